@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What an allocator function does with its arguments. User space picks the kind of every probed function and passes it
+ * to the programs as the probe's cookie. Read by both worlds. */
+#ifndef HAWKTRACE_KINDS_H
+#define HAWKTRACE_KINDS_H
+
+enum hawk_call_kind {
+	HAWK_CALL_NONE = 0,
+	HAWK_CALL_MALLOC,         /* f(size): malloc, valloc, pvalloc, mallocx, operator new of every form */
+	HAWK_CALL_CALLOC,         /* f(count, size_of_each) */
+	HAWK_CALL_REALLOC,        /* f(old, size): realloc, rallocx */
+	HAWK_CALL_REALLOCARRAY,   /* f(old, count, size_of_each) */
+	HAWK_CALL_ALIGNED_ALLOC,  /* f(alignment, size): aligned_alloc, memalign */
+	HAWK_CALL_POSIX_MEMALIGN, /* f(result *, alignment, size), returns an error code */
+	HAWK_CALL_FREE,           /* f(address, ...): free, cfree, free_sized, operator delete, dallocx, sdallocx */
+	HAWK_CALL_KIND_COUNT
+};
+
+#endif

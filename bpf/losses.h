@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Every way in which hawktrace can fail to account for something, one counter each. A run whose counters are all zero
+ * is exact. Read by both worlds.
+ *
+ * HAWK_LOSS(symbol, json_name, text for the report) */
+#ifndef HAWKTRACE_LOSSES_H
+#define HAWKTRACE_LOSSES_H
+
+#define HAWK_LOSSES(HAWK_LOSS)                                                                                          \
+	HAWK_LOSS(LIVE_TABLE_FULL, "live_table_full", "allocations not kept: the live table is full")                       \
+	HAWK_LOSS(LIVE_TABLE_ERROR, "live_table_error", "allocations not kept: the kernel refused the insertion")           \
+	HAWK_LOSS(LIVE_OVERWRITTEN, "live_overwritten", "blocks whose free was not seen: their address was handed out again") \
+	HAWK_LOSS(STACK_TABLE_FULL, "stack_table_full", "allocations booked without a stack: the stack table is full")      \
+	HAWK_LOSS(FRAMES_FULL, "frames_full", "allocations booked without a stack: the storage for frames is full")         \
+	HAWK_LOSS(THREAD_STATE, "thread_state", "calls not followed: no memory for the thread's state")                     \
+	HAWK_LOSS(ABANDONED_CALL, "abandoned_calls", "allocator calls that never returned (longjmp, thread killed)")        \
+	HAWK_LOSS(UNREADABLE_RESULT, "unreadable_result", "allocations not kept: the result could not be read")             \
+	HAWK_LOSS(TRUNCATED_STACK, "truncated_stacks", "stacks cut at the depth limit (--stack-depth)")                     \
+	HAWK_LOSS(FUNCTION_NOT_PROBED, "functions_not_probed", "allocator functions that could not be probed")              \
+	HAWK_LOSS(LATE_ALLOCATOR, "late_allocators", "allocators mapped during the trace, probed a moment later")
+
+enum hawk_loss {
+#define HAWK_LOSS_ENUM(symbol, name, text) HAWK_LOSS_##symbol,
+	HAWK_LOSSES(HAWK_LOSS_ENUM)
+#undef HAWK_LOSS_ENUM
+	HAWK_LOSS_COUNT
+};
+
+#endif

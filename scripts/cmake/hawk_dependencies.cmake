@@ -1,0 +1,40 @@
+# Everything hawktrace links or runs at build time, found once. All of it is in Debian packages: scripts/setup.
+find_package(PkgConfig REQUIRED)
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(zydis REQUIRED)
+
+# libbpf.a is always linked statically: the host's libbpf (1.1 on Debian 12) knows no uprobe multi links.
+pkg_check_modules(LIBBPF REQUIRED libbpf>=1.4)
+pkg_check_modules(LIBELF REQUIRED libelf)
+pkg_check_modules(LIBDW REQUIRED libdw>=0.188)
+find_library(HAWK_LIBBPF_ARCHIVE libbpf.a REQUIRED)
+find_program(HAWK_BPF_CLANG clang-19 REQUIRED)
+find_program(HAWK_BPFTOOL bpftool PATHS /usr/sbin /sbin REQUIRED)
+
+# hawk::elf, hawk::dw, hawk::bpf, hawk::zydis: the C libraries, shared or (HAWKTRACE_STATIC) as archives.
+function(hawk_c_library name archive_names shared_flags)
+  add_library(hawk_${name} INTERFACE)
+  if(HAWKTRACE_STATIC)
+    foreach(archive ${archive_names})
+      find_library(HAWK_ARCHIVE_${archive} ${archive} REQUIRED)
+      target_link_libraries(hawk_${name} INTERFACE ${HAWK_ARCHIVE_${archive}})
+    endforeach()
+  else()
+    target_link_libraries(hawk_${name} INTERFACE ${shared_flags})
+  endif()
+  add_library(hawk::${name} ALIAS hawk_${name})
+endfunction()
+
+hawk_c_library(elf "libelf.a;libz.a;libzstd.a" "${LIBELF_LINK_LIBRARIES}")
+hawk_c_library(dw "libdw.a;libelf.a;libz.a;libzstd.a;liblzma.a;libbz2.a" "${LIBDW_LINK_LIBRARIES};${LIBELF_LINK_LIBRARIES}")
+hawk_c_library(zydis "libZydis.a;libZycore.a" "Zydis;Zycore")
+
+add_library(hawk_bpf_library INTERFACE)
+target_link_libraries(hawk_bpf_library INTERFACE ${HAWK_LIBBPF_ARCHIVE} hawk::elf)
+if(NOT HAWKTRACE_STATIC)
+  target_link_libraries(hawk_bpf_library INTERFACE z)
+endif()
+add_library(hawk::bpf ALIAS hawk_bpf_library)

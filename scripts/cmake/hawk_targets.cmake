@@ -1,0 +1,20 @@
+# Flags shared by every target, and one function per kind of target.
+add_library(hawk_flags INTERFACE)
+target_compile_options(hawk_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+                                            $<$<BOOL:${HAWKTRACE_WERROR}>:-Werror>)
+target_compile_definitions(hawk_flags INTERFACE HAWKTRACE_VERSION="${PROJECT_VERSION}")
+target_include_directories(hawk_flags INTERFACE ${PROJECT_SOURCE_DIR})
+if(HAWKTRACE_SANITIZE)
+  target_compile_options(hawk_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(hawk_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(HAWKTRACE_STATIC)
+  target_link_options(hawk_flags INTERFACE -static-libstdc++ -static-libgcc)
+endif()
+
+# hawk_room(<name> SOURCES ... LINK ...): static library hawk_<name>. Sources are listed, never globbed.
+function(hawk_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINK" ${ARGN})
+  add_library(hawk_${name} STATIC ${ROOM_SOURCES})
+  target_link_libraries(hawk_${name} PUBLIC hawk_flags ${ROOM_LINK})
+endfunction()

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "userspace/tables/snapshot.h"
+
+namespace hawk {
+
+/// What stacks are ordered by, descending (--sort).
+enum class SortKey { kLive, kLiveCount, kAllocated, kAllocatedCount, kFreedCount };
+
+/// "live", "live-count", "allocated", "allocated-count", "freed-count"; nullopt for any other text.
+std::optional<SortKey> parse_sort_key(std::string_view text);
+std::string_view sort_key_name(SortKey key);
+/// The value that `key` orders by.
+std::uint64_t sort_value(const Counters& counters, SortKey key);
+
+/// Which stacks a report shows.
+struct Selection {
+  SortKey sort = SortKey::kLive;
+  std::size_t top = 10;           ///< 0: all
+  std::uint64_t min_size_bytes = 0;  ///< stacks whose live bytes (allocated bytes, when sorted by those) are below are left out
+};
+
+/// Pointers into `snapshot.stacks`: filtered, sorted (ties by id, so that output is reproducible), cut to `top`.
+std::vector<const StackRecord*> select_stacks(const Snapshot& snapshot, const Selection& selection);
+
+}  // namespace hawk

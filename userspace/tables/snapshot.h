@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "userspace/base/ids.h"
+#include "userspace/tables/counters.h"
+#include "userspace/tables/losses.h"
+
+namespace hawk {
+
+/// A mapped file (or the vdso) that frames lie in.
+struct Module {
+  std::string path;      ///< as the target sees it: "/usr/lib/x86_64-linux-gnu/libc.so.6", "[vdso]"
+  std::string build_id;  ///< lower-case hex; empty when the file has none
+  bool operator==(const Module&) const = default;
+};
+
+/// One return address of a stack.
+struct Frame {
+  std::uint64_t address = 0;       ///< as found on the stack: the instruction after the call
+  std::optional<ModuleId> module;  ///< nullopt: no file was mapped there
+  std::uint64_t module_offset = 0; ///< ELF virtual address of `address` in the module (what addr2line takes); 0 without one
+  bool operator==(const Frame&) const = default;
+};
+
+/// All calls that came through one stack.
+struct StackRecord {
+  StackId id = kNoStack;
+  Counters counters;
+  bool truncated = false;     ///< deeper than --stack-depth
+  std::vector<Frame> frames;  ///< from the caller of the allocator outwards; empty for kNoStack
+  bool operator==(const StackRecord&) const = default;
+};
+
+/// A function of an allocator and where it is probed.
+struct ProbedFunction {
+  std::string name;                 ///< "malloc"; aliases of one address are joined: "free, cfree"
+  std::uint64_t file_offset = 0;    ///< of the function's first instruction
+  std::uint64_t probe_offset = 0;   ///< of the probed instruction, as file offset
+  std::string instruction;          ///< mnemonic of the probed instruction: "push"
+  bool single_stepped = false;      ///< the kernel cannot emulate it: each hit costs 3 to 13 times as much
+  bool operator==(const ProbedFunction&) const = default;
+};
+
+/// A mapped file that defines allocator functions.
+struct Allocator {
+  std::string path;
+  std::string build_id;
+  std::vector<ProbedFunction> functions;
+  bool operator==(const Allocator&) const = default;
+};
+
+struct TargetInfo {
+  int pid = 0;
+  std::string comm;
+  std::string exe;
+  std::vector<Allocator> allocators;
+  bool operator==(const TargetInfo&) const = default;
+};
+
+struct TraceInfo {
+  std::string attach_via;            ///< "session", "multi" or "perf"
+  std::string unwind;                ///< "fp"
+  std::uint64_t start_unix_ns = 0;
+  std::uint64_t duration_ns = 0;
+  std::string kernel;                ///< release, as uname -r prints it
+  bool target_exited = false;        ///< the target ended before the trace did
+  std::uint64_t exec_count = 0;      ///< times the target replaced its program; numbers are of the last one
+  /// With --verify: whether for each stack allocated - freed equalled the sum over the live table. nullopt: not asked.
+  std::optional<bool> verified;
+  bool operator==(const TraceInfo&) const = default;
+};
+
+/// Everything a report needs, as plain values: a state of the heap at one instant.
+///
+/// Invariants: totals equal the sums over `stacks`; peak_live_bytes >= totals.live_bytes().
+struct Snapshot {
+  TargetInfo target;
+  TraceInfo trace;
+  Counters totals;
+  std::uint64_t peak_live_bytes = 0;    ///< highest value any drain saw
+  std::uint64_t frees_of_untraced = 0;  ///< frees of blocks that are older than the trace
+  Losses losses;
+  std::vector<Module> modules;
+  std::vector<StackRecord> stacks;      ///< in no particular order; only stacks with at least one allocation
+
+  bool exact() const { return losses.total() == 0; }
+  bool operator==(const Snapshot&) const = default;
+};
+
+}  // namespace hawk

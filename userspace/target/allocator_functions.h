@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bpf/kinds.h"
+#include "userspace/target/elf_image.h"
+
+namespace hawk {
+
+/// One address to probe, with all the names it goes by.
+struct AllocatorFunction {
+  std::vector<std::string> names;     ///< sorted; same-address aliases once: {"cfree", "free"}
+  hawk_call_kind kind = HAWK_CALL_NONE;
+  std::uint64_t entry_offset = 0;     ///< file offset of the first instruction
+  std::uint64_t probe_offset = 0;     ///< file offset of the instruction chosen for the entry probe
+  std::string instruction;            ///< its mnemonic, lower case: "push", "jz"
+  bool single_stepped = false;        ///< the kernel cannot emulate it
+  /// The function may throw, so that the kernel's return probe (which no unwinder can cross) is out of the question:
+  /// the result is taken by probes on these `ret` instructions, as file offsets. Empty for functions that never throw.
+  std::vector<std::uint64_t> return_offsets;
+  bool may_throw = false;
+};
+
+/// An allocator function that was found but cannot be probed.
+struct UnprobedFunction {
+  std::string name;
+  std::string reason;  ///< "its code could not be followed to its returns"
+};
+
+/// What one file contributes to the process's allocator.
+struct AllocatorFile {
+  std::vector<AllocatorFunction> functions;  ///< sorted by entry_offset; empty: the file is no allocator
+  std::vector<UnprobedFunction> unprobed;
+};
+
+/// Finds every function of the allocator catalogue that `image` defines and decides where to probe it.
+AllocatorFile find_allocator_functions(const ElfImage& image);
+
+}  // namespace hawk

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "userspace/base/result.h"
+#include "userspace/base/unique_fd.h"
+
+namespace hawk {
+
+/// A function symbol that a file defines (undefined symbols never appear).
+struct ElfFunction {
+  std::string name;          ///< without version
+  std::uint64_t vaddr = 0;   ///< ELF virtual address
+  std::uint64_t size_bytes = 0;  ///< 0: unknown
+};
+
+/// An ELF file for x86-64, opened for reading. Damaged or hostile files yield errors or missing answers, never crashes.
+class ElfImage {
+ public:
+  /// Takes the descriptor. `name` is for messages only.
+  static Result<ElfImage> make(UniqueFd fd, std::string name);
+
+  ElfImage(ElfImage&&) noexcept;
+  ElfImage& operator=(ElfImage&&) noexcept;
+  ~ElfImage();
+
+  /// Lower-case hex of the GNU build id note; empty when there is none.
+  std::string build_id() const;
+  /// Function symbols whose name is in `names`: .dynsym first, then .symtab (names found in .dynsym are not repeated).
+  /// One entry per (name, address); compat versions such as cfree@GLIBC_2.2.5 included.
+  std::vector<ElfFunction> functions(std::span<const std::string_view> names) const;
+  /// Whether the file has a .symtab with functions.
+  bool has_symtab() const;
+  /// By the PT_LOAD segments; nullopt outside of them.
+  std::optional<std::uint64_t> file_offset_of(std::uint64_t vaddr) const;
+  std::optional<std::uint64_t> vaddr_of(std::uint64_t file_offset) const;
+  /// Up to `max_bytes` bytes of an executable segment from `vaddr` on; fewer at the segment's end, empty outside.
+  std::span<const std::uint8_t> code_at(std::uint64_t vaddr, std::size_t max_bytes) const;
+  /// Name of the symbol that the dynamic linker stores into the GOT slot at `slot_vaddr` (JUMP_SLOT and GLOB_DAT
+  /// relocations); nullopt when there is no such relocation.
+  std::optional<std::string_view> got_symbol(std::uint64_t slot_vaddr) const;
+  /// ELF virtual address of code that the dynamic linker runs exactly once when it loads the file: DT_INIT, else the
+  /// first DT_INIT_ARRAY entry; nullopt when the file has neither.
+  std::optional<std::uint64_t> init_vaddr() const;
+  /// PT_INTERP's content; empty for a static executable or a library.
+  std::string interpreter() const;
+
+ private:
+  struct Impl;
+  explicit ElfImage(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hawk
