@@ -4,12 +4,13 @@ target_compile_options(hawk_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion 
                                             $<$<BOOL:${HAWKTRACE_WERROR}>:-Werror>)
 target_compile_definitions(hawk_flags INTERFACE HAWKTRACE_VERSION="${PROJECT_VERSION}")
 target_include_directories(hawk_flags INTERFACE ${PROJECT_SOURCE_DIR})
+target_link_libraries(hawk_flags INTERFACE Threads::Threads)
 if(HAWKTRACE_SANITIZE)
   target_compile_options(hawk_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(hawk_flags INTERFACE -fsanitize=address,undefined)
 endif()
 if(HAWKTRACE_STATIC)
-  target_link_options(hawk_flags INTERFACE -static-libstdc++ -static-libgcc)
+  target_link_options(hawk_flags INTERFACE -static-libstdc++ -static-libgcc -Wl,--as-needed)
 endif()
 
 # hawk_room(<name> SOURCES ... LINK ...): static library hawk_<name>. Sources are listed, never globbed.
@@ -17,4 +18,12 @@ function(hawk_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;LINK" ${ARGN})
   add_library(hawk_${name} STATIC ${ROOM_SOURCES})
   target_link_libraries(hawk_${name} PUBLIC hawk_flags ${ROOM_LINK})
+endfunction()
+
+# hawk_program(<name> SOURCES ... LINK ...): executable, placed at the root of the build directory where users look for it.
+function(hawk_program name)
+  cmake_parse_arguments(PROGRAM "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${PROGRAM_SOURCES})
+  target_link_libraries(${name} PRIVATE hawk_flags ${PROGRAM_LINK})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endfunction()
