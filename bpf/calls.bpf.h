@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* From a probe hit to the books: which call is the program's own, what it asked for, what it got.
+ *
+ * Allocators call themselves at the very addresses that are probed (realloc(NULL, n) jumps to malloc, calloc in some
+ * calls malloc), so that only the outermost call of a thread counts. It is open from its entry to its return; an entry
+ * in between is nested, unless the open call can be seen to be gone:
+ *
+ *     rsp at entry      open call's return slot      what it means
+ *     above the open    -                            the open call was left by longjmp or an exception
+ *     at or below       holds the trampoline         nested (at: a tail call, which has the same slot)
+ *     at or below       holds something else         left, and its stack has been used again
+ *
+ * The trampoline is what the kernel puts in place of the return address while a return probe is pending. A call that may
+ * throw has its returns probed at their instructions instead; its slot keeps the address, and a throw is no loss. */
+#ifndef HAWKTRACE_CALLS_BPF_H
+#define HAWKTRACE_CALLS_BPF_H
+
+#include "bpf/intern.bpf.h"
+#include "bpf/kinds.h"
+#include "bpf/live_table.bpf.h"
+#include "bpf/requested_size.h"
+
+/* The cookie of a probe: kind of the function, and whether it may throw. */
+#define HAWK_COOKIE_KIND 0xff
+#define HAWK_COOKIE_MAY_THROW 0x100
+
+static __always_inline bool is_target(void)
+{
+	struct bpf_pidns_info ids = {};
+
+	if (!settings.pid_namespace_inode)
+		return bpf_get_current_pid_tgid() >> 32 == settings.tgid;
+	return !bpf_get_ns_current_pid_tgid(settings.pid_namespace_device, settings.pid_namespace_inode, &ids,
+					    sizeof(ids)) && ids.tgid == settings.tgid;
+}
+
+/* Where the kernel's return trampoline lies in this process; 0: it has none. */
+static __always_inline __u64 trampoline_address(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = task->mm;
+
+	if (!mm)
+		return 0;
+	struct xol_area *area = mm->uprobes_state.xol_area;
+
+	return area ? area->vaddr : 0;
+}
+
+/* Whether the call that `call` says is open really still is, seen from an entry at `sp`. */
+static __noinline bool still_open(struct hawk_call *call, __u64 sp)
+{
+	__u64 slot = 0;
+
+	if (sp > call->sp || bpf_probe_read_user(&slot, sizeof(slot), (void *)call->sp))
+		return false;
+	if (call->may_throw)
+		return slot == call->return_address && sp < call->sp;
+	return slot == trampoline_address();
+}
+
+/* Takes the realloc family's old block out of the live table, now: once the allocator has moved the block, another thread
+ * may be given its address before we see the return. */
+static __always_inline void take_in_hand(struct hawk_call *call, __u64 address)
+{
+	call->old_address = address;
+	call->old_found = address && live_take(address, &call->old);
+	if (call->old_found)
+		book_allocated_on(HAWK_IN_HAND, call->old.size_bytes);
+}
+
+static __always_inline void leave_hand(struct hawk_call *call)
+{
+	book_freed_on(HAWK_IN_HAND, call->old.size_bytes);
+	call->old_found = 0;
+}
+
+/* Puts the block in hand, if there is one, back where it was. */
+static __noinline void put_back(struct hawk_call *call)
+{
+	if (!call->old_found)
+		return;
+	leave_hand(call);
+	if (!live_insert(call->old_address, &call->old))
+		book_freed(&call->old);
+}
+
+/* Closes a call that will not return. What a realloc had taken out was never given up. */
+static __noinline void abandon(struct hawk_call *call, bool is_loss)
+{
+	put_back(call);
+	call->sp = 0;
+	if (is_loss)
+		count_loss(HAWK_LOSS_ABANDONED_CALL);
+}
+
+static __always_inline void open_call(struct hawk_call *call, struct pt_regs *ctx, __u64 cookie)
+{
+	__u32 kind = cookie & HAWK_COOKIE_KIND;
+
+	call->size_bytes = hawk_requested_bytes(kind, ctx->di, ctx->si, ctx->dx);
+	call->result_at = ctx->di;
+	call->kind = kind;
+	call->may_throw = !!(cookie & HAWK_COOKIE_MAY_THROW);
+	call->old_found = 0;
+	call->old_address = 0;
+	if (kind == HAWK_CALL_REALLOC || kind == HAWK_CALL_REALLOCARRAY)
+		take_in_hand(call, ctx->di);
+	if (call->may_throw)
+		bpf_probe_read_user(&call->return_address, sizeof(call->return_address), (void *)ctx->sp);
+	call->sp = ctx->sp;
+}
+
+/* Entry of an allocating function. Returns whether its return is wanted. */
+static __always_inline bool on_entry(struct pt_regs *ctx, __u64 cookie)
+{
+	if (!is_target() || !state.enabled)
+		return false;
+	struct hawk_thread *thread =
+		bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!thread) {
+		count_loss(HAWK_LOSS_THREAD_STATE);
+		return false;
+	}
+	struct hawk_call *call = &thread->call;
+
+	if (call->sp) {
+		if (still_open(call, ctx->sp))
+			return false;
+		abandon(call, !call->may_throw);
+	}
+	open_call(call, ctx, cookie);
+	return true;
+}
+
+/* The address that a call handed to the program; 0: it failed. */
+static __always_inline __u64 returned_address(const struct hawk_call *call, __u64 result)
+{
+	__u64 address = 0;
+
+	if (call->kind != HAWK_CALL_POSIX_MEMALIGN)
+		return result;
+	if ((__u32)result != 0)
+		return 0;
+	if (bpf_probe_read_user(&address, sizeof(address), (void *)call->result_at))
+		count_loss(HAWK_LOSS_UNREADABLE_RESULT);
+	return address;
+}
+
+/* The realloc family's old block, once it is known what became of it. A call that failed has kept it; one that was asked
+ * for zero bytes and returned nothing has freed it. */
+static __always_inline void settle_old_block(struct hawk_call *call, bool failed)
+{
+	if (!call->old_address)
+		return;
+	if (failed && call->size_bytes != 0) {
+		put_back(call);
+		return;
+	}
+	if (!call->old_found) {
+		book_untraced_free();
+		return;
+	}
+	leave_hand(call);
+	book_freed(&call->old);
+}
+
+/* Return of an allocating function to `pc`, where rsp is `sp` and rbp still what it is in `ctx`. */
+static __always_inline void on_return(struct pt_regs *ctx, __u64 pc, __u64 sp)
+{
+	if (!is_target())
+		return;
+	struct hawk_thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+
+	/* Not the open call: nested, or begun before the trace. */
+	if (!thread || thread->call.sp != sp - 8)
+		return;
+	struct hawk_call *call = &thread->call;
+	__u64 address = returned_address(call, ctx->ax);
+
+	settle_old_block(call, address == 0);
+	call->sp = 0;
+	if (!address)
+		return;
+	walk_stack(thread, pc, sp, ctx->bp);
+	struct hawk_block block = { .size_bytes = call->size_bytes, .stack = stack_number(thread) };
+
+	live_add(address, &block);
+}
+
+/* Whether the current thread is inside an allocating call: a free from there is the allocator's own. */
+static __noinline bool inside_call(__u64 sp)
+{
+	struct hawk_thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+
+	return thread && thread->call.sp && still_open(&thread->call, sp);
+}
+
+static __always_inline void on_free(struct pt_regs *ctx)
+{
+	struct hawk_block block;
+	__u64 address = ctx->di;
+
+	if (!address || !is_target() || !state.enabled)
+		return;
+	if (live_take(address, &block))
+		book_freed(&block);
+	else if (!inside_call(ctx->sp))
+		book_untraced_free();
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What the programs and user space share: limits, the configuration, and the layout of every map.
+ *
+ * Includers provide __u64, __u32, __u16 and __u8 first: vmlinux.h in the kernel world, <linux/types.h> in user space. */
+#ifndef HAWKTRACE_LAYOUT_H
+#define HAWKTRACE_LAYOUT_H
+
+#include "bpf/losses.h"
+
+/* Deepest stack that can be recorded; --stack-depth lowers it. */
+#define HAWK_MAX_FRAMES 256
+/* Files with frameless forms of operator new: libstdc++, libc++abi, the executable and a few private copies. */
+#define HAWK_MAX_FRAMELESS_MODULES 8
+/* Steps over frameless functions at the inner end of one stack: new[] nothrow -> new[] -> new is three. */
+#define HAWK_MAX_FRAMELESS_STEPS 4
+/* Reserved stack numbers. 0 takes what could not be given a stack. */
+#define HAWK_NO_STACK 0
+/* Counts the blocks that open realloc calls have taken out of the live table: allocated when taken, freed when settled. At
+ * any quiet moment the live table and the blocks in hand together are what the counters call live. */
+#define HAWK_IN_HAND 1
+/* Its freed_count counts frees of blocks that the live table does not know. */
+#define HAWK_UNTRACED 2
+#define HAWK_FIRST_STACK 3
+/* Addresses of user space end below 2^56 (five-level paging), so that a key has room for the program's epoch. */
+#define HAWK_EPOCH_SHIFT 56
+
+/* Set by user space before the programs are loaded; constant from then on. */
+struct hawk_config {
+	__u32 tgid;               /* thread group that is traced, in user space's pid namespace */
+	__u32 max_stacks;         /* entries of stack_records; also the stride of counters */
+	__u32 cpu_mask;           /* counters has cpu_mask + 1 stripes; a power of two minus one */
+	__u32 max_depth;          /* frames per stack, at most HAWK_MAX_FRAMES */
+	__u64 frame_capacity;     /* entries of frames */
+	__u64 pid_namespace_device; /* of user space's pid namespace, as the kernel encodes it; 0: it is the root one */
+	__u64 pid_namespace_inode;
+};
+
+/* One file with frameless functions. */
+struct hawk_frameless_module {
+	__u64 base;               /* load base; 0: not mapped yet */
+	__u64 low;                /* first and one past the last return address with a rule, ELF virtual addresses */
+	__u64 high;
+	__u64 init_vaddr;         /* where module_init is probed, ELF virtual address */
+};
+
+/* How to step over one call site of a frameless function. */
+struct hawk_frameless_rule {
+	__u32 cfa_offset_bytes;   /* canonical frame address minus rsp after the call */
+	__u32 rbp_offset_bytes;   /* saved rbp, above that same rsp; HAWK_RBP_UNCHANGED: still in the register */
+};
+#define HAWK_RBP_UNCHANGED 0xffffffffu
+
+/* Written by programs and by user space while tracing. What is written often stands on cache lines of its own. */
+struct hawk_state {
+	__u32 enabled;            /* 0: entries and frees are ignored; calls that are open still finish */
+	__u32 exec_epoch;         /* times the target has replaced its program */
+	__u32 target_exited;      /* 1 once the last thread of the target is exiting */
+	__u32 frameless_count;
+	struct hawk_frameless_module frameless[HAWK_MAX_FRAMELESS_MODULES];
+	__u8 pad_0[48];
+	__u64 next_frame;         /* first unused entry of frames */
+	__u32 next_stack;         /* first unused stack number */
+	__u32 pad_1;
+	__u8 pad_2[48];
+	__u64 losses[HAWK_LOSS_COUNT];
+};
+
+/* Per stack and CPU stripe; only ever grows. */
+struct hawk_counters {
+	__u64 allocated_bytes;
+	__u64 allocated_count;
+	__u64 freed_bytes;
+	__u64 freed_count;
+};
+
+/* Where the frames of a stack are. Complete before any counter of the stack moves. */
+struct hawk_stack_record {
+	__u64 first_frame;        /* index into frames */
+	__u32 exec_epoch;
+	__u16 depth;              /* 0: this number was never given to a stack */
+	__u16 truncated;
+};
+
+/* One block of the live table. */
+struct hawk_block {
+	__u64 size_bytes;         /* as requested */
+	__u32 stack;
+	__u32 pad_0;
+};
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Every map, with who writes it and what happens when it is full. User space sets max_entries before the load. */
+#ifndef HAWKTRACE_MAPS_BPF_H
+#define HAWKTRACE_MAPS_BPF_H
+
+#include "bpf/layout.h"
+
+const volatile struct hawk_config settings = {};
+
+/* Shared with user space through the mapping of .data. */
+struct hawk_state state __attribute__((aligned(64))) = { .next_stack = HAWK_FIRST_STACK };
+
+/* The live table: epoch << HAWK_EPOCH_SHIFT | address -> block. Written by programs only. Preallocated, because memory
+ * allocated at need may be refused. Full: LIVE_TABLE_FULL, the block is not kept nor counted as allocated. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, __u64);
+	__type(value, struct hawk_block);
+	__uint(max_entries, 1024);
+} live_blocks SEC(".maps");
+
+/* Stripe of this CPU * settings.max_stacks + stack number -> counters. Programs add, user space reads through a mapping.
+ * Never full: its size follows from max_stacks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct hawk_counters);
+	__uint(max_entries, 1);
+} counters SEC(".maps");
+
+/* Hash of a stack -> its number. Written by programs only. Full: STACK_TABLE_FULL, booked on HAWK_NO_STACK. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, __u64);
+	__type(value, __u32);
+	__uint(max_entries, 1024);
+} stack_numbers SEC(".maps");
+
+/* Stack number -> where its frames are. Written once, before the number appears in stack_numbers. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct hawk_stack_record);
+	__uint(max_entries, 1);
+} stack_records SEC(".maps");
+
+/* Return addresses of all stacks, one stack after the other. Full: FRAMES_FULL, booked on HAWK_NO_STACK. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, __u64);
+	__uint(max_entries, 1);
+} frames SEC(".maps");
+
+/* Module number << 32 | ELF virtual address of a return address -> rule. Written by user space before the module's code
+ * runs. Sized for HAWK_MAX_FRAMELESS_MODULES times some forty call sites. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, __u64);
+	__type(value, struct hawk_frameless_rule);
+	__uint(max_entries, 2048);
+} frameless_rules SEC(".maps");
+
+/* Words of the target's stack that are read at a time. */
+#define HAWK_WINDOW_WORDS 64
+
+/* The allocator call that a thread is in. */
+struct hawk_call {
+	__u64 sp;                 /* rsp at its first instruction; 0: none open */
+	__u64 return_address;
+	__u64 size_bytes;
+	__u64 result_at;          /* posix_memalign: where it stores the address */
+	__u64 old_address;        /* realloc family: the block passed in, 0 without one */
+	struct hawk_block old;    /* realloc family: what the live table knew of it */
+	__u32 old_found;
+	__u16 kind;
+	__u16 may_throw;
+};
+
+/* A stack while it is walked. In map memory and not in registers, because the verifier follows the exact values of
+ * registers: it would check all that comes after a walk once for each of its 256 possible depths. */
+struct hawk_walk {
+	__u64 pc;
+	__u64 sp;
+	__u64 fp;
+	__u64 hash;
+	__u32 depth;
+	__u32 truncated;
+};
+
+/* Task -> the call it is in, and scratch memory for its walk. Here because it outlives preemption and dies with the
+ * thread; a per-CPU buffer would be shared by two threads that preempt each other inside a program. */
+struct hawk_thread {
+	struct hawk_call call;
+	struct hawk_walk walk;
+	__u64 window_base;
+	__u64 window[HAWK_WINDOW_WORDS + 1];
+	__u64 frames[HAWK_MAX_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct hawk_thread);
+} threads SEC(".maps");
+
+static __always_inline void count_loss(enum hawk_loss cause)
+{
+	__sync_fetch_and_add(&state.losses[cause], 1);
+}
+
+/* This CPU's counters of a stack; NULL only if `stack` is out of range. */
+static __always_inline struct hawk_counters *counters_of(__u32 stack)
+{
+	__u32 index = (bpf_get_smp_processor_id() & settings.cpu_mask) * settings.max_stacks + stack;
+
+	return bpf_map_lookup_elem(&counters, &index);
+}
+
+#endif

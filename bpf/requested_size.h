@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* How many bytes a call asks for. Pure: compiled for the kernel and for the host's tests. */
+#ifndef HAWKTRACE_REQUESTED_SIZE_H
+#define HAWKTRACE_REQUESTED_SIZE_H
+
+#include "bpf/kinds.h"
+
+/* The product as a C allocator computes it. One that does not fit in 64 bits makes the call fail, so that what is
+ * returned for it is never booked: it is clamped to the largest value. */
+static inline __attribute__((always_inline)) __u64 hawk_product(__u64 count, __u64 each_bytes)
+{
+	__u64 limit = ~0ull;
+
+	if (((count | each_bytes) >> 32) == 0)
+		return count * each_bytes;
+	/* clang turns the plain form of this test into a 128-bit product, which BPF does not have. */
+	__asm__ volatile("" : "+r"(limit));
+	return count != 0 && each_bytes > limit / count ? ~0ull : count * each_bytes;
+}
+
+/* `first`, `second`, `third`: the call's integer arguments in order. */
+static inline __attribute__((always_inline)) __u64 hawk_requested_bytes(__u32 kind, __u64 first, __u64 second,
+									 __u64 third)
+{
+	switch (kind) {
+	case HAWK_CALL_MALLOC:
+		return first;
+	case HAWK_CALL_CALLOC:
+		return hawk_product(first, second);
+	case HAWK_CALL_REALLOC:
+	case HAWK_CALL_ALIGNED_ALLOC:
+		return second;
+	case HAWK_CALL_REALLOCARRAY:
+		return hawk_product(second, third);
+	case HAWK_CALL_POSIX_MEMALIGN:
+		return third;
+	default:
+		return 0;
+	}
+}
+
+#endif

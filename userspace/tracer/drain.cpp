@@ -1,0 +1,63 @@
+#include "userspace/tracer/drain.h"
+
+#include <algorithm>
+
+namespace hawk {
+namespace {
+
+std::uint64_t load(const __u64& value) { return __atomic_load_n(&value, __ATOMIC_ACQUIRE); }
+
+/// Adds one member pair of every stripe into `sums`.
+void add_stripes(const KernelMaps& maps, std::vector<Counters>& sums, void (*add)(Counters&, const hawk_counters&)) {
+  const std::span<const hawk_counters> all = maps.counters.as<hawk_counters>();
+  for (std::size_t stripe = 0; stripe <= maps.config.cpu_mask; ++stripe) {
+    const hawk_counters* first = &all[stripe * maps.config.max_stacks];
+    for (std::size_t number = 0; number < sums.size(); ++number) add(sums[number], first[number]);
+  }
+}
+
+std::vector<Counters> sum_counters(const KernelMaps& maps, std::size_t stack_count) {
+  std::vector<Counters> sums(stack_count);
+  add_stripes(maps, sums, [](Counters& sum, const hawk_counters& stripe) {
+    sum.freed_bytes += load(stripe.freed_bytes);
+    sum.freed_count += load(stripe.freed_count);
+  });
+  add_stripes(maps, sums, [](Counters& sum, const hawk_counters& stripe) {
+    sum.allocated_bytes += load(stripe.allocated_bytes);
+    sum.allocated_count += load(stripe.allocated_count);
+  });
+  return sums;
+}
+
+NewStack read_stack(const KernelMaps& maps, std::uint32_t number) {
+  const hawk_stack_record& record = maps.stack_records.as<hawk_stack_record>()[number];
+  const std::span<const __u64> frames = maps.frames.as<__u64>().subspan(record.first_frame, record.depth);
+  return {.id = StackId{number},
+          .exec_epoch = record.exec_epoch,
+          .truncated = record.truncated != 0,
+          .addresses = {frames.begin(), frames.end()}};
+}
+
+}  // namespace
+
+Drained Drain::read(const KernelMaps& maps) {
+  Drained drained;
+  const std::uint32_t used = __atomic_load_n(&maps.state->next_stack, __ATOMIC_ACQUIRE);
+  std::vector<Counters> sums = sum_counters(maps, std::min(used, maps.config.max_stacks));
+  drained.exec_epoch = __atomic_load_n(&maps.state->exec_epoch, __ATOMIC_ACQUIRE);
+  drained.frees_of_untraced = sums[HAWK_UNTRACED].freed_count;
+  for (std::size_t cause = 0; cause < HAWK_LOSS_COUNT; ++cause) {
+    drained.losses.counts[cause] = load(maps.state->losses[cause]);
+  }
+  given_.resize(std::max(given_.size(), sums.size()));
+  for (std::uint32_t number = 0; number < sums.size(); ++number) {
+    const bool bookkeeping = number == HAWK_IN_HAND || number == HAWK_UNTRACED;
+    if (bookkeeping || sums[number].allocated_count == 0) continue;
+    drained.counters.push_back({.id = StackId{number}, .counters = sums[number]});
+    if (!given_[number]) drained.new_stacks.push_back(read_stack(maps, number));
+    given_[number] = true;
+  }
+  return drained;
+}
+
+}  // namespace hawk

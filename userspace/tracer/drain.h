@@ -1,0 +1,23 @@
+#pragma once
+
+#include <vector>
+
+#include "userspace/tables/drained.h"
+#include "userspace/tracer/kernel_maps.h"
+
+namespace hawk {
+
+/// Reads the kernel's books. Map layouts stop here: what comes out are plain values.
+class Drain {
+ public:
+  /// Counters of every stack, and the frames of those that no drain of this object has given before.
+  ///
+  /// While programs run, each number is exact for some instant during the call, and live values never come out
+  /// negative: what was freed is read before what was allocated.
+  Drained read(const KernelMaps& maps);
+
+ private:
+  std::vector<bool> given_;  ///< by stack number: its frames have been given out
+};
+
+}  // namespace hawk

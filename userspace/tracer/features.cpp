@@ -1,0 +1,69 @@
+#include "userspace/tracer/features.h"
+
+#include <bpf/bpf.h>
+#include <fmt/core.h>
+#include <linux/bpf.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "userspace/base/unique_fd.h"
+#include "userspace/tracer/links.h"
+
+namespace hawk {
+namespace {
+
+/// `r0 = 0; exit`, loaded as a uprobe program for `attach_type`.
+UniqueFd load_trivial_program(unsigned attach_type) {
+  const std::array<bpf_insn, 2> instructions = {{
+      {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .src_reg = 0, .off = 0, .imm = 0},
+      {.code = BPF_JMP | BPF_EXIT, .dst_reg = 0, .src_reg = 0, .off = 0, .imm = 0},
+  }};
+  LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = static_cast<bpf_attach_type>(attach_type));
+  return UniqueFd(
+      bpf_prog_load(BPF_PROG_TYPE_KPROBE, "hawk_probe", "GPL", instructions.data(), instructions.size(), &options));
+}
+
+/// errno of a multi link on the directory "/", which no kernel accepts: EBADF says that the kernel knows the attach
+/// type and came as far as looking at the file. The test that libbpf makes (its commit d9f9fd5b).
+int link_error(unsigned attach_type, int pid) {
+  const UniqueFd program = load_trivial_program(attach_type);
+  if (!program) return errno;
+  const Result<UniqueFd> link = make_multi_link({.program_fd = program.get(),
+                                                 .attach_type = attach_type,
+                                                 .path = "/",
+                                                 .probes = {{.file_offset = 0, .cookie = 0}},
+                                                 .pid = pid});
+  return link ? 0 : errno;
+}
+
+}  // namespace
+
+Result<KernelFeatures> probe_kernel_features() {
+  if (!load_trivial_program(0)) {
+    return fail(ExitCode::kPrivilege, fmt::format("load a BPF program: {}", std::strerror(errno)),
+                "run it with sudo, on a kernel with CONFIG_BPF_SYSCALL and CONFIG_UPROBE_EVENTS");
+  }
+  KernelFeatures features;
+  features.uprobe_multi = link_error(kAttachTypeUprobeMulti, 0) == EBADF;
+  features.uprobe_session = features.uprobe_multi && link_error(kAttachTypeUprobeSession, 0) == EBADF;
+  // A kernel with the repaired filter refuses a negative pid before it looks at the path.
+  features.pid_filter = features.uprobe_multi && link_error(kAttachTypeUprobeMulti, -1) == EINVAL;
+  return features;
+}
+
+Result<AttachWay> choose_attach_way(const KernelFeatures& features, std::optional<AttachWay> forced) {
+  if (!forced) {
+    if (features.uprobe_session) return AttachWay::kSession;
+    return features.uprobe_multi ? AttachWay::kMulti : AttachWay::kPerf;
+  }
+  const bool available = *forced == AttachWay::kPerf || (*forced == AttachWay::kMulti && features.uprobe_multi) ||
+                         (*forced == AttachWay::kSession && features.uprobe_session);
+  if (available) return *forced;
+  return fail(ExitCode::kPrivilege,
+              fmt::format("attach via {}: this kernel does not have it", attach_way_name(*forced)),
+              "leave --attach-via out: the best way that the kernel has is chosen then");
+}
+
+}  // namespace hawk

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+
+#include "userspace/base/result.h"
+#include "userspace/tracer/attach_way.h"
+
+namespace hawk {
+
+/// What this kernel can do, found out by trying.
+struct KernelFeatures {
+  bool uprobe_multi = false;
+  bool uprobe_session = false;
+  /// The multi link's pid means a process. Up to 6.6.34 and 6.9.4 it meant one thread (kernel commit 46ba0e49b642):
+  /// there links are made for all processes, and the programs sort out whose hit it was.
+  bool pid_filter = false;
+};
+
+/// Tries each feature with a program that is never hit. kPrivilege when not even the simplest program can be loaded.
+Result<KernelFeatures> probe_kernel_features();
+
+/// The best way that the kernel has, or `forced` if it has that; kPrivilege otherwise.
+Result<AttachWay> choose_attach_way(const KernelFeatures& features, std::optional<AttachWay> forced);
+
+}  // namespace hawk

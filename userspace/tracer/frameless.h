@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "userspace/base/result.h"
+#include "userspace/target/operator_frames.h"
+#include "userspace/tracer/kernel_maps.h"
+
+namespace hawk {
+
+/// Tells the programs how to step over the frameless functions of one more file.
+///
+/// Returns the file's number, or nullopt when HAWK_MAX_FRAMELESS_MODULES files are known already. `rules_fd` is the
+/// frameless_rules map.
+Result<std::optional<std::uint32_t>> add_frameless_module(const KernelMaps& maps, int rules_fd,
+                                                          const OperatorFrames& frames);
+
+/// Tells the programs where the file is mapped: the address that its ELF virtual address 0 has.
+void set_frameless_base(const KernelMaps& maps, std::uint32_t module, std::uint64_t base);
+
+}  // namespace hawk

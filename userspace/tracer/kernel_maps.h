@@ -1,0 +1,53 @@
+#pragma once
+
+#include <linux/types.h>
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include "bpf/layout.h"
+#include "userspace/base/result.h"
+
+namespace hawk {
+
+/// A BPF array map, mapped for reading. Programs go on writing into it: read elements with __atomic_load_n.
+class MappedArray {
+ public:
+  MappedArray() = default;
+  /// Maps `bytes` bytes of the array map behind `map_fd`.
+  static Result<MappedArray> make(int map_fd, std::size_t bytes, const char* name);
+
+  MappedArray(MappedArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  MappedArray& operator=(MappedArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~MappedArray() {
+    if (data_ != nullptr) ::munmap(data_, bytes_);
+  }
+
+  template <class T>
+  std::span<const T> as() const {
+    return {static_cast<const T*>(data_), bytes_ / sizeof(T)};
+  }
+
+ private:
+  MappedArray(void* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// The maps that a drain reads.
+struct KernelMaps {
+  MappedArray counters;       ///< hawk_counters, stripe after stripe
+  MappedArray stack_records;  ///< hawk_stack_record
+  MappedArray frames;         ///< __u64
+  hawk_config config = {};
+  hawk_state* state = nullptr;  ///< lives as long as the skeleton
+};
+
+}  // namespace hawk

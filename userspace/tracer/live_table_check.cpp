@@ -1,0 +1,96 @@
+#include "userspace/tracer/live_table_check.h"
+
+#include <bpf/bpf.h>
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+namespace hawk {
+namespace {
+
+constexpr std::uint64_t kEpochBits = 0xff;
+
+std::uint64_t epoch_of(__u64 key) { return key >> HAWK_EPOCH_SHIFT; }
+
+/// Calls `visit` with every entry of the live table, a batch at a time.
+Result<void> for_each_block(int fd, const std::function<void(__u64, const hawk_block&)>& visit) {
+  std::vector<__u64> keys(16384);
+  std::vector<hawk_block> blocks(keys.size());
+  __u64 position = 0;
+  bool first = true;
+  for (;;) {
+    __u32 count = static_cast<__u32>(keys.size());
+    const int error =
+        bpf_map_lookup_batch(fd, first ? nullptr : &position, &position, keys.data(), blocks.data(), &count, nullptr);
+    const int reason = errno;
+    if (error != 0 && reason == ENOSPC) {  // one bucket holds more than the batch
+      keys.resize(keys.size() * 2);
+      blocks.resize(keys.size());
+      continue;
+    }
+    if (error != 0 && reason != ENOENT) {
+      return fail(ExitCode::kPrivilege, fmt::format("read the live table: {}", std::strerror(reason)));
+    }
+    for (__u32 i = 0; i < count; ++i) visit(keys[i], blocks[i]);
+    if (error != 0) return {};
+    first = false;
+  }
+}
+
+struct Sum {
+  std::uint64_t bytes = 0;
+  std::uint64_t count = 0;
+  bool operator==(const Sum&) const = default;
+};
+
+/// What open realloc calls hold.
+Sum in_hand(const KernelMaps& maps) {
+  Sum sum;
+  const std::span<const hawk_counters> all = maps.counters.as<hawk_counters>();
+  for (std::size_t stripe = 0; stripe <= maps.config.cpu_mask; ++stripe) {
+    const hawk_counters& hand = all[stripe * maps.config.max_stacks + HAWK_IN_HAND];
+    sum.bytes += hand.allocated_bytes - hand.freed_bytes;
+    sum.count += hand.allocated_count - hand.freed_count;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Result<bool> live_table_agrees(int live_blocks_fd, const KernelMaps& maps, const Drained& drained) {
+  std::unordered_map<std::uint32_t, Sum> table;
+  HAWK_TRY_VOID(for_each_block(live_blocks_fd, [&](__u64 key, const hawk_block& block) {
+    if (epoch_of(key) != (drained.exec_epoch & kEpochBits)) return;
+    Sum& sum = table[block.stack];
+    sum.bytes += block.size_bytes;
+    sum.count += 1;
+  }));
+  Sum missing;
+  for (const StackCounters& stack : drained.counters) {
+    const std::uint32_t number = static_cast<std::uint32_t>(stack.id);
+    const hawk_stack_record& record = maps.stack_records.as<hawk_stack_record>()[number];
+    if (stack.id != kNoStack && record.exec_epoch != drained.exec_epoch) continue;
+    const Sum held = table[number];
+    if (held.count > stack.counters.live_count() || held.bytes > stack.counters.live_bytes()) return false;
+    missing.count += stack.counters.live_count() - held.count;
+    missing.bytes += stack.counters.live_bytes() - held.bytes;
+    table.erase(number);
+  }
+  const bool all_known = table.empty() || (table.size() == 1 && table.begin()->second == Sum{});
+  return all_known && missing == in_hand(maps);
+}
+
+Result<void> drop_old_epochs(int live_blocks_fd, std::uint32_t current_epoch) {
+  std::vector<__u64> old;
+  HAWK_TRY_VOID(for_each_block(live_blocks_fd, [&](__u64 key, const hawk_block&) {
+    if (epoch_of(key) != (current_epoch & kEpochBits)) old.push_back(key);
+  }));
+  for (const __u64 key : old) bpf_map_delete_elem(live_blocks_fd, &key);
+  return {};
+}
+
+}  // namespace hawk

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "userspace/base/result.h"
+#include "userspace/tables/drained.h"
+#include "userspace/tracer/kernel_maps.h"
+
+namespace hawk {
+
+/// Whether the invariant holds: for each stack, allocated - freed is the sum over the live table, but for the blocks
+/// that open realloc calls hold in hand, whose number and bytes are counted apart and must be exactly what is missing.
+///
+/// `live_blocks_fd` is the live table, `drained` a drain made after the probes were removed.
+Result<bool> live_table_agrees(int live_blocks_fd, const KernelMaps& maps, const Drained& drained);
+
+/// Removes the blocks of programs that the target has replaced, so that they take no room from the current one's.
+/// Safe while tracing: programs use the keys of the current epoch only.
+Result<void> drop_old_epochs(int live_blocks_fd, std::uint32_t current_epoch);
+
+}  // namespace hawk

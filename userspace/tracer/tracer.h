@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "userspace/base/result.h"
+#include "userspace/tables/drained.h"
+#include "userspace/target/allocator_functions.h"
+#include "userspace/target/operator_frames.h"
+#include "userspace/tracer/attach_way.h"
+
+namespace hawk {
+
+/// What is fixed before the programs are loaded.
+struct TracerOptions {
+  int pid = 0;                ///< of the process to trace, in our pid namespace
+  bool filter_by_pid = true;  ///< let the kernel put probes into that process only; see KernelFeatures::pid_filter
+  AttachWay way = AttachWay::kSession;
+  std::uint32_t max_blocks = 0;  ///< live blocks that can be held
+  std::uint32_t max_stacks = 0;  ///< distinct stacks that can be held
+  std::uint32_t max_depth = 0;   ///< frames per stack
+};
+
+/// The programs in the kernel, their probes and their maps.
+///
+/// Life: make (programs loaded, nothing probed) -> attach_* (probed, not counting) -> enable (counting) -> drain, any
+/// number of times, attach_* for files that appear later -> stop. Destroying it at any moment, and even the death of
+/// our process, removes every probe. Single-threaded.
+class Tracer {
+ public:
+  static Result<Tracer> make(const TracerOptions& options);
+  Tracer(Tracer&&) noexcept;
+  Tracer& operator=(Tracer&&) noexcept;
+  ~Tracer();
+
+  /// Probes the allocator functions of the file open as `fd`. Wherever a process has mapped it, now or later.
+  Result<void> attach_allocator(int fd, const AllocatorFile& allocator);
+
+  /// Tells the programs about a file's frameless forms of operator new. `watch_init`: also probe the code that the
+  /// dynamic linker runs when it loads the file, and learn its address from there; otherwise call set_module_base.
+  /// Returns the file's number, nullopt when no more files can be taken.
+  Result<std::optional<std::uint32_t>> add_operator_frames(int fd, const OperatorFrames& frames, bool watch_init);
+  /// The address that the file's ELF virtual address 0 has in the process.
+  void set_module_base(std::uint32_t module, std::uint64_t base);
+
+  /// From here on allocations and frees count.
+  void enable();
+  /// What the kernel's books say now.
+  Drained drain();
+  /// Whether the last thread of the target has ended.
+  bool target_exited() const;
+  /// Counts a loss that user space noticed; it appears in later drains.
+  void count_loss(hawk_loss cause, std::uint64_t times = 1);
+  /// Stops counting and removes every probe. The books stay readable.
+  void stop();
+  /// After stop: whether the counters agree with the live table (live_table_agrees).
+  Result<bool> verify(const Drained& drained);
+
+ private:
+  struct Impl;
+  explicit Tracer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hawk
