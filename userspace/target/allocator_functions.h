@@ -11,12 +11,12 @@ namespace hawk {
 
 /// One address to probe, with all the names it goes by.
 struct AllocatorFunction {
-  std::vector<std::string> names;     ///< sorted; same-address aliases once: {"cfree", "free"}
+  std::vector<std::string> names;  ///< sorted; same-address aliases once: {"cfree", "free"}
   hawk_call_kind kind = HAWK_CALL_NONE;
-  std::uint64_t entry_offset = 0;     ///< file offset of the first instruction
-  std::uint64_t probe_offset = 0;     ///< file offset of the instruction chosen for the entry probe
-  std::string instruction;            ///< its mnemonic, lower case: "push", "jz"
-  bool single_stepped = false;        ///< the kernel cannot emulate it
+  std::uint64_t entry_offset = 0;  ///< file offset of the first instruction
+  std::uint64_t probe_offset = 0;  ///< file offset of the instruction chosen for the entry probe
+  std::string instruction;         ///< its mnemonic, lower case: "push", "jz"
+  bool single_stepped = false;     ///< the kernel cannot emulate it
   /// The function may throw, so that the kernel's return probe (which no unwinder can cross) is out of the question:
   /// the result is taken by probes on these `ret` instructions, as file offsets. Empty for functions that never throw.
   std::vector<std::uint64_t> return_offsets;

@@ -11,17 +11,19 @@ namespace hawk {
 /// A child that has been forked and waits, before execve, for the word to go.
 class LaunchedCommand {
  public:
-  /// Forks. The child keeps our standard streams and has default signal handling and our original signal mask, so that
-  /// it behaves as if started by the user's shell. Fails with kUsage when `argv` is empty.
+  /// Forks. The child keeps our standard streams, process group, environment and the signals that were ignored when we
+  /// were started (nohup), and has default handling of all others and no signal blocked, so that it behaves as if
+  /// started by the user's shell. The command is looked up here, as execvp does. Fails with kUsage when `argv` is
+  /// empty.
   static Result<LaunchedCommand> make(std::vector<std::string> argv);
 
-  LaunchedCommand(LaunchedCommand&&) noexcept = default;
-  LaunchedCommand& operator=(LaunchedCommand&&) noexcept = default;
+  LaunchedCommand(LaunchedCommand&& other) noexcept;
+  LaunchedCommand& operator=(LaunchedCommand&& other) noexcept;
   /// A child that was never released is killed and reaped.
   ~LaunchedCommand();
 
   int pid() const { return pid_; }
-  /// Lets the child call execvp. Fails, with the child reaped, when it could not: kNoTarget with the reason.
+  /// Lets the child execute the command. Fails, with the child reaped, when it could not: kNoTarget with the reason.
   Result<void> release();
   /// Gives up ownership: the caller reaps.
   int disown();
@@ -29,8 +31,9 @@ class LaunchedCommand {
  private:
   LaunchedCommand() = default;
   int pid_ = -1;
-  UniqueFd go_;      ///< writing a byte releases the child
-  UniqueFd failure_; ///< the child writes errno of execvp here; closed by a successful exec
+  std::string name_;
+  UniqueFd go_;       ///< writing a byte releases the child; held until then, so that it tells released from waiting
+  UniqueFd failure_;  ///< the child writes errno of execve here; closed by a successful exec
 };
 
 /// The files that `argv` will map before its first instruction: the executable (after #! lines), its interpreter, and

@@ -11,14 +11,14 @@ namespace hawk {
 
 /// One line of /proc/PID/maps (proc(5)).
 struct Mapping {
-  std::uint64_t start = 0;        ///< first address
-  std::uint64_t end = 0;          ///< one past the last
+  std::uint64_t start = 0;  ///< first address
+  std::uint64_t end = 0;    ///< one past the last
   std::uint64_t file_offset = 0;
-  std::uint64_t device = 0;       ///< major << 32 | minor
-  std::uint64_t inode = 0;        ///< 0: no file
+  std::uint64_t device = 0;  ///< major << 32 | minor
+  std::uint64_t inode = 0;   ///< 0: no file
   bool executable = false;
-  bool deleted = false;           ///< the path no longer names this file
-  std::string path;               ///< without " (deleted)"; "[vdso]", "[heap]", "" as the kernel prints them
+  bool deleted = false;  ///< the path no longer names this file
+  std::string path;      ///< without " (deleted)"; "[vdso]", "[heap]", "" as the kernel prints them
   bool operator==(const Mapping&) const = default;
 };
 

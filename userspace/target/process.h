@@ -9,16 +9,19 @@ namespace hawk {
 
 /// What /proc says of a process before it is traced.
 struct ProcessInfo {
-  int pid = 0;                 ///< thread group id, in our pid namespace
+  int pid = 0;  ///< thread group id, in our pid namespace
   std::string comm;
-  std::string exe;             ///< as the target sees it, without " (deleted)"
+  std::string exe;  ///< as the target sees it, without " (deleted)"
   int thread_count = 0;
   bool main_thread_exited = false;  ///< the leader is a zombie while other threads live
-  int seccomp_mode = 0;        ///< 0 off, 1 strict, 2 filter
+  int seccomp_mode = 0;             ///< 0 off, 1 strict, 2 filter
+  /// A thread that lives, for /proc/LIVING_TID/{exe,maps,map_files,root}: those of a leader that has exited are empty.
+  int living_tid = 0;
 };
 
-/// Reads /proc/PID. Errors, each with a hint: no such process, a thread id that is no process, a zombie (all kNoTarget);
-/// a kernel thread, a 32-bit process, a process we may not look into (kPrivilege).
-Result<ProcessInfo> inspect_process(int pid);
+/// Reads /proc/PID. Errors, each with a hint: no such process, a thread id that is no process, a zombie (all
+/// kNoTarget); a kernel thread, a 32-bit process, a process we may not look into (kPrivilege). `proc_root` is where
+/// tests keep processes that are hard to come by.
+Result<ProcessInfo> inspect_process(int pid, const std::string& proc_root = "/proc");
 
 }  // namespace hawk

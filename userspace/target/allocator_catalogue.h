@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "bpf/kinds.h"
+
+namespace hawk {
+
+/// One function that hands out or takes back memory.
+struct CatalogueEntry {
+  std::string_view name;  ///< as in the symbol table
+  hawk_call_kind kind = HAWK_CALL_NONE;
+  bool is_operator = false;  ///< a C++ operator new or delete
+  bool may_throw = false;
+};
+
+/// Every name in the catalogue, in no particular order.
+std::span<const std::string_view> catalogue_names();
+/// The throwing and nothrow, plain and aligned forms of operator new and new[].
+std::span<const std::string_view> operator_new_names();
+/// nullopt: not an allocator function.
+std::optional<CatalogueEntry> find_in_catalogue(std::string_view name);
+
+}  // namespace hawk

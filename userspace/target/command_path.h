@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "userspace/base/result.h"
+
+namespace hawk {
+
+/// What the shell is for execvp: the program that runs a file without #! line that is no ELF file either.
+inline constexpr const char* kShell = "/bin/sh";
+
+/// The paths that execvp would try for `name`, in this order: itself when it has a slash, else through PATH.
+std::vector<std::string> command_candidates(const std::string& name);
+/// The first of them that is a file and executable for us; kNoTarget when there is none.
+Result<std::string> find_command(const std::string& name);
+
+}  // namespace hawk

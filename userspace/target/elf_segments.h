@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "userspace/base/unique_fd.h"
+
+namespace hawk {
+
+/// One PT_LOAD segment, clipped to what the file really holds.
+struct LoadSegment {
+  std::uint64_t vaddr = 0;
+  std::uint64_t file_offset = 0;
+  std::uint64_t file_bytes = 0;
+  bool executable = false;
+};
+
+/// The loaded parts of an ELF file, read with pread and never mapped: a file that shrinks while we look at it gives
+/// short reads, where a mapping would give SIGBUS. Not thread-safe.
+class ElfSegments {
+ public:
+  explicit ElfSegments(UniqueFd fd);
+
+  int fd() const { return fd_.get(); }
+  std::uint64_t file_bytes() const { return file_bytes_; }
+  /// Drops what lies outside the file or wraps around the address space.
+  void add(const LoadSegment& segment);
+
+  std::optional<std::uint64_t> file_offset_of(std::uint64_t vaddr) const;
+  std::optional<std::uint64_t> vaddr_of(std::uint64_t file_offset) const;
+  bool is_executable(std::uint64_t vaddr) const;
+
+  /// Bytes from `vaddr` on; fewer where the segment or the file ends, none outside or above 256 MiB.
+  std::vector<std::uint8_t> read(std::uint64_t vaddr, std::uint64_t wanted_bytes) const;
+  /// As read(), of the raw file.
+  std::vector<std::uint8_t> read_file(std::uint64_t file_offset, std::uint64_t wanted_bytes) const;
+  /// Bytes of an executable segment, at most 64 KiB at once; valid as long as this object.
+  std::span<const std::uint8_t> code_at(std::uint64_t vaddr, std::size_t max_bytes) const;
+
+ private:
+  const LoadSegment* segment_at(std::uint64_t vaddr) const;
+
+  UniqueFd fd_;
+  std::uint64_t file_bytes_ = 0;
+  std::vector<LoadSegment> segments_;
+  /// Pieces of code read so far, by vaddr of their first byte: nodes of a map stay where they are, so spans stay valid.
+  mutable std::map<std::uint64_t, std::vector<std::uint8_t>> code_;
+};
+
+}  // namespace hawk

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "userspace/target/stack_state.h"
+#include "userspace/target/target_resolver.h"
+
+namespace hawk {
+
+/// Where a function begins and, when the symbol tells, how long it is (0: unknown).
+struct FunctionExtent {
+  std::uint64_t vaddr = 0;
+  std::uint64_t size_bytes = 0;
+};
+
+/// One call instruction on some path through a function.
+struct CallSite {
+  std::uint64_t return_vaddr = 0;
+  CodeTarget target;
+  StackState state;  ///< as it is once the call has returned
+};
+
+/// What all paths through a function have in store.
+struct FunctionWalk {
+  std::vector<std::uint64_t> branch_targets;  ///< of direct jumps and branches; sorted
+  std::vector<CallSite> calls;                ///< sorted by return_vaddr
+  std::vector<std::uint64_t> returns;         ///< vaddrs of `ret`, those of tail-called functions included; sorted
+  std::size_t ended_paths = 0;                ///< jumps and calls at which WalkOptions::ends_path said so
+  std::string incomplete;                     ///< why not everything was followed; empty: everything was
+};
+
+struct WalkOptions {
+  /// Bounds the work on code that is not what it seems; the largest allocator function of a Debian 12 package that has
+  /// to be followed to its returns is well below.
+  std::size_t max_instructions = 4096;
+  /// A path ends at a call or jump to a target for which this returns true.
+  std::function<bool(const CodeTarget&)> ends_path = [](const CodeTarget&) { return false; };
+  /// Paths on which the first argument has been found to be null are left alone.
+  bool skip_null_argument = false;
+};
+
+/// Follows every path from the function's entry: both ways of branches, over calls, through direct jumps into other
+/// functions and PLT stubs whose symbol this file defines.
+FunctionWalk walk_function(TargetResolver& resolver, FunctionExtent function, const WalkOptions& options = {});
+
+}  // namespace hawk

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "userspace/base/ids.h"
+#include "userspace/target/elf_image.h"
+#include "userspace/target/mappings.h"
+
+namespace hawk {
+
+/// A file that is or was mapped executable into the target.
+struct MappedModule {
+  std::string path;      ///< as the target sees it
+  std::string build_id;  ///< lower-case hex, empty without one
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;  ///< 0 for the vdso
+  bool is_vdso = false;
+  std::optional<ElfImage> image;  ///< nullopt: the file could not be opened or is no ELF file (and for the vdso)
+  int fd = -1;                    ///< of the file, -1 without one; owned by `image`
+};
+
+/// Where an address lies.
+struct ModuleAddress {
+  ModuleId module{};
+  std::uint64_t vaddr = 0;  ///< ELF virtual address in the module
+};
+
+/// Which files lie where in the target's address space. Files are opened when they are first seen, so that they can
+/// still be read when they have been replaced, unmapped, or the target is gone.
+class ModuleMap {
+ public:
+  /// `pid`: for /proc/PID/map_files and /proc/PID/root, through which files are opened.
+  explicit ModuleMap(int pid) : pid_(pid) {}
+
+  /// Takes the whole list of mappings in place of the current one. Returns the modules not seen before.
+  std::vector<ModuleId> replace_all(const std::vector<Mapping>& mappings);
+  /// Takes one mapping more, over whatever was there. Returns its module if that was not seen before.
+  std::optional<ModuleId> add(const Mapping& mapping);
+  /// nullopt: no executable file mapping there.
+  std::optional<ModuleAddress> resolve(std::uint64_t address) const;
+  /// The address that ELF virtual address 0 of `module` has now; nullopt when it is not mapped.
+  std::optional<std::uint64_t> load_base(ModuleId module) const;
+  /// Adds a file that will be mapped later, so that it can be prepared. nullopt when it cannot be opened.
+  std::optional<ModuleId> expect(const std::string& path);
+
+  const MappedModule& module(ModuleId id) const { return modules_[static_cast<std::size_t>(id)]; }
+  std::size_t module_count() const { return modules_.size(); }
+
+ private:
+  struct Range {
+    std::uint64_t end = 0;
+    std::uint64_t file_offset = 0;
+    ModuleId module{};
+  };
+
+  /// The mapping's module, opened now if it is new; `is_new` tells.
+  ModuleId module_of(const Mapping& mapping, bool& is_new);
+  void insert(const Mapping& mapping, ModuleId module);
+
+  int pid_;
+  std::vector<MappedModule> modules_;
+  std::map<std::uint64_t, Range> ranges_;  ///< by first address; executable mappings only, never overlapping
+};
+
+}  // namespace hawk

@@ -1,0 +1,101 @@
+#include "userspace/target/probe_placement.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <unordered_set>
+
+#include "userspace/target/instruction.h"
+
+namespace hawk {
+namespace {
+
+/// How far from the entry a cheaper instruction is looked for.
+constexpr int kMaxSteps = 16;
+/// How much of what the function jumps to is searched for jumps back; its own extent is searched whole.
+constexpr std::size_t kMaxWalked = 1024;
+/// System V AMD64 ABI, in order; no function of the catalogue has more than three arguments.
+constexpr std::array kArgumentRegisters = {ZYDIS_REGISTER_RDI, ZYDIS_REGISTER_RSI, ZYDIS_REGISTER_RDX};
+
+/// How many arguments, from the first on, the kernel programs read for a call of this kind.
+std::size_t arguments_read(hawk_call_kind kind) {
+  switch (kind) {
+    case HAWK_CALL_MALLOC:
+    case HAWK_CALL_FREE:
+      return 1;
+    case HAWK_CALL_CALLOC:
+    case HAWK_CALL_REALLOC:
+    case HAWK_CALL_ALIGNED_ALLOC:
+      return 2;
+    default:
+      return kArgumentRegisters.size();
+  }
+}
+
+/// Whether the arguments, the stack and the frame pointer are after `instruction` what they were before. Flags, other
+/// registers and memory may change: whatever the function does there, it has done before the probe.
+bool keeps_what_probe_reads(const Instruction& instruction, hawk_call_kind kind) {
+  if (instruction.flow != Flow::kNext) return false;
+  if (instruction.writes(ZYDIS_REGISTER_RSP) || instruction.writes(ZYDIS_REGISTER_RBP)) return false;
+  const auto read = std::span(kArgumentRegisters).first(arguments_read(kind));
+  return std::none_of(read.begin(), read.end(), [&](ZydisRegister argument) { return instruction.writes(argument); });
+}
+
+/// Where the function's jumps lead; nullopt when that cannot be known.
+std::optional<std::unordered_set<std::uint64_t>> branch_targets(TargetResolver& resolver, FunctionExtent function) {
+  std::unordered_set<std::uint64_t> targets;
+  const std::uint64_t end = function.vaddr + function.size_bytes;
+  for (std::uint64_t vaddr = function.vaddr; vaddr < end;) {
+    const std::optional<Instruction> instruction = decode_at(resolver.image(), vaddr);
+    if (!instruction) return std::nullopt;
+    // A jump table may lead anywhere.
+    if (instruction->flow == Flow::kIndirectJump && !instruction->got_slot) return std::nullopt;
+    if (instruction->target && instruction->flow != Flow::kCall) targets.insert(*instruction->target);
+    vaddr = instruction->next_vaddr();
+  }
+  WalkOptions options;
+  options.max_instructions = kMaxWalked;
+  const FunctionWalk walk = walk_function(resolver, function, options);
+  if (function.size_bytes == 0 && !walk.incomplete.empty()) return std::nullopt;
+  targets.insert(walk.branch_targets.begin(), walk.branch_targets.end());
+  return targets;
+}
+
+ProbePlace place_at(const Instruction& instruction) {
+  return {instruction.vaddr, instruction.mnemonic(), !instruction.is_emulated_by_kernel()};
+}
+
+bool tests_first_argument(const Instruction& instruction) {
+  return instruction.decoded.mnemonic == ZYDIS_MNEMONIC_TEST && instruction.is_register(0, ZYDIS_REGISTER_RDI) &&
+         instruction.is_register(1, ZYDIS_REGISTER_RDI);
+}
+
+}  // namespace
+
+ProbePlace place_probe(TargetResolver& resolver, FunctionExtent function, hawk_call_kind kind) {
+  const std::optional<Instruction> entry = decode_at(resolver.image(), function.vaddr);
+  if (!entry) return {function.vaddr, {}, true};
+  if (entry->is_emulated_by_kernel()) return place_at(*entry);
+  const std::optional<std::unordered_set<std::uint64_t>> targets = branch_targets(resolver, function);
+  if (!targets) return place_at(*entry);
+
+  Instruction current = *entry;
+  bool null_tested = false;
+  for (int step = 0; step < kMaxSteps; ++step) {
+    if (!keeps_what_probe_reads(current, kind)) break;
+    const bool at_start = step == 0 || (step == 1 && entry->decoded.mnemonic == ZYDIS_MNEMONIC_ENDBR64);
+    null_tested = at_start && kind == HAWK_CALL_FREE && tests_first_argument(current);
+    const std::optional<Instruction> next = decode_at(resolver.image(), current.next_vaddr());
+    if (!next || targets->contains(next->vaddr)) break;
+    current = *next;
+    if (!current.is_emulated_by_kernel()) continue;
+    if (!null_tested || current.decoded.mnemonic != ZYDIS_MNEMONIC_JZ) return place_at(current);
+    const std::optional<Instruction> not_null = decode_at(resolver.image(), current.next_vaddr());
+    const bool is_better = not_null && not_null->is_emulated_by_kernel() && !targets->contains(not_null->vaddr);
+    return place_at(is_better ? *not_null : current);
+  }
+  return place_at(*entry);
+}
+
+}  // namespace hawk

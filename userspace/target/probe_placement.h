@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "bpf/kinds.h"
+#include "userspace/target/function_walk.h"
+#include "userspace/target/target_resolver.h"
+
+namespace hawk {
+
+/// Where to put a function's entry probe.
+struct ProbePlace {
+  std::uint64_t vaddr = 0;
+  std::string instruction;      ///< its mnemonic, lower case; empty when it could not be decoded
+  bool single_stepped = false;  ///< the kernel cannot emulate it
+};
+
+/// The first instruction that every call runs through, that sees rsp, rbp and the arguments that bpf/kinds.h names for
+/// `kind` as the caller left them, and that the kernel emulates. For HAWK_CALL_FREE and HAWK_CALL_MALLOC that is rdi
+/// alone: jemalloc's free loads rdx long before its first branch. A single-stepped probe costs three to thirteen times
+/// as much, and threads queue for the process's 32 slots to step in. The entry itself when there is none near.
+///
+/// For HAWK_CALL_FREE an opening `test rdi, rdi; jz` counts as the end of calls with null: the instruction after it
+/// may be chosen, so that free(NULL) costs nothing.
+ProbePlace place_probe(TargetResolver& resolver, FunctionExtent function, hawk_call_kind kind);
+
+}  // namespace hawk
