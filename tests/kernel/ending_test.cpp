@@ -1,0 +1,60 @@
+// Targets that end, or change their program, while they are traced.
+#include <signal.h>
+
+#include "tests/kernel/harness/compare.h"
+#include "tests/kernel/harness/kernel_test.h"
+#include "tests/kernel/harness/ledger.h"
+
+namespace hawk {
+namespace {
+
+KERNEL_TEST(target, killed) {
+  LedgerProgram program({.program = "ends", .arguments = {"wait"}});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  program.send_signal(SIGKILL);
+  EXPECT_EQ(program.wait(), 128 + SIGKILL);
+  const Report report = trace.wait_for_report();
+  expect_equal(report, ledger);
+  EXPECT_TRUE(report.target_exited);
+}
+
+KERNEL_TEST(target, killed_under_load) {
+  LedgerProgram program({.program = "churn", .arguments = {"8"}});
+  Trace trace = Trace::attach(program.pid(), way);
+  program.send_signal(SIGKILL);
+  program.wait();
+  const Report report = trace.wait_for_report();
+  expect_sound(report);
+  EXPECT_TRUE(report.target_exited);
+}
+
+KERNEL_TEST(target, exits) {
+  LedgerProgram program({.program = "ends", .arguments = {"exit", "0"}});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.wait_for_report();
+  expect_equal(report, ledger);
+  EXPECT_TRUE(report.target_exited);
+  EXPECT_EQ(program.wait(), 0);
+}
+
+KERNEL_TEST(target, aborts) {
+  LedgerProgram program({.program = "ends", .arguments = {"signal", std::to_string(SIGSEGV)}});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  expect_equal(trace.wait_for_report(), ledger);
+  EXPECT_EQ(program.wait(), 128 + SIGSEGV);
+}
+
+KERNEL_TEST(target, replaces_its_program) {
+  LedgerProgram program({.program = "execs"});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  expect_equal(report, ledger);
+  EXPECT_EQ(report.exec_count, 1u);
+}
+
+}  // namespace
+}  // namespace hawk

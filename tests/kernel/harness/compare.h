@@ -1,0 +1,18 @@
+#pragma once
+
+#include <ostream>
+
+#include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/report.h"
+
+namespace hawk {
+
+/// Expects that the report says exactly what the ledger says: each function's four numbers, with that function as the
+/// direct caller of the allocator; nothing else; the losses that the ledger announces and no other; and the report's
+/// own invariants (totals are sums, live = allocated - freed, counters agree with the kernel's live table).
+void expect_equal(const Report& report, const Ledger& ledger);
+
+/// Expects the invariants alone, which hold for every trace.
+void expect_sound(const Report& report);
+
+}  // namespace hawk

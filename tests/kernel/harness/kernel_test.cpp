@@ -1,0 +1,28 @@
+#include "tests/kernel/harness/kernel_test.h"
+
+#include <utility>
+
+namespace hawk {
+namespace {
+
+class KernelTest : public testing::Test {
+ public:
+  KernelTest(std::function<void(Way)> body, Way way) : body_(std::move(body)), way_(way) {}
+  void TestBody() override { body_(way_); }
+
+ private:
+  std::function<void(Way)> body_;
+  Way way_;
+};
+
+}  // namespace
+
+int register_kernel_test(const std::string& suite, const std::string& name, std::function<void(Way)> body) {
+  for (const Way way : kWays) {
+    testing::RegisterTest(suite.c_str(), (name + "/" + way_name(way)).c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [body, way]() -> testing::Test* { return new KernelTest(body, way); });
+  }
+  return 0;
+}
+
+}  // namespace hawk

@@ -1,0 +1,83 @@
+#include "tests/kernel/harness/ledger.h"
+
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+namespace hawk {
+namespace {
+
+Numbers read_numbers(std::istringstream& from) {
+  Numbers numbers;
+  from >> numbers.allocated_bytes >> numbers.allocated_count >> numbers.freed_bytes >> numbers.freed_count;
+  return numbers;
+}
+
+std::uint64_t read_number(std::istringstream& from) {
+  std::uint64_t number = 0;
+  from >> number;
+  return number;
+}
+
+/// One line that is not "done".
+void read_entry(const std::string& line, Ledger& into) {
+  std::istringstream words(line);
+  std::string kind, name;
+  words >> kind >> name;
+  if (kind == "site") {
+    into.sites[name] += read_numbers(words);
+  } else if (kind == "total") {
+    into.totals = read_numbers(words);
+  } else if (kind == "loss") {
+    into.losses[name] = read_number(words);
+  } else if (kind == "value") {
+    into.values[name] = read_number(words);
+  } else if (kind == "foreign") {
+    into.foreign[name] = read_number(words);
+  } else {
+    throw std::runtime_error("the ledger program says: " + line);
+  }
+  if (words.fail()) throw std::runtime_error("malformed line of a ledger: " + line);
+}
+
+}  // namespace
+
+Numbers& Numbers::operator+=(const Numbers& other) {
+  allocated_bytes += other.allocated_bytes;
+  allocated_count += other.allocated_count;
+  freed_bytes += other.freed_bytes;
+  freed_count += other.freed_count;
+  return *this;
+}
+
+std::ostream& operator<<(std::ostream& to, const Numbers& numbers) {
+  return to << "allocated " << numbers.allocated_bytes << " B in " << numbers.allocated_count << ", freed "
+            << numbers.freed_bytes << " B in " << numbers.freed_count;
+}
+
+LedgerProgram::LedgerProgram(const Setup& setup)
+    : ChildProcess([&] {
+        ChildProcess::Setup process{.argv = {ledger_path(setup.program)}, .environment = setup.environment};
+        process.argv.insert(process.argv.end(), setup.arguments.begin(), setup.arguments.end());
+        return process;
+      }()) {
+  const std::string greeting = read_line();
+  if (greeting != "ready") throw std::runtime_error(setup.program + " says " + greeting + " instead of ready");
+}
+
+Ledger LedgerProgram::run() {
+  send_byte();
+  return read_ledger(*this);
+}
+
+Ledger read_ledger(ChildProcess& from) {
+  Ledger ledger;
+  for (std::string line = from.read_line(); line != "done"; line = from.read_line()) read_entry(line, ledger);
+  return ledger;
+}
+
+std::string ledger_path(const std::string& name) {
+  return name.starts_with("/") ? name : std::string(HAWK_LEDGER_DIR) + "/" + name;
+}
+
+}  // namespace hawk

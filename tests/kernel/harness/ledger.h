@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tests/kernel/harness/child_process.h"
+
+namespace hawk {
+
+/// The four numbers that are compared, of a function or of the whole program.
+struct Numbers {
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t allocated_count = 0;
+  std::uint64_t freed_bytes = 0;
+  std::uint64_t freed_count = 0;
+
+  Numbers& operator+=(const Numbers& other);
+  bool operator==(const Numbers&) const = default;
+};
+std::ostream& operator<<(std::ostream& to, const Numbers& numbers);
+
+/// What a ledger program wrote down: the truth.
+struct Ledger {
+  std::map<std::string, Numbers> sites;          ///< by function
+  std::map<std::string, std::uint64_t> losses;   ///< by name in the JSON; all others must be zero
+  std::map<std::string, std::uint64_t> values;   ///< for the tests; "stacks" and "untraced_frees" are always checked
+  std::map<std::string, std::uint64_t> foreign;  ///< by function: allocations that were also freed
+  std::optional<Numbers> totals;  ///< of everything in the process, known to ledgers/counting_allocator.c only
+};
+
+/// A running ledger program (tests/kernel/ledgers/ledger.h tells its side of the conversation).
+class LedgerProgram : public ChildProcess {
+ public:
+  struct Setup {
+    std::string program;  ///< its name in tests/kernel/ledgers, or a path
+    std::vector<std::string> arguments = {};
+    std::map<std::string, std::string> environment = {};
+  };
+
+  /// Starts it and returns once it is ready.
+  explicit LedgerProgram(const Setup& setup);
+  /// Lets it run its script; returns when its books are closed.
+  Ledger run();
+};
+
+/// Reads the ledger's lines up to "done".
+Ledger read_ledger(ChildProcess& from);
+
+/// Path of a ledger program; one that is a path already stays.
+std::string ledger_path(const std::string& name);
+
+}  // namespace hawk

@@ -1,0 +1,70 @@
+#include "tests/kernel/harness/report.h"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <stdexcept>
+
+namespace hawk {
+namespace {
+
+using nlohmann::json;
+
+Numbers read_counters(const json& from) {
+  return {from.at("allocated_bytes"), from.at("allocated_count"), from.at("freed_bytes"), from.at("freed_count")};
+}
+
+Numbers read_live(const json& from) { return {from.at("live_bytes"), from.at("live_count"), 0, 0}; }
+
+/// "by_new(unsigned long)" is "by_new", but "operator new(unsigned long)" keeps what tells its forms apart.
+std::string without_parameters(const std::string& function) {
+  return function.starts_with("operator") ? function : function.substr(0, function.find('('));
+}
+
+ReportFrame read_frame(const json& from) {
+  const json& function = from.at("function");
+  return {function.is_null() ? "" : without_parameters(function.get<std::string>()), from.at("inlined").get<bool>()};
+}
+
+ReportStack read_stack(const json& from) {
+  ReportStack stack{.numbers = read_counters(from), .live = read_live(from), .truncated = from.at("truncated")};
+  for (const json& frame : from.at("frames")) stack.frames.push_back(read_frame(frame));
+  return stack;
+}
+
+}  // namespace
+
+std::string ReportStack::direct_caller() const {
+  for (const ReportFrame& frame : frames) {
+    if (!frame.inlined && !frame.function.starts_with("operator new")) return frame.function;
+  }
+  return {};
+}
+
+std::string ReportStack::text() const {
+  std::string text;
+  for (const ReportFrame& frame : frames) {
+    text += (text.empty() ? "" : " < ") + (frame.function.empty() ? "?" : frame.function);
+  }
+  return text;
+}
+
+Report read_report(const std::string& path) {
+  std::ifstream file(path);
+  const json root = json::parse(file);
+  if (root.at("schema") != "hawktrace.report/1") throw std::runtime_error(path + " has another schema");
+  const json& trace = root.at("trace");
+  Report report{.exact = root.at("exact"),
+                .attach_via = trace.at("attach_via"),
+                .target_exited = trace.at("target_exited"),
+                .exec_count = trace.at("exec_count"),
+                .totals = read_counters(root.at("totals")),
+                .live = read_live(root.at("totals")),
+                .frees_of_untraced = root.at("totals").at("frees_of_untraced"),
+                .losses = root.at("losses")};
+  if (!trace.at("verified").is_null()) report.verified = trace.at("verified").get<bool>();
+  for (const json& stack : root.at("stacks")) report.stacks.push_back(read_stack(stack));
+  return report;
+}
+
+}  // namespace hawk

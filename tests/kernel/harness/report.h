@@ -1,0 +1,50 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/kernel/harness/ledger.h"
+
+namespace hawk {
+
+/// A frame of the JSON report.
+struct ReportFrame {
+  std::string function;  ///< empty: unknown. Without the parameters of a C++ function.
+  bool inlined = false;
+};
+
+struct ReportStack {
+  Numbers numbers;
+  Numbers live;  ///< live bytes and count, in the first two fields
+  bool truncated = false;
+  std::vector<ReportFrame> frames = {};
+
+  /// The first function that is neither inlined nor a form of operator new: the direct caller of the allocator.
+  std::string direct_caller() const;
+  /// All function names, innermost first.
+  std::string text() const;
+};
+
+/// A JSON report of hawktrace, as far as the tests compare it.
+struct Report {
+  bool exact = false;
+  std::string attach_via;
+  bool target_exited = false;
+  std::uint64_t exec_count = 0;
+  std::optional<bool> verified = {};
+  Numbers totals;
+  Numbers live;
+  std::uint64_t frees_of_untraced = 0;
+  std::map<std::string, std::uint64_t> losses;
+  std::vector<ReportStack> stacks = {};
+};
+
+/// Reads a report file. Throws (nlohmann::json::exception) when it is not a complete hawktrace.report/1.
+Report read_report(const std::string& path);
+
+}  // namespace hawk

@@ -1,0 +1,99 @@
+#include "tests/kernel/harness/trace.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+namespace hawk {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::chrono::milliseconds since(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
+}
+
+std::vector<std::string> command_line(Way way, const std::string& report_path) {
+  return {HAWKTRACE_PATH, "--attach-via", way_name(way), "--format", "json",
+          "-o",           report_path,    "--top",       "0",        "--verify"};
+}
+
+}  // namespace
+
+std::string way_name(Way way) {
+  switch (way) {
+    case Way::kSession:
+      return "session";
+    case Way::kMulti:
+      return "multi";
+    case Way::kPerf:
+      return "perf";
+  }
+  return {};
+}
+
+ScratchDirectory::ScratchDirectory() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "hawktrace-test-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+  path_ = pattern;
+}
+
+ScratchDirectory::~ScratchDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+Trace::Trace(Way way) : way_(way), directory_(std::make_unique<ScratchDirectory>()) {}
+
+Trace Trace::attach(pid_t pid, Way way, const std::vector<std::string>& options) {
+  Trace trace(way);
+  std::array<int, 2> ready{};
+  if (pipe2(ready.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
+  ChildProcess::Setup setup{.argv = command_line(way, trace.directory_->path("report.json")), .inherited = {ready[1]}};
+  for (const std::string& word :
+       {std::string("--ready-fd"), std::to_string(ready[1]), std::string("-p"), std::to_string(pid)}) {
+    setup.argv.push_back(word);
+  }
+  setup.argv.insert(setup.argv.end(), options.begin(), options.end());
+  const Clock::time_point start = Clock::now();
+  trace.process_ = std::make_unique<ChildProcess>(setup);
+  close(ready[1]);
+  char byte = 0;
+  const bool is_ready = wait_readable(ready[0]) && read(ready[0], &byte, 1) == 1;
+  trace.attach_time_ = since(start);
+  close(ready[0]);
+  if (!is_ready) throw std::runtime_error("hawktrace did not become ready:\n" + trace.process_->errors());
+  return trace;
+}
+
+Trace Trace::launch(const std::vector<std::string>& command, Way way) {
+  Trace trace(way);
+  ChildProcess::Setup setup{.argv = command_line(way, trace.directory_->path("report.json"))};
+  setup.argv.emplace_back("--");
+  setup.argv.insert(setup.argv.end(), command.begin(), command.end());
+  trace.process_ = std::make_unique<ChildProcess>(setup);
+  return trace;
+}
+
+Report Trace::finish() {
+  const Clock::time_point start = Clock::now();
+  process_->send_signal(SIGINT);
+  process_->wait();
+  finish_time_ = since(start);
+  return wait_for_report();
+}
+
+Report Trace::wait_for_report(int status) {
+  EXPECT_EQ(process_->wait(), status) << process_->errors();
+  Report report = read_report(directory_->path("report.json"));
+  EXPECT_EQ(report.attach_via, way_name(way_));
+  return report;
+}
+
+}  // namespace hawk

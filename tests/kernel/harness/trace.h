@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/kernel/harness/child_process.h"
+#include "tests/kernel/harness/report.h"
+
+namespace hawk {
+
+/// A way to attach, as --attach-via names it.
+enum class Way { kSession, kMulti, kPerf };
+inline constexpr Way kWays[] = {Way::kSession, Way::kMulti, Way::kPerf};
+std::string way_name(Way way);
+
+/// A directory that is removed, with the files in it, at the end.
+class ScratchDirectory {
+ public:
+  ScratchDirectory();
+  ~ScratchDirectory();
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+  std::string path(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+/// A hawktrace at work, writing its JSON report to a file of its own.
+class Trace {
+ public:
+  /// Attaches to `pid`; returns when every probe is in place and counting.
+  static Trace attach(pid_t pid, Way way, const std::vector<std::string>& options = {});
+  /// Starts `hawktrace -- command`; the command talks through hawktrace's standard streams.
+  static Trace launch(const std::vector<std::string>& command, Way way);
+
+  ChildProcess& process() { return *process_; }
+  /// From the start of hawktrace to its word that it is ready.
+  std::chrono::milliseconds attach_time() const { return attach_time_; }
+  /// From the signal to the end of hawktrace, the report written. 0 before finish().
+  std::chrono::milliseconds finish_time() const { return finish_time_; }
+  /// Ends the trace as Ctrl-C does. Expects status 0, and reads the report.
+  Report finish();
+  /// Waits until hawktrace ends by itself. Expects `status`, and reads the report.
+  Report wait_for_report(int status = 0);
+
+ private:
+  explicit Trace(Way way);
+
+  Way way_;
+  std::unique_ptr<ScratchDirectory> directory_;
+  std::unique_ptr<ChildProcess> process_;
+  std::chrono::milliseconds attach_time_{};
+  std::chrono::milliseconds finish_time_{};
+};
+
+}  // namespace hawk

@@ -1,0 +1,71 @@
+// The ledgers that need no script of their own: attach, let the program run, compare everything.
+#include "tests/kernel/harness/compare.h"
+#include "tests/kernel/harness/kernel_test.h"
+#include "tests/kernel/harness/ledger.h"
+
+namespace hawk {
+namespace {
+
+constexpr const char* kJemalloc = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2";
+constexpr const char* kTcmalloc = "/usr/lib/x86_64-linux-gnu/libtcmalloc_minimal.so.4";
+
+struct LedgerCase {
+  const char* suite;
+  const char* name;
+  const char* program;                    ///< in tests/kernel/ledgers
+  std::vector<std::string> options = {};  ///< for hawktrace
+  std::string preload = {};
+};
+
+const LedgerCase kCases[] = {
+    {"functions", "all", "every_function"},
+    {"functions", "cfree", "cfree"},
+    {"functions", "free_sized", "free_sized"},
+    {"functions", "frees_of_older_blocks", "older_blocks"},
+    {"functions", "jemalloc", "portable_functions", {}, kJemalloc},
+    {"functions", "tcmalloc", "portable_functions", {}, kTcmalloc},
+    {"operators", "libstdcxx", "operators"},
+    {"operators", "jemalloc", "operators", {}, kJemalloc},
+    {"operators", "tcmalloc", "operators", {}, kTcmalloc},
+    {"bad_alloc", "libstdcxx", "bad_alloc"},
+    {"bad_alloc", "jemalloc", "bad_alloc", {}, kJemalloc},
+    {"bad_alloc", "tcmalloc", "bad_alloc", {}, kTcmalloc},
+    {"realloc", "in_place", "realloc_in_place"},
+    {"realloc", "moves", "realloc_moves"},
+    {"realloc", "shrinks", "realloc_shrinks"},
+    {"realloc", "fails", "realloc_fails"},
+    {"realloc", "of_null", "realloc_null"},
+    {"realloc", "to_zero", "realloc_zero"},
+    {"calloc", "overflows", "calloc_overflow"},
+    {"posix_memalign", "einval", "posix_memalign_einval"},
+    {"mmap_threshold", "counted_once", "mmap_threshold"},
+    {"threads", "arenas", "threads_arenas"},
+    {"threads", "address_handover", "address_handover"},
+    {"threads", "main_thread_exited", "main_thread_exits"},
+    {"threads", "die_inside_a_call", "dying_threads"},
+    {"longjmp", "out_of_a_call", "longjmp_out"},
+    {"longjmp", "over_a_hole", "longjmp_over_hole"},
+    {"live_table", "full", "live_table_full", {"--max-blocks", "1000"}},
+    {"processes", "forked_children", "fork_children"},
+};
+
+void run_case(const LedgerCase& ledger_case, Way way) {
+  LedgerProgram::Setup setup{.program = ledger_case.program};
+  if (!ledger_case.preload.empty()) setup.environment["LD_PRELOAD"] = ledger_case.preload;
+  LedgerProgram program(setup);
+  Trace trace = Trace::attach(program.pid(), way, ledger_case.options);
+  const Ledger ledger = program.run();
+  expect_equal(trace.finish(), ledger);
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target lives on";
+}
+
+const int kRegistered = [] {
+  for (const LedgerCase& ledger_case : kCases) {
+    register_kernel_test(ledger_case.suite, ledger_case.name, [&ledger_case](Way way) { run_case(ledger_case, way); });
+  }
+  return 0;
+}();
+
+}  // namespace
+}  // namespace hawk

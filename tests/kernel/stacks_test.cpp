@@ -1,0 +1,98 @@
+// What the stacks themselves look like, beyond their direct caller.
+#include <set>
+
+#include "tests/kernel/harness/compare.h"
+#include "tests/kernel/harness/kernel_test.h"
+#include "tests/kernel/harness/ledger.h"
+
+namespace hawk {
+namespace {
+
+/// The functions that ledgers/distinct_stacks.c calls for number `n`, outermost first: its digits in base 8.
+std::vector<std::string> digits_of(std::uint64_t n) {
+  std::vector<std::string> functions;
+  for (int i = 0; i < 5; ++i, n /= 8) functions.push_back("digit_" + std::to_string(n % 8));
+  return functions;
+}
+
+/// Expects that `stack` begins with `functions`, innermost first.
+void expect_begins_with(const ReportStack& stack, const std::vector<std::string>& functions) {
+  ASSERT_GE(stack.frames.size(), functions.size()) << stack.text();
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    EXPECT_EQ(stack.frames[i].function, functions[i]) << "frame " << i << " of " << stack.text();
+  }
+}
+
+KERNEL_TEST(stacks, twenty_thousand) {
+  LedgerProgram program({.program = "distinct_stacks"});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  expect_equal(report, ledger);
+  std::set<std::uint64_t> seen;
+  for (const ReportStack& stack : report.stacks) {
+    const std::uint64_t number = stack.numbers.allocated_bytes - 1;
+    EXPECT_TRUE(seen.insert(number).second) << "twice: " << number;
+    std::vector<std::string> expected = digits_of(number);
+    expected.emplace_back("leaf");
+    expect_begins_with(stack, {expected.rbegin(), expected.rend()});
+    EXPECT_EQ(stack.numbers.allocated_count, 1u);
+    if (testing::Test::HasFailure()) return;  // one example is enough
+  }
+}
+
+KERNEL_TEST(stacks, table_full) {
+  LedgerProgram program({.program = "stack_table_full"});
+  Trace trace = Trace::attach(program.pid(), way, {"--max-stacks", "16"});
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  expect_sound(report);
+  EXPECT_EQ(report.totals, ledger.sites.at("at_depth"));
+  EXPECT_FALSE(report.exact);
+  Numbers without_stack;
+  for (const ReportStack& stack : report.stacks) {
+    if (stack.frames.empty()) without_stack += stack.numbers;
+  }
+  EXPECT_GT(without_stack.allocated_count, 0u);
+  EXPECT_EQ(report.losses.at("stack_table_full") + report.losses.at("frames_full"), without_stack.allocated_count);
+}
+
+KERNEL_TEST(stacks, recursion_300_deep) {
+  LedgerProgram program({.program = "recursion"});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  expect_equal(report, ledger);
+  ASSERT_EQ(report.stacks.size(), 1u);
+  EXPECT_TRUE(report.stacks[0].truncated);
+  EXPECT_EQ(report.stacks[0].frames.back().function, "descend");
+}
+
+KERNEL_TEST(stacks, depth_limit) {
+  LedgerProgram program({.program = "recursion"});
+  Trace trace = Trace::attach(program.pid(), way, {"--stack-depth", "5"});
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  expect_equal(report, ledger);
+  ASSERT_EQ(report.stacks.size(), 1u);
+  EXPECT_EQ(report.stacks[0].text(), "by_malloc < descend < descend < descend < descend");
+}
+
+KERNEL_TEST(stacks, preempted_on_one_cpu) {
+  LedgerProgram program({.program = "pinned_threads"});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  expect_equal(report, ledger);
+  for (const ReportStack& stack : report.stacks) {
+    if (stack.direct_caller() == "left_leaf") {
+      expect_begins_with(stack, {"left_leaf", "left_2", "left_1", "work_left"});
+    } else {
+      expect_begins_with(stack, {"right_leaf", "right_8", "right_7", "right_6", "right_5", "right_4", "right_3",
+                                 "right_2", "right_1", "work_right"});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hawk

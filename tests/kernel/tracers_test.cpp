@@ -1,0 +1,112 @@
+// What hawktrace does to its target: nothing that lasts, at any load, however it ends.
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "tests/kernel/harness/compare.h"
+#include "tests/kernel/harness/kernel_test.h"
+#include "tests/kernel/harness/ledger.h"
+
+namespace hawk {
+namespace {
+
+/// Bytes of `path` at `offset`.
+std::string read_bytes(const std::string& path, std::uint64_t offset, std::size_t size) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  std::string bytes(size, '\0');
+  const ssize_t count = pread(file, bytes.data(), size, static_cast<off_t>(offset));
+  close(file);
+  if (count != static_cast<ssize_t>(size)) throw std::runtime_error("cannot read " + path);
+  return bytes;
+}
+
+/// The number of bytes by which the target's code of libc differs from the file: its breakpoints.
+std::size_t breakpoints_in_libc(pid_t pid) {
+  const std::string proc = "/proc/" + std::to_string(pid);
+  std::ifstream maps(proc + "/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    std::uint64_t start = 0, end = 0, offset = 0;
+    char dash = 0;
+    std::string flags, device, inode, path;
+    words >> std::hex >> start >> dash >> end >> flags >> offset >> device >> inode >> path;
+    if (flags != "r-xp" || path.find("/libc.so.6") == std::string::npos) continue;
+    const std::string in_memory = read_bytes(proc + "/mem", start, end - start);
+    const std::string in_file = read_bytes(path, offset, end - start);
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < in_file.size(); ++i) different += in_memory[i] != in_file[i];
+    return different;
+  }
+  throw std::runtime_error("the target maps no libc");
+}
+
+/// Tells a churn program to stop; expects that all its blocks are in order.
+void expect_unharmed(LedgerProgram& churn) {
+  churn.send_byte();
+  std::string line = churn.read_line();
+  EXPECT_TRUE(line.starts_with("value rounds ")) << line;
+  EXPECT_EQ(churn.read_line(), "unharmed");
+  EXPECT_EQ(churn.wait(), 0);
+}
+
+KERNEL_TEST(tracers, two_at_once) {
+  LedgerProgram program({.program = "every_function"});
+  Trace first = Trace::attach(program.pid(), way);
+  Trace second = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  expect_equal(first.finish(), ledger);
+  expect_equal(second.finish(), ledger);
+}
+
+KERNEL_TEST(tracers, killed) {
+  LedgerProgram program({.program = "churn", .arguments = {"4"}});
+  {
+    Trace trace = Trace::attach(program.pid(), way);
+    EXPECT_GT(breakpoints_in_libc(program.pid()), 0u) << "the probes are in place";
+    trace.process().send_signal(SIGKILL);
+    EXPECT_EQ(trace.process().wait(), 128 + SIGKILL);
+  }
+  EXPECT_EQ(breakpoints_in_libc(program.pid()), 0u) << "the kernel has taken the probes out";
+  expect_sound(Trace::attach(program.pid(), way).finish());
+  expect_unharmed(program);
+}
+
+KERNEL_TEST(tracers, leave_nothing_behind) {
+  LedgerProgram program({.program = "churn", .arguments = {"4"}});
+  expect_sound(Trace::attach(program.pid(), way).finish());
+  EXPECT_EQ(breakpoints_in_libc(program.pid()), 0u);
+  expect_unharmed(program);
+}
+
+KERNEL_TEST(tracers, come_and_go_under_load) {
+  LedgerProgram program({.program = "churn", .arguments = {"8"}});
+  for (int i = 0; i < 50 && !testing::Test::HasFailure(); ++i) {
+    const Report report = Trace::attach(program.pid(), way).finish();
+    expect_sound(report);
+    EXPECT_TRUE(report.exact) << "round " << i;
+    EXPECT_FALSE(report.target_exited);
+  }
+  expect_unharmed(program);
+}
+
+/// The aim is 200 ms each; the bound is loose because other programs may use the machine. Start, load and report are
+/// part of both figures.
+KERNEL_TEST(tracers, are_quick_on_50_threads) {
+  constexpr std::chrono::milliseconds kBound{1000};
+  LedgerProgram program({.program = "churn", .arguments = {"50", "idle"}});
+  Trace trace = Trace::attach(program.pid(), way);
+  expect_sound(trace.finish());
+  std::printf("attach %lld ms, detach and report %lld ms, via %s\n",
+              static_cast<long long>(trace.attach_time().count()), static_cast<long long>(trace.finish_time().count()),
+              way_name(way).c_str());
+  EXPECT_LT(trace.attach_time(), kBound);
+  EXPECT_LT(trace.finish_time(), kBound);
+  expect_unharmed(program);
+}
+
+}  // namespace
+}  // namespace hawk
