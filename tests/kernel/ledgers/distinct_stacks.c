@@ -20,9 +20,15 @@ static inline struct block next(size_t rest, int digits_left, size_t bytes) {
     return block;                                                                    \
   }
 DIGIT(0)
-DIGIT(1) DIGIT(2) DIGIT(3) DIGIT(4) DIGIT(5) DIGIT(6) DIGIT(7)
+DIGIT(1)
+DIGIT(2)
+DIGIT(3)
+DIGIT(4)
+DIGIT(5)
+DIGIT(6)
+DIGIT(7)
 
-    digit_function const kDigitFunctions[8] = {digit_0, digit_1, digit_2, digit_3, digit_4, digit_5, digit_6, digit_7};
+digit_function const kDigitFunctions[8] = {digit_0, digit_1, digit_2, digit_3, digit_4, digit_5, digit_6, digit_7};
 
 int main(void) {
   ledger_begin();
