@@ -1,0 +1,130 @@
+#include "userspace/report/frame_list.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/unit/report/sample_snapshots.h"
+
+namespace hawk {
+namespace {
+
+std::vector<ListedFrame> named(const std::vector<std::string>& names) {
+  std::vector<ListedFrame> frames;
+  for (const std::string& name : names) frames.push_back({{}, function(name)});
+  return frames;
+}
+
+/// "a b [2 plumbing] c [9 more]"
+std::string summary(const std::vector<ShownFrame>& shown) {
+  static constexpr const char* kWhy[] = {" plumbing]", " repeated]", " more]"};
+  std::string text;
+  for (const ShownFrame& line : shown) {
+    if (!text.empty()) text += " ";
+    if (line.frame) {
+      text += line.frame->source.function.empty() ? "?" : line.frame->source.function;
+    } else {
+      text += "[" + std::to_string(line.left_out_count) + kWhy[static_cast<int>(line.why)];
+    }
+  }
+  return text;
+}
+
+std::string folded(const std::vector<std::string>& names, std::size_t max_frames = 0) {
+  return summary(fold_frames(named(names), sample_is_plumbing, max_frames));
+}
+
+TEST(FrameList, InlinedCallsStandBeforeTheirFunctionAtTheSamePlace) {
+  Sample sample = service_sample();
+  const std::vector<ListedFrame> frames = list_frames(sample.snapshot.stacks[0], sample.symbolizer);
+  ASSERT_EQ(frames.size(), 6U);
+  EXPECT_EQ(frames[2].source.function, "shop::Router::route(shop::Request const&)");
+  EXPECT_TRUE(frames[2].source.inlined);
+  EXPECT_EQ(frames[3].source.function, "shop::Server::dispatch(shop::Request const&)");
+  EXPECT_FALSE(frames[3].source.inlined);
+  EXPECT_EQ(frames[2].place, frames[3].place);
+}
+
+TEST(FrameList, APlaceOfWhichNothingIsKnownIsOneFrame) {
+  Sample sample = unsymbolized_sample();
+  EXPECT_EQ(list_frames(sample.snapshot.stacks[0], sample.symbolizer).size(), 3U);
+  const std::vector<ListedFrame> no_module = list_frames(sample.snapshot.stacks[2], sample.symbolizer);
+  ASSERT_EQ(no_module.size(), 2U);
+  EXPECT_EQ(no_module[0].source, SourceFrame{});
+}
+
+TEST(FrameList, InnermostPlumbingGoesLaterRunsAreCounted) {
+  EXPECT_EQ(folded({"operator new", "std::a", "work", "std::b", "std::c", "main"}), "work [2 plumbing] main");
+  EXPECT_EQ(folded({"work", "main"}), "work main");
+  EXPECT_EQ(folded({"work", "std::run", "std::start"}), "work [2 plumbing]");
+  EXPECT_EQ(folded({"a", "std::x", "b", "std::y", "c"}), "a [1 plumbing] b [1 plumbing] c");
+}
+
+TEST(FrameList, AllPlumbingIsShownWhole) {
+  EXPECT_EQ(folded({"operator new", "std::a", "std::b"}), "operator new std::a std::b");
+  EXPECT_EQ(folded({}), "");
+}
+
+TEST(FrameList, NamelessFramesAreNeverPlumbing) {
+  const PlumbingPredicate everything = [](const std::string&) { return true; };
+  EXPECT_EQ(summary(fold_frames(named({"a", "", "b"}), everything, 0)), "? [1 plumbing]");
+}
+
+TEST(FrameList, WithoutAPredicateNothingIsFolded) {
+  EXPECT_EQ(summary(fold_frames(named({"operator new", "std::a"}), {}, 0)), "operator new std::a");
+}
+
+TEST(FrameList, LongStacksKeepBothEnds) {
+  EXPECT_EQ(folded({"1", "2", "3", "4", "5", "6", "7", "8"}, 4), "1 2 [4 more] 7 8");
+  EXPECT_EQ(folded({"1", "2", "3", "std::a", "std::b", "6", "7", "8"}, 4), "1 2 [4 more] 7 8")
+      << "folded frames inside count as frames";
+  EXPECT_EQ(folded({"1", "2", "3", "4", "5"}, 4), "1 2 3 4 5") << "one line is not worth a line that says so";
+  EXPECT_EQ(folded({"1", "2", "3"}, 1), "1 [2 more]");
+}
+
+TEST(FrameList, RecursionIsCounted) {
+  EXPECT_EQ(folded({"leaf", "walk", "walk", "walk", "walk", "main"}), "leaf walk [3 repeated] main");
+  EXPECT_EQ(folded({"walk", "walk", "main"}), "walk walk main") << "two lines are not worth a line that says so";
+  EXPECT_EQ(folded({"f", "std::x", "std::x", "std::x", "std::y"}), "f [4 plumbing]");
+  EXPECT_EQ(folded({"f", "f", "f", "std::x", "f", "f", "f"}), "f [2 repeated] [1 plumbing] f [2 repeated]");
+  std::vector<ListedFrame> other_lines = named({"walk", "walk", "walk"});
+  other_lines[1].source.line = 7;
+  EXPECT_EQ(summary(fold_frames(other_lines, {}, 0)), "walk walk walk") << "calls from another line are others";
+}
+
+TEST(FrameList, NamesFallBackToModuleThenAddress) {
+  Snapshot snapshot;
+  snapshot.modules.push_back({"/usr/lib/libfoo.so", ""});
+  const Frame place{0x7f0012345678, ModuleId{0}, 0x1234};
+  EXPECT_EQ(frame_name({place, function("f()")}, snapshot), "f()");
+  EXPECT_EQ(frame_name({place, {}}, snapshot), "libfoo.so+0x1234");
+  EXPECT_EQ(module_place(place, snapshot, true), "/usr/lib/libfoo.so+0x1234");
+  EXPECT_EQ(frame_name({{0x7f0012345678, std::nullopt, 0}, {}}, snapshot), "0x7f0012345678");
+  EXPECT_EQ(frame_name({{0x10, ModuleId{5}, 0}, {}}, snapshot), "0x10") << "a module that the snapshot lacks";
+}
+
+TEST(FrameList, SourcePlacesKeepTheLastComponents) {
+  EXPECT_EQ(source_place(function("f", "/build/shop/src/session.cpp", 58), 2), "src/session.cpp:58");
+  EXPECT_EQ(source_place(function("f", "/build/shop/src/session.cpp", 58), 1), "session.cpp:58");
+  EXPECT_EQ(source_place(function("f", "/build/shop/src/session.cpp", 58), 0), "/build/shop/src/session.cpp:58");
+  EXPECT_EQ(source_place(function("f", "session.cpp", 58), 2), "session.cpp:58");
+  EXPECT_EQ(source_place(function("f", "/session.cpp", 0), 2), "/session.cpp");
+  EXPECT_EQ(source_place(function("f", "", 58), 2), "");
+  EXPECT_EQ(file_name("[vdso]"), "[vdso]");
+}
+
+TEST(FrameList, ParametersAreCutOff) {
+  EXPECT_EQ(function_without_parameters("Cache::put(int, std::pair<int, char>) const"), "Cache::put");
+  EXPECT_EQ(function_without_parameters("apply(void (*)(int))"), "apply");
+  EXPECT_EQ(function_without_parameters("main"), "main");
+  EXPECT_EQ(function_without_parameters("(anonymous namespace)::run()"), "(anonymous namespace)::run");
+  EXPECT_EQ(function_without_parameters("ns::(anonymous namespace)"), "ns::(anonymous namespace)");
+  EXPECT_EQ(function_without_parameters("F::operator()(int) const &"), "F::operator()");
+  EXPECT_EQ(function_without_parameters("F::operator()"), "F::operator()");
+  EXPECT_EQ(function_without_parameters("run()::{lambda(int)#1}"), "run()::{lambda(int)#1}");
+  EXPECT_EQ(function_without_parameters("unbalanced)"), "unbalanced)");
+  EXPECT_EQ(function_without_parameters(""), "");
+}
+
+}  // namespace
+}  // namespace hawk

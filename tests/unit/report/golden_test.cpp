@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tests/unit/report/sample_snapshots.h"
+#include "userspace/report/json_report.h"
+#include "userspace/report/live_view.h"
+#include "userspace/report/text_report.h"
+
+// Whole reports, compared byte for byte with tests/golden. HAWK_UPDATE_GOLDEN=1 writes the files instead: read the
+// difference before you commit it.
+namespace hawk {
+namespace {
+
+void expect_golden(const std::string& name, const std::string& actual) {
+  const std::string path = std::string(HAWK_GOLDEN_DIR) + "/" + name;
+  if (std::getenv("HAWK_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream file(path, std::ios::binary);
+    file << actual;
+    ASSERT_TRUE(file.good()) << path;
+    return;
+  }
+  std::ifstream file(path, std::ios::binary);
+  ASSERT_TRUE(file.is_open()) << path << " is missing; HAWK_UPDATE_GOLDEN=1 writes it";
+  const std::string expected{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  EXPECT_EQ(actual, expected);
+}
+
+struct GoldenCase {
+  const char* name;
+  Sample (*make)();
+};
+
+TextOptions text_options() {
+  TextOptions options;
+  options.is_plumbing = sample_is_plumbing;
+  return options;
+}
+
+JsonOptions json_options() {
+  JsonOptions options;
+  options.selection.top = 0;
+  options.hawktrace_version = "0.0.0";
+  return options;
+}
+
+LiveOptions live_options() {
+  LiveOptions options;
+  options.rows = 16;
+  options.columns = 100;
+  options.selection.top = 0;
+  options.interval_ns = 2'000'000'000;
+  options.is_plumbing = sample_is_plumbing;
+  return options;
+}
+
+class Golden : public testing::TestWithParam<GoldenCase> {};
+
+TEST_P(Golden, Text) {
+  Sample sample = GetParam().make();
+  expect_golden(std::string(GetParam().name) + ".txt", render_text(sample.snapshot, sample.symbolizer, text_options()));
+}
+
+TEST_P(Golden, Json) {
+  Sample sample = GetParam().make();
+  expect_golden(std::string(GetParam().name) + ".json",
+                render_json(sample.snapshot, sample.symbolizer, json_options()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, Golden,
+                         testing::Values(GoldenCase{"empty", empty_sample}, GoldenCase{"service", service_sample},
+                                         GoldenCase{"unsymbolized", unsymbolized_sample},
+                                         GoldenCase{"lossy", lossy_sample}, GoldenCase{"deep", deep_sample},
+                                         GoldenCase{"hostile", hostile_sample}, GoldenCase{"huge", huge_sample}),
+                         [](const testing::TestParamInfo<GoldenCase>& golden) {
+                           return std::string(golden.param.name);
+                         });
+
+TEST(GoldenVariants, FullStacksInRawBytes) {
+  Sample sample = service_sample();
+  TextOptions options = text_options();
+  options.full_stacks = true;
+  options.raw_bytes = true;
+  expect_golden("service_full_raw.txt", render_text(sample.snapshot, sample.symbolizer, options));
+}
+
+TEST(GoldenVariants, AllocatedOnANarrowTerminal) {
+  Sample sample = service_sample();
+  TextOptions options = text_options();
+  options.selection.sort = SortKey::kAllocated;
+  options.selection.top = 2;
+  options.width = 72;
+  expect_golden("service_allocated_narrow.txt", render_text(sample.snapshot, sample.symbolizer, options));
+}
+
+TEST(GoldenVariants, Colors) {
+  Sample sample = lossy_sample();
+  TextOptions options = text_options();
+  options.color = true;
+  expect_golden("lossy_color.txt", render_text(sample.snapshot, sample.symbolizer, options));
+}
+
+TEST(GoldenVariants, Live) {
+  Sample before = service_sample();
+  Sample now = later_service_sample();
+  expect_golden("live.txt", render_live(now.snapshot, &before.snapshot, now.symbolizer, live_options()));
+}
+
+TEST(GoldenVariants, LiveSortedByAllocatedWithoutRates) {
+  Sample now = lossy_sample();
+  LiveOptions options = live_options();
+  options.selection.sort = SortKey::kAllocated;
+  options.paused = true;
+  expect_golden("live_allocated.txt", render_live(now.snapshot, nullptr, now.symbolizer, options));
+}
+
+TEST(GoldenVariants, LiveHelp) {
+  Sample now = service_sample();
+  LiveOptions options = live_options();
+  options.rows = 24;
+  options.columns = 80;
+  options.help = true;
+  expect_golden("live_help.txt", render_live(now.snapshot, nullptr, now.symbolizer, options));
+}
+
+}  // namespace
+}  // namespace hawk

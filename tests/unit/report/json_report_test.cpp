@@ -1,0 +1,180 @@
+#include "userspace/report/json_report.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/unit/report/sample_snapshots.h"
+
+namespace hawk {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+JsonOptions everything() {
+  JsonOptions options;
+  options.selection.top = 0;
+  return options;
+}
+
+Json parsed(Sample& sample, const JsonOptions& options = everything()) {
+  return Json::parse(render_json(sample.snapshot, sample.symbolizer, options));
+}
+
+std::vector<std::string> keys_of(const Json& object) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  return keys;
+}
+
+using Keys = std::vector<std::string>;
+
+TEST(JsonReport, KeysOfTheSchemaInOrder) {
+  Sample sample = service_sample();
+  const Json json = parsed(sample);
+  EXPECT_EQ(keys_of(json), (Keys{"schema", "hawktrace_version", "exact", "target", "trace", "totals", "losses",
+                                 "selection", "stacks"}));
+  EXPECT_EQ(json["schema"], "hawktrace.report/1");
+  EXPECT_EQ(json["hawktrace_version"], HAWKTRACE_VERSION);
+  EXPECT_EQ(keys_of(json["target"]), (Keys{"pid", "comm", "exe", "allocators"}));
+  EXPECT_EQ(keys_of(json["target"]["allocators"][0]), (Keys{"path", "build_id", "functions"}));
+  EXPECT_EQ(keys_of(json["target"]["allocators"][0]["functions"][0]),
+            (Keys{"name", "file_offset", "probe_offset", "instruction", "single_stepped"}));
+  EXPECT_EQ(keys_of(json["trace"]), (Keys{"attach_via", "unwind", "start_unix_ns", "duration_ns", "kernel",
+                                          "target_exited", "exec_count", "verified"}));
+  EXPECT_EQ(keys_of(json["totals"]), (Keys{"live_bytes", "live_count", "allocated_bytes", "allocated_count",
+                                           "freed_bytes", "freed_count", "peak_live_bytes", "frees_of_untraced"}));
+  EXPECT_EQ(keys_of(json["stacks"][0]), (Keys{"id", "live_bytes", "live_count", "allocated_bytes", "allocated_count",
+                                              "freed_bytes", "freed_count", "truncated", "frames"}));
+  EXPECT_EQ(keys_of(json["stacks"][0]["frames"][0]),
+            (Keys{"address", "module", "build_id", "module_offset", "function", "file", "line", "inlined"}));
+}
+
+TEST(JsonReport, LossesHaveOneKeyPerCause) {
+  Sample sample = lossy_sample();
+  const Json json = parsed(sample);
+  ASSERT_EQ(json["losses"].size(), loss_texts().size());
+  for (std::size_t cause = 0; cause < loss_texts().size(); ++cause) {
+    EXPECT_EQ(json["losses"][std::string(loss_texts()[cause].json_name)], sample.snapshot.losses.counts[cause]);
+  }
+  EXPECT_EQ(json["exact"], false);
+  EXPECT_EQ(json["trace"]["verified"], false);
+  EXPECT_EQ(json["trace"]["exec_count"], 2);
+  EXPECT_EQ(json["trace"]["target_exited"], true);
+}
+
+TEST(JsonReport, StacksAreSortedAndSumUpToTheTotals) {
+  Sample sample = service_sample();
+  const Json json = parsed(sample);
+  for (const char* key :
+       {"live_bytes", "live_count", "allocated_bytes", "allocated_count", "freed_bytes", "freed_count"}) {
+    std::uint64_t sum = 0;
+    for (const Json& stack : json["stacks"]) sum += stack[key].get<std::uint64_t>();
+    EXPECT_EQ(json["totals"][key], sum) << key;
+  }
+  std::vector<int> ids;
+  for (const Json& stack : json["stacks"]) ids.push_back(stack["id"]);
+  EXPECT_EQ(ids, (std::vector<int>{7, 3, 12, 1}));
+}
+
+TEST(JsonReport, SelectionAppliesAndIsSaid) {
+  Sample sample = service_sample();
+  JsonOptions options;
+  options.selection = {SortKey::kAllocatedCount, 2, 1000};
+  const Json json = parsed(sample, options);
+  ASSERT_EQ(json["stacks"].size(), 2U);
+  EXPECT_EQ(json["stacks"][0]["id"], 12);
+  EXPECT_EQ(json["selection"], Json::parse(R"({"sort": "allocated-count", "top": 2, "min_size_bytes": 1000,
+                                               "stacks_total": 4, "stacks_shown": 2})"));
+}
+
+TEST(JsonReport, InlinedCallsAreFramesOfTheirOwn) {
+  Sample sample = service_sample();
+  const Json json = parsed(sample);
+  const Json& frames = json["stacks"][0]["frames"];
+  ASSERT_EQ(frames.size(), 6U);
+  EXPECT_EQ(frames[2]["function"], "shop::Router::route(shop::Request const&)");
+  EXPECT_EQ(frames[2]["inlined"], true);
+  EXPECT_EQ(frames[3]["function"], "shop::Server::dispatch(shop::Request const&)");
+  EXPECT_EQ(frames[3]["inlined"], false);
+  EXPECT_EQ(frames[2]["address"], frames[3]["address"]);
+  EXPECT_EQ(frames[2]["file"], "/build/shop/src/http/router.h");
+  EXPECT_EQ(frames[2]["line"], 77);
+}
+
+TEST(JsonReport, WhatIsUnknownIsNull) {
+  Sample sample = unsymbolized_sample();
+  sample.snapshot.trace.kernel.clear();
+  const Json json = parsed(sample);
+  const Json& nameless = json["stacks"][0]["frames"][0];
+  EXPECT_EQ(nameless["module"], "/usr/lib/libcodec.so.3");
+  EXPECT_TRUE(nameless["module_offset"].get<std::string>().starts_with("0x"));
+  for (const char* key : {"function", "file", "line"}) EXPECT_TRUE(nameless[key].is_null()) << key;
+  const Json& homeless = json["stacks"][2]["frames"][0];
+  EXPECT_EQ(homeless["address"], "0x7fffdeadbeef");
+  for (const char* key : {"module", "build_id", "module_offset"}) EXPECT_TRUE(homeless[key].is_null()) << key;
+  EXPECT_TRUE(json["stacks"][0]["frames"][2]["build_id"].is_null());
+  EXPECT_TRUE(json["trace"]["verified"].is_null());
+  EXPECT_TRUE(json["trace"]["kernel"].is_null());
+}
+
+TEST(JsonReport, NumbersStayIntegersUpToTheEnd) {
+  Sample sample = huge_sample();
+  const std::string text = render_json(sample.snapshot, sample.symbolizer, everything());
+  const Json json = Json::parse(text);
+  EXPECT_EQ(json["totals"]["frees_of_untraced"].get<std::uint64_t>(), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_NE(text.find("18446744073709551615"), std::string::npos);
+  const auto no_float = [](const Json& value, const auto& self) -> bool {
+    if (value.is_number_float()) return false;
+    if (!value.is_structured()) return true;
+    for (const Json& child : value) {
+      if (!self(child, self)) return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(no_float(json, no_float));
+}
+
+TEST(JsonReport, BytesThatAreNotUtf8AreReplaced) {
+  Sample sample = hostile_sample();
+  const Json json = parsed(sample);
+  EXPECT_EQ(json["target"]["exe"], "/tmp/\uFFFD\uFFFD/名前");
+  EXPECT_EQ(json["target"]["comm"], "e\x1b[2Jvil\n") << "escaped, not changed: JSON is data";
+}
+
+TEST(JsonReport, NothingAllocatedIsAnEmptyArray) {
+  Sample sample = empty_sample();
+  const Json json = parsed(sample);
+  EXPECT_TRUE(json["stacks"].is_array());
+  EXPECT_TRUE(json["stacks"].empty());
+}
+
+TEST(JsonReport, PiecesStayBoundedAndStopWhenTheReaderIsGone) {
+  Sample sample = empty_sample();
+  const ModuleId exe = sample.add_module("/bin/x", "aabb");
+  const Frame frame = sample.call(exe, {function("grow()", "x.c", 1)});
+  for (std::uint32_t id = 1; id <= 2000; ++id) sample.add_stack(id, {id, 1, 0, 0}, {frame, frame, frame});
+  std::string document;
+  std::size_t largest = 0;
+  write_json(sample.snapshot, sample.symbolizer, everything(), [&](std::string_view piece) {
+    largest = std::max(largest, piece.size());
+    document += piece;
+    return true;
+  });
+  EXPECT_EQ(document, render_json(sample.snapshot, sample.symbolizer, everything()));
+  EXPECT_GT(document.size(), 1'000'000U);
+  EXPECT_LT(largest, 100'000U);
+  std::size_t calls = 0;
+  write_json(sample.snapshot, sample.symbolizer, everything(), [&](std::string_view) {
+    ++calls;
+    return false;
+  });
+  EXPECT_EQ(calls, 1U);
+}
+
+}  // namespace
+}  // namespace hawk

@@ -1,0 +1,55 @@
+#include "userspace/report/loss_block.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace hawk {
+namespace {
+
+std::string text_of(const Losses& losses, std::size_t max_columns = 0) {
+  std::string text;
+  for (const StyledLine& line : render_losses(losses, NumberStyle::kReadable, max_columns)) {
+    text += line.render(max_columns, false) + "\n";
+  }
+  return text;
+}
+
+TEST(LossBlock, EveryCauseIsNamedWhenNothingWasLost) {
+  const std::string text = text_of({});
+  EXPECT_NE(text.find("losses: 0"), std::string::npos);
+  EXPECT_EQ(text.find("NOT"), std::string::npos);
+  for (const LossText& cause : loss_texts()) {
+    EXPECT_NE(text.find(std::string(cause.json_name) + " 0"), std::string::npos) << cause.json_name;
+  }
+}
+
+TEST(LossBlock, EachCauseThatOccurredHasItsSentenceAndCount) {
+  for (std::size_t cause = 0; cause < loss_texts().size(); ++cause) {
+    Losses losses;
+    losses.counts[cause] = 1234;
+    const std::string text = text_of(losses);
+    EXPECT_NE(text.find("losses: 1,234, the numbers above are NOT exact"), std::string::npos);
+    EXPECT_NE(text.find("1,234  " + std::string(loss_texts()[cause].sentence)), std::string::npos);
+    EXPECT_EQ(text.find(std::string(loss_texts()[cause].json_name) + " 0"), std::string::npos);
+  }
+}
+
+TEST(LossBlock, HintsNameTheOption) {
+  Losses losses;
+  losses[HAWK_LOSS_LIVE_TABLE_FULL] = 1;
+  losses[HAWK_LOSS_STACK_TABLE_FULL] = 1;
+  losses[HAWK_LOSS_TRUNCATED_STACK] = 1;
+  const std::string text = text_of(losses);
+  EXPECT_NE(text.find("hint: raise --max-blocks"), std::string::npos);
+  EXPECT_NE(text.find("hint: raise --max-stacks"), std::string::npos);
+  EXPECT_NE(text.find("hint: raise --stack-depth"), std::string::npos);
+}
+
+TEST(LossBlock, ZerosAreBrokenIntoLinesOfTheTerminalsWidth) {
+  const std::string text = text_of({}, 40);
+  EXPECT_EQ(text.find("…"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace hawk

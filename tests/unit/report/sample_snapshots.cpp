@@ -1,0 +1,240 @@
+#include "tests/unit/report/sample_snapshots.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+#include <string_view>
+
+namespace hawk {
+namespace {
+
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
+
+Sample sample(std::string comm, std::string exe) {
+  Sample made;
+  made.snapshot.target = {4242, std::move(comm), std::move(exe), {}};
+  made.snapshot.target.allocators.push_back({"/usr/lib/x86_64-linux-gnu/libc.so.6",
+                                             "6196744a316dbd57c0fc8968df1680aac482cec4",
+                                             {{"malloc", 0x98e60, 0x98e64, "push", false},
+                                              {"cfree, free", 0x99450, 0x99459, "push", false},
+                                              {"calloc", 0x99c70, 0x99c70, "mov", true}}});
+  made.snapshot.trace.attach_via = "session";
+  made.snapshot.trace.unwind = "fp";
+  made.snapshot.trace.start_unix_ns = 1'790'000'000 * kSecondNs;
+  made.snapshot.trace.duration_ns = 10 * kSecondNs;
+  made.snapshot.trace.kernel = "6.1.0-37-amd64";
+  return made;
+}
+
+/// The frames between main and the kernel's entry.
+void add_start(Sample& made, ModuleId libc, std::vector<Frame>& frames) {
+  frames.push_back(made.call(libc, {function("__libc_start_call_main")}));
+}
+
+void fill_service(Sample& made, std::uint64_t leaked_count) {
+  const ModuleId exe = made.add_module("/opt/shop/bin/shop-server", "0badc0ffee0badc0ffee0badc0ffee0badc0ffee");
+  const ModuleId libc =
+      made.add_module("/usr/lib/x86_64-linux-gnu/libc.so.6", "6196744a316dbd57c0fc8968df1680aac482cec4");
+  const ModuleId libstdcxx = made.add_module("/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30", "ab");
+  made.symbolizer.set_source(libc, SymbolSource::kDynamicOnly);
+  made.symbolizer.set_source(libstdcxx, SymbolSource::kDynamicOnly);
+  const Frame main = made.call(exe, {function("main", "/build/shop/src/main.cpp", 31)});
+  const Frame dispatch = made.call(
+      exe, {inlined("shop::Router::route(shop::Request const&)", "/build/shop/src/http/router.h", 77),
+            function("shop::Server::dispatch(shop::Request const&)", "/build/shop/src/http/server.cpp", 140)});
+  const Frame new_operator = made.call(libstdcxx, {function("operator new(unsigned long)")});
+  std::vector<Frame> leak = {
+      new_operator,
+      made.call(exe, {function("shop::SessionTable::open(shop::User const&)", "/build/shop/src/session.cpp", 58)}),
+      dispatch, main};
+  add_start(made, libc, leak);
+  made.add_stack(7, {leaked_count * 1280, leaked_count, 0, 0}, leak);
+  std::vector<Frame> cache = {
+      new_operator,
+      made.call(
+          exe,
+          {inlined("std::__new_allocator<shop::Product>::allocate(unsigned long, void const*)",
+                   "/usr/include/c++/12/bits/new_allocator.h", 137),
+           inlined("std::vector<shop::Product>::reserve(unsigned long)", "/usr/include/c++/12/bits/vector.tcc", 79),
+           function("shop::Cache::warm(std::vector<unsigned int> const&)", "/build/shop/src/cache.cpp", 22)}),
+      made.call(exe, {function("std::function<void ()>::operator()() const", "/usr/include/c++/12/bits/std_function.h",
+                               591)}),
+      made.call(exe, {function("std::thread::_State_impl<shop::Warmer>::_M_run()")}),
+      made.call(exe, {function("shop::Warmer::run()", "/build/shop/src/cache.cpp", 90)})};
+  made.add_stack(3, {917504, 14, 131072, 2}, cache);
+  std::vector<Frame> churn = {
+      made.call(libc, {function("strdup")}),
+      made.call(exe, {function("parse_header(char const*)", "/build/shop/src/http/parse.c", 12)}), dispatch, main};
+  add_start(made, libc, churn);
+  made.add_stack(
+      12,
+      {10'240'000 + leaked_count * 64, 160'000 + leaked_count, 10'239'360 + leaked_count * 64, 159'990 + leaked_count},
+      churn);
+  std::vector<Frame> done = {made.call(exe, {function("read_configuration()", "/build/shop/src/main.cpp", 12)}), main};
+  made.add_stack(1, {4096, 1, 4096, 1}, done);
+}
+
+}  // namespace
+
+std::vector<SourceFrame> FakeSymbolizer::frames(ModuleId module, std::uint64_t module_offset) {
+  ++lookups_;
+  const auto found = known_.find({module, module_offset});
+  return found == known_.end() ? std::vector<SourceFrame>{} : found->second;
+}
+
+SymbolSource FakeSymbolizer::source(ModuleId module) {
+  const auto found = sources_.find(module);
+  return found == sources_.end() ? SymbolSource::kDebugInfo : found->second;
+}
+
+void FakeSymbolizer::know(ModuleId module, std::uint64_t module_offset, std::vector<SourceFrame> frames) {
+  known_[{module, module_offset}] = std::move(frames);
+}
+
+ModuleId Sample::add_module(std::string path, std::string build_id) {
+  snapshot.modules.push_back({std::move(path), std::move(build_id)});
+  return static_cast<ModuleId>(snapshot.modules.size() - 1);
+}
+
+Frame Sample::call(ModuleId module, std::vector<SourceFrame> sources) {
+  const std::uint64_t offset = next_offset_;
+  next_offset_ += 0x10;
+  if (!sources.empty()) symbolizer.know(module, offset, std::move(sources));
+  return {0x7f0000000000 + (static_cast<std::uint64_t>(module) << 24) + offset, module, offset};
+}
+
+StackRecord& Sample::add_stack(std::uint32_t id, const Counters& counters, std::vector<Frame> frames) {
+  snapshot.stacks.push_back({static_cast<StackId>(id), counters, false, std::move(frames)});
+  snapshot.totals += counters;
+  snapshot.peak_live_bytes = std::max(snapshot.peak_live_bytes, snapshot.totals.live_bytes());
+  return snapshot.stacks.back();
+}
+
+SourceFrame function(std::string name, std::string file, std::uint32_t line) {
+  return {std::move(name), std::move(file), line, false};
+}
+
+SourceFrame inlined(std::string name, std::string file, std::uint32_t line) {
+  return {std::move(name), std::move(file), line, true};
+}
+
+bool sample_is_plumbing(const std::string& name) {
+  static constexpr std::array<std::string_view, 4> kPrefixes = {"std::", "operator new", "__gnu_cxx::", "strdup"};
+  for (const std::string_view prefix : kPrefixes) {
+    if (name.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
+Sample empty_sample() {
+  Sample made = sample("idle", "/usr/bin/idle");
+  made.snapshot.trace.duration_ns = 750'000'000;
+  made.snapshot.frees_of_untraced = 3;
+  return made;
+}
+
+Sample service_sample() {
+  Sample made = sample("shop-server", "/opt/shop/bin/shop-server");
+  fill_service(made, 1000);
+  made.snapshot.peak_live_bytes = 2'200'000;
+  made.snapshot.frees_of_untraced = 1234;
+  made.snapshot.trace.verified = true;
+  return made;
+}
+
+Sample later_service_sample() {
+  Sample made = sample("shop-server", "/opt/shop/bin/shop-server");
+  fill_service(made, 1250);
+  made.snapshot.trace.duration_ns = 12 * kSecondNs;
+  const Frame report = made.call(
+      ModuleId{0}, {function("shop::Report::render(shop::Report::Format) const", "/build/shop/src/report.cpp", 5)});
+  made.add_stack(20, {65536, 1, 0, 0}, {report});
+  made.snapshot.peak_live_bytes = 2'600'000;
+  made.snapshot.frees_of_untraced = 1300;
+  return made;
+}
+
+Sample unsymbolized_sample() {
+  Sample made = sample("player", "/usr/bin/player");
+  const ModuleId exe = made.add_module("/usr/bin/player", "");
+  const ModuleId codec = made.add_module("/usr/lib/libcodec.so.3", "c0dec0dec0dec0dec0dec0dec0dec0dec0dec0de");
+  const ModuleId gpu = made.add_module("/usr/lib/libgpu.so.1", "");
+  made.symbolizer.set_source(codec, SymbolSource::kNone);
+  made.symbolizer.set_source(gpu, SymbolSource::kDynamicOnly);
+  const Frame main = made.call(exe, {function("main")});
+  const Frame jit{0x7fffdeadbeef, std::nullopt, 0};
+  made.add_stack(1, {600'000, 100, 0, 0}, {made.call(codec, {}), made.call(codec, {}), main});
+  made.add_stack(2, {300'000, 10, 100'000, 5}, {made.call(gpu, {}), made.call(gpu, {function("gpu_submit")}), main});
+  made.add_stack(3, {100'000, 1, 0, 0}, {jit, main});
+  made.add_stack(4, {50'000, 1, 0, 0}, {made.call(exe, {function("open_file")}), made.call(codec, {}), main});
+  return made;
+}
+
+Sample lossy_sample() {
+  Sample made = sample("worker", "/srv/worker");
+  made.snapshot.trace.target_exited = true;
+  made.snapshot.trace.exec_count = 2;
+  made.snapshot.trace.verified = false;
+  const ModuleId exe = made.add_module("/srv/worker", "aabbcc");
+  const Frame recurse = made.call(exe, {function("walk(Node*)", "tree.cpp", 10)});
+  made.add_stack(0, {5000, 50, 1000, 10}, {});
+  made.add_stack(9, {9000, 3, 0, 0}, {made.call(exe, {function("leaf(Node*)", "tree.cpp")}), recurse, recurse})
+      .truncated = true;
+  made.snapshot.losses[HAWK_LOSS_LIVE_TABLE_FULL] = 1'200'000;
+  made.snapshot.losses[HAWK_LOSS_STACK_TABLE_FULL] = 50;
+  made.snapshot.losses[HAWK_LOSS_TRUNCATED_STACK] = 1;
+  made.snapshot.losses[HAWK_LOSS_ABANDONED_CALL] = 7;
+  return made;
+}
+
+Sample deep_sample() {
+  Sample made = sample("solver", "/usr/bin/solver");
+  const ModuleId exe = made.add_module("/usr/bin/solver", "aabbcc");
+  std::vector<SourceFrame> layers;
+  for (int layer = 1; layer <= 6; ++layer)
+    layers.push_back(inlined(fmt::format("layer{}<double>(Matrix const&)", layer), "/src/solver/kernel.h", 10 * layer));
+  layers.push_back(function("solve(Matrix const&)", "/src/solver/solve.cpp", 99));
+  std::vector<Frame> frames = {made.call(exe, layers)};
+  const Frame descend = made.call(exe, {function("descend(Tree&, int)", "/src/solver/tree.cpp", 7)});
+  for (int depth = 0; depth < 40; ++depth) frames.push_back(descend);
+  frames.push_back(made.call(exe, {function("std::__invoke_impl<int>()")}));
+  frames.push_back(made.call(exe, {function("main", "/src/solver/main.cpp", 3)}));
+  made.add_stack(1, {123'456, 12, 0, 0}, frames);
+  made.add_stack(2, {64, 1, 0, 0},
+                 {made.call(exe,
+                            {
+                                function("std::string::_M_create(unsigned long&, unsigned long)"),
+                            }),
+                  made.call(exe, {function("std::locale::locale()")})});
+  return made;
+}
+
+Sample hostile_sample() {
+  Sample made = sample("e\x1b[2Jvil\n", "/tmp/\xff\xfe/名前");
+  const ModuleId exe = made.add_module("/tmp/\xff\xfe/名前", "zz");
+  made.symbolizer.set_source(exe, SymbolSource::kNone);
+  made.add_stack(1, {1000, 1, 0, 0},
+                 {made.call(exe, {function("caf\xc3\xa9::\xe6\x97\xa5\xe6\x9c\xac()",
+                                           "/src/\xc3/\xe2\x80\xae"
+                                           "gpj.c",
+                                           1)}),
+                  made.call(exe, {function("tab\there\x9b"
+                                           "31m")}),
+                  made.call(exe, {})});
+  return made;
+}
+
+Sample huge_sample() {
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+  Sample made = sample("huge", "/usr/bin/huge");
+  made.snapshot.trace.duration_ns = 400'000 * kSecondNs;
+  const ModuleId exe = made.add_module("/usr/bin/huge", "aabbcc");
+  const Frame main = made.call(exe, {function("main", "main.c", kMax & 0xffffffff)});
+  made.add_stack(1, {kMax - 1, 1, 0, 0}, {main});
+  made.add_stack(0xffffffff, {1, kMax - 1, 0, 0}, {{kMax, std::nullopt, 0}, main});
+  made.snapshot.frees_of_untraced = kMax;
+  return made;
+}
+
+}  // namespace hawk

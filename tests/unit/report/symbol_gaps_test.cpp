@@ -1,0 +1,44 @@
+#include "userspace/report/symbol_gaps.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/report/sample_snapshots.h"
+
+namespace hawk {
+namespace {
+
+std::vector<SymbolGap> gaps_of(Sample& sample, Quantity quantity, std::size_t shown) {
+  SymbolGaps gaps(quantity);
+  for (std::size_t index = 0; index < shown; ++index) {
+    const StackRecord& stack = sample.snapshot.stacks[index];
+    gaps.add(stack, list_frames(stack, sample.symbolizer));
+  }
+  return gaps.gaps(sample.snapshot, sample.symbolizer);
+}
+
+TEST(SymbolGaps, ModuleWithoutSymbolsCountsStacksThatAreNotShownToo) {
+  Sample sample = unsymbolized_sample();
+  const std::vector<SymbolGap> gaps = gaps_of(sample, Quantity::kLive, 1);
+  ASSERT_EQ(gaps.size(), 1U);
+  EXPECT_EQ(gaps[0].module, ModuleId{1});
+  EXPECT_TRUE(gaps[0].no_symbols);
+  EXPECT_EQ(gaps[0].affected_bytes, 650'000U)
+      << "two frames in one stack count once; stack 4 passes through it as well";
+}
+
+TEST(SymbolGaps, ModuleWithSomeNamesCountsItsNamelessStacks) {
+  Sample sample = unsymbolized_sample();
+  const std::vector<SymbolGap> gaps = gaps_of(sample, Quantity::kAllocated, 4);
+  ASSERT_EQ(gaps.size(), 2U) << "code in no module is nobody's gap";
+  EXPECT_EQ(gaps[1].module, ModuleId{2});
+  EXPECT_FALSE(gaps[1].no_symbols);
+  EXPECT_EQ(gaps[1].affected_bytes, 300'000U);
+}
+
+TEST(SymbolGaps, NoneWhereEveryFrameHasAName) {
+  Sample sample = service_sample();
+  EXPECT_TRUE(gaps_of(sample, Quantity::kLive, sample.snapshot.stacks.size()).empty());
+}
+
+}  // namespace
+}  // namespace hawk

@@ -1,0 +1,151 @@
+#include "userspace/report/text_report.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/unit/report/sample_snapshots.h"
+#include "userspace/report/display_text.h"
+
+namespace hawk {
+namespace {
+
+TextOptions sample_options() {
+  TextOptions options;
+  options.is_plumbing = sample_is_plumbing;
+  return options;
+}
+
+std::string text_of(Sample& sample, const TextOptions& options) {
+  return render_text(sample.snapshot, sample.symbolizer, options);
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<Sample> all_samples() {
+  std::vector<Sample> samples;
+  for (Sample (*make)() : {empty_sample, service_sample, later_service_sample, unsymbolized_sample, lossy_sample,
+                           deep_sample, hostile_sample, huge_sample}) {
+    samples.push_back(make());
+  }
+  return samples;
+}
+
+TEST(TextReport, NoLineIsWiderThanTheTerminal) {
+  for (Sample& sample : all_samples()) {
+    for (const std::size_t width : {10, 40, 60, 80, 120}) {
+      for (const bool full : {false, true}) {
+        TextOptions options = sample_options();
+        options.width = width;
+        options.full_stacks = full;
+        for (const std::string& line : lines_of(text_of(sample, options))) {
+          EXPECT_LE(display_width(line), width) << line;
+        }
+      }
+    }
+  }
+}
+
+TEST(TextReport, NoSampleCanSendTheTerminalACommand) {
+  for (Sample& sample : all_samples()) {
+    const std::string text = text_of(sample, sample_options());
+    for (const std::string& line : lines_of(text)) EXPECT_EQ(printable(line), line);
+    EXPECT_TRUE(text.ends_with("\n"));
+    EXPECT_FALSE(contains(text, "\n\n\n")) << text;
+  }
+}
+
+TEST(TextReport, ColoursChangeNothingElse) {
+  for (Sample& sample : all_samples()) {
+    TextOptions options = sample_options();
+    const std::string plain = text_of(sample, options);
+    options.color = true;
+    std::string colored = text_of(sample, options);
+    EXPECT_TRUE(contains(colored, "\x1b[")) << "colours were asked for";
+    for (std::size_t at = 0; (at = colored.find("\x1b[")) != std::string::npos;) {
+      colored.erase(at, colored.find('m', at) - at + 1);
+    }
+    EXPECT_EQ(colored, plain);
+  }
+}
+
+TEST(TextReport, OnlyShownStacksAreSymbolized) {
+  Sample sample = service_sample();
+  TextOptions options = sample_options();
+  options.selection.top = 1;
+  const std::string text = text_of(sample, options);
+  EXPECT_EQ(sample.symbolizer.lookups(), 5U) << "the frames of stack 7";
+  EXPECT_TRUE(contains(text, "top 1 of 4 stacks by live bytes"));
+  EXPECT_TRUE(contains(text, "… 2 more stacks, live 768.63 KiB in 22 blocks (38.1 %)")) << text;
+  EXPECT_TRUE(contains(text, "… 1 stack with nothing live")) << text;
+}
+
+TEST(TextReport, HeadlineStartsWithTheSortedQuantity) {
+  Sample sample = service_sample();
+  TextOptions options = sample_options();
+  options.raw_bytes = true;
+  options.selection.sort = SortKey::kAllocatedCount;
+  EXPECT_TRUE(contains(text_of(sample, options),
+                       "#1    99.4 %  allocated 10304000 B in 161000 blocks, average 64 B; live 640 B in 10 blocks\n"))
+      << text_of(sample, options);
+  options.selection.sort = SortKey::kFreedCount;
+  EXPECT_TRUE(contains(text_of(sample, options),
+                       "freed 10303360 B in 160990 blocks, average 64 B; live 640 B in 10 "
+                       "blocks; allocated 10304000 B in 161000 blocks\n"));
+  options.selection.sort = SortKey::kLiveCount;
+  EXPECT_TRUE(
+      contains(text_of(sample, options), "live 1280000 B in 1000 blocks, average 1280 B; allocated 1280000 B in 1000"));
+}
+
+TEST(TextReport, ZeroByteBlocksAreShownWhenSortedByLive) {
+  Sample sample = empty_sample();
+  sample.add_stack(1, {0, 5, 0, 0}, {sample.call(sample.add_module("/bin/x", ""), {function("zero_sized()")})});
+  EXPECT_TRUE(contains(text_of(sample, sample_options()), "live 0 B in 5 blocks"));
+  EXPECT_TRUE(contains(text_of(sample, sample_options()), "zero_sized()"));
+}
+
+TEST(TextReport, FullStacksHideNothing) {
+  Sample sample = deep_sample();
+  TextOptions options = sample_options();
+  options.full_stacks = true;
+  const std::string text = text_of(sample, options);
+  EXPECT_FALSE(contains(text, "…"));
+  EXPECT_TRUE(contains(text, "std::__invoke_impl<int>()"));
+  EXPECT_TRUE(contains(
+      text,
+      "0x00007f0000001200  layer1<double>(Matrix const&) (inlined)  /src/solver/kernel.h:10  (/usr/bin/solver+0x1200)"))
+      << text;
+}
+
+TEST(TextReport, NoNumberIsCutOffOnAnOrdinaryTerminal) {
+  for (Sample& sample : all_samples()) {
+    TextOptions options = sample_options();
+    options.selection.top = 2;
+    options.width = 80;
+    if (sample.snapshot.target.comm == "huge") options.width = 100;
+    const std::string text = text_of(sample, options);
+    for (const std::string& line : lines_of(text)) {
+      const bool frame = line.starts_with("      ");
+      EXPECT_TRUE(frame || !line.ends_with("…")) << line;
+    }
+  }
+}
+
+TEST(TextReport, MinSizeIsNamed) {
+  Sample sample = service_sample();
+  TextOptions options = sample_options();
+  options.selection.min_size_bytes = 1 << 20;
+  EXPECT_TRUE(contains(text_of(sample, options), "top 1 of 4 stacks by live bytes, of 1.00 MiB or more\n"));
+}
+
+}  // namespace
+}  // namespace hawk

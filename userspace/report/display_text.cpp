@@ -1,0 +1,193 @@
+#include "userspace/report/display_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace hawk {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+constexpr std::string_view kEllipsis = "\xE2\x80\xA6";     // U+2026
+
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+
+// Unicode's general categories Mn and Me, as far as they occur in names; the characters of kReordering come first.
+constexpr std::array<Range, 13> kCombining = {{{0x300, 0x36F},
+                                               {0x483, 0x489},
+                                               {0x591, 0x5BD},
+                                               {0x610, 0x61A},
+                                               {0x64B, 0x65F},
+                                               {0xE34, 0xE3A},
+                                               {0x1AB0, 0x1AFF},
+                                               {0x1DC0, 0x1DFF},
+                                               {0x200B, 0x200D},
+                                               {0x20D0, 0x20FF},
+                                               {0xFE00, 0xFE0F},
+                                               {0xFE20, 0xFE2F},
+                                               {0xE0100, 0xE01EF}}};
+// East Asian Width W and F (UAX #11), in blocks.
+constexpr std::array<Range, 15> kWide = {{{0x1100, 0x115F},
+                                          {0x2E80, 0x303E},
+                                          {0x3041, 0x33FF},
+                                          {0x3400, 0x4DBF},
+                                          {0x4E00, 0x9FFF},
+                                          {0xA000, 0xA4CF},
+                                          {0xA960, 0xA97F},
+                                          {0xAC00, 0xD7A3},
+                                          {0xF900, 0xFAFF},
+                                          {0xFE30, 0xFE6F},
+                                          {0xFF00, 0xFF60},
+                                          {0xFFE0, 0xFFE6},
+                                          {0x1F300, 0x1F64F},
+                                          {0x1F680, 0x1F9FF},
+                                          {0x20000, 0x3FFFD}}};
+// Marks and overrides of the bidirectional algorithm, line and paragraph separators, the byte order mark.
+constexpr std::array<Range, 5> kReordering = {
+    {{0x061C, 0x061C}, {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069}, {0xFEFF, 0xFEFF}}};
+
+template <std::size_t N>
+bool contains(const std::array<Range, N>& ranges, char32_t character) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [&](const Range& range) { return character >= range.first && character <= range.last; });
+}
+
+/// One character as it will be printed.
+struct Glyph {
+  std::string_view bytes;
+  std::size_t columns = 1;
+};
+
+struct Decoded {
+  char32_t character = 0;
+  std::size_t length = 1;
+  bool valid = false;
+};
+
+/// The character at the front of `text`, which is not empty. Overlong forms, surrogates and cut-off sequences are
+/// invalid and one byte long.
+Decoded decode(std::string_view text) {
+  const auto byte = [&](std::size_t index) { return static_cast<std::uint8_t>(text[index]); };
+  const std::uint8_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1, true};
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return {};
+  char32_t character = lead & (0x7FU >> length);
+  for (std::size_t index = 1; index < length; ++index) {
+    if ((byte(index) & 0xC0) != 0x80) return {};
+    character = character << 6 | (byte(index) & 0x3FU);
+  }
+  const bool overlong = (length == 3 && character < 0x800) || (length == 4 && character < 0x10000);
+  const bool surrogate = character >= 0xD800 && character <= 0xDFFF;
+  if (overlong || surrogate || character > 0x10FFFF) return {};
+  return {character, length, true};
+}
+
+Glyph make_glyph(std::string_view bytes, const Decoded& decoded) {
+  const char32_t character = decoded.character;
+  if (!decoded.valid) return {kReplacement, 1};
+  if (character == '\t') return {" ", 1};
+  if (character < 0x20 || (character >= 0x7F && character < 0xA0)) return {kReplacement, 1};
+  if (character < 0x300) return {bytes, 1};
+  if (contains(kReordering, character)) return {kReplacement, 1};
+  if (contains(kCombining, character)) return {bytes, 0};
+  return {bytes, contains(kWide, character) ? std::size_t{2} : std::size_t{1}};
+}
+
+std::vector<Glyph> make_glyphs(std::string_view text) {
+  std::vector<Glyph> glyphs;
+  glyphs.reserve(text.size());
+  while (!text.empty()) {
+    const Decoded decoded = decode(text);
+    glyphs.push_back(make_glyph(text.substr(0, decoded.length), decoded));
+    text.remove_prefix(decoded.length);
+  }
+  return glyphs;
+}
+
+std::size_t width_of(const std::vector<Glyph>& glyphs) {
+  std::size_t columns = 0;
+  for (const Glyph& glyph : glyphs) columns += glyph.columns;
+  return columns;
+}
+
+std::string join(std::vector<Glyph>::const_iterator first, std::vector<Glyph>::const_iterator last) {
+  std::string text;
+  for (; first != last; ++first) text += first->bytes;
+  return text;
+}
+
+/// The first `head_columns` and the last `tail_columns` columns, with "…" between; wide characters are never split.
+std::string cut_out(const std::vector<Glyph>& glyphs, std::size_t head_columns, std::size_t tail_columns) {
+  auto head_end = glyphs.begin();
+  for (std::size_t used = 0; head_end != glyphs.end() && used + head_end->columns <= head_columns; ++head_end) {
+    used += head_end->columns;
+  }
+  auto tail_begin = glyphs.end();
+  for (std::size_t used = 0; tail_begin != head_end && used + std::prev(tail_begin)->columns <= tail_columns;) {
+    --tail_begin;
+    used += tail_begin->columns;
+  }
+  // A combining mark belongs to the character before it, which is gone.
+  while (tail_begin != glyphs.end() && tail_begin->columns == 0) ++tail_begin;
+  return join(glyphs.begin(), head_end) + std::string(kEllipsis) + join(tail_begin, glyphs.end());
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  const std::vector<Glyph> glyphs = make_glyphs(text);
+  return join(glyphs.begin(), glyphs.end());
+}
+
+std::size_t display_width(std::string_view text) { return width_of(make_glyphs(text)); }
+
+std::string shorten_middle(std::string_view text, std::size_t columns) {
+  const std::vector<Glyph> glyphs = make_glyphs(text);
+  if (width_of(glyphs) <= columns) return join(glyphs.begin(), glyphs.end());
+  if (columns == 0) return {};
+  return cut_out(glyphs, columns / 2, columns - 1 - columns / 2);
+}
+
+std::string shorten_end(std::string_view text, std::size_t columns) {
+  const std::vector<Glyph> glyphs = make_glyphs(text);
+  if (width_of(glyphs) <= columns) return join(glyphs.begin(), glyphs.end());
+  if (columns == 0) return {};
+  return cut_out(glyphs, columns - 1, 0);
+}
+
+std::string align_right(std::string_view text, std::size_t columns) {
+  const std::size_t width = display_width(text);
+  return std::string(columns > width ? columns - width : 0, ' ').append(text);
+}
+
+std::string align_left(std::string_view text, std::size_t columns) {
+  const std::size_t width = display_width(text);
+  return std::string(text).append(columns > width ? columns - width : 0, ' ');
+}
+
+std::vector<std::string> wrap_words(std::string_view text, std::size_t columns, std::size_t indent) {
+  std::vector<std::string> lines(1);
+  std::size_t used = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t blank = std::min(text.find_first_not_of(' ', start), text.size());
+    const std::size_t end = std::min(text.find(' ', blank), text.size());
+    const std::string_view word = text.substr(start, end - start);  // with the spaces before it
+    const std::size_t width = display_width(word);
+    if (columns != 0 && used > indent && used + width > columns) {
+      lines.emplace_back(indent, ' ');
+      lines.back() += text.substr(blank, end - blank);
+      used = display_width(lines.back());
+    } else {
+      lines.back() += word;
+      used += width;
+    }
+    start = end;
+  }
+  return lines;
+}
+
+}  // namespace hawk

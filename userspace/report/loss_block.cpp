@@ -1,0 +1,91 @@
+#include "userspace/report/loss_block.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "userspace/report/display_text.h"
+
+namespace hawk {
+namespace {
+
+constexpr std::size_t kListColumns = 100;  // the list of zeros is broken here when the output may be any width
+
+/// Empty: nothing the user could do.
+std::string_view remedy(std::size_t cause) {
+  switch (cause) {
+    case HAWK_LOSS_LIVE_TABLE_FULL:
+      return "raise --max-blocks";
+    case HAWK_LOSS_STACK_TABLE_FULL:
+    case HAWK_LOSS_FRAMES_FULL:
+      return "raise --max-stacks";
+    case HAWK_LOSS_TRUNCATED_STACK:
+      return "raise --stack-depth";
+    case HAWK_LOSS_LATE_ALLOCATOR:
+      return "start tracing after the library is loaded, or start the program with hawktrace -- COMMAND";
+    default:
+      return "";
+  }
+}
+
+std::vector<StyledLine> occurred_lines(const Losses& losses, NumberStyle style, std::size_t max_columns) {
+  std::size_t number_columns = 0;
+  for (const std::uint64_t count : losses.counts) {
+    if (count != 0) number_columns = std::max(number_columns, format_count(count, style).size());
+  }
+  const std::size_t indent = number_columns + 4;
+  const std::size_t room = max_columns > indent ? max_columns - indent : 0;
+  std::vector<StyledLine> lines;
+  for (std::size_t cause = 0; cause < losses.counts.size(); ++cause) {
+    if (losses.counts[cause] == 0) continue;
+    StyledLine line;
+    line.add("  ").add(align_right(format_count(losses.counts[cause], style), number_columns), Style::kBad).add("  ");
+    for (const std::string& words : wrap_words(loss_texts()[cause].sentence, room, 0)) {
+      lines.push_back(line.add(words));
+      line = StyledLine{}.add(std::string(indent, ' '));
+    }
+    if (remedy(cause).empty()) continue;
+    for (const std::string& words : wrap_words(fmt::format("hint: {}", remedy(cause)), room, 6)) {
+      lines.push_back(StyledLine{}.add(std::string(indent, ' ')).add(words));
+    }
+  }
+  return lines;
+}
+
+std::vector<StyledLine> zero_lines(const Losses& losses, std::size_t max_columns) {
+  const std::size_t columns = max_columns == 0 ? kListColumns : std::min(max_columns, kListColumns);
+  std::vector<StyledLine> lines;
+  std::string line;
+  for (std::size_t cause = 0; cause < losses.counts.size(); ++cause) {
+    if (losses.counts[cause] != 0) continue;
+    const std::string item = fmt::format("  {} 0", loss_texts()[cause].json_name);
+    if (!line.empty() && line.size() + item.size() > columns) {
+      lines.push_back(StyledLine{}.add(line, Style::kDim));
+      line.clear();
+    }
+    line += item;
+  }
+  if (!line.empty()) lines.push_back(StyledLine{}.add(line, Style::kDim));
+  return lines;
+}
+
+}  // namespace
+
+std::vector<StyledLine> render_losses(const Losses& losses, NumberStyle style, std::size_t max_columns) {
+  std::vector<StyledLine> lines;
+  const std::uint64_t total = losses.total();
+  if (total == 0) {
+    lines.push_back(StyledLine{}.add("losses: 0, every number above is exact", Style::kGood));
+  } else {
+    lines.push_back(StyledLine{}
+                        .add("losses: " + format_count(total, style), Style::kBad)
+                        .add(", the numbers above are NOT exact", Style::kBad));
+  }
+  for (StyledLine& line : occurred_lines(losses, style, max_columns)) lines.push_back(std::move(line));
+  for (StyledLine& line : zero_lines(losses, max_columns)) lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace hawk

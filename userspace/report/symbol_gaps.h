@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "symbolizer/symbolizer.h"
+#include "userspace/report/frame_list.h"
+#include "userspace/report/quantity.h"
+#include "userspace/tables/snapshot.h"
+
+namespace hawk {
+
+/// A module whose missing symbols keep readers from seeing names in the stacks of a report.
+struct SymbolGap {
+  ModuleId module{};
+  /// No symbol of any kind: `affected_bytes` counts every stack of the snapshot that passes through the module.
+  /// Otherwise only some functions are nameless, and it counts the shown stacks that pass through one of those.
+  bool no_symbols = false;
+  std::uint64_t affected_bytes = 0;
+};
+
+/// Collects nameless frames while the stacks of a report are rendered.
+class SymbolGaps {
+ public:
+  explicit SymbolGaps(Quantity quantity) : quantity_(quantity) {}
+
+  /// Takes note of a stack that is shown.
+  void add(const StackRecord& stack, const std::vector<ListedFrame>& frames);
+  /// Largest share first.
+  std::vector<SymbolGap> gaps(const Snapshot& snapshot, Symbolizer& symbolizer) const;
+
+ private:
+  struct Nameless {
+    ModuleId module;
+    std::uint64_t shown_bytes;
+  };
+  Quantity quantity_;
+  std::vector<Nameless> nameless_;
+};
+
+}  // namespace hawk
