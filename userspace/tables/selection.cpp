@@ -40,11 +40,16 @@ std::string_view sort_key_name(SortKey key) {
 
 std::uint64_t sort_value(const Counters& counters, SortKey key) {
   switch (key) {
-    case SortKey::kLive: return counters.live_bytes();
-    case SortKey::kLiveCount: return counters.live_count();
-    case SortKey::kAllocated: return counters.allocated_bytes;
-    case SortKey::kAllocatedCount: return counters.allocated_count;
-    case SortKey::kFreedCount: return counters.freed_count;
+    case SortKey::kLive:
+      return counters.live_bytes();
+    case SortKey::kLiveCount:
+      return counters.live_count();
+    case SortKey::kAllocated:
+      return counters.allocated_bytes;
+    case SortKey::kAllocatedCount:
+      return counters.allocated_count;
+    case SortKey::kFreedCount:
+      return counters.freed_count;
   }
   HAWK_CHECK(false, "a sort key without a value");
 }

@@ -21,8 +21,9 @@ std::uint64_t sort_value(const Counters& counters, SortKey key);
 /// Which stacks a report shows.
 struct Selection {
   SortKey sort = SortKey::kLive;
-  std::size_t top = 10;           ///< 0: all
-  std::uint64_t min_size_bytes = 0;  ///< stacks whose live bytes (allocated bytes, when sorted by those) are below are left out
+  std::size_t top = 10;  ///< 0: all
+  std::uint64_t min_size_bytes =
+      0;  ///< stacks whose live bytes (allocated bytes, when sorted by those) are below are left out
 };
 
 /// Pointers into `snapshot.stacks`: filtered, sorted (ties by id, so that output is reproducible), cut to `top`.

@@ -22,7 +22,8 @@ struct Module {
 struct Frame {
   std::uint64_t address = 0;       ///< as found on the stack: the instruction after the call
   std::optional<ModuleId> module;  ///< nullopt: no file was mapped there
-  std::uint64_t module_offset = 0; ///< ELF virtual address of `address` in the module (what addr2line takes); 0 without one
+  std::uint64_t module_offset =
+      0;  ///< ELF virtual address of `address` in the module (what addr2line takes); 0 without one
   bool operator==(const Frame&) const = default;
 };
 
@@ -37,11 +38,11 @@ struct StackRecord {
 
 /// A function of an allocator and where it is probed.
 struct ProbedFunction {
-  std::string name;                 ///< "malloc"; aliases of one address are joined: "free, cfree"
-  std::uint64_t file_offset = 0;    ///< of the function's first instruction
-  std::uint64_t probe_offset = 0;   ///< of the probed instruction, as file offset
-  std::string instruction;          ///< mnemonic of the probed instruction: "push"
-  bool single_stepped = false;      ///< the kernel cannot emulate it: each hit costs 3 to 13 times as much
+  std::string name;                ///< "malloc"; aliases of one address are joined: "free, cfree"
+  std::uint64_t file_offset = 0;   ///< of the function's first instruction
+  std::uint64_t probe_offset = 0;  ///< of the probed instruction, as file offset
+  std::string instruction;         ///< mnemonic of the probed instruction: "push"
+  bool single_stepped = false;     ///< the kernel cannot emulate it: each hit costs 3 to 13 times as much
   bool operator==(const ProbedFunction&) const = default;
 };
 
@@ -62,13 +63,13 @@ struct TargetInfo {
 };
 
 struct TraceInfo {
-  std::string attach_via;            ///< "session", "multi" or "perf"
-  std::string unwind;                ///< "fp"
+  std::string attach_via;  ///< "session", "multi" or "perf"
+  std::string unwind;      ///< "fp"
   std::uint64_t start_unix_ns = 0;
   std::uint64_t duration_ns = 0;
-  std::string kernel;                ///< release, as uname -r prints it
-  bool target_exited = false;        ///< the target ended before the trace did
-  std::uint64_t exec_count = 0;      ///< times the target replaced its program; numbers are of the last one
+  std::string kernel;            ///< release, as uname -r prints it
+  bool target_exited = false;    ///< the target ended before the trace did
+  std::uint64_t exec_count = 0;  ///< times the target replaced its program; numbers are of the last one
   /// With --verify: whether for each stack allocated - freed equalled the sum over the live table. nullopt: not asked.
   std::optional<bool> verified;
   bool operator==(const TraceInfo&) const = default;
@@ -85,7 +86,7 @@ struct Snapshot {
   std::uint64_t frees_of_untraced = 0;  ///< frees of blocks that are older than the trace
   Losses losses;
   std::vector<Module> modules;
-  std::vector<StackRecord> stacks;      ///< in no particular order; only stacks with at least one allocation
+  std::vector<StackRecord> stacks;  ///< in no particular order; only stacks with at least one allocation
 
   bool exact() const { return losses.total() == 0; }
   bool operator==(const Snapshot&) const = default;

@@ -50,6 +50,7 @@ std::optional<OperatorFrames> find_operator_frames(const ElfImage& image) {
   }
   if (frames.call_sites.empty()) return std::nullopt;
   frames.init_vaddr = image.init_vaddr();
+  if (frames.init_vaddr) frames.init_offset = image.file_offset_of(*frames.init_vaddr);
   return frames;
 }
 

@@ -1,0 +1,103 @@
+#include "userspace/app/probing.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "userspace/base/log.h"
+#include "userspace/target/allocator_functions.h"
+#include "userspace/target/operator_frames.h"
+
+namespace hawk {
+namespace {
+
+Allocator describe(const MappedModule& module, const AllocatorFile& file) {
+  Allocator allocator = {.path = module.path, .build_id = module.build_id, .functions = {}};
+  for (const AllocatorFunction& function : file.functions) {
+    allocator.functions.push_back({.name = fmt::format("{}", fmt::join(function.names, ", ")),
+                                   .file_offset = function.entry_offset,
+                                   .probe_offset = function.probe_offset,
+                                   .instruction = function.instruction,
+                                   .single_stepped = function.single_stepped});
+  }
+  return allocator;
+}
+
+}  // namespace
+
+Result<void> Probing::probe_allocator(const MappedModule& module, bool is_expected) {
+  const AllocatorFile file = find_allocator_functions(*module.image);
+  for (const UnprobedFunction& unprobed : file.unprobed) {
+    log_warning(fmt::format("{} in {} is not probed: {}", unprobed.name, module.path, unprobed.reason));
+    tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+  }
+  if (file.functions.empty()) return {};
+  HAWK_TRY_VOID(tracer_.attach_allocator(module.fd, file));
+  if (tracing_ && !is_expected) tracer_.count_loss(HAWK_LOSS_LATE_ALLOCATOR);
+  allocators_.push_back(describe(module, file));
+  for (const ProbedFunction& function : allocators_.back().functions) {
+    log_verbose(fmt::format("probe {} in {} at {:#x}, {}{}", function.name, module.path, function.probe_offset,
+                            function.instruction, function.single_stepped ? " (single-stepped)" : ""));
+  }
+  return {};
+}
+
+Result<void> Probing::add_operator_frames(ModuleId id, bool is_expected) {
+  const MappedModule& module = modules_.module(id);
+  const std::optional<OperatorFrames> frames = find_operator_frames(*module.image);
+  if (!frames) return {};
+  const std::optional<std::uint32_t> number = HAWK_TRY(tracer_.add_operator_frames(module.fd, *frames, is_expected));
+  if (!number) {
+    log_warning(fmt::format("the callers of operator new in {} are not shown: too many files define it", module.path));
+    return {};
+  }
+  frameless_[id] = *number;
+  return {};
+}
+
+Result<void> Probing::probe_module(ModuleId id, bool is_expected) {
+  const MappedModule& module = modules_.module(id);
+  if (!module.image) {
+    if (!module.is_vdso) log_verbose(fmt::format("{} cannot be read as an ELF file", module.path));
+    return {};
+  }
+  HAWK_TRY_VOID(probe_allocator(module, is_expected));
+  return add_operator_frames(id, is_expected);
+}
+
+Result<void> Probing::expect_files(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    const std::size_t known = modules_.module_count();
+    const std::optional<ModuleId> id = modules_.expect(path);
+    if (id && modules_.module_count() > known) HAWK_TRY_VOID(probe_module(*id, true));
+  }
+  return {};
+}
+
+void Probing::update_base(ModuleId id) {
+  const auto number = frameless_.find(id);
+  if (number == frameless_.end()) return;
+  const std::optional<std::uint64_t> base = modules_.load_base(id);
+  if (base) tracer_.set_module_base(number->second, *base);
+}
+
+Result<void> Probing::take_mappings(const std::vector<Mapping>& mappings) {
+  for (const ModuleId id : modules_.replace_all(mappings)) HAWK_TRY_VOID(probe_module(id, false));
+  for (const auto& [id, number] : frameless_) update_base(id);
+  return {};
+}
+
+void Probing::take_new_mapping(const Mapping& mapping) {
+  const std::optional<ModuleId> added = modules_.add(mapping);
+  if (added) {
+    const Result<void> probed = probe_module(*added, false);
+    if (!probed) {
+      log_warning(fmt::format("{}: {}", mapping.path, probed.error().what));
+      tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+    }
+  }
+  const std::optional<ModuleAddress> place = modules_.resolve(mapping.start);
+  if (place) update_base(place->module);
+}
+
+}  // namespace hawk

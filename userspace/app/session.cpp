@@ -1,0 +1,200 @@
+#include "userspace/app/session.h"
+
+#include <fmt/core.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "userspace/base/log.h"
+#include "userspace/target/process.h"
+#include "userspace/tracer/features.h"
+
+namespace hawk {
+namespace {
+
+/// TASK_COMM_LEN - 1, include/linux/sched.h.
+constexpr std::size_t kCommLength = 15;
+
+std::optional<AttachWay> forced_way(AttachChoice choice) {
+  switch (choice) {
+    case AttachChoice::kSession:
+      return AttachWay::kSession;
+    case AttachChoice::kMulti:
+      return AttachWay::kMulti;
+    case AttachChoice::kPerf:
+      return AttachWay::kPerf;
+    case AttachChoice::kAuto:
+      break;
+  }
+  return std::nullopt;
+}
+
+Result<UniqueFd> open_pid(int pid) {
+  UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!fd) return fail(ExitCode::kNoTarget, fmt::format("watch process {}: {}", pid, std::strerror(errno)));
+  return fd;
+}
+
+std::string kernel_release() {
+  utsname names;
+  return ::uname(&names) == 0 ? names.release : "";
+}
+
+}  // namespace
+
+Session::Session(int pid, UniqueFd pid_fd, TargetInfo target, std::string attach_via, std::uint32_t own_execs,
+                 Tracer tracer, MappingEvents mapping_events)
+    : pid_(pid),
+      pid_fd_(std::move(pid_fd)),
+      target_(std::move(target)),
+      attach_via_(std::move(attach_via)),
+      own_execs_(own_execs),
+      tracer_(std::move(tracer)),
+      mapping_events_(std::move(mapping_events)),
+      probing_(pid, tracer_) {}
+
+Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedCommand* command) {
+  const int pid = command != nullptr ? command->pid() : *options.pid;
+  TracerOptions tracer_options = {
+      .pid = pid, .max_blocks = options.max_blocks, .max_stacks = options.max_stacks, .max_depth = options.stack_depth};
+  TargetInfo target = {.pid = pid, .comm = {}, .exe = {}, .allocators = {}};
+  std::vector<std::string> expected;
+  bool main_thread_lives = true;
+  if (command != nullptr) {
+    expected = HAWK_TRY(files_of_command(options.command));
+    target.exe = expected.front();
+    target.comm = target.exe.substr(target.exe.rfind('/') + 1, kCommLength);
+  } else {
+    const ProcessInfo process = HAWK_TRY(inspect_process(pid));
+    target.comm = process.comm;
+    target.exe = process.exe;
+    main_thread_lives = !process.main_thread_exited;
+  }
+  UniqueFd pid_fd = HAWK_TRY(open_pid(pid));
+  const KernelFeatures features = HAWK_TRY(probe_kernel_features());
+  tracer_options.way = HAWK_TRY(choose_attach_way(features, forced_way(options.attach_via)));
+  // A multi link's pid filter goes by the main thread's memory, which an exited main thread no longer has.
+  tracer_options.filter_by_pid = main_thread_lives && (features.pid_filter || tracer_options.way == AttachWay::kPerf);
+  Tracer tracer = HAWK_TRY(Tracer::make(tracer_options));
+  // Before the list of mappings is read, so that none falls in between.
+  MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(pid));
+  std::unique_ptr<Session> session(
+      new Session(pid, std::move(pid_fd), std::move(target), std::string(attach_way_name(tracer_options.way)),
+                  command != nullptr ? 1 : 0, std::move(tracer), std::move(mapping_events)));
+  if (command != nullptr) {
+    HAWK_TRY_VOID(session->probing_.expect_files(expected));
+  } else {
+    HAWK_TRY_VOID(session->probe_running_process());
+  }
+  return session;
+}
+
+Result<void> Session::probe_running_process() {
+  const std::vector<Mapping> mappings = HAWK_TRY(read_mappings(pid_));
+  HAWK_TRY_VOID(probing_.take_mappings(mappings));
+  if (probing_.found_allocator()) return {};
+  return fail(ExitCode::kPrivilege,
+              fmt::format("find the allocator of process {}: no file that it has mapped defines malloc or another "
+                          "allocator function",
+                          pid_),
+              "a static program must not be stripped: its symbol table names the functions to probe");
+}
+
+void Session::begin() {
+  probing_.tracing_began();
+  start_wall_ = std::chrono::system_clock::now();
+  start_ = std::chrono::steady_clock::now();
+  tracer_.enable();
+}
+
+void Session::take_mappings_again() {
+  const Result<std::vector<Mapping>> mappings = read_mappings(pid_);
+  if (!mappings) return;  // the target has ended: what is known stays
+  const Result<void> taken = probing_.take_mappings(*mappings);
+  if (!taken) log_warning(taken.error().what);
+}
+
+void Session::take_mapping_events() {
+  const MappingChanges changes = mapping_events_.take();
+  for (const Mapping& mapping : changes.mapped) probing_.take_new_mapping(mapping);
+  if (changes.lost) take_mappings_again();
+}
+
+void Session::name_target() {
+  const Result<ProcessInfo> process = inspect_process(pid_);
+  if (!process) return;
+  target_.comm = process->comm;
+  target_.exe = process->exe;
+}
+
+void Session::drain() {
+  const Drained drained = tracer_.drain();
+  if (drained.exec_epoch != model_.exec_epoch()) {
+    name_target();
+    take_mappings_again();
+  }
+  // After the books: the mapping of every stack in them has been announced by then.
+  take_mapping_events();
+  model_.update(drained, [this](std::uint64_t address) {
+    const std::optional<ModuleAddress> place = probing_.modules().resolve(address);
+    Frame frame = {.address = address, .module = std::nullopt, .module_offset = 0};
+    if (place) {
+      frame.module = place->module;
+      frame.module_offset = place->vaddr;
+    }
+    return frame;
+  });
+}
+
+Result<void> Session::end(bool verify) {
+  const auto stopped = std::chrono::steady_clock::now();
+  duration_ = stopped - start_;
+  tracer_.stop();
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - stopped;
+  log_verbose(fmt::format("detached in {:.0f} ms", took.count()));
+  drain();
+  if (!verify) return {};
+  verified_ = HAWK_TRY(tracer_.verify(tracer_.drain()));
+  return {};
+}
+
+Snapshot Session::snapshot() const {
+  Snapshot snapshot = model_.snapshot();
+  snapshot.target = target_;
+  snapshot.target.allocators = probing_.allocators();
+  const bool running = duration_ == std::chrono::nanoseconds{};
+  const std::chrono::nanoseconds duration = running ? std::chrono::steady_clock::now() - start_ : duration_;
+  snapshot.trace = {.attach_via = attach_via_,
+                    .unwind = "fp",
+                    .start_unix_ns = static_cast<std::uint64_t>(
+                        std::chrono::duration_cast<std::chrono::nanoseconds>(start_wall_.time_since_epoch()).count()),
+                    .duration_ns = static_cast<std::uint64_t>(duration.count()),
+                    .kernel = kernel_release(),
+                    .target_exited = target_exited_,
+                    .exec_count = model_.exec_epoch() - std::min(own_execs_, model_.exec_epoch()),
+                    .verified = verified_};
+  for (std::size_t i = 0; i < probing_.modules().module_count(); ++i) {
+    const MappedModule& module = probing_.modules().module(ModuleId(i));
+    snapshot.modules.push_back({.path = module.path, .build_id = module.build_id});
+  }
+  return snapshot;
+}
+
+Symbolizer& Session::symbolizer() {
+  for (; symbolized_modules_ < probing_.modules().module_count(); ++symbolized_modules_) {
+    const MappedModule& module = probing_.modules().module(ModuleId(symbolized_modules_));
+    ModuleFile file;
+    file.path = module.path;
+    file.fd = UniqueFd(module.fd >= 0 ? ::dup(module.fd) : -1);
+    file.root = fmt::format("/proc/{}/root", pid_);
+    file.vdso = module.is_vdso;
+    symbolizer_->add_module(ModuleId(symbolized_modules_), std::move(file));
+  }
+  return *symbolizer_;
+}
+
+}  // namespace hawk

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "symbolizer/libdw_symbolizer.h"
+#include "userspace/app/options.h"
+#include "userspace/app/probing.h"
+#include "userspace/app/signals.h"
+#include "userspace/base/result.h"
+#include "userspace/tables/heap_model.h"
+#include "userspace/tables/snapshot.h"
+#include "userspace/target/launch.h"
+#include "userspace/tracer/mapping_events.h"
+#include "userspace/tracer/tracer.h"
+
+namespace hawk {
+
+/// One trace of one process, from its first probe to its last number. Single-threaded.
+class Session {
+ public:
+  /// Loads the programs and puts every probe in place; nothing counts yet. `command`: the child to trace, which still
+  /// waits for its start; nullptr to trace options.pid.
+  static Result<std::unique_ptr<Session>> make(const Options& options, LaunchedCommand* command);
+
+  /// From here on allocations count.
+  void begin();
+  /// Reads the kernel's books into the model.
+  void drain();
+  /// Keeps up with the target's mappings. To be called when mapping_fd() is readable.
+  void take_mapping_events();
+  /// Removes the probes and reads the books a last time.
+  Result<void> end(bool verify);
+
+  /// The state of the heap as of the last drain.
+  Snapshot snapshot() const;
+  /// Knows every module of snapshot().
+  Symbolizer& symbolizer();
+
+  int pid() const { return pid_; }
+  int mapping_fd() const { return mapping_events_.poll_fd(); }
+  /// Readable once the target has ended.
+  int pid_fd() const { return pid_fd_.get(); }
+  void note_target_exited() { target_exited_ = true; }
+
+ private:
+  Session(int pid, UniqueFd pid_fd, TargetInfo target, std::string attach_via, std::uint32_t own_execs, Tracer tracer,
+          MappingEvents mapping_events);
+  Result<void> probe_running_process();
+  void take_mappings_again();
+  void name_target();
+
+  int pid_;
+  UniqueFd pid_fd_;
+  TargetInfo target_;
+  std::string attach_via_;
+  std::uint32_t own_execs_;  ///< execs that are our own doing: 1 for a command
+  Tracer tracer_;
+  MappingEvents mapping_events_;
+  Probing probing_;
+  HeapModel model_;
+  std::unique_ptr<LibdwSymbolizer> symbolizer_ = LibdwSymbolizer::make();
+  std::size_t symbolized_modules_ = 0;
+  std::chrono::system_clock::time_point start_wall_;
+  std::chrono::steady_clock::time_point start_;
+  std::chrono::nanoseconds duration_{};
+  bool target_exited_ = false;
+  std::optional<bool> verified_;
+};
+
+}  // namespace hawk

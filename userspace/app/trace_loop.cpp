@@ -1,0 +1,130 @@
+#include "userspace/app/trace_loop.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "userspace/base/log.h"
+
+namespace hawk {
+namespace {
+
+timespec to_timespec(std::chrono::nanoseconds time) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+  return {.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
+}
+
+/// Readable after `first`, and again after every `repeat` (zero: never).
+Result<UniqueFd> make_timer(std::chrono::nanoseconds first, std::chrono::nanoseconds repeat) {
+  UniqueFd fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  const itimerspec spec = {.it_interval = to_timespec(repeat), .it_value = to_timespec(first)};
+  if (!fd || ::timerfd_settime(fd.get(), 0, &spec, nullptr) != 0) {
+    return fail(ExitCode::kPrivilege, fmt::format("set a timer: {}", std::strerror(errno)));
+  }
+  return fd;
+}
+
+class TraceLoop {
+ public:
+  TraceLoop(Session& session, const Options& options, SignalSource& signals, LiveScreen* screen)
+      : session_(session), options_(options), signals_(signals), screen_(screen) {}
+
+  Result<void> run() {
+    interval_ = HAWK_TRY(make_timer(options_.interval, options_.interval));
+    if (options_.duration) end_ = HAWK_TRY(make_timer(*options_.duration, std::chrono::nanoseconds{}));
+    show();
+    while (!done_) HAWK_TRY_VOID(wait_once());
+    return {};
+  }
+
+ private:
+  Result<void> wait_once() {
+    enum { kSignal, kTarget, kMappings, kInterval, kEnd, kKeys, kCount };
+    std::array<pollfd, kCount> fds = {};
+    const auto watch = [&](std::size_t which, int fd) { fds[which] = {.fd = fd, .events = POLLIN, .revents = 0}; };
+    watch(kSignal, signals_.fd());
+    watch(kTarget, session_.pid_fd());
+    watch(kMappings, session_.mapping_fd());
+    watch(kInterval, interval_.get());
+    watch(kEnd, end_.get());
+    watch(kKeys, screen_ != nullptr && keys_open_ ? screen_->input_fd() : -1);
+    if (::poll(fds.data(), fds.size(), -1) < 0) {
+      if (errno == EINTR) return {};
+      return fail(ExitCode::kPrivilege, fmt::format("poll: {}", std::strerror(errno)));
+    }
+    if (fds[kMappings].revents != 0) session_.take_mapping_events();
+    if (fds[kSignal].revents != 0) take_signals();
+    if (fds[kKeys].revents != 0) take_keys(fds[kKeys].revents);
+    if (fds[kInterval].revents != 0) take_interval();
+    if (fds[kEnd].revents != 0) done_ = true;
+    if (fds[kTarget].revents != 0) target_ended();
+    return {};
+  }
+
+  void take_interval() {
+    std::uint64_t expirations = 0;
+    if (::read(interval_.get(), &expirations, sizeof(expirations)) < 0) return;
+    session_.drain();
+    show();
+  }
+
+  void show() {
+    if (screen_ != nullptr) screen_->show(session_.snapshot(), session_.symbolizer());
+  }
+
+  void take_keys(short events) {
+    if ((events & POLLIN) != 0 && screen_->take_keys(session_.symbolizer())) done_ = true;
+    if ((events & (POLLHUP | POLLERR)) != 0) keys_open_ = false;
+  }
+
+  void take_signals() {
+    while (const std::optional<ReceivedSignal> signal = signals_.next()) take_signal(*signal);
+  }
+
+  void take_signal(const ReceivedSignal& signal) {
+    if (signal.number == SIGCHLD) return;  // the pidfd tells
+    if (signal.number == SIGWINCH) {
+      if (screen_ != nullptr) screen_->redraw(session_.symbolizer());
+      return;
+    }
+    if (options_.command.empty() || interrupted_) {
+      done_ = true;
+      return;
+    }
+    if (signal.from_terminal) {
+      interrupted_ = true;
+      log_info("waiting for the command to end; Ctrl-C again ends the trace now");
+    } else {
+      ::kill(session_.pid(), signal.number);
+    }
+  }
+
+  void target_ended() {
+    session_.note_target_exited();
+    done_ = true;
+  }
+
+  Session& session_;
+  const Options& options_;
+  SignalSource& signals_;
+  LiveScreen* screen_;
+  UniqueFd interval_;
+  UniqueFd end_;
+  bool keys_open_ = true;
+  bool interrupted_ = false;
+  bool done_ = false;
+};
+
+}  // namespace
+
+Result<void> run_trace_loop(Session& session, const Options& options, SignalSource& signals, LiveScreen* screen) {
+  return TraceLoop(session, options, signals, screen).run();
+}
+
+}  // namespace hawk

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+
+#include "userspace/tables/drained.h"
+#include "userspace/tables/snapshot.h"
+
+namespace hawk {
+
+/// Finds the module in which an address lies. Called once for each frame of a new stack, so that what is mapped there
+/// later does not matter.
+using FrameResolver = std::function<Frame(std::uint64_t address)>;
+
+/// The heap as the drains so far tell it: stacks with their frames, the latest counters, the peak.
+///
+/// Invariant: the totals are the sum over the stacks of the current program; peak >= live.
+class HeapModel {
+ public:
+  /// Takes one drain. When the target has replaced its program (exec), what belonged to the old one is dropped.
+  void update(const Drained& drained, const FrameResolver& resolve);
+
+  /// The heap part of a snapshot: totals, peak, losses, stacks. Target, trace and modules are the caller's.
+  Snapshot snapshot() const;
+
+  const Counters& totals() const { return totals_; }
+  std::uint32_t exec_epoch() const { return exec_epoch_; }
+
+ private:
+  struct Stack {
+    std::uint32_t exec_epoch = 0;
+    StackRecord record;
+  };
+  void start_epoch(std::uint32_t epoch);
+
+  std::uint32_t exec_epoch_ = 0;
+  std::unordered_map<StackId, Stack> stacks_;
+  Counters unknown_before_;  ///< of kNoStack, which all programs share: what it had when the current one began
+  Counters totals_;
+  std::uint64_t peak_live_bytes_ = 0;
+  std::uint64_t frees_of_untraced_ = 0;
+  Losses losses_;
+};
+
+}  // namespace hawk
