@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "userspace/base/result.h"
+
+namespace hawk {
+
+/// An option and the text the user gave it. All parsers below fail with kUsage, in one line that names both, and with
+/// a hint that names what would be valid.
+struct OptionValue {
+  std::string_view option;  ///< as it is spelled in full: "--top"
+  std::string_view text;
+};
+
+/// The longest time span that can be asked for: a year.
+inline constexpr std::chrono::nanoseconds kMaxTimeSpan = std::chrono::hours(8760);
+
+/// A decimal whole number from `min` to `max`. No sign, no unit, nothing behind it.
+Result<std::uint64_t> parse_number(OptionValue value, std::uint64_t min, std::uint64_t max);
+
+/// "10" and "10s", "500ms", "2m", "1h". At least `min`, at most kMaxTimeSpan.
+Result<std::chrono::nanoseconds> parse_time_span(OptionValue value, std::chrono::nanoseconds min);
+
+/// Bytes: "4096", "4k", "4K", "4KiB", and so on with M, G and T: powers of 1024. "KB" and its like are refused because
+/// they mean 1000 to some and 1024 to others.
+Result<std::uint64_t> parse_size_bytes(OptionValue value);
+
+/// A process id: 1 to 2^31 - 1, and not `own_pid`.
+Result<int> parse_pid(OptionValue value, int own_pid);
+
+/// A descriptor that is open in this process.
+Result<int> parse_open_fd(OptionValue value);
+
+/// Index of the text in `names`. The hint names the nearest one.
+Result<std::size_t> parse_choice(OptionValue value, std::span<const std::string_view> names);
+
+/// The name that one or two typing errors turn into `text`; empty when there is none.
+std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names);
+
+}  // namespace hawk

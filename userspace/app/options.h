@@ -1,0 +1,73 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "userspace/base/log.h"
+#include "userspace/base/result.h"
+#include "userspace/tables/selection.h"
+
+namespace hawk {
+
+/// --format.
+enum class FormatChoice { kText, kJson };
+/// --attach-via: how probes are attached. kAuto leaves it to what the kernel offers.
+enum class AttachChoice { kAuto, kSession, kMulti, kPerf };
+/// --unwind: how stacks are walked.
+enum class UnwindChoice { kAuto, kFramePointers };
+/// --color.
+enum class ColorChoice { kAuto, kAlways, kNever };
+
+/// What the user asked for on the command line. Either `pid` is set or `command` is not empty, never both.
+struct Options {
+  std::optional<int> pid;                            ///< -p
+  std::vector<std::string> command;                  ///< what follows --, program first
+  std::optional<std::chrono::nanoseconds> duration;  ///< nullopt: until the target ends or a signal comes
+  std::chrono::nanoseconds interval = std::chrono::seconds(1);
+
+  FormatChoice format = FormatChoice::kText;
+  std::optional<std::string> output_path;  ///< nullopt: stdout
+  SortKey sort = SortKey::kLive;
+  std::optional<std::size_t> top;  ///< as given; 0: all. See selection().
+  std::uint64_t min_size_bytes = 0;
+  bool full_stacks = false;
+  bool raw_bytes = false;  ///< --bytes
+  ColorChoice color = ColorChoice::kAuto;
+
+  AttachChoice attach_via = AttachChoice::kAuto;
+  UnwindChoice unwind = UnwindChoice::kAuto;
+  std::uint32_t stack_depth = 128;      ///< frames per stack, 1 to 256
+  std::uint32_t max_blocks = 1U << 20;  ///< live blocks the table can hold
+  std::uint32_t max_stacks = 1U << 16;  ///< distinct stacks the table can hold
+
+  bool require_exact = false;
+  bool verify = false;
+  std::optional<int> ready_fd;  ///< an open descriptor, told when all probes are in place
+  Verbosity verbosity = Verbosity::kNormal;
+
+  /// Which stacks the report shows. Without --top that is ten for people and all for programs (JSON).
+  Selection selection() const;
+};
+
+/// The answer to --help or --version: to be printed to stdout, after which hawktrace ends with kOk.
+struct InfoText {
+  std::string text;
+};
+
+using ParsedOptions = std::variant<Options, InfoText>;
+
+/// Reads the command line. Every error is kUsage, one line that names the option and the value, with a hint.
+/// Changes nothing outside: the caller applies `verbosity`.
+Result<ParsedOptions> parse_options(int argc, const char* const* argv);
+
+/// Whether to colour what goes to a destination. --color decides; left to auto, a terminal gets colours unless the
+/// environment's NO_COLOR is set and not empty (https://no-color.org) or TERM says it can show none.
+/// The two are nullptr where not set.
+bool use_color(ColorChoice choice, bool is_terminal, const char* no_color, const char* term);
+
+}  // namespace hawk
