@@ -1,0 +1,43 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "userspace/base/result.h"
+
+namespace hawk {
+
+/// Whether this machine can be traced on at all, asked before the target is touched: the kernel's version, our
+/// capabilities, the kernel's type information, and bpf(2) itself. Fails with kPrivilege and the remedy.
+Result<void> check_environment();
+
+/// The part of a kernel release that says which features to expect.
+struct KernelVersion {
+  unsigned major = 0;
+  unsigned minor = 0;
+  auto operator<=>(const KernelVersion&) const = default;
+};
+
+/// The oldest kernel hawktrace runs on (design §4).
+inline constexpr KernelVersion kMinKernel{6, 1};
+
+/// "6.1.0-28-amd64" -> 6.1, "7.0-rc1" -> 7.0. `release` is what uname -r prints.
+Result<KernelVersion> parse_kernel_version(std::string_view release);
+/// Fails when `release` is older than kMinKernel.
+Result<void> check_kernel_version(std::string_view release);
+
+/// The effective capabilities, one bit each (linux/capability.h), of a process with that /proc/PID/status.
+Result<std::uint64_t> parse_effective_capabilities(std::string_view status);
+/// Names of the capabilities that tracing needs and `effective` lacks. CAP_SYS_ADMIN stands for CAP_BPF and
+/// CAP_PERFMON, as it does in the kernel (include/linux/capability.h: bpf_capable, perfmon_capable).
+std::vector<std::string> missing_capabilities(std::uint64_t effective);
+/// Fails when `status` lacks a capability. `is_root` (effective user id 0) tells the hint apart: sudo would not help.
+Result<void> check_capabilities(std::string_view status, bool is_root);
+
+/// What it means that bpf(2) failed with `error_number`, for one who has all capabilities.
+Error bpf_failure(int error_number);
+
+}  // namespace hawk
