@@ -1,0 +1,214 @@
+#include "userspace/app/output.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "userspace/base/owned.h"
+
+namespace hawk {
+namespace {
+
+constexpr int kMaxLinks = 40;  // as many as the kernel follows (fs/namei.c: MAXSYMLINKS)
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+bool is_on_procfs(const std::string& directory) {
+  struct statfs filesystem = {};
+  return ::statfs(directory.c_str(), &filesystem) == 0 && filesystem.f_type == PROC_SUPER_MAGIC;
+}
+
+/// Whether `path` leads through a link of procfs, as /dev/stdout does: it names an open file, not a place in a
+/// directory, and to rename something over the place would miss that open file.
+bool names_open_file(std::string path) {
+  for (int links = 0; links < kMaxLinks; ++links) {
+    const std::string directory = directory_of(path);
+    if (is_on_procfs(directory)) return true;
+    char link[PATH_MAX];
+    const ssize_t length = ::readlink(path.c_str(), link, sizeof(link));
+    if (length < 0) return false;
+    const std::string next(link, static_cast<std::size_t>(length));
+    path = next.starts_with('/') ? next : directory + "/" + next;
+  }
+  return false;
+}
+
+std::string resolved(const std::string& path) {
+  const std::unique_ptr<char, Freer<std::free>> real(::realpath(path.c_str(), nullptr));
+  return real ? std::string(real.get()) : path;
+}
+
+/// 0, or errno. Waits where the descriptor is non-blocking, as a stdout shared with an event loop may be.
+int write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd writable = {.fd = fd, .events = POLLOUT, .revents = 0};
+      ::poll(&writable, 1, -1);
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+std::string hint_for(int error_number, const std::string& path) {
+  switch (error_number) {
+    case ENOENT:
+      return fmt::format("create the directory first: mkdir -p {}", directory_of(path));
+    case EISDIR:
+      return "name a file in that directory";
+    case ENXIO:
+      return fmt::format("start the reader of the pipe first: cat {} &", path);
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space, or choose another place with -o";
+    default:
+      return "choose another place with -o";
+  }
+}
+
+/// Creates a file that looks like the one it will replace. None when that is not possible in this directory; anything
+/// else is left in errno.
+UniqueFd create_temporary(std::string& path, const struct stat& like) {
+  UniqueFd file(::mkostemp(path.data(), O_CLOEXEC));
+  if (!file) return {};
+  if (::fchown(file.get(), like.st_uid, like.st_gid) == 0 && ::fchmod(file.get(), like.st_mode & 07777) == 0)
+    return file;
+  const int error_number = errno;
+  ::unlink(path.c_str());
+  errno = error_number;
+  return {};
+}
+
+/// Errors of creating or renaming that say: not at this place. The file itself may still be writable.
+bool is_about_the_place(int error_number) {
+  return error_number == EACCES || error_number == EPERM || error_number == EROFS || error_number == EBUSY ||
+         error_number == EXDEV;
+}
+
+bool is_same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
+/// Opens what is there already, or else creates it; says which. O_CREAT is kept off files that exist: in a directory
+/// like /tmp it makes the kernel refuse another user's file even to root (fs.protected_regular). O_NONBLOCK keeps a
+/// FIFO from waiting for its reader.
+UniqueFd open_or_create(const std::string& path, bool& created) {
+  constexpr int kFlags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  constexpr mode_t kMode = 0666;  // less umask
+  created = false;
+  UniqueFd file(::open(path.c_str(), kFlags));
+  if (!file && errno == ENOENT) {
+    file = UniqueFd(::open(path.c_str(), kFlags | O_CREAT, kMode));
+    created = static_cast<bool>(file);
+  }
+  if (file) ::fcntl(file.get(), F_SETFL, 0);
+  return file;
+}
+
+}  // namespace
+
+Result<ReportOutput> ReportOutput::make(const std::optional<std::string>& path) {
+  return !path || *path == "-" ? make_stdout() : make_file(*path);
+}
+
+Result<ReportOutput> ReportOutput::make_stdout() {
+  ReportOutput output(Kind::kStdout, "stdout");
+  const int flags = ::fcntl(STDOUT_FILENO, F_GETFL);
+  const bool is_writable = flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+  if (!is_writable) return output.failed("write to", EBADF);
+  return output;
+}
+
+Result<ReportOutput> ReportOutput::make_file(const std::string& path) {
+  ReportOutput output(Kind::kPlace, path);
+  output.file_ = open_or_create(path, output.created_);
+  struct stat file = {};
+  if (!output.file_ || ::fstat(output.file_.get(), &file) != 0) return output.failed("open for writing", errno);
+  output.path_ = resolved(path);
+  if (S_ISREG(file.st_mode) && !names_open_file(path)) return output;
+
+  output.kind_ = Kind::kOpenFile;
+  struct stat standard_output = {};
+  if (::fstat(STDOUT_FILENO, &standard_output) == 0 && is_same_file(file, standard_output)) {
+    output.kind_ = Kind::kStdout;
+  } else if (S_ISREG(file.st_mode)) {
+    ::fcntl(output.file_.get(), F_SETFL, O_APPEND);
+  }
+  return output;
+}
+
+ReportOutput::~ReportOutput() {
+  if (!file_ || !created_) return;
+  struct stat ours = {};
+  struct stat there = {};
+  const bool is_ours =
+      ::fstat(file_.get(), &ours) == 0 && ::stat(path_.c_str(), &there) == 0 && is_same_file(ours, there);
+  if (is_ours) ::unlink(path_.c_str());
+}
+
+Result<void> ReportOutput::write(std::string_view report) {
+  if (kind_ == Kind::kPlace) {
+    if (HAWK_TRY(try_replace(report))) return {};
+    if (::ftruncate(file_.get(), 0) != 0) return failed("empty", errno);
+  }
+  return write_to_open_file(report);
+}
+
+Result<void> ReportOutput::write_to_open_file(std::string_view report) {
+  const int error_number = write_all(is_stdout() ? STDOUT_FILENO : file_.get(), report);
+  if (error_number == 0) {
+    created_ = false;
+    return {};
+  }
+  if (error_number == EPIPE && is_stdout()) return {};
+  return failed("write the report to", error_number);
+}
+
+/// False when the file cannot be renamed over and must be written directly.
+Result<bool> ReportOutput::try_replace(std::string_view report) {
+  struct stat file = {};
+  if (::fstat(file_.get(), &file) != 0) return failed("examine", errno);
+  std::string temporary_path = directory_of(path_) + "/.hawktrace.XXXXXX";
+  UniqueFd temporary = create_temporary(temporary_path, file);
+  if (!temporary) {
+    if (is_about_the_place(errno)) return false;
+    return failed("create a temporary file next to", errno);
+  }
+  int error_number = write_all(temporary.get(), report);
+  // A file system may report a full disk or an exhausted quota no sooner than here.
+  if (::close(temporary.release()) != 0 && error_number == 0) error_number = errno;
+  const bool complete = error_number == 0;
+  if (complete && ::rename(temporary_path.c_str(), path_.c_str()) == 0) {
+    created_ = false;
+    return true;
+  }
+  if (complete) error_number = errno;
+  ::unlink(temporary_path.c_str());
+  if (complete && is_about_the_place(error_number)) return false;
+  return failed("write the report to", error_number);
+}
+
+bool ReportOutput::is_terminal() const { return ::isatty(is_stdout() ? STDOUT_FILENO : file_.get()) == 1; }
+
+tl::unexpected<Error> ReportOutput::failed(std::string_view doing, int error_number) const {
+  return fail(ExitCode::kFile, fmt::format("{} {}: {}", doing, name_, std::strerror(error_number)),
+              hint_for(error_number, name_));
+}
+
+}  // namespace hawk

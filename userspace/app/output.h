@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "userspace/base/result.h"
+#include "userspace/base/unique_fd.h"
+
+namespace hawk {
+
+/// Where the report goes: stdout, or the file of -o. Opened before the trace, so that a destination that cannot be
+/// written costs nobody a trace; written once, at the end.
+///
+/// A regular file holds either what it held before or the whole report: the report goes to a temporary file next to it
+/// that is renamed over it. The file keeps its owner and mode; a symbolic link to it stays one. A file that did not
+/// exist is created empty, and removed again if no report comes. Written directly are pipes, devices and sockets,
+/// files that are named by a descriptor (/dev/stdout, /dev/fd/N; appended to), and files that cannot be renamed over
+/// (a directory where we may create nothing, a single file mounted into a container).
+class ReportOutput {
+ public:
+  /// `path`: nullopt or "-" for stdout. Fails with kFile; for a FIFO also when nobody has it open for reading, because
+  /// waiting for a reader would hold up the trace.
+  static Result<ReportOutput> make(const std::optional<std::string>& path);
+
+  ReportOutput(ReportOutput&& other) noexcept = default;
+  ReportOutput& operator=(ReportOutput&&) = delete;
+  /// Removes the file if it was created by us and holds no report.
+  ~ReportOutput();
+
+  /// Writes all of `report`, or fails with kFile. To be called once. A reader of stdout that went away (`| head`) is
+  /// no failure; SIGPIPE must be ignored (SignalSource).
+  Result<void> write(std::string_view report);
+
+  /// Whether the report goes to a terminal.
+  bool is_terminal() const;
+  /// Whether the report goes to where our stdout goes.
+  bool is_stdout() const { return kind_ == Kind::kStdout; }
+
+ private:
+  enum class Kind {
+    kStdout,    ///< `file_` is not used
+    kOpenFile,  ///< `file_` is written as it is
+    kPlace,     ///< `path_` is renamed over; `file_` is what is there now
+  };
+
+  ReportOutput(Kind kind, std::string name) : kind_(kind), name_(std::move(name)) {}
+  static Result<ReportOutput> make_stdout();
+  static Result<ReportOutput> make_file(const std::string& path);
+  Result<void> write_to_open_file(std::string_view report);
+  Result<bool> try_replace(std::string_view report);
+  tl::unexpected<Error> failed(std::string_view doing, int error_number) const;
+
+  Kind kind_;
+  std::string name_;  ///< as the user knows it, for messages
+  std::string path_;  ///< with symbolic links resolved
+  UniqueFd file_;
+  bool created_ = false;  ///< by us, and no report is in it yet; meaningless without `file_`
+};
+
+}  // namespace hawk
