@@ -1,0 +1,73 @@
+#include "userspace/app/signals.h"
+
+#include <fmt/core.h>
+#include <pthread.h>
+#include <sys/signalfd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace hawk {
+namespace {
+
+bool is_ignored(int signal_number) {
+  struct sigaction action = {};
+  return ::sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+void set_action(int signal_number, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  ::sigaction(signal_number, &action, nullptr);
+}
+
+sigset_t handled_signals() {
+  sigset_t handled;
+  ::sigemptyset(&handled);
+  // A shell without job control starts background commands with SIGINT ignored. It is taken all the same, because
+  // `kill -INT` is how a script ends a trace that it started so.
+  for (const int signal_number : {SIGINT, SIGTERM, SIGCHLD, SIGWINCH}) ::sigaddset(&handled, signal_number);
+  // The kernel queues a blocked signal even if it is ignored, so nohup's wish would be lost.
+  if (!is_ignored(SIGHUP)) ::sigaddset(&handled, SIGHUP);
+  return handled;
+}
+
+}  // namespace
+
+Result<SignalSource> SignalSource::make() {
+  const sigset_t handled = handled_signals();
+  sigset_t original_mask;
+  const int error_number = ::pthread_sigmask(SIG_BLOCK, &handled, &original_mask);
+  if (error_number != 0) {
+    return fail(ExitCode::kPrivilege, fmt::format("block signals: {}", std::strerror(error_number)));
+  }
+  UniqueFd fd(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) return fail(ExitCode::kPrivilege, fmt::format("open a signalfd: {}", std::strerror(errno)));
+  set_action(SIGPIPE, SIG_IGN);
+  // Whoever started us may have ignored it, and then children would vanish without a status.
+  set_action(SIGCHLD, SIG_DFL);
+  return SignalSource(std::move(fd), original_mask);
+}
+
+std::optional<ReceivedSignal> SignalSource::next() {
+  signalfd_siginfo info = {};
+  ssize_t got = 0;
+  do {
+    got = ::read(fd_.get(), &info, sizeof(info));
+  } while (got < 0 && errno == EINTR);
+  if (got != static_cast<ssize_t>(sizeof(info))) return std::nullopt;
+  // SI_KERNEL marks what the terminal driver sends, sigaction(2).
+  return ReceivedSignal{.number = static_cast<int>(info.ssi_signo), .from_terminal = info.ssi_code == SI_KERNEL};
+}
+
+void SignalSource::restore_defaults() {
+  sigset_t ending;
+  ::sigemptyset(&ending);
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
+    if (signal_number != SIGHUP || !is_ignored(SIGHUP)) set_action(signal_number, SIG_DFL);
+    ::sigaddset(&ending, signal_number);
+  }
+  ::pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
+}
+
+}  // namespace hawk

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <signal.h>
+
+#include <optional>
+
+#include "userspace/base/result.h"
+#include "userspace/base/unique_fd.h"
+
+namespace hawk {
+
+/// A signal that was sent to us.
+struct ReceivedSignal {
+  int number = 0;
+  bool from_terminal = false;  ///< made by a key: everybody in the foreground has got it, our child too
+};
+
+/// SIGINT, SIGTERM, SIGHUP, SIGCHLD and SIGWINCH as a readable descriptor instead of handlers, so that one poll() sees
+/// everything that can happen. Made once, before any thread is started: threads inherit the mask.
+///
+/// SIGPIPE is ignored from then on: a reader that went away is an error of write(2). SIGHUP is left alone where it was
+/// ignored (nohup). A child must be given original_mask() and SIGPIPE's default action before it calls exec.
+class SignalSource {
+ public:
+  static Result<SignalSource> make();
+
+  SignalSource(SignalSource&&) noexcept = default;
+  SignalSource& operator=(SignalSource&&) noexcept = default;
+  /// Leaves the signals blocked: one that arrives while we clean up must not end us in the middle of it.
+  ~SignalSource() = default;
+
+  /// To poll for reading.
+  int fd() const { return fd_.get(); }
+  /// A signal that has arrived and was not told yet; nullopt when there is none. Never waits.
+  /// Signals of one number that arrive before they are read are one.
+  std::optional<ReceivedSignal> next();
+  /// Lets SIGINT, SIGTERM and SIGHUP end us at once from now on: for when all that matters has been done.
+  void restore_defaults();
+  /// The signals that were blocked when we were started.
+  const sigset_t& original_mask() const { return original_mask_; }
+
+ private:
+  SignalSource(UniqueFd fd, const sigset_t& original_mask) : fd_(std::move(fd)), original_mask_(original_mask) {}
+
+  UniqueFd fd_;
+  sigset_t original_mask_;
+};
+
+}  // namespace hawk
