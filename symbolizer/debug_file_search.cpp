@@ -1,0 +1,140 @@
+#include "symbolizer/debug_file_search.h"
+
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <array>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+
+namespace hawk {
+namespace {
+
+constexpr std::string_view kDebugDirectory = "/usr/lib/debug";
+constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string{} : path.substr(0, slash);
+}
+
+/// The target's root first, then ours.
+std::vector<std::string> roots_of(const RootedPath& place) {
+  std::vector<std::string> roots;
+  if (!place.root.empty()) roots.push_back(place.root);
+  roots.emplace_back();
+  return roots;
+}
+
+std::string build_id_path(std::string_view build_id) {
+  std::string path = fmt::format("{}/.build-id/", kDebugDirectory);
+  for (std::size_t i = 0; i < build_id.size(); ++i) {
+    path += fmt::format("{:02x}{}", static_cast<unsigned char>(build_id[i]), i == 0 ? "/" : "");
+  }
+  return path + ".debug";
+}
+
+std::optional<FoundFile> open_candidate(RootedPath place) {
+  std::optional<ElfFile> file = ElfFile::open(open_below(place));
+  if (!file) return std::nullopt;
+  return FoundFile{std::move(*file), std::move(place)};
+}
+
+std::optional<FoundFile> find_by_build_id(const std::string& build_id, const RootedPath& place) {
+  if (build_id.size() < 2) return std::nullopt;
+  for (const std::string& root : roots_of(place)) {
+    std::optional<FoundFile> found = open_candidate({root, build_id_path(build_id)});
+    if (found && found->file.build_id() == build_id) return found;
+  }
+  return std::nullopt;
+}
+
+/// The checksum that .gnu_debuglink carries is zlib's, over the whole file.
+bool has_checksum(int fd, std::uint32_t expected) {
+  std::array<unsigned char, 1 << 16> buffer;
+  unsigned long checksum = ::crc32(0, nullptr, 0);
+  off_t offset = 0;
+  while (true) {
+    const ssize_t count = ::pread(fd, buffer.data(), buffer.size(), offset);
+    if (count < 0) return false;
+    if (count == 0) return checksum == expected;
+    checksum = ::crc32(checksum, buffer.data(), static_cast<unsigned>(count));
+    offset += count;
+  }
+}
+
+bool belongs_to(const ElfFile& candidate, const std::string& build_id, std::uint32_t checksum) {
+  if (!candidate.has_debug_info() && !candidate.has_symtab()) return false;
+  const std::string candidate_id = candidate.build_id();
+  if (!build_id.empty() && !candidate_id.empty()) return candidate_id == build_id;
+  return has_checksum(candidate.fd(), checksum);
+}
+
+std::optional<FoundFile> find_by_debuglink(const ElfFile& file, const RootedPath& place) {
+  GElf_Word checksum = 0;
+  const char* name = dwelf_elf_gnu_debuglink(file.elf(), &checksum);
+  if (name == nullptr || *name == '\0' || std::strchr(name, '/') != nullptr) return std::nullopt;
+  const std::string directory = directory_of(place.path);
+  const std::string build_id = file.build_id();
+  for (const std::string& root : roots_of(place)) {
+    for (const std::string& candidate :
+         {fmt::format("{}/{}", directory, name), fmt::format("{}/.debug/{}", directory, name),
+          fmt::format("{}{}/{}", kDebugDirectory, directory, name)}) {
+      std::optional<FoundFile> found = open_candidate({root, candidate});
+      if (found && belongs_to(found->file, build_id, checksum)) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+UniqueFd open_below(const RootedPath& place) {
+  UniqueFd fd;
+  if (place.root.empty()) {
+    fd = UniqueFd(::open(place.path.c_str(), kOpenFlags));
+  } else {
+    const UniqueFd root(::open(place.root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!root) return {};
+    open_how how{};
+    how.flags = static_cast<std::uint64_t>(kOpenFlags);
+    how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+    fd = UniqueFd(static_cast<int>(::syscall(SYS_openat2, root.get(), place.path.c_str(), &how, sizeof how)));
+  }
+  struct stat status {};
+  if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  return fd;
+}
+
+std::optional<FoundFile> find_debug_file(const ElfFile& file, const RootedPath& place) {
+  std::optional<FoundFile> found = find_by_build_id(file.build_id(), place);
+  if (found) return found;
+  return find_by_debuglink(file, place);
+}
+
+std::optional<FoundFile> find_alternate_file(Dwarf* dwarf, const RootedPath& place) {
+  const char* name = nullptr;
+  const void* bytes = nullptr;
+  const ssize_t length = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &bytes);
+  if (length <= 0) return std::nullopt;
+  const std::string build_id(static_cast<const char*>(bytes), static_cast<std::size_t>(length));
+  std::optional<FoundFile> found = find_by_build_id(build_id, place);
+  if (found) return found;
+  const std::string path = *name == '/' ? std::string(name) : fmt::format("{}/{}", directory_of(place.path), name);
+  for (const std::string& root : roots_of(place)) {
+    found = open_candidate({root, path});
+    if (found && found->file.build_id() == build_id) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace hawk

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "symbolizer/elf_file.h"
+
+namespace hawk {
+
+/// Where a file lies: its path as seen below `root`.
+struct RootedPath {
+  std::string root;  ///< "" for our own file system, "/proc/PID/root" for a target's
+  std::string path;  ///< absolute
+};
+
+/// A file with the place where it was found, which relative links in it start from.
+struct FoundFile {
+  ElfFile file;
+  RootedPath place;
+};
+
+/// Opens a regular file below a root, following symbolic links as a process with that root does: none leads out of it.
+/// Never blocks on a FIFO. -1 when there is none.
+UniqueFd open_below(const RootedPath& place);
+
+/// The separate debug file of `file`, which lies at `place`: first by build id in usr/lib/debug/.build-id, then by
+/// .gnu_debuglink next to the file, in .debug beside it and in usr/lib/debug; each below the target's root, then below
+/// ours. A file counts only if it carries the same build id or, where one of them has none, the checksum of the link.
+/// Never asks the network: no debuginfod.
+std::optional<FoundFile> find_debug_file(const ElfFile& file, const RootedPath& place);
+
+/// The file that `dwarf`'s .gnu_debugaltlink names (what dwz moved out of several debug files), by build id and then by
+/// name. `place` is where `dwarf`'s own file lies. nullopt when there is no link or no such file.
+std::optional<FoundFile> find_alternate_file(Dwarf* dwarf, const RootedPath& place);
+
+}  // namespace hawk

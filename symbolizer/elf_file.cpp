@@ -1,0 +1,88 @@
+#include "symbolizer/elf_file.h"
+
+#include <elf.h>
+#include <elfutils/libdwelf.h>
+#include <gelf.h>
+#include <link.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace hawk {
+namespace {
+
+constexpr off_t kLargestFileReadIntoMemoryBytes = 64 << 20;
+
+/// Bytes of the vdso image: it ends with its section headers or its last segment.
+std::size_t vdso_size_bytes(const ElfW(Ehdr) & header, const char* image) {
+  std::size_t end = header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;
+  for (std::size_t i = 0; i < header.e_phnum; ++i) {
+    ElfW(Phdr) segment;
+    std::memcpy(&segment, image + header.e_phoff + i * header.e_phentsize, sizeof segment);
+    end = std::max(end, static_cast<std::size_t>(segment.p_offset + segment.p_filesz));
+  }
+  return end;
+}
+
+}  // namespace
+
+std::optional<ElfFile> ElfFile::open(UniqueFd fd) {
+  elf_version(EV_CURRENT);
+  struct stat status {};
+  if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  const Elf_Cmd how = status.st_size > kLargestFileReadIntoMemoryBytes ? ELF_C_READ_MMAP : ELF_C_READ;
+  ElfFile file;
+  file.fd_ = std::move(fd);
+  file.elf_.reset(elf_begin(file.fd_.get(), how, nullptr));
+  if (!file.elf_ || elf_kind(file.elf_.get()) != ELF_K_ELF) return std::nullopt;
+  return file;
+}
+
+std::optional<ElfFile> ElfFile::own_vdso() {
+  elf_version(EV_CURRENT);
+  const unsigned long address = ::getauxval(AT_SYSINFO_EHDR);
+  if (address == 0) return std::nullopt;
+  const char* image = reinterpret_cast<const char*>(address);
+  ElfW(Ehdr) header;
+  std::memcpy(&header, image, sizeof header);
+  ElfFile file;
+  file.memory_.assign(image, image + vdso_size_bytes(header, image));
+  file.elf_.reset(elf_memory(file.memory_.data(), file.memory_.size()));
+  if (!file.elf_) return std::nullopt;
+  return file;
+}
+
+std::string ElfFile::build_id() const {
+  const void* bytes = nullptr;
+  const ssize_t length = dwelf_elf_gnu_build_id(elf_.get(), &bytes);
+  if (length <= 0) return {};
+  return {static_cast<const char*>(bytes), static_cast<std::size_t>(length)};
+}
+
+bool ElfFile::has_debug_info() const {
+  std::size_t names = 0;
+  if (elf_getshdrstrndx(elf_.get(), &names) != 0) return false;
+  Elf_Scn* section = nullptr;
+  while ((section = elf_nextscn(elf_.get(), section)) != nullptr) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
+    const char* name = elf_strptr(elf_.get(), names, header.sh_name);
+    if (name == nullptr) continue;
+    if (std::strcmp(name, ".debug_info") == 0 || std::strcmp(name, ".zdebug_info") == 0) return true;
+  }
+  return false;
+}
+
+bool ElfFile::has_symtab() const {
+  Elf_Scn* section = nullptr;
+  while ((section = elf_nextscn(elf_.get(), section)) != nullptr) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) != nullptr && header.sh_type == SHT_SYMTAB) return true;
+  }
+  return false;
+}
+
+}  // namespace hawk

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <elfutils/libdw.h>
+#include <libelf.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "userspace/base/owned.h"
+#include "userspace/base/unique_fd.h"
+
+namespace hawk {
+
+using ElfPtr = std::unique_ptr<Elf, Freer<elf_end>>;
+using DwarfPtr = std::unique_ptr<Dwarf, Freer<dwarf_end>>;
+
+/// An ELF image, with what it is read from. Everything libelf hands out lives as long as this does.
+class ElfFile {
+ public:
+  /// Reads through `fd` alone: the file may be deleted or lie in another mount namespace. nullopt if it is no ELF file.
+  /// Files up to 64 MiB are read with pread: a mapping would raise SIGBUS in us when somebody truncates the file.
+  /// Larger ones are mapped, because a copy of a gigabyte of debug information could get us, or the target, killed for
+  /// memory.
+  static std::optional<ElfFile> open(UniqueFd fd);
+  /// Our own vdso: the same kernel gives every process of our architecture this image.
+  static std::optional<ElfFile> own_vdso();
+
+  Elf* elf() const { return elf_.get(); }
+  int fd() const { return fd_.get(); }
+  /// Raw bytes of the build id; empty when there is none.
+  std::string build_id() const;
+  /// Whether it carries DWARF of its own (a file that objcopy --only-keep-debug was made from does not).
+  bool has_debug_info() const;
+  /// Whether it carries a .symtab.
+  bool has_symtab() const;
+
+ private:
+  ElfFile() = default;
+
+  // The order matters: the image goes before what it reads from.
+  UniqueFd fd_;
+  std::vector<char> memory_;
+  ElfPtr elf_;
+};
+
+}  // namespace hawk

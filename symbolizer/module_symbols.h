@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "symbolizer/dwarf_lookup.h"
+#include "symbolizer/elf_file.h"
+#include "symbolizer/symbol_table.h"
+#include "symbolizer/symbolizer.h"
+#include "userspace/base/unique_fd.h"
+
+namespace hawk {
+
+/// A file that frames lie in, and where to look for its debug information.
+struct ModuleFile {
+  std::string path;   ///< absolute, as the target sees it: what .gnu_debuglink is relative to
+  UniqueFd fd;        ///< open for reading; the only way the file is read. None: its addresses have no names
+  std::string root;   ///< "", or "/proc/PID/root" where the target has its own file system
+  bool vdso = false;  ///< the kernel's image in every process: no file, neither path nor fd are used
+};
+
+/// The symbols of one module: opened at the first question, every answer kept.
+class ModuleSymbols {
+ public:
+  explicit ModuleSymbols(ModuleFile file) : file_(std::move(file)) {}
+
+  /// As Symbolizer::frames.
+  const std::vector<SourceFrame>& frames(std::uint64_t module_offset);
+  /// As Symbolizer::source.
+  SymbolSource source();
+
+ private:
+  void load();
+  std::vector<SourceFrame> look_up(std::uint64_t address);
+
+  ModuleFile file_;
+  bool loaded_ = false;
+  // The order matters: what refers to an image goes before the image.
+  std::optional<ElfFile> image_;
+  std::optional<FoundFile> debug_symbols_;  ///< a separate file without DWARF, kept for its .symtab
+  std::unique_ptr<DwarfLookup> dwarf_;
+  SymbolTable symbols_;
+  std::unordered_map<std::uint64_t, std::vector<SourceFrame>> answers_;
+};
+
+}  // namespace hawk

@@ -1,0 +1,171 @@
+#include "symbolizer/plumbing.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+#include <vector>
+
+namespace hawk {
+namespace {
+
+constexpr std::array<std::string_view, 17> kAllocatorFunctions = {"malloc",
+                                                                  "calloc",
+                                                                  "realloc",
+                                                                  "reallocarray",
+                                                                  "free",
+                                                                  "cfree",
+                                                                  "posix_memalign",
+                                                                  "memalign",
+                                                                  "aligned_alloc",
+                                                                  "valloc",
+                                                                  "pvalloc",
+                                                                  "free_sized",
+                                                                  "free_aligned_sized",
+                                                                  "mallocx",
+                                                                  "rallocx",
+                                                                  "new",
+                                                                  "newarray"};
+/// What glibc, jemalloc, tcmalloc and mimalloc put before those names.
+constexpr std::array<std::string_view, 11> kAllocatorPrefixes = {
+    "__GI___libc_", "__GI___", "__GI_", "__libc_", "__", "_int_", "_mid_", "je_", "tc_", "mi_", "_mi_"};
+/// Rust's allocation shims, of all its versions.
+constexpr std::array<std::string_view, 5> kRustShims = {"__rust_", "__rdl_", "__rg_", "__rustc::", "__cxa_"};
+constexpr std::array<std::string_view, 3> kCxxNamespaces = {"std::", "__gnu_cxx::", "__cxxabiv1::"};
+constexpr std::array<std::string_view, 3> kRustCrates = {"std::", "core::", "alloc::"};
+
+bool is_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; }
+
+template <std::size_t kCount>
+bool starts_with_any(std::string_view text, const std::array<std::string_view, kCount>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view p) { return text.starts_with(p); });
+}
+
+/// The index after the bracket that closes the one at `open`; the text's end when none does. '<' and '>' inside
+/// parentheses may be operators, so a closing parenthesis closes them too.
+std::size_t after_group(std::string_view text, std::size_t open) {
+  std::vector<char> expected;
+  for (std::size_t i = open; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '(') expected.push_back(')');
+    if (c == '[') expected.push_back(']');
+    if (c == '{') expected.push_back('}');
+    if (c == '<') expected.push_back('>');
+    if (c == '>' && (text[i - 1] == '-' || expected.back() != '>')) continue;
+    if (c != ')' && c != ']' && c != '}' && c != '>') continue;
+    while (expected.back() != c) {
+      expected.pop_back();
+      if (expected.empty()) return i + 1;
+    }
+    expected.pop_back();
+    if (expected.empty()) return i + 1;
+  }
+  return text.size();
+}
+
+/// Whether the keyword `operator` stands at `i`: what follows belongs to the name, spaces and brackets included.
+bool is_operator_at(std::string_view text, std::size_t i) {
+  constexpr std::string_view kKeyword = "operator";
+  if (!text.substr(i).starts_with(kKeyword)) return false;
+  const std::size_t end = i + kKeyword.size();
+  return (i == 0 || !is_identifier(text[i - 1])) && (end == text.size() || !is_identifier(text[end]));
+}
+
+/// A demangled name cut down to the qualified name it is about.
+struct QualifiedName {
+  std::string_view text;        ///< from the first scope on, to the parameters if there are any, or to the end
+  bool has_parameters = false;  ///< so it is C++: neither C nor Rust names show any
+};
+
+/// `std::string (anonymous namespace)::make<int>(int) const` → `(anonymous namespace)::make<int>`.
+QualifiedName qualified_name(std::string_view function) {
+  function = function.substr(0, function.find(" [clone "));
+  std::size_t start = 0;
+  std::size_t i = 0;
+  while (i < function.size()) {
+    const char c = function[i];
+    const bool at_start = i == start;
+    if (is_operator_at(function, i)) {
+      return {function.substr(start), function.find('(', i) != std::string_view::npos};
+    }
+    if (c == ' ') {
+      start = ++i;
+    } else if (c == '(' && function.substr(i).starts_with("(anonymous namespace)")) {
+      i = after_group(function, i);
+    } else if (c == '(' && at_start && function.substr(i + 1, 1).find_first_of("*&") == 0) {
+      start = i += 2;  // void (*pick<int>(int))(char): the name stands inside
+    } else if (c == '(' && (at_start || function.substr(start, i - start) == "decltype")) {
+      i = after_group(function, i);  // decltype (expression), a return type
+    } else if (c == '(') {
+      return {function.substr(start, i - start), true};
+    } else if (c == '<' || c == '[' || c == '{') {
+      i = after_group(function, i);
+    } else {
+      ++i;
+    }
+  }
+  return {function.substr(start), false};
+}
+
+bool is_allocator_function(std::string_view name) {
+  name = name.substr(0, name.find('@'));
+  const auto is_listed = [](std::string_view text) {
+    return std::find(kAllocatorFunctions.begin(), kAllocatorFunctions.end(), text) != kAllocatorFunctions.end();
+  };
+  const bool is_bare_new = name.starts_with("new");  // a function "new" of a C program is the user's; tc_new is not
+  if (!is_bare_new && is_listed(name)) return true;
+  return std::any_of(kAllocatorPrefixes.begin(), kAllocatorPrefixes.end(), [&](std::string_view prefix) {
+    return name.starts_with(prefix) && is_listed(name.substr(prefix.size()));
+  });
+}
+
+/// A path of a Rust type or trait without the references and pointers before it.
+std::string_view without_references(std::string_view type) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const std::string_view prefix : {"&", "*const ", "*mut ", "mut ", "dyn ", "[", "("}) {
+      if (!type.starts_with(prefix)) continue;
+      type.remove_prefix(prefix.size());
+      changed = true;
+    }
+  }
+  return type;
+}
+
+/// `<Type as Trait>::function` or `<Type>::function`: the standard library's unless the type or the trait is the
+/// user's. A type without a crate is a primitive or a generic parameter and decides nothing.
+bool is_rust_impl_plumbing(std::string_view name) {
+  std::string_view inside = name.substr(1, after_group(name, 0) - 2);
+  std::string_view trait;
+  for (std::size_t i = 0; i < inside.size();) {
+    if (inside.substr(i).starts_with(" as ")) {
+      trait = inside.substr(i + 4);
+      inside = inside.substr(0, i);
+      break;
+    }
+    const bool opens = inside[i] == '<' || inside[i] == '(' || inside[i] == '[' || inside[i] == '{';
+    i = opens ? after_group(inside, i) : i + 1;
+  }
+  const std::string_view type = without_references(inside);
+  if (!trait.empty() && !starts_with_any(trait, kRustCrates)) return false;
+  if (starts_with_any(type, kRustCrates)) return true;
+  if (type.starts_with('<')) return is_rust_impl_plumbing(type);
+  const std::string_view head = type.substr(0, type.find_first_of("<,;)] "));
+  return !trait.empty() && head.find("::") == std::string_view::npos;
+}
+
+}  // namespace
+
+bool is_plumbing(const std::string& function) {
+  if (function.starts_with('<')) return is_rust_impl_plumbing(function);
+  const QualifiedName name = qualified_name(function);
+  if (starts_with_any(name.text, kCxxNamespaces) || starts_with_any(name.text, kRustShims)) return true;
+  if (is_operator_at(name.text, 0)) {
+    return name.text.starts_with("operator new") || name.text.starts_with("operator delete");
+  }
+  // "core" and "alloc" are popular namespaces in C++, whose functions show their parameters.
+  if (!name.has_parameters && starts_with_any(name.text, kRustCrates)) return true;
+  return is_allocator_function(name.text);
+}
+
+}  // namespace hawk

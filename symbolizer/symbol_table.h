@@ -1,0 +1,57 @@
+#pragma once
+
+#include <libelf.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "symbolizer/interval_index.h"
+
+namespace hawk {
+
+/// A function symbol as the linker knows it.
+struct FunctionSymbol {
+  std::uint64_t address = 0;
+  std::uint64_t size_bytes = 0;
+  std::string_view name;  ///< mangled, without its version; lives as long as the ELF image
+  unsigned char type = 0;
+  unsigned char binding = 0;
+};
+
+/// The functions of a module by address, from .symtab and .dynsym of one or more files (a module and its debug file).
+///
+/// A symbol with a size answers for its bytes. One without (hand-written assembly) answers up to the next symbol,
+/// within its section. Elsewhere there is no answer: the nearest symbol before would be a guess. Of several names for
+/// the same bytes: global before weak before local (glibc's `__GI_` aliases are local), then the one with fewer leading
+/// underscores, then the alphabetically first.
+class SymbolTable {
+ public:
+  /// Takes in all function symbols of `elf`, which must outlive the table.
+  void add(Elf* elf);
+  /// To be called once, after the last add().
+  void seal();
+  /// The function around `address`.
+  const FunctionSymbol* find(std::uint64_t address) const;
+  /// Whether add() met a .symtab (or else only .dynsym) with a function in it.
+  bool has_symtab_functions() const { return symtab_count_ > 0; }
+  bool empty() const { return symbols_.empty(); }
+
+ private:
+  struct CodeSection {
+    std::uint64_t low;
+    std::uint64_t high;
+  };
+  void add_section(Elf* elf, Elf_Scn* section);
+  const CodeSection* code_section_of(std::uint64_t address) const;
+  void index_unsized(const std::vector<std::uint32_t>& unsized);
+
+  std::vector<CodeSection> sections_;
+  std::vector<FunctionSymbol> symbols_;
+  std::size_t symtab_count_ = 0;
+  IntervalIndex sized_;
+  IntervalIndex unsized_;
+};
+
+}  // namespace hawk

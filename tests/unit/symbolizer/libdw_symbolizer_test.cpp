@@ -1,0 +1,132 @@
+#include "symbolizer/libdw_symbolizer.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <link.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "fmt/format.h"
+#include "oracle.h"
+
+namespace hawk {
+namespace {
+
+constexpr ModuleId kModule{0};
+
+/// A file of its own with these bytes, already deleted: readable through its descriptor alone.
+UniqueFd deleted_file(const std::string& bytes) {
+  std::string path = ::testing::TempDir() + "hawk_symbolizer_XXXXXX";
+  UniqueFd fd(::mkstemp(path.data()));
+  EXPECT_TRUE(fd);
+  ::unlink(path.c_str());
+  EXPECT_EQ(::write(fd.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  return fd;
+}
+
+std::string bytes_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(libdw_symbolizer, says_what_it_found) {
+  EXPECT_EQ(symbolizer_for(fixture("dwarf5"))->source(kModule), SymbolSource::kDebugInfo);
+  EXPECT_EQ(symbolizer_for(fixture("nodebug"))->source(kModule), SymbolSource::kSymtab);
+  EXPECT_EQ(symbolizer_for(fixture("links/program"), "/nowhere/program")->source(kModule), SymbolSource::kDynamicOnly);
+  EXPECT_EQ(symbolizer_for("/etc/passwd")->source(kModule), SymbolSource::kNone);
+}
+
+TEST(libdw_symbolizer, knows_nothing_of_unknown_or_unreadable_modules) {
+  const std::unique_ptr<LibdwSymbolizer> symbolizer = LibdwSymbolizer::make();
+  EXPECT_TRUE(symbolizer->frames(kModule, 0x1000).empty());
+  EXPECT_EQ(symbolizer->source(kModule), SymbolSource::kNone);
+  symbolizer->add_module(kModule, {"/usr/bin/gone", UniqueFd(), "", false});
+  EXPECT_TRUE(symbolizer->frames(kModule, 0x1000).empty());
+  EXPECT_EQ(symbolizer->source(kModule), SymbolSource::kNone);
+}
+
+TEST(libdw_symbolizer, finds_nothing_at_addresses_without_code) {
+  const std::unique_ptr<LibdwSymbolizer> symbolizer = symbolizer_for(fixture("dwarf4"));
+  for (const std::uint64_t address : {std::uint64_t{0}, std::uint64_t{1}, UINT64_MAX, std::uint64_t{1} << 40}) {
+    EXPECT_TRUE(symbolizer->frames(kModule, address).empty()) << address;
+  }
+}
+
+TEST(libdw_symbolizer, reads_a_deleted_file_through_its_descriptor) {
+  const std::unique_ptr<LibdwSymbolizer> whole = symbolizer_for(fixture("dwarf4"));
+  const std::unique_ptr<LibdwSymbolizer> deleted = LibdwSymbolizer::make();
+  deleted->add_module(kModule, {"/opt/app/program", deleted_file(bytes_of(fixture("dwarf4"))), "", false});
+  for (const std::uint64_t site : call_sites(fixture("dwarf4"))) {
+    EXPECT_EQ(deleted->frames(kModule, site), whole->frames(kModule, site));
+  }
+}
+
+TEST(libdw_symbolizer, spells_files_with_their_directory) {
+  const std::unique_ptr<LibdwSymbolizer> symbolizer = symbolizer_for(fixture("dwarf5"));
+  std::size_t with_file = 0;
+  for (const std::uint64_t site : call_sites(fixture("dwarf5"))) {
+    for (const SourceFrame& frame : symbolizer->frames(kModule, site)) {
+      if (frame.file.empty()) continue;
+      ++with_file;
+      EXPECT_EQ(frame.file[0], '/') << frame.file;
+    }
+  }
+  EXPECT_GT(with_file, 100u);
+}
+
+TEST(libdw_symbolizer, names_functions_of_the_vdso) {
+  const std::unique_ptr<LibdwSymbolizer> symbolizer = LibdwSymbolizer::make();
+  symbolizer->add_module(kModule, {"[vdso]", UniqueFd(), "", true});
+  EXPECT_NE(symbolizer->source(kModule), SymbolSource::kNone);
+  std::set<std::string> names;
+  for (std::uint64_t address = 0; address < 0x3000; ++address) {
+    for (const SourceFrame& frame : symbolizer->frames(kModule, address)) names.insert(frame.function);
+  }
+  const bool has_clock = names.contains("clock_gettime") || names.contains("__vdso_clock_gettime") ||
+                         names.contains("__kernel_clock_gettime");
+  EXPECT_TRUE(has_clock);
+}
+
+/// Whatever the bytes say: an answer or none, and no crash. The sanitizers watch.
+void ask_everywhere(const std::string& bytes, const std::vector<std::uint64_t>& sites) {
+  const std::unique_ptr<LibdwSymbolizer> symbolizer = LibdwSymbolizer::make();
+  symbolizer->add_module(kModule, {"/nowhere/program", deleted_file(bytes), "/proc/self/root", false});
+  for (std::size_t i = 0; i < sites.size(); i += 3) symbolizer->frames(kModule, sites[i]);
+  symbolizer->source(kModule);
+}
+
+TEST(libdw_symbolizer, survives_truncated_files) {
+  const std::string bytes = bytes_of(fixture("dwarf5"));
+  const std::vector<std::uint64_t> sites = call_sites(fixture("dwarf5"));
+  for (std::size_t part = 0; part < 60; ++part) ask_everywhere(bytes.substr(0, bytes.size() * part / 60), sites);
+}
+
+class Damaged : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Damaged, file_is_survived) {
+  const std::string whole = bytes_of(fixture(GetParam()));
+  const std::vector<std::uint64_t> sites = call_sites(fixture(GetParam()));
+  Elf64_Ehdr header;
+  std::memcpy(&header, whole.data(), sizeof header);
+  std::mt19937 random(7);
+  for (int round = 0; round < 100; ++round) {
+    std::string bytes = whole;
+    // A few bytes anywhere, and in every other round the section headers too: what libelf believes first.
+    for (int i = 0; i < 1 + round; ++i) bytes[random() % bytes.size()] = static_cast<char>(random());
+    if (round % 2 == 0)
+      bytes[header.e_shoff + random() % (bytes.size() - header.e_shoff)] = static_cast<char>(random());
+    ask_everywhere(bytes, sites);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(fixtures, Damaged, ::testing::Values("dwarf4", "dwarf5", "clang", "compressed", "nodebug"),
+                         [](const auto& instance) { return std::string(instance.param); });
+
+}  // namespace
+}  // namespace hawk
