@@ -75,7 +75,7 @@ Result<KernelVersion> parse_kernel_version(std::string_view release) {
 
 Result<void> check_kernel_version(std::string_view release) {
   const KernelVersion version = HAWK_TRY(parse_kernel_version(release));
-  if (version >= kMinKernel) return {};
+  if (!is_older(version, kMinKernel)) return {};
   return fail(ExitCode::kPrivilege, fmt::format("trace on Linux {}: the kernel is too old", release),
               fmt::format("hawktrace needs Linux {}.{} or newer", kMinKernel.major, kMinKernel.minor));
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,8 +17,12 @@ Result<void> check_environment();
 struct KernelVersion {
   unsigned major = 0;
   unsigned minor = 0;
-  auto operator<=>(const KernelVersion&) const = default;
+  bool operator==(const KernelVersion&) const = default;
 };
+
+constexpr bool is_older(KernelVersion a, KernelVersion b) {
+  return a.major != b.major ? a.major < b.major : a.minor < b.minor;
+}
 
 /// The oldest kernel hawktrace runs on (design §4).
 inline constexpr KernelVersion kMinKernel{6, 1};

@@ -42,7 +42,7 @@ bool names_open_file(std::string path) {
     const ssize_t length = ::readlink(path.c_str(), link, sizeof(link));
     if (length < 0) return false;
     const std::string next(link, static_cast<std::size_t>(length));
-    path = next.starts_with('/') ? next : directory + "/" + next;
+    path = next.starts_with('/') ? next : fmt::format("{}/{}", directory, next);
   }
   return false;
 }

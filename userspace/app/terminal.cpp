@@ -233,7 +233,10 @@ std::string compose_screen(std::string_view screen, TerminalSize size) {
   }
   bytes += kPlainText;
   // From the next row on: clearing from the cursor on would meet the same character.
-  if (row < size.rows) (bytes += "\r\n") += kClearBelow;
+  if (row < size.rows) {
+    bytes += "\r\n";
+    bytes += kClearBelow;
+  }
   bytes += kEndFrame;
   return bytes;
 }
