@@ -39,8 +39,8 @@ TEST(LiveView, FillsExactlyTheScreen) {
   for (Sample (*make)() : {empty_sample, later_service_sample, unsymbolized_sample, lossy_sample, deep_sample,
                            hostile_sample, huge_sample}) {
     Sample sample = make();
-    for (const std::size_t rows : {1, 2, 3, 5, 10, 11, 12, 24, 60}) {
-      for (const std::size_t columns : {1, 2, 20, 40, 60, 80, 132, 250}) {
+    for (const std::size_t rows : {1, 2, 5, 11, 24}) {
+      for (const std::size_t columns : {1, 20, 60, 132}) {
         for (int flags = 0; flags < 8; ++flags) {
           LiveOptions options = sample_options();
           options.rows = rows;

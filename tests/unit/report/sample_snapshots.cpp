@@ -120,7 +120,7 @@ SourceFrame inlined(std::string name, std::string file, std::uint32_t line) {
 }
 
 bool sample_is_plumbing(const std::string& name) {
-  static constexpr std::array<std::string_view, 4> kPrefixes = {"std::", "operator new", "__gnu_cxx::", "strdup"};
+  static constexpr std::array<std::string_view, 3> kPrefixes = {"std::", "operator new", "__gnu_cxx::"};
   for (const std::string_view prefix : kPrefixes) {
     if (name.starts_with(prefix)) return true;
   }
