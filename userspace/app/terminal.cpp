@@ -259,12 +259,13 @@ std::string cut_to_columns(std::string_view line, std::size_t columns) {
 }
 
 std::optional<char> take_key(std::string& typed) {
+  const std::string_view bytes = typed;
   std::size_t taken = 0;
   std::optional<char> key;
-  while (!key && taken < typed.size()) {
-    const char first = typed[taken];
+  while (!key && taken < bytes.size()) {
+    const char first = bytes[taken];
     if (first == '\x1b') {
-      taken += escape_length(std::string_view(typed).substr(taken));
+      taken += escape_length(bytes.substr(taken));
     } else {
       if (static_cast<unsigned char>(first) < 0x80) key = first;
       ++taken;
