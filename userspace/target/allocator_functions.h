@@ -19,6 +19,8 @@ struct AllocatorFunction {
   bool single_stepped = false;     ///< the kernel cannot emulate it
   /// The function may throw, so that the kernel's return probe (which no unwinder can cross) is out of the question:
   /// the result is taken by probes on these `ret` instructions, as file offsets. Empty for functions that never throw.
+  /// A slow path that the function jumps to may be shared with other functions, or be called from within this one: a
+  /// `ret` is this function's only where rsp is what it was at the entry probe.
   std::vector<std::uint64_t> return_offsets;
   bool may_throw = false;
 };

@@ -20,10 +20,11 @@ struct ElfFunction {
   std::uint64_t size_bytes = 0;  ///< 0: unknown
 };
 
-/// An ELF file for x86-64, opened for reading. Damaged or hostile files yield errors or missing answers, never crashes.
+/// An ELF file for x86-64, opened for reading. Damaged or hostile files yield errors or missing answers, never crashes,
+/// not even when they change while being read: nothing is mapped. Not thread-safe.
 class ElfImage {
  public:
-  /// Takes the descriptor. `name` is for messages only.
+  /// Takes the descriptor. `name` is for messages only. Files for other processors: kPrivilege; others: kFile.
   static Result<ElfImage> make(UniqueFd fd, std::string name);
 
   ElfImage(ElfImage&&) noexcept;
@@ -40,13 +41,14 @@ class ElfImage {
   /// By the PT_LOAD segments; nullopt outside of them.
   std::optional<std::uint64_t> file_offset_of(std::uint64_t vaddr) const;
   std::optional<std::uint64_t> vaddr_of(std::uint64_t file_offset) const;
-  /// Up to `max_bytes` bytes of an executable segment from `vaddr` on; fewer at the segment's end, empty outside.
+  /// Up to `max_bytes` (at most 64 KiB) bytes of an executable segment from `vaddr` on; fewer at the segment's end,
+  /// empty outside. Valid as long as the image.
   std::span<const std::uint8_t> code_at(std::uint64_t vaddr, std::size_t max_bytes) const;
   /// Name of the symbol that the dynamic linker stores into the GOT slot at `slot_vaddr` (JUMP_SLOT and GLOB_DAT
   /// relocations); nullopt when there is no such relocation.
   std::optional<std::string_view> got_symbol(std::uint64_t slot_vaddr) const;
   /// ELF virtual address of code that the dynamic linker runs exactly once when it loads the file: DT_INIT, else the
-  /// first DT_INIT_ARRAY entry; nullopt when the file has neither.
+  /// first DT_INIT_ARRAY entry; nullopt when the file has neither, or when another file may take the entry's place.
   std::optional<std::uint64_t> init_vaddr() const;
   /// PT_INTERP's content; empty for a static executable or a library.
   std::string interpreter() const;

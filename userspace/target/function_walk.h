@@ -34,8 +34,7 @@ struct FunctionWalk {
 };
 
 struct WalkOptions {
-  /// Bounds the work on code that is not what it seems; the largest allocator function of a Debian 12 package that has
-  /// to be followed to its returns is well below.
+  /// Bounds the work on code that is not what it seems, and on damaged files.
   std::size_t max_instructions = 4096;
   /// A path ends at a call or jump to a target for which this returns true.
   std::function<bool(const CodeTarget&)> ends_path = [](const CodeTarget&) { return false; };

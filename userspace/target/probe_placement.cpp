@@ -33,11 +33,20 @@ std::size_t arguments_read(hawk_call_kind kind) {
   }
 }
 
+bool writes_memory(const Instruction& instruction) {
+  const auto operands = std::span(instruction.operands).first(instruction.decoded.operand_count);
+  return std::any_of(operands.begin(), operands.end(), [](const ZydisDecodedOperand& operand) {
+    return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+  });
+}
+
 /// Whether the arguments, the stack and the frame pointer are after `instruction` what they were before. Flags, other
-/// registers and memory may change: whatever the function does there, it has done before the probe.
+/// registers and memory may change: whatever the function does there, it has done before the probe. Only a function
+/// that frees must not have written anything yet, or another thread might own the block before its end is booked.
 bool keeps_what_probe_reads(const Instruction& instruction, hawk_call_kind kind) {
   if (instruction.flow != Flow::kNext) return false;
   if (instruction.writes(ZYDIS_REGISTER_RSP) || instruction.writes(ZYDIS_REGISTER_RBP)) return false;
+  if (kind == HAWK_CALL_FREE && writes_memory(instruction)) return false;
   const auto read = std::span(kArgumentRegisters).first(arguments_read(kind));
   return std::none_of(read.begin(), read.end(), [&](ZydisRegister argument) { return instruction.writes(argument); });
 }
