@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "bpf/layout.h"
@@ -131,6 +133,19 @@ ProbeSets sort_probes(const AllocatorFile& allocator) {
                                        [](const Probe& a, const Probe& b) { return a.file_offset == b.file_offset; }),
                            sets.throwing_rets.end());
   return sets;
+}
+
+/// Destroys every element, all at the same time. Each removal waits for several of the kernel's grace periods, some 40
+/// ms; side by side the waits overlap (measured: five links 430 ms one after the other, 90 ms together).
+template <class Link>
+void destroy_together(std::vector<Link>& links) {
+  std::vector<std::thread> threads;
+  threads.reserve(links.size());
+  for (Link& link : links) {
+    threads.emplace_back([&link] { const Link destroyed = std::move(link); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  links.clear();
 }
 
 }  // namespace
@@ -257,8 +272,8 @@ void Tracer::count_loss(hawk_loss cause, std::uint64_t times) {
 
 void Tracer::stop() {
   __atomic_store_n(&impl_->maps.state->enabled, 0, __ATOMIC_SEQ_CST);
-  impl_->perf_links.clear();
-  impl_->multi_links.clear();
+  destroy_together(impl_->perf_links);
+  destroy_together(impl_->multi_links);
   impl_->tracepoints.clear();
 }
 
