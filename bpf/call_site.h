@@ -7,6 +7,8 @@
 #ifndef HAWKTRACE_CALL_SITE_H
 #define HAWKTRACE_CALL_SITE_H
 
+#include "bpf/types.h"
+
 /* Bytes that are looked at: eight before the address and nine from it on. */
 #define HAWK_CALL_SITE_BEFORE 8
 #define HAWK_CALL_SITE_BYTES 17
@@ -37,7 +39,6 @@ static inline __attribute__((always_inline)) int hawk_follows_call(const __u8 *c
 {
 	if (code[HAWK_CALL_SITE_BEFORE - 5] == 0xe8)
 		return 1;
-#pragma unroll
 	for (int length = 2; length <= 7; length++) {
 		const __u8 *at = code + HAWK_CALL_SITE_BEFORE - length;
 

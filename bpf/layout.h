@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the programs and user space share: limits, the configuration, and the layout of every map.
- *
- * Includers provide __u64, __u32, __u16 and __u8 first: vmlinux.h in the kernel world, <linux/types.h> in user space. */
+/* What the programs and user space share: limits, the configuration, and the layout of every map. */
 #ifndef HAWKTRACE_LAYOUT_H
 #define HAWKTRACE_LAYOUT_H
 
 #include "bpf/losses.h"
+#include "bpf/types.h"
 
 /* Deepest stack that can be recorded; --stack-depth lowers it. */
 #define HAWK_MAX_FRAMES 256

@@ -4,6 +4,7 @@
 #define HAWKTRACE_REQUESTED_SIZE_H
 
 #include "bpf/kinds.h"
+#include "bpf/types.h"
 
 /* The product as a C allocator computes it. One that does not fit in 64 bits makes the call fail, so that what is
  * returned for it is never booked: it is clamped to the largest value. */

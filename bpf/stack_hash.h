@@ -6,6 +6,8 @@
 #ifndef HAWKTRACE_STACK_HASH_H
 #define HAWKTRACE_STACK_HASH_H
 
+#include "bpf/types.h"
+
 #define HAWK_HASH_MULTIPLIER 0x9E3779B97F4A7C15ull
 
 static inline __attribute__((always_inline)) __u64 hawk_hash_start(__u32 exec_epoch)

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <linux/types.h>
 #include <sys/mman.h>
 
 #include <cstddef>

@@ -1,0 +1,33 @@
+#include "bpf/requested_size.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+
+namespace {
+
+constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+
+TEST(RequestedBytes, TakesTheSizeArgumentOfEachKind) {
+  EXPECT_EQ(hawk_requested_bytes(HAWK_CALL_MALLOC, 10, 20, 30), 10u);
+  EXPECT_EQ(hawk_requested_bytes(HAWK_CALL_CALLOC, 10, 20, 30), 200u);
+  EXPECT_EQ(hawk_requested_bytes(HAWK_CALL_REALLOC, 10, 20, 30), 20u);
+  EXPECT_EQ(hawk_requested_bytes(HAWK_CALL_REALLOCARRAY, 10, 20, 30), 600u);
+  EXPECT_EQ(hawk_requested_bytes(HAWK_CALL_ALIGNED_ALLOC, 10, 20, 30), 20u);
+  EXPECT_EQ(hawk_requested_bytes(HAWK_CALL_POSIX_MEMALIGN, 10, 20, 30), 30u);
+}
+
+TEST(RequestedBytes, MultipliesAsTheBuiltinDoesWhateverTheFactors) {
+  const std::uint64_t factors[] = {
+      0, 1, 2, 3, 0xffffffff, 0x100000000, 0x100000001, 0x7fffffffffffffff, 0x8000000000000000, kMax - 1, kMax};
+  for (const std::uint64_t a : factors) {
+    for (const std::uint64_t b : factors) {
+      std::uint64_t product = 0;
+      const bool overflow = __builtin_mul_overflow(a, b, &product);
+      EXPECT_EQ(hawk_product(a, b), overflow ? kMax : product) << a << " * " << b;
+    }
+  }
+}
+
+}  // namespace
