@@ -2,6 +2,7 @@
 
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,8 +14,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "fmt/format.h"
 
 namespace hawk {
 namespace {

@@ -104,13 +104,14 @@ std::vector<SourceFrame> DwarfLookup::frames(std::uint64_t address, const Symbol
 
 std::string DwarfLookup::function_name(Dwarf_Die* function, const SymbolTable& symbols, std::uint64_t address) {
   if (const char* linkage = linkage_name(function)) return demangle(linkage);
-  std::string bare = source_name(function);
-  if (dwarf_tag(function) == DW_TAG_inlined_subroutine) return bare;
-  const FunctionSymbol* symbol = symbols.find(address);
+  // gcc leaves it out for what is local to its file; C has none.
+  const std::string bare = source_name(function);
+  const bool inlined = dwarf_tag(function) == DW_TAG_inlined_subroutine;
+  const FunctionSymbol* symbol = inlined ? nullptr : symbols.find(address);
   if (bare.empty()) return symbol == nullptr ? bare : demangle(symbol->name);
-  // C++ without a linkage name (a local class's method, for one): the symbol has the scope that the bare name lacks.
-  std::string scoped = scoped_name(symbol, bare);
-  return scoped.empty() ? bare : scoped;
+  // The symbol, which only a function of its own has, tells scope and parameters; DWARF alone the scope.
+  const std::string scoped = scoped_name(symbol, bare);
+  return scoped.empty() ? scopes_.prefix(function) + bare : scoped;
 }
 
 }  // namespace hawk

@@ -7,6 +7,7 @@
 
 #include "symbolizer/debug_file_search.h"
 #include "symbolizer/dwarf_unit.h"
+#include "symbolizer/scope_names.h"
 #include "symbolizer/symbol_table.h"
 #include "symbolizer/symbolizer.h"
 
@@ -31,7 +32,7 @@ class DwarfLookup {
  private:
   explicit DwarfLookup(FoundFile source) : source_(std::move(source)) {}
   void read_units();
-  static std::string function_name(Dwarf_Die* function, const SymbolTable& symbols, std::uint64_t address);
+  std::string function_name(Dwarf_Die* function, const SymbolTable& symbols, std::uint64_t address);
 
   // The order matters: a Dwarf goes before the image it reads, and before the alternate one it refers to.
   FoundFile source_;
@@ -40,6 +41,7 @@ class DwarfLookup {
   DwarfPtr dwarf_;
   std::vector<DwarfUnit> units_;
   IntervalIndex unit_ranges_;
+  ScopeNames scopes_;
 };
 
 }  // namespace hawk

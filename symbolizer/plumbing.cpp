@@ -163,8 +163,10 @@ bool is_plumbing(const std::string& function) {
   if (is_operator_at(name.text, 0)) {
     return name.text.starts_with("operator new") || name.text.starts_with("operator delete");
   }
-  // "core" and "alloc" are popular namespaces in C++, whose functions show their parameters.
-  if (!name.has_parameters && starts_with_any(name.text, kRustCrates)) return true;
+  // "core" and "alloc" are popular namespaces in C++ too, whose functions show their parameters; except those known
+  // from DWARF alone, which are local to a file.
+  const bool is_cxx = name.has_parameters || name.text.find("(anonymous namespace)") != std::string_view::npos;
+  if (!is_cxx && starts_with_any(name.text, kRustCrates)) return true;
   return is_allocator_function(name.text);
 }
 

@@ -2,8 +2,7 @@
 //
 // addr2line (binutils 2.40) is the judge. Differences that are accepted from it, each with its cause:
 //  - it appends the compiler's suffixes (".cold", "[clone .isra.0]") when it takes a name from the symbol table;
-//  - it prints the bare DW_AT_name of an outer function without a linkage name, where we find the scoped one in
-//  .symtab;
+//  - it prints the bare DW_AT_name of a function without a linkage name, where we find the scopes around it;
 //  - without line information it names the file of the nearest STT_FILE symbol, with line 0.
 // For two fixtures it is wrong at some sites, and there llvm-symbolizer must say exactly what we say:
 //  - clang: it does not follow the inlined calls whose ranges are DW_FORM_rnglistx;
@@ -11,11 +10,11 @@
 //  after
 //    the function around it.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <ostream>
 
-#include "fmt/format.h"
 #include "oracle.h"
 
 namespace hawk {
@@ -32,7 +31,7 @@ bool is_same_function(const SourceFrame& ours, const SourceFrame& theirs) {
   const std::string our_name = without_suffix(ours.function);
   const std::string their_name = without_suffix(theirs.function);
   if (our_name == their_name) return true;
-  return !ours.inlined && our_name.find("::" + their_name + "(") != std::string::npos;
+  return our_name.ends_with("::" + their_name) || our_name.find("::" + their_name + "(") != std::string::npos;
 }
 
 bool is_same_place(const SourceFrame& ours, const SourceFrame& theirs) {

@@ -1,13 +1,13 @@
 #include "symbolizer/debug_file_search.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "fmt/format.h"
 #include "oracle.h"
 
 namespace hawk {

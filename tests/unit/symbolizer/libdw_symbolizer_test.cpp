@@ -2,17 +2,18 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <link.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <random>
 
-#include "fmt/format.h"
 #include "oracle.h"
 
 namespace hawk {
@@ -78,6 +79,20 @@ TEST(libdw_symbolizer, spells_files_with_their_directory) {
     }
   }
   EXPECT_GT(with_file, 100u);
+}
+
+TEST(libdw_symbolizer, tells_the_scope_of_functions_without_a_linkage_name) {
+  const std::unique_ptr<LibdwSymbolizer> symbolizer = symbolizer_for(fixture("lto"));
+  std::set<std::string> inlined;
+  for (const std::uint64_t site : call_sites(fixture("lto"))) {
+    for (const SourceFrame& frame : symbolizer->frames(kModule, site)) {
+      if (frame.inlined) inlined.insert(frame.function);
+    }
+  }
+  EXPECT_FALSE(inlined.contains("operator()"));
+  EXPECT_TRUE(std::any_of(inlined.begin(), inlined.end(), [](const std::string& name) {
+    return name.starts_with("shapes::with_local_class::") && name.ends_with("::operator()");
+  }));
 }
 
 TEST(libdw_symbolizer, names_functions_of_the_vdso) {

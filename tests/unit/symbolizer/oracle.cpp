@@ -1,6 +1,7 @@
 #include "oracle.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -8,7 +9,6 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "fmt/format.h"
 #include "symbolizer/demangle.h"
 
 namespace hawk {

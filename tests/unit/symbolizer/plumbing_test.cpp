@@ -33,6 +33,7 @@ INSTANTIATE_TEST_SUITE_P(
         "std::pair<int, int>* std::__uninitialized_copy<false>::__uninit_copy<int*, int*>(int*, int*, int*)",
         "std::enable_if<(sizeof (int)) > (3), void>::type std::swap<int>(int&, int&)",
         "std::map<int, int>::operator[](int const&)", "__cxxabiv1::__cxa_throw(void*)",
+        "std::allocator<(anonymous namespace)::Thing>::allocate",
         "decltype (forward<int>({parm#1})) std::__invoke_impl<int, int>(int&&)",
         "std::function<void (int)>::operator()(int) const", "std::ostream& std::operator<< <char>(std::ostream&, char)",
         "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void (*)(int), int> > >::_M_run()",
@@ -60,11 +61,11 @@ INSTANTIATE_TEST_SUITE_P(
         "operator==(std::string const&, Foo)", "main::{lambda(std::string)#1}::operator()(std::string) const",
         "auto run(std::string)::{lambda(auto:1)#1}::operator()<std::string>(std::string) const",
         "std::unique_ptr<Foo, std::default_delete<Foo> > Factory<(Kind)2>::make<std::string>(std::string)",
-        "void (*pick<std::string>(int))(std::string)", "core::Engine::start(int)", "alloc::Pool::take()",
-        "my::std::thing()", "stdx::vector()", "mystd::f()", "decltype (std::declval<Foo>()) build<Foo>()",
-        "non-virtual thunk to Foo::bar()", "Foo<(1)>(2)>::bar(std::string)", "newspaper", "new_session", "__new_page",
-        "free_list_init", "operatorx(std::string)", "xmalloc", "", " ", "<", ">", "(", ")))", "operator", "<<<>>>",
-        "->"));
+        "void (*pick<std::string>(int))(std::string)", "core::Engine::start(int)", "core::(anonymous namespace)::start",
+        "alloc::Pool::take()", "my::std::thing()", "stdx::vector()", "mystd::f()",
+        "decltype (std::declval<Foo>()) build<Foo>()", "non-virtual thunk to Foo::bar()",
+        "Foo<(1)>(2)>::bar(std::string)", "newspaper", "new_session", "__new_page", "free_list_init",
+        "operatorx(std::string)", "xmalloc", "", " ", "<", ">", "(", ")))", "operator", "<<<>>>", "->"));
 
 INSTANTIATE_TEST_SUITE_P(c_library, UserCode,
                          ::testing::Values("strdup", "strndup", "asprintf", "getline", "fopen", "getaddrinfo"));

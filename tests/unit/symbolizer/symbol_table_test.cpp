@@ -1,9 +1,9 @@
 #include "symbolizer/symbol_table.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "fmt/format.h"
 #include "oracle.h"
 #include "symbolizer/demangle.h"
 #include "symbolizer/elf_file.h"
