@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -132,7 +133,9 @@ void Session::name_target() {
 }
 
 void Session::drain() {
+  const auto began = std::chrono::steady_clock::now();
   const Drained drained = tracer_.drain();
+  longest_drain_ = std::max<std::chrono::nanoseconds>(longest_drain_, std::chrono::steady_clock::now() - began);
   if (drained.exec_epoch != model_.exec_epoch()) {
     name_target();
     take_mappings_again();
@@ -157,6 +160,8 @@ Result<void> Session::end(bool verify) {
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - stopped;
   log_verbose(fmt::format("detached in {:.0f} ms", took.count()));
   drain();
+  const std::chrono::duration<double, std::milli> drained = longest_drain_;
+  log_verbose(fmt::format("longest drain: {} stacks in {:.2f} ms", model_.stack_count(), drained.count()));
   if (!verify) return {};
   verified_ = HAWK_TRY(tracer_.verify(tracer_.drain()));
   return {};

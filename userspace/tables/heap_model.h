@@ -23,7 +23,7 @@ class HeapModel {
   /// The heap part of a snapshot: totals, peak, losses, stacks. Target, trace and modules are the caller's.
   Snapshot snapshot() const;
 
-  const Counters& totals() const { return totals_; }
+  std::size_t stack_count() const { return stacks_.size(); }
   std::uint32_t exec_epoch() const { return exec_epoch_; }
 
  private:
