@@ -5,25 +5,10 @@
 #include <utility>
 
 #include "symbolizer/demangle.h"
+#include "symbolizer/function_name.h"
 
 namespace hawk {
 namespace {
-
-/// The linker's name of a function, from its entry or those it refers to; nullptr when it has none.
-const char* linkage_name(Dwarf_Die* die) {
-  for (const unsigned attribute_name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
-    Dwarf_Attribute attribute;
-    const char* name = dwarf_formstring(dwarf_attr_integrate(die, attribute_name, &attribute));
-    if (name != nullptr) return name;
-  }
-  return nullptr;
-}
-
-std::string source_name(Dwarf_Die* die) {
-  Dwarf_Attribute attribute;
-  const char* name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
-  return name == nullptr ? std::string{} : std::string(name);
-}
 
 /// The readable name of `symbol` if it is a mangled one for the function called `bare`; else nothing. Suffixes that the
 /// compiler gave to a part or a copy (".cold", ".isra.0") are left out: it is the same source function.

@@ -2,11 +2,16 @@
 
 #include <dwarf.h>
 
+#include "symbolizer/demangle.h"
+#include "symbolizer/function_name.h"
+
 namespace hawk {
 namespace {
 
 constexpr int kDeepestNesting = 256;
 constexpr int kLongestChain = 16;
+/// Local classes inside methods of local classes: nobody goes deeper, except damaged files in circles.
+constexpr int kDeepestLocality = 8;
 
 bool is_scope(int tag) {
   switch (tag) {
@@ -26,10 +31,10 @@ bool is_scope(int tag) {
 /// A scope of the source that has no name: a block, or what dwz made of a unit.
 bool is_transparent(int tag) { return tag == DW_TAG_lexical_block || tag == DW_TAG_imported_unit; }
 
-std::string scope_text(Dwarf_Die* die) {
-  Dwarf_Attribute attribute;
-  const char* name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
-  if (name != nullptr) return std::string(name) + "::";
+/// The scope's own name; "" for a class without one.
+std::string scope_name(Dwarf_Die* die) {
+  const std::string name = source_name(die);
+  if (!name.empty()) return name + "::";
   return dwarf_tag(die) == DW_TAG_namespace ? "(anonymous namespace)::" : "";
 }
 
@@ -50,11 +55,26 @@ Dwarf_Die declaration_of(const Dwarf_Die& function) {
 
 }  // namespace
 
-std::string ScopeNames::prefix(Dwarf_Die* function) {
+std::string ScopeNames::prefix_at(Dwarf_Die* function, int depth) {
   Dwarf_Die declaration = declaration_of(*function);
   if (indexed_units_.insert(declaration.cu).second) index_unit(&declaration);
   const auto found = scope_of_.find(declaration.addr);
-  return found == scope_of_.end() ? std::string{} : prefixes_[found->second];
+  if (found == scope_of_.end()) return {};
+  std::string prefix;
+  for (std::uint32_t i = found->second; i != 0; i = scopes_[i].parent) {
+    Dwarf_Die* scope = &scopes_[i].die;
+    if (dwarf_tag(scope) != DW_TAG_subprogram) {
+      prefix = scope_name(scope) + prefix;
+      continue;
+    }
+    // Inside a function: it knows its own scopes, and need not stand in them.
+    const char* linkage = linkage_name(scope);
+    if (linkage != nullptr) return demangle(linkage) + "::" + prefix;
+    Dwarf_Die local = *scope;  // a copy: the call may make scopes_ grow
+    const std::string around = depth < kDeepestLocality ? prefix_at(&local, depth + 1) : std::string{};
+    return around + scope_name(&local) + prefix;
+  }
+  return prefix;
 }
 
 void ScopeNames::index_unit(Dwarf_Die* function) {
@@ -74,12 +94,12 @@ void ScopeNames::collect(Dwarf_Die* parent, std::uint32_t scope, int depth) {
     const bool has_linkage_name = dwarf_hasattr(&child, DW_AT_linkage_name) != 0;
     if (tag == DW_TAG_subprogram && scope != 0 && !has_linkage_name) scope_of_.emplace(child.addr, scope);
     if (dwarf_haschildren(&child) <= 0) continue;
-    // Most functions hold no others: their prefix is dropped unless an entry inside has referred to it.
+    // Most functions hold no others: their scope is dropped unless an entry inside has referred to it.
     const std::size_t referring = scope_of_.size();
-    prefixes_.push_back(prefixes_[scope] + scope_text(&child));
-    const std::uint32_t inner = static_cast<std::uint32_t>(prefixes_.size() - 1);
+    const std::uint32_t inner = static_cast<std::uint32_t>(scopes_.size());
+    scopes_.push_back({child, scope});
     collect(&child, inner, depth + 1);
-    if (scope_of_.size() == referring) prefixes_.resize(inner);
+    if (scope_of_.size() == referring) scopes_.resize(inner);
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 

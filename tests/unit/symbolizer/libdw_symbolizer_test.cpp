@@ -82,16 +82,16 @@ TEST(libdw_symbolizer, spells_files_with_their_directory) {
 }
 
 TEST(libdw_symbolizer, tells_the_scope_of_functions_without_a_linkage_name) {
-  const std::unique_ptr<LibdwSymbolizer> symbolizer = symbolizer_for(fixture("lto"));
+  const std::unique_ptr<LibdwSymbolizer> symbolizer = symbolizer_for(fixture("dwarf4"));
   std::set<std::string> inlined;
-  for (const std::uint64_t site : call_sites(fixture("lto"))) {
+  for (const std::uint64_t site : call_sites(fixture("dwarf4"))) {
     for (const SourceFrame& frame : symbolizer->frames(kModule, site)) {
       if (frame.inlined) inlined.insert(frame.function);
     }
   }
   EXPECT_FALSE(inlined.contains("operator()"));
   EXPECT_TRUE(std::any_of(inlined.begin(), inlined.end(), [](const std::string& name) {
-    return name.starts_with("shapes::with_local_class::") && name.ends_with("::operator()");
+    return name.starts_with("shapes::with_local_class(int)::") && name.ends_with("::operator()");
   }));
 }
 
