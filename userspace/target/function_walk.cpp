@@ -87,7 +87,7 @@ class Walker {
   void jump(const Instruction& instruction, const CodeTarget& target, const StackState& state) {
     if (options_.ends_path(target)) {
       ended_paths_.insert(instruction.vaddr);
-    } else if (is_noreturn(target.name)) {
+    } else if (resolver_.is_noreturn(target)) {
       return;
     } else if (target.vaddr) {
       branch_targets_.insert(*target.vaddr);
@@ -117,7 +117,7 @@ class Walker {
     }
     // A call that is the function's last instruction does not return either.
     const bool is_last = function_.size_bytes != 0 && return_vaddr == function_.vaddr + function_.size_bytes;
-    if (!is_last && !is_noreturn(target.name)) reach(return_vaddr, state);
+    if (!is_last && !resolver_.is_noreturn(target)) reach(return_vaddr, state);
   }
 
   TargetResolver& resolver_;

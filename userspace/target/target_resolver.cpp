@@ -8,6 +8,31 @@
 #include "userspace/target/instruction.h"
 
 namespace hawk {
+namespace {
+
+constexpr auto kNoreturnNames = std::to_array<std::string_view>({
+    "abort",
+    "exit",
+    "_exit",
+    "_Exit",
+    "quick_exit",
+    "__assert_fail",
+    "__chk_fail",
+    "__stack_chk_fail",
+    "__fortify_fail",
+    "_Unwind_Resume",
+    "__cxa_throw",
+    "__cxa_rethrow",
+    "__cxa_bad_cast",
+    "__cxa_bad_typeid",
+    "__cxa_throw_bad_array_new_length",
+    "_ZSt9terminatev",
+    "_ZSt17__throw_bad_allocv",
+    "_ZSt20__throw_system_errori",
+    "_ZSt20__throw_length_errorPKc",
+});
+
+}  // namespace
 
 std::optional<std::uint64_t> TargetResolver::stub_slot(std::uint64_t vaddr) const {
   std::optional<Instruction> instruction = decode_at(image_, vaddr);
@@ -44,16 +69,18 @@ const CodeTarget& TargetResolver::resolve(std::uint64_t vaddr) {
   return targets_.emplace(vaddr, std::move(target)).first->second;
 }
 
+bool TargetResolver::is_noreturn(const CodeTarget& target) {
+  if (hawk::is_noreturn(target.name)) return true;
+  if (!target.vaddr) return false;
+  if (!noreturn_) {
+    noreturn_.emplace();
+    for (const ElfFunction& function : image_.functions(kNoreturnNames)) noreturn_->insert(function.vaddr);
+  }
+  return noreturn_->contains(*target.vaddr);
+}
+
 bool is_noreturn(std::string_view name) {
-  static constexpr std::array<std::string_view, 16> kNames = {"abort",           "exit",
-                                                              "_exit",           "_Exit",
-                                                              "quick_exit",      "__assert_fail",
-                                                              "__chk_fail",      "__stack_chk_fail",
-                                                              "__fortify_fail",  "_Unwind_Resume",
-                                                              "__cxa_throw",     "__cxa_rethrow",
-                                                              "__cxa_bad_cast",  "__cxa_bad_typeid",
-                                                              "_ZSt9terminatev", "__cxa_throw_bad_array_new_length"};
-  if (std::find(kNames.begin(), kNames.end(), name) != kNames.end()) return true;
+  if (std::find(kNoreturnNames.begin(), kNoreturnNames.end(), name) != kNoreturnNames.end()) return true;
   // std::__throw_bad_alloc() and its family: _ZSt<length>__throw_...
   if (!name.starts_with("_ZSt")) return false;
   name.remove_prefix(4);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,8 @@ class TargetResolver {
   const CodeTarget& resolve(std::uint64_t vaddr);
   /// Of a call or jump through a GOT slot.
   CodeTarget resolve_slot(std::uint64_t slot_vaddr);
+  /// Whether a call of it never returns: by name, or, where the runtime is linked in, by address.
+  bool is_noreturn(const CodeTarget& target);
 
  private:
   std::optional<std::uint64_t> stub_slot(std::uint64_t vaddr) const;
@@ -35,6 +38,7 @@ class TargetResolver {
   const ElfImage& image_;
   std::map<std::uint64_t, CodeTarget> targets_;
   std::map<std::string, std::optional<std::uint64_t>, std::less<>> definitions_;
+  std::optional<std::set<std::uint64_t>> noreturn_;  ///< of those in this file; looked for when first needed
 };
 
 /// Whether the named function of libc or the C++ runtime never returns to its caller.

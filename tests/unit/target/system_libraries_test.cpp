@@ -192,8 +192,7 @@ INSTANTIATE_TEST_SUITE_P(Debian, SystemFrames,
                          ::testing::Values("libstdc++.so.6", "libjemalloc.so.2", "libtcmalloc_minimal.so.4"),
                          [](const auto& instance) { return "Library" + std::to_string(instance.index); });
 
-TEST_P(SystemFrames, RulesAreThoseOfEhFrame) {
-  const std::string path = kLibraries + GetParam();
+void expect_rules_of_eh_frame(const std::string& path) {
   const std::optional<OperatorFrames> frames = find_operator_frames(testing::open_image(path));
   ASSERT_TRUE(frames);
   const std::map<std::uint64_t, FrameRow> rows = frame_rows(path);
@@ -209,6 +208,25 @@ TEST_P(SystemFrames, RulesAreThoseOfEhFrame) {
     } else {
       EXPECT_TRUE(row.rbp.empty() || row.rbp == "u") << where.str() << " " << row.rbp;
     }
+  }
+}
+
+TEST_P(SystemFrames, RulesAreThoseOfEhFrame) { expect_rules_of_eh_frame(kLibraries + GetParam()); }
+
+TEST(SystemFramesOfStaticProgram, RulesAreThoseOfEhFrame) {
+  expect_rules_of_eh_frame(testing::fixture_path("static_operators"));
+}
+
+TEST(SystemFramesOfStaticProgram, NoRuleOutsideOfOperators) {
+  const std::string path = testing::fixture_path("static_operators");
+  const std::optional<OperatorFrames> frames = find_operator_frames(testing::open_image(path));
+  ASSERT_TRUE(frames);
+  for (const CallSiteRule& rule : frames->call_sites) {
+    std::ostringstream command;
+    command << "objdump -d --start-address=" << rule.return_vaddr - 5 << " --stop-address=" << rule.return_vaddr << " "
+            << path << " | grep '>:$'";
+    const std::string label = testing::output_of(command.str());
+    EXPECT_NE(label.find("<_Zn"), std::string::npos) << label;
   }
 }
 
