@@ -16,11 +16,12 @@ namespace hawk {
 /// Puts probes into every file of the target that defines allocator functions, those that it maps later included.
 class Probing {
  public:
-  Probing(int pid, Tracer& tracer) : modules_(pid), tracer_(tracer) {}
+  /// `proc_pid`: see ModuleMap.
+  Probing(int proc_pid, Tracer& tracer) : modules_(proc_pid), tracer_(tracer) {}
 
   /// Probes files that a command will map, before it runs.
   Result<void> expect_files(const std::vector<std::string>& paths);
-  /// Takes the target's mappings as they are now. Returns whether there were any files.
+  /// Takes the target's mappings as they are now.
   Result<void> take_mappings(const std::vector<Mapping>& mappings);
   /// Takes one new mapping. A file that cannot be probed is a loss, not an error: the trace goes on.
   void take_new_mapping(const Mapping& mapping);

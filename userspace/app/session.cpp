@@ -47,16 +47,17 @@ std::string kernel_release() {
 
 }  // namespace
 
-Session::Session(int pid, UniqueFd pid_fd, TargetInfo target, std::string attach_via, std::uint32_t own_execs,
-                 Tracer tracer, MappingEvents mapping_events)
+Session::Session(int pid, int proc_pid, UniqueFd pid_fd, TargetInfo target, std::string attach_via,
+                 std::uint32_t own_execs, Tracer tracer, MappingEvents mapping_events)
     : pid_(pid),
+      proc_pid_(proc_pid),
       pid_fd_(std::move(pid_fd)),
       target_(std::move(target)),
       attach_via_(std::move(attach_via)),
       own_execs_(own_execs),
       tracer_(std::move(tracer)),
       mapping_events_(std::move(mapping_events)),
-      probing_(pid, tracer_) {}
+      probing_(proc_pid, tracer_) {}
 
 Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedCommand* command) {
   const int pid = command != nullptr ? command->pid() : *options.pid;
@@ -65,6 +66,7 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
   TargetInfo target = {.pid = pid, .comm = {}, .exe = {}, .allocators = {}};
   std::vector<std::string> expected;
   bool main_thread_lives = true;
+  int proc_pid = pid;
   if (command != nullptr) {
     expected = HAWK_TRY(files_of_command(options.command));
     target.exe = expected.front();
@@ -74,6 +76,7 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
     target.comm = process.comm;
     target.exe = process.exe;
     main_thread_lives = !process.main_thread_exited;
+    proc_pid = process.living_tid;
   }
   UniqueFd pid_fd = HAWK_TRY(open_pid(pid));
   const KernelFeatures features = HAWK_TRY(probe_kernel_features());
@@ -121,25 +124,19 @@ void Session::take_mappings_again() {
 
 void Session::take_mapping_events() {
   const MappingChanges changes = mapping_events_.take();
+  if (changes.last_exec) {
+    target_.comm = changes.last_exec->comm;
+    if (!changes.last_exec->path.empty()) target_.exe = changes.last_exec->path;
+  }
   for (const Mapping& mapping : changes.mapped) probing_.take_new_mapping(mapping);
   if (changes.lost) take_mappings_again();
-}
-
-void Session::name_target() {
-  const Result<ProcessInfo> process = inspect_process(pid_);
-  if (!process) return;
-  target_.comm = process->comm;
-  target_.exe = process->exe;
 }
 
 void Session::drain() {
   const auto began = std::chrono::steady_clock::now();
   const Drained drained = tracer_.drain();
   longest_drain_ = std::max<std::chrono::nanoseconds>(longest_drain_, std::chrono::steady_clock::now() - began);
-  if (drained.exec_epoch != model_.exec_epoch()) {
-    name_target();
-    take_mappings_again();
-  }
+  if (drained.exec_epoch != model_.exec_epoch()) take_mappings_again();
   // After the books: the mapping of every stack in them has been announced by then.
   take_mapping_events();
   model_.update(drained, [this](std::uint64_t address) {
@@ -195,7 +192,7 @@ Symbolizer& Session::symbolizer() {
     ModuleFile file;
     file.path = module.path;
     file.fd = UniqueFd(module.fd >= 0 ? ::dup(module.fd) : -1);
-    file.root = fmt::format("/proc/{}/root", pid_);
+    file.root = fmt::format("/proc/{}/root", proc_pid_);
     file.vdso = module.is_vdso;
     symbolizer_->add_module(ModuleId(symbolized_modules_), std::move(file));
   }

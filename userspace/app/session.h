@@ -47,13 +47,13 @@ class Session {
   void note_target_exited() { target_exited_ = true; }
 
  private:
-  Session(int pid, UniqueFd pid_fd, TargetInfo target, std::string attach_via, std::uint32_t own_execs, Tracer tracer,
-          MappingEvents mapping_events);
+  Session(int pid, int proc_pid, UniqueFd pid_fd, TargetInfo target, std::string attach_via, std::uint32_t own_execs,
+          Tracer tracer, MappingEvents mapping_events);
   Result<void> probe_running_process();
   void take_mappings_again();
-  void name_target();
 
   int pid_;
+  int proc_pid_;  ///< a living thread, whose /proc directory is not empty as that of an exited main thread is
   UniqueFd pid_fd_;
   TargetInfo target_;
   std::string attach_via_;

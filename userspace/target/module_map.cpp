@@ -66,7 +66,7 @@ ModuleId ModuleMap::module_of(const Mapping& mapping, bool& is_new) {
   module.device = mapping.device;
   module.inode = mapping.inode;
   module.is_vdso = is_vdso;
-  if (!is_vdso) set_image(module, open_mapped_file(pid_, mapping));
+  if (!is_vdso) set_image(module, open_mapped_file(proc_pid_, mapping));
   modules_.push_back(std::move(module));
   return ModuleId(modules_.size() - 1);
 }

@@ -33,8 +33,9 @@ struct ModuleAddress {
 /// still be read when they have been replaced, unmapped, or the target is gone.
 class ModuleMap {
  public:
-  /// `pid`: for /proc/PID/map_files and /proc/PID/root, through which files are opened.
-  explicit ModuleMap(int pid) : pid_(pid) {}
+  /// Files are opened through /proc/`proc_pid`/map_files and root: the process, or a living thread of it when its main
+  /// thread has exited (ProcessInfo::living_tid).
+  explicit ModuleMap(int proc_pid) : proc_pid_(proc_pid) {}
 
   /// Takes the whole list of mappings in place of the current one. Returns the modules not seen before.
   std::vector<ModuleId> replace_all(const std::vector<Mapping>& mappings);
@@ -61,7 +62,7 @@ class ModuleMap {
   ModuleId module_of(const Mapping& mapping, bool& is_new);
   void insert(const Mapping& mapping, ModuleId module);
 
-  int pid_;
+  int proc_pid_;
   std::vector<MappedModule> modules_;
   std::map<std::uint64_t, Range> ranges_;  ///< by first address; executable mappings only, never overlapping
 };

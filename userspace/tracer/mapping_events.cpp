@@ -26,6 +26,12 @@ struct Mmap2Record {
   std::uint32_t protection, flags;
 };
 
+/// PERF_RECORD_COMM up to the name, perf_event_open(2).
+struct CommRecord {
+  perf_event_header header;
+  std::uint32_t pid, tid;
+};
+
 Mapping to_mapping(const Mmap2Record& record, const char* name) {
   return {.start = record.address,
           .end = record.address + record.length,
@@ -81,12 +87,25 @@ struct MappingEvents::Ring {
   static void take_record(const perf_event_header& header, const std::vector<char>& bytes, int pid,
                           MappingChanges& changes) {
     if (header.type == PERF_RECORD_LOST) changes.lost = true;
-    if (header.type != PERF_RECORD_MMAP2 || header.size < sizeof(Mmap2Record)) return;
+    if (header.type == PERF_RECORD_MMAP2 && header.size >= sizeof(Mmap2Record)) take_mapping(bytes, pid, changes);
+    const bool is_exec = header.type == PERF_RECORD_COMM && (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
+    if (is_exec && header.size >= sizeof(CommRecord)) take_exec(bytes, pid, changes);
+  }
+
+  static void take_mapping(const std::vector<char>& bytes, int pid, MappingChanges& changes) {
     Mmap2Record record;
     std::memcpy(&record, bytes.data(), sizeof(record));
-    if (record.pid == static_cast<std::uint32_t>(pid)) {
-      changes.mapped.push_back(to_mapping(record, bytes.data() + sizeof(record)));
-    }
+    if (record.pid != static_cast<std::uint32_t>(pid)) return;
+    changes.mapped.push_back(to_mapping(record, bytes.data() + sizeof(record)));
+    // The first that an exec maps is the executable itself (fs/binfmt_elf.c, load_elf_binary).
+    if (changes.last_exec && changes.last_exec->path.empty()) changes.last_exec->path = changes.mapped.back().path;
+  }
+
+  static void take_exec(const std::vector<char>& bytes, int pid, MappingChanges& changes) {
+    CommRecord record;
+    std::memcpy(&record, bytes.data(), sizeof(record));
+    if (record.pid != static_cast<std::uint32_t>(pid)) return;
+    changes.last_exec = ExecEvent{.comm = bytes.data() + sizeof(record), .path = {}};
   }
 };
 
@@ -112,6 +131,8 @@ Result<void> MappingEvents::add_cpu(int cpu) {
   attr.config = PERF_COUNT_SW_DUMMY;
   attr.mmap = 1;
   attr.mmap2 = 1;
+  attr.comm = 1;
+  attr.comm_exec = 1;
   attr.wakeup_events = 1;
   // Every process of this CPU, because an event of one process would have to be opened for each of its threads.
   UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC)));

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "userspace/base/result.h"
@@ -10,10 +12,17 @@
 
 namespace hawk {
 
+/// The program that a process began to run.
+struct ExecEvent {
+  std::string comm;
+  std::string path;  ///< of the executable file
+};
+
 /// What happened to a process's mappings since the last look.
 struct MappingChanges {
-  std::vector<Mapping> mapped;  ///< executable mappings, in order of time within one CPU
-  bool lost = false;            ///< the kernel had to drop records: read the whole list instead
+  std::vector<Mapping> mapped;         ///< executable mappings, in order of time within one CPU
+  std::optional<ExecEvent> last_exec;  ///< all mappings from before it are gone
+  bool lost = false;                   ///< the kernel had to drop records: read the whole list instead
 };
 
 /// The kernel's announcements of new executable mappings of one process: PERF_RECORD_MMAP2 of a software event that
