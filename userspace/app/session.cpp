@@ -47,64 +47,65 @@ std::string kernel_release() {
 
 }  // namespace
 
-Session::Session(int pid, int proc_pid, UniqueFd pid_fd, TargetInfo target, std::string attach_via,
-                 std::uint32_t own_execs, Tracer tracer, MappingEvents mapping_events)
-    : pid_(pid),
-      proc_pid_(proc_pid),
+Session::Session(Subject subject, UniqueFd pid_fd, AttachWay way, Tracer tracer, MappingEvents mapping_events)
+    : subject_(std::move(subject)),
       pid_fd_(std::move(pid_fd)),
-      target_(std::move(target)),
-      attach_via_(std::move(attach_via)),
-      own_execs_(own_execs),
+      way_(way),
       tracer_(std::move(tracer)),
       mapping_events_(std::move(mapping_events)),
-      probing_(proc_pid, tracer_) {}
+      probing_(subject_.proc_pid, tracer_) {}
 
-Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedCommand* command) {
-  const int pid = command != nullptr ? command->pid() : *options.pid;
-  TracerOptions tracer_options = {
-      .pid = pid, .max_blocks = options.max_blocks, .max_stacks = options.max_stacks, .max_depth = options.stack_depth};
-  TargetInfo target = {.pid = pid, .comm = {}, .exe = {}, .allocators = {}};
-  std::vector<std::string> expected;
-  bool main_thread_lives = true;
-  int proc_pid = pid;
+Result<Session::Subject> Session::subject_of(const Options& options, const LaunchedCommand* command) {
+  Subject subject;
+  TargetInfo& target = subject.target;
   if (command != nullptr) {
-    expected = HAWK_TRY(files_of_command(options.command));
-    target.exe = expected.front();
+    subject.expected_files = HAWK_TRY(files_of_command(options.command));
+    target.pid = subject.proc_pid = command->pid();
+    target.exe = subject.expected_files.front();
     target.comm = target.exe.substr(target.exe.rfind('/') + 1, kCommLength);
+    subject.own_execs = 1;
   } else {
-    const ProcessInfo process = HAWK_TRY(inspect_process(pid));
+    const ProcessInfo process = HAWK_TRY(inspect_process(*options.pid));
+    target.pid = process.pid;
     target.comm = process.comm;
     target.exe = process.exe;
-    main_thread_lives = !process.main_thread_exited;
-    proc_pid = process.living_tid;
+    subject.proc_pid = process.living_tid;
+    subject.main_thread_lives = !process.main_thread_exited;
   }
+  return subject;
+}
+
+Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedCommand* command) {
+  Subject subject = HAWK_TRY(subject_of(options, command));
+  const int pid = subject.target.pid;
   UniqueFd pid_fd = HAWK_TRY(open_pid(pid));
   const KernelFeatures features = HAWK_TRY(probe_kernel_features());
-  tracer_options.way = HAWK_TRY(choose_attach_way(features, forced_way(options.attach_via)));
+  const AttachWay way = HAWK_TRY(choose_attach_way(features, forced_way(options.attach_via)));
   // A multi link's pid filter goes by the main thread's memory, which an exited main thread no longer has.
-  tracer_options.filter_by_pid = main_thread_lives && (features.pid_filter || tracer_options.way == AttachWay::kPerf);
-  Tracer tracer = HAWK_TRY(Tracer::make(tracer_options));
+  const bool filter_by_pid = subject.main_thread_lives && (features.pid_filter || way == AttachWay::kPerf);
+  Tracer tracer = HAWK_TRY(Tracer::make({.pid = pid,
+                                         .filter_by_pid = filter_by_pid,
+                                         .way = way,
+                                         .max_blocks = options.max_blocks,
+                                         .max_stacks = options.max_stacks,
+                                         .max_depth = options.stack_depth}));
   // Before the list of mappings is read, so that none falls in between.
   MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(pid));
   std::unique_ptr<Session> session(
-      new Session(pid, std::move(pid_fd), std::move(target), std::string(attach_way_name(tracer_options.way)),
-                  command != nullptr ? 1 : 0, std::move(tracer), std::move(mapping_events)));
-  if (command != nullptr) {
-    HAWK_TRY_VOID(session->probing_.expect_files(expected));
-  } else {
-    HAWK_TRY_VOID(session->probe_running_process());
-  }
+      new Session(std::move(subject), std::move(pid_fd), way, std::move(tracer), std::move(mapping_events)));
+  HAWK_TRY_VOID(command != nullptr ? session->probing_.expect_files(session->subject_.expected_files)
+                                   : session->probe_running_process());
   return session;
 }
 
 Result<void> Session::probe_running_process() {
-  const std::vector<Mapping> mappings = HAWK_TRY(read_mappings(pid_));
+  const std::vector<Mapping> mappings = HAWK_TRY(read_mappings(pid()));
   HAWK_TRY_VOID(probing_.take_mappings(mappings));
   if (probing_.found_allocator()) return {};
   return fail(ExitCode::kPrivilege,
               fmt::format("find the allocator of process {}: no file that it has mapped defines malloc or another "
                           "allocator function",
-                          pid_),
+                          pid()),
               "a static program must not be stripped: its symbol table names the functions to probe");
 }
 
@@ -116,7 +117,7 @@ void Session::begin() {
 }
 
 void Session::take_mappings_again() {
-  const Result<std::vector<Mapping>> mappings = read_mappings(pid_);
+  const Result<std::vector<Mapping>> mappings = read_mappings(pid());
   if (!mappings) return;  // the target has ended: what is known stays
   const Result<void> taken = probing_.take_mappings(*mappings);
   if (!taken) log_warning(taken.error().what);
@@ -125,8 +126,8 @@ void Session::take_mappings_again() {
 void Session::take_mapping_events() {
   const MappingChanges changes = mapping_events_.take();
   if (changes.last_exec) {
-    target_.comm = changes.last_exec->comm;
-    if (!changes.last_exec->path.empty()) target_.exe = changes.last_exec->path;
+    subject_.target.comm = changes.last_exec->comm;
+    if (!changes.last_exec->path.empty()) subject_.target.exe = changes.last_exec->path;
   }
   for (const Mapping& mapping : changes.mapped) probing_.take_new_mapping(mapping);
   if (changes.lost) take_mappings_again();
@@ -166,18 +167,18 @@ Result<void> Session::end(bool verify) {
 
 Snapshot Session::snapshot() const {
   Snapshot snapshot = model_.snapshot();
-  snapshot.target = target_;
+  snapshot.target = subject_.target;
   snapshot.target.allocators = probing_.allocators();
   const bool running = duration_ == std::chrono::nanoseconds{};
   const std::chrono::nanoseconds duration = running ? std::chrono::steady_clock::now() - start_ : duration_;
-  snapshot.trace = {.attach_via = attach_via_,
+  snapshot.trace = {.attach_via = std::string(attach_way_name(way_)),
                     .unwind = "fp",
                     .start_unix_ns = static_cast<std::uint64_t>(
                         std::chrono::duration_cast<std::chrono::nanoseconds>(start_wall_.time_since_epoch()).count()),
                     .duration_ns = static_cast<std::uint64_t>(duration.count()),
                     .kernel = kernel_release(),
                     .target_exited = target_exited_,
-                    .exec_count = model_.exec_epoch() - std::min(own_execs_, model_.exec_epoch()),
+                    .exec_count = model_.exec_epoch() - std::min(subject_.own_execs, model_.exec_epoch()),
                     .verified = verified_};
   for (std::size_t i = 0; i < probing_.modules().module_count(); ++i) {
     const MappedModule& module = probing_.modules().module(ModuleId(i));
@@ -192,7 +193,7 @@ Symbolizer& Session::symbolizer() {
     ModuleFile file;
     file.path = module.path;
     file.fd = UniqueFd(module.fd >= 0 ? ::dup(module.fd) : -1);
-    file.root = fmt::format("/proc/{}/root", proc_pid_);
+    file.root = fmt::format("/proc/{}/root", subject_.proc_pid);
     file.vdso = module.is_vdso;
     symbolizer_->add_module(ModuleId(symbolized_modules_), std::move(file));
   }

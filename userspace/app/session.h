@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "symbolizer/libdw_symbolizer.h"
 #include "userspace/app/options.h"
@@ -40,24 +41,30 @@ class Session {
   /// Knows every module of snapshot().
   Symbolizer& symbolizer();
 
-  int pid() const { return pid_; }
+  int pid() const { return subject_.target.pid; }
   int mapping_fd() const { return mapping_events_.poll_fd(); }
   /// Readable once the target has ended.
   int pid_fd() const { return pid_fd_.get(); }
   void note_target_exited() { target_exited_ = true; }
 
  private:
-  Session(int pid, int proc_pid, UniqueFd pid_fd, TargetInfo target, std::string attach_via, std::uint32_t own_execs,
-          Tracer tracer, MappingEvents mapping_events);
+  /// Who is traced, as known before anything is loaded.
+  struct Subject {
+    TargetInfo target;
+    int proc_pid = 0;  ///< a living thread, whose /proc directory is not empty as that of an exited main thread is
+    bool main_thread_lives = true;
+    std::uint32_t own_execs = 0;              ///< execs that are our own doing: 1 for a command
+    std::vector<std::string> expected_files;  ///< that a command will map
+  };
+
+  Session(Subject subject, UniqueFd pid_fd, AttachWay way, Tracer tracer, MappingEvents mapping_events);
+  static Result<Subject> subject_of(const Options& options, const LaunchedCommand* command);
   Result<void> probe_running_process();
   void take_mappings_again();
 
-  int pid_;
-  int proc_pid_;  ///< a living thread, whose /proc directory is not empty as that of an exited main thread is
+  Subject subject_;
   UniqueFd pid_fd_;
-  TargetInfo target_;
-  std::string attach_via_;
-  std::uint32_t own_execs_;  ///< execs that are our own doing: 1 for a command
+  AttachWay way_;
   Tracer tracer_;
   MappingEvents mapping_events_;
   Probing probing_;
