@@ -51,6 +51,7 @@ hawk_require_module(ZLIB zlib zlib1g-dev)
 hawk_require_module(ZSTD libzstd libzstd-dev)
 # libbpf.a always: the host's libbpf (1.1 on Debian 12) knows no uprobe multi links.
 hawk_require_file(library HAWK_LIBBPF_ARCHIVE libbpf.a "libbpf-dev, bookworm-backports")
+hawk_require_file(library HAWK_LIBIBERTY_ARCHIVE libiberty.a libiberty-dev)
 hawk_require_file(program HAWK_BPF_CLANG clang-19 clang-19)
 hawk_require_file(program HAWK_BPFTOOL bpftool "bpftool, bookworm-backports")
 
