@@ -1,0 +1,40 @@
+/* A process with many threads, each of which allocates a hundred times a second.
+ *
+ *   bench_threads COUNT        threads besides the first; prints "ready" once all run, ends when its input ends */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static pthread_barrier_t all_run;
+
+static void* work(void* unused) {
+  const struct timespec pause = {.tv_sec = 0, .tv_nsec = 10 * 1000 * 1000};
+  pthread_barrier_wait(&all_run);
+  for (;;) {
+    void* block = malloc(64);
+    __asm__ volatile("" : : "r"(block) : "memory");
+    free(block);
+    nanosleep(&pause, NULL);
+  }
+  return unused;
+}
+
+int main(int argc, char** argv) {
+  const int count = argc == 2 ? atoi(argv[1]) : 0;
+  if (count < 1) {
+    fprintf(stderr, "usage: %s COUNT\n", argv[0]);
+    return 2;
+  }
+  pthread_barrier_init(&all_run, NULL, (unsigned)count + 1);
+  for (int i = 0; i < count; i++) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, work, NULL) != 0) return 1;
+  }
+  pthread_barrier_wait(&all_run);
+  puts("ready");
+  fflush(stdout);
+  while (getchar() != EOF) {
+  }
+  return 0;
+}
