@@ -39,6 +39,7 @@ int main() {
       ledger_freed(many);
     }
   }
+  ledger_value("untraced_frees", 0);
   ledger_foreign("__cxa_allocate_exception", throws);
   ledger_end();
   return 0;
