@@ -110,7 +110,5 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 
 	if (thread && thread->call.sp)
 		abandon(&thread->call, !thread->call.may_throw && !all_end);
-	if (signal->live.counter == 0)
-		state.target_exited = 1;
 	return 0;
 }

@@ -53,8 +53,8 @@ struct hawk_frameless_rule {
 struct hawk_state {
 	__u32 enabled;            /* 0: entries and frees are ignored; calls that are open still finish */
 	__u32 exec_epoch;         /* times the target has replaced its program */
-	__u32 target_exited;      /* 1 once the last thread of the target is exiting */
 	__u32 frameless_count;
+	__u32 pad_3;
 	struct hawk_frameless_module frameless[HAWK_MAX_FRAMELESS_MODULES];
 	__u8 pad_0[48];
 	__u64 next_frame;         /* first unused entry of frames */

@@ -7,7 +7,7 @@ namespace hawk {
 
 }  // namespace hawk
 
-#define HAWK_CHECK(condition, message)                                                      \
-  do {                                                                                      \
-    if (!(condition)) ::hawk::check_failed(__FILE__, __LINE__, #condition, message);        \
+#define HAWK_CHECK(condition, message)                                               \
+  do {                                                                               \
+    if (!(condition)) ::hawk::check_failed(__FILE__, __LINE__, #condition, message); \
   } while (false)

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <string>
 #include <tl/expected.hpp>
+
+#include <string>
 #include <utility>
 
 namespace hawk {
@@ -9,13 +10,13 @@ namespace hawk {
 /// The program's exit codes (design §6). A user's script may rely on each of them.
 enum class ExitCode {
   kOk = 0,
-  kFinding = 1,        ///< a threshold that the user set was passed
-  kUsage = 2,          ///< malformed command line
-  kNoTarget = 3,       ///< no such process, or gone before the trace began
-  kPrivilege = 4,      ///< not privileged, or the kernel lacks something
-  kNotExact = 5,       ///< finished, but with losses, under --require-exact
-  kFile = 6,           ///< a file could not be read or written
-  kInternal = 70,      ///< our own bug
+  kFinding = 1,    ///< a threshold that the user set was passed
+  kUsage = 2,      ///< malformed command line
+  kNoTarget = 3,   ///< no such process, or gone before the trace began
+  kPrivilege = 4,  ///< not privileged, or the kernel lacks something
+  kNotExact = 5,   ///< finished, but with losses, under --require-exact
+  kFile = 6,       ///< a file could not be read or written
+  kInternal = 70,  ///< our own bug
 };
 
 /// Why something outside our control failed, in the words the user will read.
@@ -45,8 +46,8 @@ inline tl::unexpected<Error> fail(ExitCode exit_code, std::string what, std::str
   }))
 
 /// As HAWK_TRY, for a Result<void>.
-#define HAWK_TRY_VOID(expression)                                                     \
-  do {                                                                                \
-    auto result_ = (expression);                                                      \
-    if (!result_) return tl::unexpected<::hawk::Error>(std::move(result_).error());   \
+#define HAWK_TRY_VOID(expression)                                                   \
+  do {                                                                              \
+    auto result_ = (expression);                                                    \
+    if (!result_) return tl::unexpected<::hawk::Error>(std::move(result_).error()); \
   } while (false)

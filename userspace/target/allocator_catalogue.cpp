@@ -142,6 +142,7 @@ constexpr std::array kEntries = {
 std::span<const std::string_view> catalogue_names() {
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> all;
+    all.reserve(std::size(kEntries));
     for (const CatalogueEntry& entry : kEntries) all.push_back(entry.name);
     return all;
   }();

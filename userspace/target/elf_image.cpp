@@ -147,7 +147,7 @@ ElfImage::ElfImage(ElfImage&&) noexcept = default;
 ElfImage& ElfImage::operator=(ElfImage&&) noexcept = default;
 ElfImage::~ElfImage() = default;
 
-Result<ElfImage> ElfImage::make(UniqueFd fd, std::string name) {
+Result<ElfImage> ElfImage::make(UniqueFd fd, const std::string& name) {
   elf_version(EV_CURRENT);
   auto impl = std::make_unique<Impl>(std::move(fd));
   // Plain reads, not a mapping: the file may shrink under our hands.

@@ -25,7 +25,7 @@ struct ElfFunction {
 class ElfImage {
  public:
   /// Takes the descriptor. `name` is for messages only. Files for other processors: kPrivilege; others: kFile.
-  static Result<ElfImage> make(UniqueFd fd, std::string name);
+  static Result<ElfImage> make(UniqueFd fd, const std::string& name);
 
   ElfImage(ElfImage&&) noexcept;
   ElfImage& operator=(ElfImage&&) noexcept;

@@ -264,8 +264,6 @@ Drained Tracer::drain() {
   return drained;
 }
 
-bool Tracer::target_exited() const { return __atomic_load_n(&impl_->maps.state->target_exited, __ATOMIC_ACQUIRE) != 0; }
-
 void Tracer::count_loss(hawk_loss cause, std::uint64_t times) {
   __atomic_fetch_add(&impl_->maps.state->losses[cause], times, __ATOMIC_RELAXED);
 }

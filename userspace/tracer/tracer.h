@@ -48,8 +48,6 @@ class Tracer {
   void enable();
   /// What the kernel's books say now.
   Drained drain();
-  /// Whether the last thread of the target has ended.
-  bool target_exited() const;
   /// Counts a loss that user space noticed; it appears in later drains.
   void count_loss(hawk_loss cause, std::uint64_t times = 1);
   /// Stops counting and removes every probe. The books stay readable.
