@@ -1,4 +1,4 @@
-// Targets that end, or change their program, while they are traced.
+// How a trace ends: with its target, with the target's program, by itself.
 #include <signal.h>
 
 #include "tests/kernel/harness/compare.h"
@@ -54,6 +54,24 @@ KERNEL_TEST(target, replaces_its_program) {
   const Report report = trace.finish();
   expect_equal(report, ledger);
   EXPECT_EQ(report.exec_count, 1u);
+}
+
+KERNEL_TEST(trace, ends_after_its_duration) {
+  LedgerProgram program({.program = "ends", .arguments = {"wait"}});
+  Trace trace = Trace::attach(program.pid(), way, {"--duration", "2"});
+  const Ledger ledger = program.run();
+  const Report report = trace.wait_for_report();
+  expect_equal(report, ledger);
+  EXPECT_FALSE(report.target_exited);
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0);
+}
+
+KERNEL_TEST(trace, require_exact) {
+  LedgerProgram program({.program = "live_table_full"});
+  Trace trace = Trace::attach(program.pid(), way, {"--max-blocks", "1000", "--require-exact"});
+  const Ledger ledger = program.run();
+  expect_equal(trace.finish(5), ledger);
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ const LedgerCase kCases[] = {
     {"longjmp", "over_a_hole", "longjmp_over_hole"},
     {"live_table", "full", "live_table_full", {"--max-blocks", "1000"}},
     {"processes", "forked_children", "fork_children"},
+    {"processes", "strict_seccomp", "seccomp_strict"},
 };
 
 void run_case(const LedgerCase& ledger_case, Way way) {

@@ -1,6 +1,7 @@
 // What hawktrace does to its target: nothing that lasts, at any load, however it ends.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -79,6 +80,20 @@ KERNEL_TEST(tracers, leave_nothing_behind) {
   LedgerProgram program({.program = "churn", .arguments = {"4"}});
   expect_sound(Trace::attach(program.pid(), way).finish());
   EXPECT_EQ(breakpoints_in_libc(program.pid()), 0u);
+  expect_unharmed(program);
+}
+
+/// A target stopped by a debugger or a shell can be attached to and left, and is still stopped then.
+KERNEL_TEST(tracers, of_a_stopped_process) {
+  LedgerProgram program({.program = "churn", .arguments = {"2"}});
+  program.send_signal(SIGSTOP);
+  siginfo_t stopped{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(program.pid()), &stopped, WSTOPPED), 0);
+  const Report report = Trace::attach(program.pid(), way).finish();
+  expect_sound(report);
+  EXPECT_EQ(report.totals, Numbers{});
+  EXPECT_EQ(breakpoints_in_libc(program.pid()), 0u);
+  program.send_signal(SIGCONT);
   expect_unharmed(program);
 }
 

@@ -81,12 +81,12 @@ Trace Trace::launch(const std::vector<std::string>& command, Way way) {
   return trace;
 }
 
-Report Trace::finish() {
+Report Trace::finish(int status) {
   const Clock::time_point start = Clock::now();
   process_->send_signal(SIGINT);
   process_->wait();
   finish_time_ = since(start);
-  return wait_for_report();
+  return wait_for_report(status);
 }
 
 Report Trace::wait_for_report(int status) {

@@ -41,8 +41,8 @@ class Trace {
   std::chrono::milliseconds attach_time() const { return attach_time_; }
   /// From the signal to the end of hawktrace, the report written. 0 before finish().
   std::chrono::milliseconds finish_time() const { return finish_time_; }
-  /// Ends the trace as Ctrl-C does. Expects status 0, and reads the report.
-  Report finish();
+  /// Ends the trace as Ctrl-C does. Expects `status`, and reads the report.
+  Report finish(int status = 0);
   /// Waits until hawktrace ends by itself. Expects `status`, and reads the report.
   Report wait_for_report(int status = 0);
 
