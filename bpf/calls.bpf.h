@@ -20,10 +20,6 @@
 #include "bpf/live_table.bpf.h"
 #include "bpf/requested_size.h"
 
-/* The cookie of a probe: kind of the function, and whether it may throw. */
-#define HAWK_COOKIE_KIND 0xff
-#define HAWK_COOKIE_MAY_THROW 0x100
-
 static __always_inline bool is_target(void)
 {
 	struct bpf_pidns_info ids = {};
@@ -189,7 +185,8 @@ static __always_inline void on_return(struct pt_regs *ctx, __u64 pc, __u64 sp)
 	live_add(address, &block);
 }
 
-/* Whether the current thread is inside an allocating call: a free from there is the allocator's own. */
+/* Whether a free that the live table knows nothing of was called from inside an allocating call of the same thread: then it
+ * is the allocator's own. */
 static __noinline bool inside_call(__u64 sp)
 {
 	struct hawk_thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
@@ -197,17 +194,59 @@ static __noinline bool inside_call(__u64 sp)
 	return thread && thread->call.sp && still_open(&thread->call, sp);
 }
 
-static __always_inline void on_free(struct pt_regs *ctx)
+/* Whether a library's function was called by a direct call, which only the library itself can make: glibc does when a thread
+ * ends, once for each chunk in its cache. What programs and other libraries call goes through the dynamic linker. */
+static __noinline bool called_by_own_library(struct pt_regs *ctx, __u64 cookie)
+{
+	__u64 entry = ctx->ip - (cookie >> HAWK_COOKIE_ENTRY_SHIFT), return_address = 0;
+	struct {
+		__u8 opcode;
+		__s32 displacement;
+	} __attribute__((packed)) call = {};
+
+	if (!(cookie & HAWK_COOKIE_IN_LIBRARY) ||
+	    bpf_probe_read_user(&return_address, sizeof(return_address), (void *)ctx->sp) ||
+	    bpf_probe_read_user(&call, sizeof(call), (void *)(return_address - sizeof(call))))
+		return false;
+	return call.opcode == 0xe8 && return_address + call.displacement == entry;
+}
+
+/* Whether this thread freed `address` a moment ago: then an outer allocator, which was probed too, has passed the call on.
+ * Had the address been handed out again since, the live table would know it. */
+static __noinline bool passed_on(__u64 address)
+{
+	struct hawk_thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+
+	return thread && thread->last_freed == address;
+}
+
+static __noinline void remember_free(__u64 address)
+{
+	struct hawk_thread *thread =
+		bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (thread)
+		thread->last_freed = address;
+	else
+		count_loss(HAWK_LOSS_THREAD_STATE);
+}
+
+static __always_inline void on_free(struct pt_regs *ctx, __u64 cookie)
 {
 	struct hawk_block block;
 	__u64 address = ctx->di;
 
 	if (!address || !is_target() || !state.enabled)
 		return;
-	if (live_take(address, &block))
+	if (live_take(address, &block)) {
 		book_freed(&block);
-	else if (!inside_call(ctx->sp))
+	} else {
+		if (inside_call(ctx->sp) || called_by_own_library(ctx, cookie) || passed_on(address))
+			return;
 		book_untraced_free();
+	}
+	if (state.several_allocators)
+		remember_free(address);
 }
 
 #endif

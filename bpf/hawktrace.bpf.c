@@ -62,7 +62,7 @@ int alloc_at_ret(struct pt_regs *ctx)
 SEC("uprobe")
 int free_entry(struct pt_regs *ctx)
 {
-	on_free(ctx);
+	on_free(ctx, bpf_get_attach_cookie(ctx));
 	return 0;
 }
 

@@ -16,4 +16,13 @@ enum hawk_call_kind {
 	HAWK_CALL_KIND_COUNT
 };
 
+/* The cookie of a probe on an allocator function: its kind and what follows. */
+#define HAWK_COOKIE_KIND 0xff
+/* It may throw. */
+#define HAWK_COOKIE_MAY_THROW 0x100
+/* It belongs to a shared library: a direct call of it comes from the library itself. */
+#define HAWK_COOKIE_IN_LIBRARY 0x200
+/* From here on: bytes from its first instruction to the probed one. */
+#define HAWK_COOKIE_ENTRY_SHIFT 16
+
 #endif

@@ -54,7 +54,7 @@ struct hawk_state {
 	__u32 enabled;            /* 0: entries and frees are ignored; calls that are open still finish */
 	__u32 exec_epoch;         /* times the target has replaced its program */
 	__u32 frameless_count;
-	__u32 pad_3;
+	__u32 several_allocators; /* more than one file has a probed free: one may pass calls on to another */
 	struct hawk_frameless_module frameless[HAWK_MAX_FRAMELESS_MODULES];
 	__u8 pad_0[48];
 	__u64 next_frame;         /* first unused entry of frames */

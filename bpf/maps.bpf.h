@@ -96,6 +96,7 @@ struct hawk_walk {
 struct hawk_thread {
 	struct hawk_call call;
 	struct hawk_walk walk;
+	__u64 last_freed;         /* kept only while state.several_allocators */
 	__u64 window_base;
 	__u64 window[HAWK_WINDOW_WORDS + 1];
 	__u64 frames[HAWK_MAX_FRAMES];

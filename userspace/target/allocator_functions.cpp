@@ -126,6 +126,7 @@ AllocatorFile find_allocator_functions(const ElfImage& image) {
   TargetResolver resolver(image);
   const Candidates candidates = find_candidates(image);
   AllocatorFile file;
+  file.is_library = image.is_library();
   for (const auto& [vaddr, candidate] : candidates) {
     const bool may_be_forwarder = candidate.only_operators || candidate.kind == HAWK_CALL_FREE;
     if (may_be_forwarder && is_forwarder(resolver, candidates, candidate)) continue;

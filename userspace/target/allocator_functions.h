@@ -35,6 +35,9 @@ struct UnprobedFunction {
 struct AllocatorFile {
   std::vector<AllocatorFunction> functions;  ///< sorted by entry_offset; empty: the file is no allocator
   std::vector<UnprobedFunction> unprobed;
+  /// The program cannot call the file's functions but through the dynamic linker: a direct call of one of them is the
+  /// allocator's own.
+  bool is_library = false;
 };
 
 /// Finds every function of the allocator catalogue that `image` defines and decides where to probe it.

@@ -111,6 +111,8 @@ std::map<std::uint64_t, std::string> ElfDynamic::got_symbols() const {
   return names;
 }
 
+bool ElfDynamic::has_soname() const { return entries_.contains(DT_SONAME); }
+
 std::optional<std::uint64_t> ElfDynamic::init_vaddr() const {
   if (const std::uint64_t init = value_of(DT_INIT); segments_.is_executable(init)) return init;
   const std::uint64_t slot = value_of(DT_INIT_ARRAY);

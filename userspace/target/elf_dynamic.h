@@ -33,6 +33,8 @@ class ElfDynamic {
   SymbolTable symbols() const;
   /// Name of the symbol by vaddr of its GOT slot, from JUMP_SLOT and GLOB_DAT relocations.
   std::map<std::uint64_t, std::string> got_symbols() const;
+  /// See ElfImage::is_library.
+  bool has_soname() const;
   /// See ElfImage::init_vaddr.
   std::optional<std::uint64_t> init_vaddr() const;
 

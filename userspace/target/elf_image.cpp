@@ -229,6 +229,8 @@ std::optional<std::uint64_t> ElfImage::init_vaddr() const {
   return impl_->dynamic ? impl_->dynamic->init_vaddr() : std::nullopt;
 }
 
+bool ElfImage::is_library() const { return impl_->dynamic && impl_->dynamic->has_soname(); }
+
 std::string ElfImage::interpreter() const { return impl_->interpreter; }
 
 }  // namespace hawk

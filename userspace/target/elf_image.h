@@ -50,6 +50,8 @@ class ElfImage {
   /// ELF virtual address of code that the dynamic linker runs exactly once when it loads the file: DT_INIT, else the
   /// first DT_INIT_ARRAY entry; nullopt when the file has neither, or when another file may take the entry's place.
   std::optional<std::uint64_t> init_vaddr() const;
+  /// Whether it is a shared library: it has a DT_SONAME. (PT_INTERP does not tell: libc.so.6 has one.)
+  bool is_library() const;
   /// PT_INTERP's content; empty for a static executable or a library.
   std::string interpreter() const;
 

@@ -36,8 +36,6 @@ using Skeleton = std::unique_ptr<hawktrace, Freer<hawktrace::destroy>>;
 constexpr std::uint64_t kFramesPerStack = 32;
 /// Stripes of the counters. More CPUs than this share stripes, which costs them contention but no exactness.
 constexpr std::uint32_t kMaxStripes = 64;
-/// Second byte of a cookie: the function may throw. The same as HAWK_COOKIE_MAY_THROW in bpf/calls.bpf.h.
-constexpr std::uint64_t kCookieMayThrow = 0x100;
 
 int print_libbpf(libbpf_print_level level, const char* format, va_list arguments) {
   if (level == LIBBPF_DEBUG || verbosity() != Verbosity::kVerbose) return 0;
@@ -111,12 +109,17 @@ struct ProbeSets {
   std::vector<Probe> throwing_rets;  ///< and their ret instructions
 };
 
+std::uint64_t cookie_of(const AllocatorFile& allocator, const AllocatorFunction& function) {
+  std::uint64_t cookie = (function.probe_offset - function.entry_offset) << HAWK_COOKIE_ENTRY_SHIFT | function.kind;
+  if (function.may_throw) cookie |= HAWK_COOKIE_MAY_THROW;
+  if (allocator.is_library) cookie |= HAWK_COOKIE_IN_LIBRARY;
+  return cookie;
+}
+
 ProbeSets sort_probes(const AllocatorFile& allocator) {
   ProbeSets sets;
   for (const AllocatorFunction& function : allocator.functions) {
-    const std::uint64_t kind = function.kind;
-    const Probe probe = {.file_offset = function.probe_offset,
-                         .cookie = kind | (function.may_throw ? kCookieMayThrow : 0)};
+    const Probe probe = {.file_offset = function.probe_offset, .cookie = cookie_of(allocator, function)};
     if (function.kind == HAWK_CALL_FREE) {
       sets.frees.push_back(probe);
     } else if (!function.may_throw) {
@@ -157,6 +160,7 @@ struct Tracer::Impl {
   KernelMaps maps;
   Drain drain;
   std::uint32_t cleaned_epoch = 0;
+  std::uint32_t files_with_free = 0;
   std::vector<UniqueFd> tracepoints;
   std::vector<UniqueFd> multi_links;
   std::vector<PerfLink> perf_links;
@@ -228,6 +232,7 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
 Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   const ProbeSets sets = sort_probes(allocator);
   const auto& programs = impl_->skeleton->progs;
+  if (!sets.frees.empty() && ++impl_->files_with_free > 1) impl_->maps.state->several_allocators = 1;
   // Frees first and entries last. A block whose allocation is seen must not be freed unseen.
   HAWK_TRY_VOID(impl_->attach(programs.free_entry, fd, sets.frees));
   HAWK_TRY_VOID(impl_->attach(programs.alloc_at_ret, fd, sets.throwing_rets));
