@@ -3,9 +3,9 @@
  *   stdin:  run DEPTH PAIRS    a malloc of 64 bytes below DEPTH calls, and its free in the loop; PAIRS times
  *   stdout: nanoseconds per pair
  *
- * The pairs are timed in short batches, and told is the batch that a tenth of all batches beat. What each pair costs is in
- * every batch; what the slower batches have on top is what else ran on a shared machine. On one with a load of 11 the
- * median of seven such figures repeats within 2 %, where the median batch itself moves by 30 %. */
+ * The pairs are timed in short batches, and told is the batch that a tenth of all batches beat. What each pair costs is
+ * in every batch; what the slower batches have on top is what else ran on a shared machine. On one with a load of 11
+ * the median of seven such figures repeats within 2 %, where the median batch itself moves by 30 %. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
