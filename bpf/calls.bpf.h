@@ -5,13 +5,18 @@
  * calls malloc), so that only the outermost call of a thread counts. It is open from its entry to its return; an entry
  * in between is nested, unless the open call can be seen to be gone:
  *
- *     rsp at entry      open call's return slot      what it means
- *     above the open    -                            the open call was left by longjmp or an exception
- *     at or below       holds the trampoline         nested (at: a tail call, which has the same slot)
- *     at or below       holds something else         left, and its stack has been used again
+ *     rsp at entry      open call's return slot    called from         what it means
+ *     above the open    -                          -                   the open call was left by longjmp or a throw
+ *     at or below       something else             -                   the same, and its stack has been used again
+ *     at the open       holds the trampoline       -                   nested: a tail call, which has the same slot
+ *     below the open    holds the trampoline       an allocator file   nested
+ *     below the open    holds the trampoline       elsewhere           left, and nobody has written to its slot since
  *
  * The trampoline is what the kernel puts in place of the return address while a return probe is pending. A call that may
- * throw has its returns probed at their instructions instead; its slot keeps the address, and a throw is no loss. */
+ * throw has its returns probed at their instructions instead; its slot keeps the address, and a throw is no loss.
+ *
+ * An allocator in the executable itself has callers in the same file, so that the last two rows cannot be told apart there:
+ * calls are then taken for nested, and counted as hidden if the open call never returns. */
 #ifndef HAWKTRACE_CALLS_BPF_H
 #define HAWKTRACE_CALLS_BPF_H
 
@@ -43,16 +48,34 @@ static __always_inline __u64 trampoline_address(void)
 	return area ? area->vaddr : 0;
 }
 
+/* Whether `address` lies in a file that may call an allocator from inside one; true as long as not all are known. */
+static __noinline bool in_allocator_file(__u64 address)
+{
+	if (!state.allocator_range_count)
+		return true;
+	for (__u32 i = 0; i < HAWK_MAX_ALLOCATOR_RANGES; i++) {
+		if (i >= state.allocator_range_count)
+			return false;
+		if (address >= state.allocator_ranges[i].start && address < state.allocator_ranges[i].end)
+			return true;
+	}
+	return false;
+}
+
 /* Whether the call that `call` says is open really still is, seen from an entry at `sp`. */
 static __noinline bool still_open(struct hawk_call *call, __u64 sp)
 {
-	__u64 slot = 0;
+	__u64 slot = 0, caller = 0, trampoline = trampoline_address();
 
 	if (sp > call->sp || bpf_probe_read_user(&slot, sizeof(slot), (void *)call->sp))
 		return false;
-	if (call->may_throw)
-		return slot == call->return_address && sp < call->sp;
-	return slot == trampoline_address();
+	if (slot != (call->may_throw ? call->return_address : trampoline))
+		return false;
+	if (sp == call->sp)
+		return !call->may_throw;
+	if (bpf_probe_read_user(&caller, sizeof(caller), (void *)sp))
+		return false;
+	return caller == trampoline || in_allocator_file(caller);
 }
 
 /* Takes the realloc family's old block out of the live table, now: once the allocator has moved the block, another thread
@@ -86,6 +109,7 @@ static __noinline void abandon(struct hawk_call *call, bool is_loss)
 {
 	put_back(call);
 	call->sp = 0;
+	call->nested = 0;
 	if (is_loss)
 		count_loss(HAWK_LOSS_ABANDONED_CALL);
 }
@@ -122,8 +146,11 @@ static __always_inline bool on_entry(struct pt_regs *ctx, __u64 cookie)
 	struct hawk_call *call = &thread->call;
 
 	if (call->sp) {
-		if (still_open(call, ctx->sp))
+		if (still_open(call, ctx->sp)) {
+			call->nested++;
+			book_allocated_on(HAWK_NESTED, 0);
 			return false;
+		}
 		abandon(call, !call->may_throw);
 	}
 	open_call(call, ctx, cookie);
@@ -162,20 +189,31 @@ static __always_inline void settle_old_block(struct hawk_call *call, bool failed
 	book_freed(&call->old);
 }
 
-/* Return of an allocating function to `pc`, where rsp is `sp` and rbp still what it is in `ctx`. */
-static __always_inline void on_return(struct pt_regs *ctx, __u64 pc, __u64 sp)
+/* The calls that were nested in `call` were indeed: it returns. */
+static __always_inline void settle_nested(struct hawk_call *call)
 {
-	if (!is_target())
-		return;
+	struct hawk_counters *c = call->nested ? counters_of(HAWK_NESTED) : NULL;
+
+	if (c)
+		__sync_fetch_and_add(&c->freed_count, call->nested);
+	call->nested = 0;
+}
+
+/* Return of an allocating function to `pc`, where rsp is `sp` and rbp still what it is in `ctx`. `at_ret`: told by a probe on
+ * a ret instruction; such a ret may belong to other functions than those it is probed for. That the thread has an open call
+ * says that it is the target's. */
+static __always_inline void on_return(struct pt_regs *ctx, __u64 pc, __u64 sp, bool at_ret)
+{
 	struct hawk_thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
 
 	/* Not the open call: nested, or begun before the trace. */
-	if (!thread || thread->call.sp != sp - 8)
+	if (!thread || thread->call.sp != sp - 8 || thread->call.may_throw != at_ret)
 		return;
 	struct hawk_call *call = &thread->call;
 	__u64 address = returned_address(call, ctx->ax);
 
 	settle_old_block(call, address == 0);
+	settle_nested(call);
 	call->sp = 0;
 	if (!address)
 		return;

@@ -4,7 +4,10 @@
 //   session   alloc_session on every allocating function
 //   multi     alloc_entry and alloc_return on every allocating function
 //   perf      the same, one perf event each
-//   always    free_entry; for functions that may throw alloc_entry and alloc_at_ret; module_init; the tracepoints
+//   always    free_entry; module_init; the tracepoints
+//
+// A function that may throw must not have its return address replaced, which no unwinder could pass: its returns are probed
+// at their ret instructions, by alloc_session or alloc_return as well.
 #include "vmlinux.h"
 
 #include <bpf/bpf_helpers.h>
@@ -24,14 +27,31 @@ static __always_inline bool session_is_return(struct pt_regs *ctx)
 	return bpf_session_is_return();
 }
 
+// At a return probe ip is the restored return address, and sp what the ret left; at a ret instruction both are still to come.
+static __always_inline void returns(struct pt_regs *ctx, bool at_ret)
+{
+	__u64 pc = ctx->ip, sp = ctx->sp;
+
+	if (at_ret) {
+		if (bpf_probe_read_user(&pc, sizeof(pc), (void *)sp))
+			return;
+		sp += 8;
+	}
+	on_return(ctx, pc, sp, at_ret);
+}
+
+// 1: leave the return half out.
 SEC("uprobe")
 int alloc_session(struct pt_regs *ctx)
 {
-	if (session_is_return(ctx)) {
-		on_return(ctx, ctx->ip, ctx->sp); // ip is the restored return address, sp what the ret left
-		return 0;
+	bool is_return = session_is_return(ctx);
+	__u64 cookie = is_return ? 0 : bpf_get_attach_cookie(ctx);
+
+	if (is_return || (cookie & HAWK_COOKIE_AT_RET)) {
+		returns(ctx, !is_return);
+		return 1;
 	}
-	return on_entry(ctx, bpf_get_attach_cookie(ctx)) ? 0 : 1; // 1: leave the return half out
+	return on_entry(ctx, cookie) && !(cookie & HAWK_COOKIE_MAY_THROW) ? 0 : 1;
 }
 
 SEC("uprobe")
@@ -44,18 +64,7 @@ int alloc_entry(struct pt_regs *ctx)
 SEC("uprobe")
 int alloc_return(struct pt_regs *ctx)
 {
-	on_return(ctx, ctx->ip, ctx->sp);
-	return 0;
-}
-
-// On a ret instruction of a function that may throw: the return address is still on the stack.
-SEC("uprobe")
-int alloc_at_ret(struct pt_regs *ctx)
-{
-	__u64 pc;
-
-	if (!bpf_probe_read_user(&pc, sizeof(pc), (void *)ctx->sp))
-		on_return(ctx, pc, ctx->sp + 8);
+	returns(ctx, !!(bpf_get_attach_cookie(ctx) & HAWK_COOKIE_AT_RET));
 	return 0;
 }
 
@@ -87,10 +96,13 @@ int BPF_PROG(process_exec, struct task_struct *task)
 
 	if (thread && thread->call.old_found)
 		leave_hand(&thread->call);
-	if (thread)
+	if (thread) {
+		settle_nested(&thread->call);
 		thread->call.sp = 0;
+	}
 	for (int i = 0; i < HAWK_MAX_FRAMELESS_MODULES; i++)
 		state.frameless[i].base = 0;
+	state.allocator_range_count = 0;
 	__sync_fetch_and_add(&state.exec_epoch, 1);
 	return 0;
 }
@@ -108,6 +120,8 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 	struct signal_struct *signal = task->signal;
 	bool all_end = (signal->flags & group_exit) || signal->group_exec_task;
 
+	if (thread && all_end)
+		settle_nested(&thread->call);
 	if (thread && thread->call.sp)
 		abandon(&thread->call, !thread->call.may_throw && !all_end);
 	return 0;

@@ -22,6 +22,8 @@ enum hawk_call_kind {
 #define HAWK_COOKIE_MAY_THROW 0x100
 /* It belongs to a shared library: a direct call of it comes from the library itself. */
 #define HAWK_COOKIE_IN_LIBRARY 0x200
+/* The probe is on one of its ret instructions; the rest of the cookie has no meaning. */
+#define HAWK_COOKIE_AT_RET 0x400
 /* From here on: bytes from its first instruction to the probed one. */
 #define HAWK_COOKIE_ENTRY_SHIFT 16
 

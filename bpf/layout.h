@@ -19,7 +19,10 @@
 #define HAWK_IN_HAND 1
 /* Its freed_count counts frees of blocks that the live table does not know. */
 #define HAWK_UNTRACED 2
-#define HAWK_FIRST_STACK 3
+/* Calls that were taken for an allocator's own because they came from inside an open call: allocated when that happens,
+ * freed when the open call returns. What is left at the end was hidden by calls that never returned. */
+#define HAWK_NESTED 3
+#define HAWK_FIRST_STACK 4
 /* Addresses of user space end below 2^56 (five-level paging), so that a key has room for the program's epoch. */
 #define HAWK_EPOCH_SHIFT 56
 
@@ -42,6 +45,14 @@ struct hawk_frameless_module {
 	__u64 init_vaddr;         /* where module_init is probed, ELF virtual address */
 };
 
+/* Files whose code may call an allocator from inside an allocator: those that define one, and the dynamic linker. */
+#define HAWK_MAX_ALLOCATOR_RANGES 32
+
+struct hawk_range {
+	__u64 start;
+	__u64 end;
+};
+
 /* How to step over one call site of a frameless function. */
 struct hawk_frameless_rule {
 	__u32 cfa_offset_bytes;   /* canonical frame address minus rsp after the call */
@@ -56,7 +67,10 @@ struct hawk_state {
 	__u32 frameless_count;
 	__u32 several_allocators; /* more than one file has a probed free: one may pass calls on to another */
 	struct hawk_frameless_module frameless[HAWK_MAX_FRAMELESS_MODULES];
-	__u8 pad_0[48];
+	__u32 allocator_range_count; /* 0: not all of them are known */
+	__u32 pad_3;
+	struct hawk_range allocator_ranges[HAWK_MAX_ALLOCATOR_RANGES];
+	__u8 pad_0[40];
 	__u64 next_frame;         /* first unused entry of frames */
 	__u32 next_stack;         /* first unused stack number */
 	__u32 pad_1;

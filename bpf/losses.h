@@ -14,6 +14,7 @@
 	HAWK_LOSS(FRAMES_FULL, "frames_full", "allocations booked without a stack: the storage for frames is full")         \
 	HAWK_LOSS(THREAD_STATE, "thread_state", "calls not followed: no memory for the thread's state")                     \
 	HAWK_LOSS(ABANDONED_CALL, "abandoned_calls", "allocator calls that never returned (longjmp, thread killed)")        \
+	HAWK_LOSS(HIDDEN_CALL, "hidden_calls", "calls taken for an allocator's own, inside a call that never returned")        \
 	HAWK_LOSS(UNREADABLE_RESULT, "unreadable_result", "allocations not kept: the result could not be read")             \
 	HAWK_LOSS(TRUNCATED_STACK, "truncated_stacks", "stacks cut at the depth limit (--stack-depth)")                     \
 	HAWK_LOSS(FUNCTION_NOT_PROBED, "functions_not_probed", "allocator functions that could not be probed")              \

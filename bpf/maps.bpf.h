@@ -78,6 +78,8 @@ struct hawk_call {
 	__u32 old_found;
 	__u16 kind;
 	__u16 may_throw;
+	__u32 nested;             /* entries since that were taken for nested */
+	__u32 pad_0;
 };
 
 /* A stack while it is walked. In map memory and not in registers, because the verifier follows the exact values of

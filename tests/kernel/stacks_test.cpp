@@ -42,6 +42,18 @@ KERNEL_TEST(stacks, twenty_thousand) {
   }
 }
 
+// An allocator in the executable has callers in the same file, so that later calls cannot be told from its own. They
+// are not lost silently: each passes two probed functions, the executable's malloc and libc's.
+KERNEL_TEST(longjmp, hidden_calls_are_counted) {
+  LedgerProgram program({.program = "longjmp_over_hole_in_executable"});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  EXPECT_FALSE(report.exact);
+  EXPECT_EQ(report.totals.allocated_count, 0u);
+  EXPECT_EQ(report.losses.at("hidden_calls"), 2 * ledger.sites.at("by_malloc").allocated_count);
+}
+
 KERNEL_TEST(stacks, table_full) {
   LedgerProgram program({.program = "stack_table_full"});
   Trace trace = Trace::attach(program.pid(), way, {"--max-stacks", "16"});

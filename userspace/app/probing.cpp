@@ -23,6 +23,13 @@ Allocator describe(const MappedModule& module, const AllocatorFile& file) {
   return allocator;
 }
 
+/// The dynamic linker allocates on behalf of an allocator: thread-local storage, symbol look-ups. It, and in musl the C
+/// library that it is one file with, defines __tls_get_addr (System V ABI, thread-local storage).
+bool is_dynamic_linker(const ElfImage& image) {
+  constexpr std::string_view kNames[] = {"__tls_get_addr"};
+  return !image.functions(kNames).empty();
+}
+
 }  // namespace
 
 Result<void> Probing::probe_allocator(const MappedModule& module, bool is_expected) {
@@ -61,7 +68,9 @@ Result<void> Probing::probe_module(ModuleId id, bool is_expected) {
     if (!module.is_vdso) log_verbose(fmt::format("{} cannot be read as an ELF file", module.path));
     return {};
   }
+  const std::size_t known = allocators_.size();
   HAWK_TRY_VOID(probe_allocator(module, is_expected));
+  if (allocators_.size() > known || is_dynamic_linker(*module.image)) allocator_files_.push_back(id);
   return add_operator_frames(id, is_expected);
 }
 
@@ -81,9 +90,21 @@ void Probing::update_base(ModuleId id) {
   if (base) tracer_.set_module_base(number->second, *base);
 }
 
+void Probing::update_allocator_ranges() {
+  if (!knows_allocator_files_) return;
+  std::vector<AddressRange> all;
+  for (const ModuleId id : allocator_files_) {
+    const std::vector<AddressRange> ranges = modules_.ranges_of(id);
+    if (ranges.empty()) return;  // a command that is still being loaded
+    all.insert(all.end(), ranges.begin(), ranges.end());
+  }
+  tracer_.set_allocator_ranges(all);
+}
+
 Result<void> Probing::take_mappings(const std::vector<Mapping>& mappings) {
   for (const ModuleId id : modules_.replace_all(mappings)) HAWK_TRY_VOID(probe_module(id, false));
   for (const auto& [id, number] : frameless_) update_base(id);
+  update_allocator_ranges();
   return {};
 }
 
@@ -98,6 +119,7 @@ void Probing::take_new_mapping(const Mapping& mapping) {
   }
   const std::optional<ModuleAddress> place = modules_.resolve(mapping.start);
   if (place) update_base(place->module);
+  update_allocator_ranges();
 }
 
 }  // namespace hawk

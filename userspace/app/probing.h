@@ -29,6 +29,9 @@ class Probing {
   /// From now on a new file with allocator functions is a late one: what it handed out before it was probed is unknown.
   void tracing_began() { tracing_ = true; }
 
+  /// The target runs another program: which allocators that will use is not known for sure any more.
+  void program_replaced() { knows_allocator_files_ = false; }
+
   bool found_allocator() const { return !allocators_.empty(); }
   const std::vector<Allocator>& allocators() const { return allocators_; }
   const ModuleMap& modules() const { return modules_; }
@@ -38,11 +41,14 @@ class Probing {
   Result<void> probe_allocator(const MappedModule& module, bool is_expected);
   Result<void> add_operator_frames(ModuleId id, bool is_expected);
   void update_base(ModuleId id);
+  void update_allocator_ranges();
 
   ModuleMap modules_;
   Tracer& tracer_;
   bool tracing_ = false;
   std::vector<Allocator> allocators_;
+  bool knows_allocator_files_ = true;
+  std::vector<ModuleId> allocator_files_;        ///< those that define an allocator, and the dynamic linker
   std::map<ModuleId, std::uint32_t> frameless_;  ///< the tracer's numbers of the files with frameless operator new
 };
 

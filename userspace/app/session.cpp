@@ -137,7 +137,10 @@ void Session::drain() {
   const auto began = std::chrono::steady_clock::now();
   const Drained drained = tracer_.drain();
   longest_drain_ = std::max<std::chrono::nanoseconds>(longest_drain_, std::chrono::steady_clock::now() - began);
-  if (drained.exec_epoch != model_.exec_epoch()) take_mappings_again();
+  if (drained.exec_epoch != model_.exec_epoch()) {
+    if (drained.exec_epoch > subject_.own_execs) probing_.program_replaced();
+    take_mappings_again();
+  }
   // After the books: the mapping of every stack in them has been announced by then.
   take_mapping_events();
   model_.update(drained, [this](std::uint64_t address) {

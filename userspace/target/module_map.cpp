@@ -134,6 +134,14 @@ std::optional<std::uint64_t> ModuleMap::load_base(ModuleId id) const {
   return std::nullopt;
 }
 
+std::vector<AddressRange> ModuleMap::ranges_of(ModuleId id) const {
+  std::vector<AddressRange> found;
+  for (const auto& [start, range] : ranges_) {
+    if (range.module == id) found.push_back({.start = start, .end = range.end});
+  }
+  return found;
+}
+
 std::optional<ModuleId> ModuleMap::expect(const std::string& path) {
   UniqueFd fd = open_read_only(path);
   struct stat status;

@@ -29,6 +29,12 @@ struct ModuleAddress {
   std::uint64_t vaddr = 0;  ///< ELF virtual address in the module
 };
 
+/// From the first address to one past the last.
+struct AddressRange {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+};
+
 /// Which files lie where in the target's address space. Files are opened when they are first seen, so that they can
 /// still be read when they have been replaced, unmapped, or the target is gone.
 class ModuleMap {
@@ -45,6 +51,8 @@ class ModuleMap {
   std::optional<ModuleAddress> resolve(std::uint64_t address) const;
   /// The address that ELF virtual address 0 of `module` has now; nullopt when it is not mapped.
   std::optional<std::uint64_t> load_base(ModuleId module) const;
+  /// Where the module's code is mapped now.
+  std::vector<AddressRange> ranges_of(ModuleId module) const;
   /// Adds a file that will be mapped later, so that it can be prepared. nullopt when it cannot be opened.
   std::optional<ModuleId> expect(const std::string& path);
 

@@ -51,7 +51,7 @@ Drained Drain::read(const KernelMaps& maps) {
   }
   given_.resize(std::max(given_.size(), sums.size()));
   for (std::uint32_t number = 0; number < sums.size(); ++number) {
-    const bool bookkeeping = number == HAWK_IN_HAND || number == HAWK_UNTRACED;
+    const bool bookkeeping = number != HAWK_NO_STACK && number < HAWK_FIRST_STACK;
     if (bookkeeping || sums[number].allocated_count == 0) continue;
     drained.counters.push_back({.id = StackId{number}, .counters = sums[number]});
     if (!given_[number]) drained.new_stacks.push_back(read_stack(maps, number));

@@ -15,4 +15,15 @@ Result<MappedArray> MappedArray::make(int map_fd, std::size_t bytes, const char*
   return MappedArray(data, bytes);
 }
 
+Pending pending_on(const KernelMaps& maps, std::uint32_t reserved_number) {
+  Pending sum;
+  const std::span<const hawk_counters> all = maps.counters.as<hawk_counters>();
+  for (std::size_t stripe = 0; stripe <= maps.config.cpu_mask; ++stripe) {
+    const hawk_counters& counters = all[stripe * maps.config.max_stacks + reserved_number];
+    sum.bytes += counters.allocated_bytes - counters.freed_bytes;
+    sum.count += counters.allocated_count - counters.freed_count;
+  }
+  return sum;
+}
+
 }  // namespace hawk

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -48,5 +49,15 @@ struct KernelMaps {
   hawk_config config = {};
   hawk_state* state = nullptr;  ///< lives as long as the skeleton
 };
+
+/// What was begun and not finished.
+struct Pending {
+  std::uint64_t bytes = 0;
+  std::uint64_t count = 0;
+  bool operator==(const Pending&) const = default;
+};
+
+/// allocated - freed of one of the reserved stack numbers, over all stripes.
+Pending pending_on(const KernelMaps& maps, std::uint32_t reserved_number);
 
 }  // namespace hawk

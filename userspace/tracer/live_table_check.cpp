@@ -41,47 +41,29 @@ Result<void> for_each_block(int fd, const std::function<void(__u64, const hawk_b
   }
 }
 
-struct Sum {
-  std::uint64_t bytes = 0;
-  std::uint64_t count = 0;
-  bool operator==(const Sum&) const = default;
-};
-
-/// What open realloc calls hold.
-Sum in_hand(const KernelMaps& maps) {
-  Sum sum;
-  const std::span<const hawk_counters> all = maps.counters.as<hawk_counters>();
-  for (std::size_t stripe = 0; stripe <= maps.config.cpu_mask; ++stripe) {
-    const hawk_counters& hand = all[stripe * maps.config.max_stacks + HAWK_IN_HAND];
-    sum.bytes += hand.allocated_bytes - hand.freed_bytes;
-    sum.count += hand.allocated_count - hand.freed_count;
-  }
-  return sum;
-}
-
 }  // namespace
 
 Result<bool> live_table_agrees(int live_blocks_fd, const KernelMaps& maps, const Drained& drained) {
-  std::unordered_map<std::uint32_t, Sum> table;
+  std::unordered_map<std::uint32_t, Pending> table;
   HAWK_TRY_VOID(for_each_block(live_blocks_fd, [&](__u64 key, const hawk_block& block) {
     if (epoch_of(key) != (drained.exec_epoch & kEpochBits)) return;
-    Sum& sum = table[block.stack];
+    Pending& sum = table[block.stack];
     sum.bytes += block.size_bytes;
     sum.count += 1;
   }));
-  Sum missing;
+  Pending missing;
   for (const StackCounters& stack : drained.counters) {
     const std::uint32_t number = static_cast<std::uint32_t>(stack.id);
     const hawk_stack_record& record = maps.stack_records.as<hawk_stack_record>()[number];
     if (stack.id != kNoStack && record.exec_epoch != drained.exec_epoch) continue;
-    const Sum held = table[number];
+    const Pending held = table[number];
     if (held.count > stack.counters.live_count() || held.bytes > stack.counters.live_bytes()) return false;
     missing.count += stack.counters.live_count() - held.count;
     missing.bytes += stack.counters.live_bytes() - held.bytes;
     table.erase(number);
   }
-  const bool all_known = table.empty() || (table.size() == 1 && table.begin()->second == Sum{});
-  return all_known && missing == in_hand(maps);
+  const bool all_known = table.empty() || (table.size() == 1 && table.begin()->second == Pending{});
+  return all_known && missing == pending_on(maps, HAWK_IN_HAND);
 }
 
 Result<void> drop_old_epochs(int live_blocks_fd, std::uint32_t current_epoch) {

@@ -76,11 +76,12 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
   bpf_map__set_max_entries(skeleton.maps.stack_records, config.max_stacks);
   bpf_map__set_max_entries(skeleton.maps.frames, static_cast<__u32>(config.frame_capacity));
   bpf_program__set_autoload(skeleton.progs.alloc_session, options.way == AttachWay::kSession);
+  bpf_program__set_autoload(skeleton.progs.alloc_entry, options.way != AttachWay::kSession);
   bpf_program__set_autoload(skeleton.progs.alloc_return, options.way != AttachWay::kSession);
   if (options.way == AttachWay::kPerf) return;
   const auto multi = static_cast<bpf_attach_type>(kAttachTypeUprobeMulti);
-  for (bpf_program* program : {skeleton.progs.alloc_entry, skeleton.progs.alloc_return, skeleton.progs.alloc_at_ret,
-                               skeleton.progs.free_entry, skeleton.progs.module_init}) {
+  for (bpf_program* program : {skeleton.progs.alloc_entry, skeleton.progs.alloc_return, skeleton.progs.free_entry,
+                               skeleton.progs.module_init}) {
     bpf_program__set_expected_attach_type(program, multi);
   }
   bpf_program__set_expected_attach_type(skeleton.progs.alloc_session,
@@ -126,7 +127,8 @@ ProbeSets sort_probes(const AllocatorFile& allocator) {
       sets.returning.push_back(probe);
     } else {
       sets.throwing.push_back(probe);
-      for (const std::uint64_t offset : function.return_offsets) sets.throwing_rets.push_back({.file_offset = offset});
+      for (const std::uint64_t offset : function.return_offsets)
+        sets.throwing_rets.push_back({.file_offset = offset, .cookie = HAWK_COOKIE_AT_RET});
     }
   }
   // Two throwing functions may share a slow path and hence its ret.
@@ -230,16 +232,17 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
 }
 
 Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
-  const ProbeSets sets = sort_probes(allocator);
+  ProbeSets sets = sort_probes(allocator);
   const auto& programs = impl_->skeleton->progs;
   if (!sets.frees.empty() && ++impl_->files_with_free > 1) impl_->maps.state->several_allocators = 1;
   // Frees first and entries last. A block whose allocation is seen must not be freed unseen.
   HAWK_TRY_VOID(impl_->attach(programs.free_entry, fd, sets.frees));
-  HAWK_TRY_VOID(impl_->attach(programs.alloc_at_ret, fd, sets.throwing_rets));
-  HAWK_TRY_VOID(impl_->attach(programs.alloc_entry, fd, sets.throwing));
-  if (impl_->options.way == AttachWay::kSession) return impl_->attach(programs.alloc_session, fd, sets.returning);
-  HAWK_TRY_VOID(impl_->attach(programs.alloc_return, fd, sets.returning, true));
-  return impl_->attach(programs.alloc_entry, fd, sets.returning);
+  const bool session = impl_->options.way == AttachWay::kSession;
+  HAWK_TRY_VOID(impl_->attach(session ? programs.alloc_session : programs.alloc_return, fd, sets.throwing_rets));
+  if (!session) HAWK_TRY_VOID(impl_->attach(programs.alloc_return, fd, sets.returning, true));
+  std::vector<Probe> entries = std::move(sets.returning);
+  entries.insert(entries.end(), sets.throwing.begin(), sets.throwing.end());
+  return impl_->attach(session ? programs.alloc_session : programs.alloc_entry, fd, entries);
 }
 
 Result<std::optional<std::uint32_t>> Tracer::add_operator_frames(int fd, const OperatorFrames& frames,
@@ -255,6 +258,18 @@ Result<std::optional<std::uint32_t>> Tracer::add_operator_frames(int fd, const O
 
 void Tracer::set_module_base(std::uint32_t module, std::uint64_t base) {
   set_frameless_base(impl_->maps, module, base);
+}
+
+void Tracer::set_allocator_ranges(const std::vector<AddressRange>& ranges) {
+  hawk_state& state = *impl_->maps.state;
+  // Zero says "not all known", which is what the programs shall see while the table is rewritten, or if it is too
+  // small.
+  __atomic_store_n(&state.allocator_range_count, 0, __ATOMIC_SEQ_CST);
+  if (ranges.size() > HAWK_MAX_ALLOCATOR_RANGES) return;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    state.allocator_ranges[i] = {.start = ranges[i].start, .end = ranges[i].end};
+  }
+  __atomic_store_n(&state.allocator_range_count, static_cast<__u32>(ranges.size()), __ATOMIC_SEQ_CST);
 }
 
 void Tracer::enable() { __atomic_store_n(&impl_->maps.state->enabled, 1, __ATOMIC_SEQ_CST); }
@@ -278,6 +293,8 @@ void Tracer::stop() {
   destroy_together(impl_->perf_links);
   destroy_together(impl_->multi_links);
   impl_->tracepoints.clear();
+  // No call can return any more: what is still counted as nested in an open one was hidden by it.
+  count_loss(HAWK_LOSS_HIDDEN_CALL, pending_on(impl_->maps, HAWK_NESTED).count);
 }
 
 Result<bool> Tracer::verify(const Drained& drained) {

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "userspace/base/result.h"
 #include "userspace/tables/drained.h"
 #include "userspace/target/allocator_functions.h"
+#include "userspace/target/module_map.h"
 #include "userspace/target/operator_frames.h"
 #include "userspace/tracer/attach_way.h"
 
@@ -43,6 +45,10 @@ class Tracer {
   Result<std::optional<std::uint32_t>> add_operator_frames(int fd, const OperatorFrames& frames, bool watch_init);
   /// The address that the file's ELF virtual address 0 has in the process.
   void set_module_base(std::uint32_t module, std::uint64_t base);
+
+  /// Where the code lies that may call an allocator from inside one: files that define one, and the dynamic linker. To
+  /// be set when all of them are known, and again when one is added; an exec of the target forgets them.
+  void set_allocator_ranges(const std::vector<AddressRange>& ranges);
 
   /// From here on allocations and frees count.
   void enable();
