@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Writes the seeds of every fuzz corpus to tests/fuzz/corpus/<target>/.
+
+usage: make_corpus.py [DIRECTORY]    DIRECTORY takes the place of tests/fuzz/corpus
+
+The same tools make the same bytes. Files that a fuzzer found (path_*, crash_*) are not touched.
+"""
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+FIXTURES = HERE.parent / 'unit' / 'target' / 'fixtures'
+
+# Small files: no page is padded, nothing is placed on a page of its own.
+LINK = ['ld', '-shared', '-z', 'noseparate-code', '-z', 'norelro', '-z', 'max-page-size=16', '--build-id=sha1']
+
+MAPPINGS = {
+    'service': ('55d0c0400000-55d0c0401000 r--p 00000000 fe:01 131075                     /usr/bin/service\n'
+                '55d0c0401000-55d0c0402000 r-xp 00001000 fe:01 131075                     /usr/bin/service\n'
+                '55d0c1a00000-55d0c1a21000 rw-p 00000000 00:00 0                          [heap]\n'
+                '7f12a0000000-7f12a0021000 rw-p 00000000 00:00 0 \n'
+                '7ffd1c9f0000-7ffd1ca11000 rw-p 00000000 00:00 0                          [stack]\n'
+                'ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n'),
+    'deleted': ('7f0000000000-7f0000001000 r-xp 00000000 08:01 77 /opt/plug in (deleted)/x.so (deleted)\n'
+                '7f0000001000-7f0000002000 r-xp 00000000 08:01 0 /no/file (deleted)\n'
+                '7f0000002000-7f0000003000 r-xp 00000000 08:01 78  (deleted)\n'
+                '7f0000003000-7f0000004000 rwxs 00000000 00:01 79 /memfd:jit (deleted) (deleted)\n'),
+    'newline_in_path': '7f0000000000-7f0000001000 r-xp 00000000 08:01 9 /tmp/a\\012b\\012\\0123 \\\\012\n',
+    'cut_short': '7f0000000000-7f0000001000 r-xp 00000000 08:01 12\n7f0000001000-7f00000020',
+    'widest_numbers': 'fffffffffffffffe-ffffffffffffffff ---p ffffffffffffffff ffffffff:ffffffff 18446744073709551615 x\n'
+                      '1-2 r-xp 0 100000000:1ffffffff 1\n',
+    'damaged': ('\n \n-\n0-0 r-xp 0 0:0 0\n2-1 r-xp 0 0:0 0\n1-2 r-xp\n1-2 r-xp 0\n1-2 r-xp 0 0\n1-2 r-xp 0 0: 5\n'
+                '10000000000000000-2 r-xp 0 0:0 0\n-1-2 r-xp 0 0:0 0\n1-2 r-x 0 0:0 0\n1-2 r-xp 0 0:0 0x1\n'
+                '0x1-0x2 r-xp 0 0:0 0\n1-2 r-xp 0 0:0 99999999999999999999 /x\n'),
+}
+
+OPTIONS = {
+    'attach': ['-p', '1', '--duration', '10s', '--top', '20', '--sort', 'allocated', '--format', 'json', '-o', 'x.json'],
+    'all_values': ['--pid=1', '--interval=250ms', '--min-size=4KiB', '--color', 'never', '--stack-depth', '256',
+                   '--attach-via', 'perf', '--unwind', 'fp', '--max-blocks', '67108864', '--max-stacks', '16'],
+    'all_flags': ['-qp1', '--full-stacks', '--bytes', '--require-exact', '--verify', '--ready-fd', '2'],
+    'command': ['-v', '--', './server', '--port', '8080', '--', '-p', '1'],
+    'help': ['-h'],
+    'version': ['--version', '-p', 'x'],
+    'misspelt': ['--tpo', '5', '--sort', 'alocated', '-p1'],
+    'value_missing': ['-p', '--top', '5'],
+    'value_for_flag': ['-p1', '--verify=yes'],
+    'twice': ['-p', '1', '--pid', '2'],
+    'both_targets': ['-p', '1', '--', 'ls'],
+    'no_command': ['--'],
+    'empty_words': ['', '-', '--=', '-p=', '-p', '', '-o', '', '=', '-=-', '---', '--pid='],
+    'numbers': ['-p', '2147483648', '--duration', '18446744073709551616h', '--top', '-1', '--min-size', '16777216T'],
+    'numbers_at_limit': ['-p', '2147483647', '--duration', '8760h', '--top', '1048576', '--min-size', '16777215T'],
+    'units': ['-p', '+1', '--duration', '1e3', '--interval', '99ms', '--min-size', '1KB', '--stack-depth', '0x10'],
+    'not_text': ['-p', '\udcff\x1b[2J', '--\udcfe', '{}', '{0}', '%s', '--duration', '{}s'],
+    'stray_words': ['1234', 'redis-server', '-p', 'redis-server', '-x', '-pv'],
+}
+
+NAMES = {
+    'cxx': ['server', '_ZN5cache3putEiSt6vectorIiSaIiEE', '_ZNSt6vectorIiSaIiEE9push_backEOi', '_Znwm', 'src/cache.cpp',
+            '/usr/lib/libc.so.6', '0123abcd', 'malloc'],
+    'rust': ['_RNvC6_123foo3bar', '_RNvNtCs1234_7mycrate3foo3bar', '_ZN4core3fmt5write17h0123456789abcdefE',
+             '_RINvNtC3std3mem8align_ofjE', '__rust_alloc', '_RNCNvC4main3run0B3_'],
+    'lambdas': ['_ZZN1a1bEvENKUlvE_clEv', '_ZN12_GLOBAL__N_11fEv', '_ZN1aplERKS_', 'operator->', 'a::operator()(int)',
+                '(anonymous namespace)::f<(a)1>(int) const', 'void (*pick<int>(int))(char)', 'f [clone .isra.0]'],
+    'brackets': ['<', '>', '(', ')', ']', '}', '{', '<(', '->', 'operator', 'operator<', 'a<b>>(c', '<a as b>::c', '::'],
+    'truncated_manglings': ['_Z', '_ZN', '_ZNK', '_ZSt', '_ZTV', '_R', '_RN', '_ZN9999999999aE', '_GLOBAL_', '_ZL1'],
+    'controls': ['\x1b[2J', '\r\n\t\x07', '\u202egnp.exe', 'e\u0301\u200b', '\u4e2d\u6587', '\udcff\udcc0\udc80', '\u2028'],
+    'deep_nesting': ['_Z1f' + 'P' * 300 + 'i', '<' * 400, '_Z1fI' + 'Li1E' * 60 + 'EvT_', '_RNv' + 'B_' * 40],
+    'exponential': ['_Z1fI' + ''.join(f'1aIS{i}_S{i}_E' for i in range(8)) + 'Evv', '_Z1fSt4pairIS_IS0_S0_ES1_E'],
+    'empty': [''],
+}
+# Options and counters: every bit of the fifth byte is a switch, the sixth and seventh are columns and rows.
+NAMES_HEADERS = {
+    'narrow': bytes([1, 9, 200, 3, 7, 0x30, 40, 10]) + struct.pack('<Q', 10**10),
+    'wide_full': bytes([0, 2, 255, 0, 0, 0x03, 0, 60]) + struct.pack('<Q', 2**64 - 1),
+    'color': bytes([255, 255, 255, 5, 255, 0x44, 132, 24]) + bytes(8),
+}
+
+CALL_SITES = {
+    'direct_call': '90 90 90 e8 01 02 03 04',
+    'through_register': '90 90 90 90 90 41 ff d4',
+    'through_rip': '90 90 ff 15 01 02 03 04',
+    'through_table': '90 ff 14 c5 00 10 40 00',
+    'far_displacement': '90 41 ff 94 c7 00 02 00 00',
+    'segment_prefix': '64 ff 14 25 10 00 00 00',
+    'glibc_restorer': '90 90 90 90 90 90 90 90 48 c7 c0 0f 00 00 00 0f 05',
+    'musl_restorer': '90 90 90 90 90 90 90 90 b8 0f 00 00 00 0f 05',
+    'no_call': '90 90 90 90 90 90 ff e0',
+    'one_byte_short_of_a_window': '48 89 df e8 01 02 03 04 90 90 90 90 90 90 90 90',
+}
+
+
+def arguments(kind, *values):
+    return struct.pack('<IQQQ', kind, *values)
+
+
+REQUESTED_SIZES = {
+    'malloc': arguments(1, 100, 0, 0),
+    'calloc': arguments(2, 3, 7, 0),
+    'calloc_overflow': arguments(2, 2**33, 2**31, 0),
+    'calloc_largest': arguments(2, 2**32 - 1, 2**32 + 1, 0),
+    'calloc_zero': arguments(2, 2**40, 0, 0),
+    'realloc': arguments(3, 1, 2**64 - 1, 0),
+    'reallocarray_overflow': arguments(4, 1, 2**64 - 1, 2),
+    'aligned_alloc': arguments(5, 64, 100, 0),
+    'posix_memalign': arguments(6, 1, 64, 100),
+    'unknown_kind': arguments(2**32 - 1, 1, 2, 3),
+}
+
+
+def encoded(words):
+    """Words separated by NUL; \\udcXX stands for the byte XX."""
+    return b'\0'.join(word.encode('utf-8', 'surrogateescape') for word in words)
+
+
+def run(*command, cwd):
+    subprocess.run(command, cwd=cwd, check=True)
+    return (cwd / command[command.index('-o') + 1]).read_bytes()
+
+
+def without_section_headers(image):
+    header = bytearray(image)
+    header[40:48] = bytes(8)   # e_shoff
+    header[60:64] = bytes(4)   # e_shnum, e_shstrndx
+    return bytes(header)
+
+
+def elf_images(cwd):
+    """Libraries with allocator functions, whole and damaged."""
+    images = {}
+    for name in ('allocator', 'operators', 'placement'):
+        run('as', '-o', f'{name}.o', str(FIXTURES / f'{name}.s'), cwd=cwd)
+        run(*LINK, '-o', f'{name}.so', f'{name}.o', cwd=cwd)
+        images[name] = run('strip', '-o', f'{name}.stripped', f'{name}.so', cwd=cwd)
+    images['with_symtab'] = (cwd / 'operators.so').read_bytes()
+    images['sysv_hash'] = run(*LINK, '--hash-style=sysv', '-s', '-o', 'sysv.so', 'allocator.o', cwd=cwd)
+    images['indirect_branch_tracking'] = run(*LINK, '-z', 'ibtplt', '-s', '-o', 'ibt.so', 'operators.o', cwd=cwd)
+    images['no_section_headers'] = without_section_headers(images['allocator'])
+    images['relr'] = run(*LINK, '-z', 'pack-relative-relocs', '-s', '-o', 'relr.so', 'operators.o', cwd=cwd)
+    images['header_only'] = images['allocator'][:64]
+    images['cut_in_segments'] = images['allocator'][:0x400]
+    images['other_processor'] = images['header_only'][:18] + b'\xb7\0' + images['header_only'][20:]
+    images['class_32'] = images['header_only'][:4] + b'\1' + images['header_only'][5:]
+    images['not_elf'] = b'#!/bin/sh\n'
+    return images
+
+
+def modules(cwd):
+    """One module with debug information of each make, and what becomes of it."""
+    source = str(HERE / 'seeds' / 'nested.cpp')
+    flags = ['-O2', '-fPIC', '-fno-exceptions', '-fno-rtti', '-fno-asynchronous-unwind-tables', '-fno-ident',
+             f'-ffile-prefix-map={HERE}=.', f'-ffile-prefix-map={cwd}=.', '-c', '-o', 'nested.o', source]
+    images = {}
+    for compiler in ('g++', 'clang++'):
+        for version in (4, 5):
+            run(compiler, f'-gdwarf-{version}', *flags, cwd=cwd)
+            name = f'{compiler[:-2]}_dwarf{version}'
+            images[name] = run(*LINK, '-e', 'entry', '-o', f'{name}.so', 'nested.o', cwd=cwd)
+    subprocess.run(['objcopy', '--compress-debug-sections=zlib', 'g_dwarf5.so', 'zlib.so'], cwd=cwd, check=True)
+    images['compressed'] = (cwd / 'zlib.so').read_bytes()
+    images['symbols_only'] = run('strip', '-g', '-o', 'symbols.so', 'g_dwarf5.so', cwd=cwd)
+    images['dynamic_symbols_only'] = run('strip', '-o', 'dynamic.so', 'g_dwarf5.so', cwd=cwd)
+    subprocess.run(['objcopy', '--add-gnu-debuglink=symbols.so', 'dynamic.so', 'link.so'], cwd=cwd, check=True)
+    images['debuglink'] = (cwd / 'link.so').read_bytes()
+    images['header_only'] = images['symbols_only'][:64]
+    images['cut_in_debug_info'] = images['g_dwarf4'][:0x700]
+    return images
+
+
+def corpora(cwd):
+    reports = {name: NAMES_HEADERS['narrow'] + encoded(words) for name, words in NAMES.items()}
+    reports |= {f'{name}_header': header + encoded(NAMES['controls'] + NAMES['lambdas'])
+                for name, header in NAMES_HEADERS.items()}
+    return {
+        'mappings': {name: text.encode() for name, text in MAPPINGS.items()},
+        'options': {name: encoded(words) for name, words in OPTIONS.items()},
+        'report': reports,
+        'call_site': {name: bytes.fromhex(code).ljust(15 if 'short' in name else 17, b'\x90')
+                      for name, code in CALL_SITES.items()},
+        'requested_size': REQUESTED_SIZES,
+        'elf_image': elf_images(cwd),
+        'symbolizer': modules(cwd),
+    }
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / 'corpus'
+    with tempfile.TemporaryDirectory() as directory:
+        for target, files in corpora(pathlib.Path(directory)).items():
+            (root / target).mkdir(parents=True, exist_ok=True)
+            for name, content in files.items():
+                (root / target / name).write_bytes(content)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,43 @@
+// The command line: arguments are separated by NUL bytes, the program's name is not among them.
+#include <string>
+
+#include "tests/fuzz/fuzz_input.h"
+#include "userspace/app/options.h"
+
+namespace {
+
+constexpr std::uint32_t kMaxStackDepth = 256;
+
+void check_options(const hawk::Options& options) {
+  HAWK_CHECK(options.pid.has_value() == options.command.empty(), "either a process or a command");
+  HAWK_CHECK(!options.pid || *options.pid > 0, "no process has such a number");
+  HAWK_CHECK(!options.duration || options.duration->count() > 0, "a trace of no time");
+  HAWK_CHECK(options.interval >= std::chrono::milliseconds(100), "an interval too short");
+  HAWK_CHECK(options.stack_depth >= 1 && options.stack_depth <= kMaxStackDepth, "a depth the kernel has no room for");
+  HAWK_CHECK(options.max_blocks >= 1 && options.max_stacks >= 1, "a table without room");
+  HAWK_CHECK(!options.output_path || !options.output_path->empty(), "a file without a name");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::vector<std::string> arguments = {"hawktrace"};
+  if (size > 0) {
+    for (const std::string_view piece : hawk::fuzz::split_at_nul(hawk::fuzz::as_text(data, size))) {
+      arguments.emplace_back(piece);
+    }
+  }
+  std::vector<const char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  argv.push_back(nullptr);
+  const hawk::Result<hawk::ParsedOptions> parsed = hawk::parse_options(static_cast<int>(arguments.size()), argv.data());
+  if (!parsed) {
+    HAWK_CHECK(parsed.error().exit_code == hawk::ExitCode::kUsage, "a malformed command line is a usage error");
+    HAWK_CHECK(!parsed.error().what.empty() && !parsed.error().hint.empty(), "an error without message or remedy");
+  } else if (const hawk::Options* options = std::get_if<hawk::Options>(&*parsed)) {
+    check_options(*options);
+  } else {
+    HAWK_CHECK(std::get<hawk::InfoText>(*parsed).text.ends_with('\n'), "help is whole lines");
+  }
+  return 0;
+}
