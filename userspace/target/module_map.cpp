@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include <utility>
 
@@ -18,11 +17,16 @@ bool is_interesting(const Mapping& mapping) {
 
 UniqueFd open_read_only(const std::string& path) { return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
 
-/// Whether `fd` is the file that was mapped. The device is left out: on overlay and btrfs the kernel reports another
-/// one in maps than stat does.
-bool is_file(const UniqueFd& fd, std::uint64_t inode) {
+std::optional<FileIdentity> identify(const UniqueFd& fd) {
   struct stat status;
-  return fd && ::fstat(fd.get(), &status) == 0 && status.st_ino == inode;
+  if (!fd || ::fstat(fd.get(), &status) != 0) return std::nullopt;
+  return FileIdentity{.device = status.st_dev, .inode = status.st_ino};
+}
+
+/// Whether `fd` is the file that was mapped. The device is left out: see FileIdentity.
+bool is_file(const UniqueFd& fd, std::uint64_t inode) {
+  const std::optional<FileIdentity> file = identify(fd);
+  return file && file->inode == inode;
 }
 
 /// Opens the mapped file itself: map_files leads to it whatever its name has become; the paths serve when the target
@@ -53,22 +57,39 @@ void set_image(MappedModule& module, UniqueFd fd) {
 }  // namespace
 
 ModuleId ModuleMap::module_of(const Mapping& mapping, bool& is_new) {
+  is_new = false;
   const bool is_vdso = mapping.path == kVdso;
   for (std::size_t i = 0; i < modules_.size(); ++i) {
     const MappedModule& known = modules_[i];
     const bool same = is_vdso ? known.is_vdso : known.inode == mapping.inode && known.device == mapping.device;
-    is_new = false;
     if (same) return ModuleId(i);
+  }
+  UniqueFd fd;
+  if (!is_vdso) fd = open_mapped_file(proc_pid_, mapping);
+  const std::optional<FileIdentity> file = identify(fd);
+  if (const std::optional<ModuleId> known = file ? find_file(*file) : std::nullopt) {
+    // Expected, or mapped under another device number: never probed twice.
+    modules_[static_cast<std::size_t>(*known)].device = mapping.device;
+    modules_[static_cast<std::size_t>(*known)].inode = mapping.inode;
+    return *known;
   }
   is_new = true;
   MappedModule module;
   module.path = mapping.path;
   module.device = mapping.device;
   module.inode = mapping.inode;
+  module.file = file.value_or(FileIdentity{});
   module.is_vdso = is_vdso;
-  if (!is_vdso) set_image(module, open_mapped_file(proc_pid_, mapping));
+  set_image(module, std::move(fd));
   modules_.push_back(std::move(module));
   return ModuleId(modules_.size() - 1);
+}
+
+std::optional<ModuleId> ModuleMap::find_file(const FileIdentity& file) const {
+  for (std::size_t i = 0; i < modules_.size(); ++i) {
+    if (modules_[i].file == file) return ModuleId(i);
+  }
+  return std::nullopt;
 }
 
 void ModuleMap::insert(const Mapping& mapping, ModuleId module) {
@@ -144,15 +165,12 @@ std::vector<AddressRange> ModuleMap::ranges_of(ModuleId id) const {
 
 std::optional<ModuleId> ModuleMap::expect(const std::string& path) {
   UniqueFd fd = open_read_only(path);
-  struct stat status;
-  if (!fd || ::fstat(fd.get(), &status) != 0) return std::nullopt;
+  const std::optional<FileIdentity> file = identify(fd);
+  if (!file) return std::nullopt;
+  if (const std::optional<ModuleId> known = find_file(*file)) return known;
   MappedModule module;
   module.path = path;
-  module.device = static_cast<std::uint64_t>(major(status.st_dev)) << 32 | minor(status.st_dev);
-  module.inode = status.st_ino;
-  for (std::size_t i = 0; i < modules_.size(); ++i) {
-    if (modules_[i].inode == module.inode && modules_[i].device == module.device) return ModuleId(i);
-  }
+  module.file = *file;
   set_image(module, std::move(fd));
   modules_.push_back(std::move(module));
   return ModuleId(modules_.size() - 1);

@@ -12,12 +12,21 @@
 
 namespace hawk {
 
+/// Which file an open descriptor is, by fstat. On btrfs and overlay file systems the device differs from the one that
+/// /proc/PID/maps gives for the same file.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
 /// A file that is or was mapped executable into the target.
 struct MappedModule {
-  std::string path;      ///< as the target sees it
-  std::string build_id;  ///< lower-case hex, empty without one
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;  ///< 0 for the vdso
+  std::string path;          ///< as the target sees it
+  std::string build_id;      ///< lower-case hex, empty without one
+  std::uint64_t device = 0;  ///< as /proc/PID/maps gives it
+  std::uint64_t inode = 0;   ///< the same; 0 for the vdso, and for a file that is not mapped yet
+  FileIdentity file;         ///< as stat gives it
   bool is_vdso = false;
   std::optional<ElfImage> image;  ///< nullopt: the file could not be opened or is no ELF file (and for the vdso)
   int fd = -1;                    ///< of the file, -1 without one; owned by `image`
@@ -69,6 +78,7 @@ class ModuleMap {
   /// The mapping's module, opened now if it is new; `is_new` tells.
   ModuleId module_of(const Mapping& mapping, bool& is_new);
   void insert(const Mapping& mapping, ModuleId module);
+  std::optional<ModuleId> find_file(const FileIdentity& file) const;
 
   int proc_pid_;
   std::vector<MappedModule> modules_;

@@ -1,0 +1,72 @@
+#include "userspace/tracer/drain.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/tracer/fake_books.h"
+
+namespace hawk {
+namespace {
+
+TEST(Drain, SumsTheStripesOfEachStack) {
+  FakeBooks books;
+  const std::uint32_t stack = books.add_stack({0x1000, 0x2000});
+  books.counters(0, stack) = {.allocated_bytes = 100, .allocated_count = 3, .freed_bytes = 0, .freed_count = 0};
+  books.counters(1, stack) = {.allocated_bytes = 11, .allocated_count = 1, .freed_bytes = 60, .freed_count = 2};
+  const Drained drained = Drain().read(books.maps());
+  ASSERT_EQ(drained.counters.size(), 1u);
+  EXPECT_EQ(drained.counters[0].id, StackId{stack});
+  EXPECT_EQ(drained.counters[0].counters, (Counters{111, 4, 60, 2}));
+}
+
+TEST(Drain, GivesTheFramesOfAStackOnceAndItsCountersAlways) {
+  FakeBooks books;
+  const std::uint32_t stack = books.add_stack({0x1000, 0x2000}, 7);
+  books.counters(0, stack).allocated_count = 1;
+  Drain drain;
+  const Drained first = drain.read(books.maps());
+  ASSERT_EQ(first.new_stacks.size(), 1u);
+  EXPECT_EQ(first.new_stacks[0].addresses, (std::vector<std::uint64_t>{0x1000, 0x2000}));
+  EXPECT_EQ(first.new_stacks[0].exec_epoch, 7u);
+  const Drained second = drain.read(books.maps());
+  EXPECT_TRUE(second.new_stacks.empty());
+  EXPECT_EQ(second.counters.size(), 1u);
+}
+
+// A number is handed out before its record is complete, and may stay unused when two threads meet the same new stack.
+TEST(Drain, PassesOverNumbersThatNothingWasBookedOn) {
+  FakeBooks books;
+  books.add_stack({0x1000});
+  EXPECT_TRUE(Drain().read(books.maps()).counters.empty());
+}
+
+TEST(Drain, KeepsTheReservedNumbersOutOfTheStacks) {
+  FakeBooks books;
+  books.counters(0, HAWK_IN_HAND).allocated_count = 5;
+  books.counters(1, HAWK_NESTED).allocated_count = 5;
+  books.counters(0, HAWK_UNTRACED).freed_count = 2;
+  books.counters(1, HAWK_UNTRACED).freed_count = 3;
+  books.counters(1, HAWK_NO_STACK) = {.allocated_bytes = 9, .allocated_count = 1, .freed_bytes = 0, .freed_count = 0};
+  const Drained drained = Drain().read(books.maps());
+  EXPECT_EQ(drained.frees_of_untraced, 5u);
+  ASSERT_EQ(drained.counters.size(), 1u);
+  EXPECT_EQ(drained.counters[0].id, kNoStack);
+}
+
+TEST(Drain, CountersBeyondTheTableAreNotRead) {
+  FakeBooks books;
+  books.state().next_stack = FakeBooks::kStacks + 100;  // numbers were asked for when the table was full
+  books.state().losses[HAWK_LOSS_STACK_TABLE_FULL] = 100;
+  const Drained drained = Drain().read(books.maps());
+  EXPECT_TRUE(drained.counters.empty());
+  EXPECT_EQ(drained.losses[HAWK_LOSS_STACK_TABLE_FULL], 100u);
+}
+
+TEST(PendingOn, IsWhatWasBegunAndNotFinishedOnAnyStripe) {
+  FakeBooks books;
+  books.counters(0, HAWK_IN_HAND) = {.allocated_bytes = 64, .allocated_count = 2, .freed_bytes = 0, .freed_count = 0};
+  books.counters(1, HAWK_IN_HAND) = {.allocated_bytes = 0, .allocated_count = 0, .freed_bytes = 24, .freed_count = 1};
+  EXPECT_EQ(pending_on(books.maps(), HAWK_IN_HAND), (Pending{.bytes = 40, .count = 1}));
+}
+
+}  // namespace
+}  // namespace hawk

@@ -1,0 +1,53 @@
+#include "tests/unit/tracer/fake_books.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "userspace/base/check.h"
+
+namespace hawk {
+namespace {
+
+/// Shared memory of `count` elements and a view of it to write through, which lives as long as the test.
+template <class T>
+T* share(UniqueFd& fd, std::size_t count) {
+  fd = UniqueFd(::memfd_create("books", MFD_CLOEXEC));
+  HAWK_CHECK(fd && ::ftruncate(fd.get(), static_cast<off_t>(count * sizeof(T))) == 0, "memfd");
+  void* data = ::mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  HAWK_CHECK(data != MAP_FAILED, "mmap");
+  return static_cast<T*>(data);
+}
+
+MappedArray view(const UniqueFd& fd, std::size_t bytes) {
+  Result<MappedArray> array = MappedArray::make(fd.get(), bytes, "books");
+  HAWK_CHECK(array.has_value(), "map the books");
+  return std::move(*array);
+}
+
+}  // namespace
+
+FakeBooks::FakeBooks()
+    : counters_(share<hawk_counters>(counters_fd_, 2 * kStacks)),
+      records_(share<hawk_stack_record>(records_fd_, kStacks)),
+      frames_(share<__u64>(frames_fd_, kFrames)) {
+  state_.next_stack = HAWK_FIRST_STACK;
+  maps_.config.max_stacks = kStacks;
+  maps_.config.cpu_mask = 1;
+  maps_.config.frame_capacity = kFrames;
+  maps_.state = &state_;
+  maps_.counters = view(counters_fd_, 2 * kStacks * sizeof(hawk_counters));
+  maps_.stack_records = view(records_fd_, kStacks * sizeof(hawk_stack_record));
+  maps_.frames = view(frames_fd_, kFrames * sizeof(__u64));
+}
+
+std::uint32_t FakeBooks::add_stack(const std::vector<std::uint64_t>& addresses, std::uint32_t exec_epoch) {
+  const std::uint32_t number = state_.next_stack++;
+  records_[number] = {.first_frame = state_.next_frame,
+                      .exec_epoch = exec_epoch,
+                      .depth = static_cast<__u16>(addresses.size()),
+                      .truncated = 0};
+  for (const std::uint64_t address : addresses) frames_[state_.next_frame++] = address;
+  return number;
+}
+
+}  // namespace hawk

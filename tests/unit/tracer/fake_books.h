@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "userspace/base/unique_fd.h"
+#include "userspace/tracer/kernel_maps.h"
+
+namespace hawk {
+
+/// The kernel's books for tests: arrays as BPF programs fill them, with two stripes, mapped as user space maps them.
+class FakeBooks {
+ public:
+  static constexpr std::uint32_t kStacks = 16;
+  static constexpr std::uint32_t kFrames = 64;
+
+  FakeBooks();
+
+  hawk_counters& counters(std::uint32_t stripe, std::uint32_t stack) { return counters_[stripe * kStacks + stack]; }
+  /// Gives the next number to a stack with these frames.
+  std::uint32_t add_stack(const std::vector<std::uint64_t>& addresses, std::uint32_t exec_epoch = 0);
+  hawk_state& state() { return state_; }
+  const KernelMaps& maps() const { return maps_; }
+
+ private:
+  UniqueFd counters_fd_, records_fd_, frames_fd_;
+  hawk_counters* counters_;
+  hawk_stack_record* records_;
+  __u64* frames_;
+  hawk_state state_ = {};
+  KernelMaps maps_;
+};
+
+}  // namespace hawk
