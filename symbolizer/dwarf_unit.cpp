@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "symbolizer/line_header.h"
+
 namespace hawk {
 namespace {
 
@@ -138,8 +140,14 @@ void DwarfUnit::add_unit_ranges(std::uint32_t value, IntervalIndex& index) {
   for (Function& function : functions_) add_ranges(&function.die, value, index);
 }
 
+bool DwarfUnit::has_lines() {
+  if (!has_lines_) has_lines_ = line_header_is_sound(&die_);
+  return *has_lines_;
+}
+
 std::string DwarfUnit::source_line(std::uint64_t address, std::uint32_t* line) {
   *line = 0;
+  if (!has_lines()) return {};
   Dwarf_Line* row = dwarf_getsrc_die(&die_, address);
   int number = 0;
   if (row == nullptr) return {};
@@ -150,7 +158,7 @@ std::string DwarfUnit::source_line(std::uint64_t address, std::uint32_t* line) {
 std::string DwarfUnit::call_file(Dwarf_Die* die) {
   Dwarf_Attribute attribute;
   Dwarf_Word index = 0;
-  if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &index) != 0) return {};
+  if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &index) != 0 || !has_lines()) return {};
   Dwarf_Files* files = nullptr;
   std::size_t count = 0;
   if (dwarf_getsrcfiles(&die_, &files, &count) != 0 || index >= count) return {};

@@ -3,6 +3,7 @@
 #include <elfutils/libdw.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,11 +57,13 @@ class DwarfUnit {
   void index_calls(Function& function);
   void collect_calls(Function& function, Dwarf_Die* parent, std::uint32_t call, int depth);
   bool take_from_budget();
+  bool has_lines();
 
   Dwarf_Die die_;
   std::uint64_t size_bytes_;
   std::uint64_t budget_ = 0;  ///< entries that the current walk may still visit
   bool indexed_ = false;
+  std::optional<bool> has_lines_;  ///< nullopt: not asked yet
   std::vector<Function> functions_;
   IntervalIndex function_ranges_;
 };
