@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -50,6 +51,15 @@ Result<void> check_bpf_syscall() {
 
 bool has_capability(std::uint64_t mask, int capability) { return (mask >> capability & 1) != 0; }
 
+/// The third number of a release: 14 for "6.12.14-amd64", 0 without one.
+unsigned patch_level(std::string_view release) {
+  const std::size_t second_dot = release.find('.', release.find('.') + 1);
+  unsigned level = 0;
+  if (second_dot == std::string_view::npos) return level;
+  std::from_chars(release.data() + second_dot + 1, release.data() + release.size(), level);
+  return level;
+}
+
 }  // namespace
 
 Result<void> check_environment() {
@@ -78,6 +88,16 @@ Result<void> check_kernel_version(std::string_view release) {
   if (!is_older(version, kMinKernel)) return {};
   return fail(ExitCode::kPrivilege, fmt::format("trace on Linux {}: the kernel is too old", release),
               fmt::format("hawktrace needs Linux {}.{} or newer", kMinKernel.major, kMinKernel.minor));
+}
+
+Result<void> check_seccomp(std::string_view release, int seccomp_mode) {
+  const KernelVersion version = HAWK_TRY(parse_kernel_version(release));
+  if (seccomp_mode == 0 || version.major != 6 || version.minor < 11 || version.minor > 13) return {};
+  constexpr std::array<unsigned, 3> kFirstRepaired = {~0U, 14, 3};  // of 6.11, 6.12, 6.13
+  if (patch_level(release) >= kFirstRepaired.at(version.minor - 11)) return {};
+  return fail(ExitCode::kPrivilege,
+              fmt::format("trace a process with a seccomp filter on Linux {}: its return probes would end it", release),
+              "Linux 6.12.14, 6.13.3, 6.14 and newer, and 6.10 and older, can do it");
 }
 
 Result<std::uint64_t> parse_effective_capabilities(std::string_view status) {

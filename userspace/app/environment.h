@@ -32,6 +32,11 @@ Result<KernelVersion> parse_kernel_version(std::string_view release);
 /// Fails when `release` is older than kMinKernel.
 Result<void> check_kernel_version(std::string_view release);
 
+/// Fails when a return probe would end a process with that seccomp mode (ProcessInfo::seccomp_mode) on kernel
+/// `release`. Linux 6.11 made return probes a system call of the traced process, which filters refuse or kill
+/// for; 6.14, 6.13.3 and 6.12.14 let it pass (commit cf6cb56ef244; systemd issue 34615 tells of services that died).
+Result<void> check_seccomp(std::string_view release, int seccomp_mode);
+
 /// The effective capabilities, one bit each (linux/capability.h), of a process with that /proc/PID/status.
 Result<std::uint64_t> parse_effective_capabilities(std::string_view status);
 /// Names of the capabilities that tracing needs and `effective` lacks. CAP_SYS_ADMIN stands for CAP_BPF and

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "userspace/app/environment.h"
 #include "userspace/base/log.h"
 #include "userspace/target/process.h"
 #include "userspace/tracer/features.h"
@@ -66,6 +67,7 @@ Result<Session::Subject> Session::subject_of(const Options& options, const Launc
     subject.own_execs = 1;
   } else {
     const ProcessInfo process = HAWK_TRY(inspect_process(*options.pid));
+    HAWK_TRY_VOID(check_seccomp(kernel_release(), process.seccomp_mode));
     target.pid = process.pid;
     target.comm = process.comm;
     target.exe = process.exe;

@@ -39,6 +39,20 @@ TEST(KernelVersion, ComparesMinorNumbersAsNumbers) {
   EXPECT_FALSE(check_kernel_version("5.15.0"));
 }
 
+TEST(CheckSeccomp, RefusesOnlyFilteredProcessesOnKernelsWhoseReturnProbesEndThem) {
+  for (const char* release : {"6.11.0-9-generic", "6.11.11", "6.12.0", "6.12.13-amd64", "6.13", "6.13.2"}) {
+    EXPECT_TRUE(check_seccomp(release, 0)) << release;
+    const Result<void> refused = check_seccomp(release, 2);
+    ASSERT_FALSE(refused) << release;
+    EXPECT_EQ(refused.error().exit_code, ExitCode::kPrivilege);
+    EXPECT_FALSE(refused.error().hint.empty());
+  }
+  for (const char* release :
+       {"6.1.0-28-amd64", "6.10.14", "6.12.14", "6.12.95+deb12-amd64", "6.13.3", "6.14", "7.0-rc1"}) {
+    EXPECT_TRUE(check_seccomp(release, 2)) << release;
+  }
+}
+
 TEST(KernelVersion, SaysWhichKernelIsTooOldAndWhichIsNeeded) {
   const Result<void> checked = check_kernel_version("5.10.0-33-amd64");
   ASSERT_FALSE(checked);
