@@ -64,15 +64,15 @@ std::string ScopeNames::prefix_at(Dwarf_Die* function, int depth) {
   for (std::uint32_t i = found->second; i != 0; i = scopes_[i].parent) {
     Dwarf_Die* scope = &scopes_[i].die;
     if (dwarf_tag(scope) != DW_TAG_subprogram) {
-      prefix = scope_name(scope) + prefix;
+      prefix.insert(0, scope_name(scope));
       continue;
     }
     // Inside a function: it knows its own scopes, and need not stand in them.
     const char* linkage = linkage_name(scope);
     if (linkage != nullptr) return demangle(linkage) + "::" + prefix;
     Dwarf_Die local = *scope;  // a copy: the call may make scopes_ grow
-    const std::string around = depth < kDeepestLocality ? prefix_at(&local, depth + 1) : std::string{};
-    return around + scope_name(&local) + prefix;
+    std::string around = depth < kDeepestLocality ? prefix_at(&local, depth + 1) : std::string{};
+    return around.append(scope_name(&local)).append(prefix);
   }
   return prefix;
 }
