@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "userspace/base/log.h"
@@ -11,10 +13,18 @@
 namespace hawk {
 namespace {
 
+/// Of the names of one address, the one that programs use: no alias of the library's own, and the plainest.
+bool is_plainer(const std::string& a, const std::string& b) {
+  return std::tuple(a.starts_with('_'), a.size(), a) < std::tuple(b.starts_with('_'), b.size(), b);
+}
+
 Allocator describe(const MappedModule& module, const AllocatorFile& file) {
   Allocator allocator = {.path = module.path, .build_id = module.build_id, .functions = {}};
   for (const AllocatorFunction& function : file.functions) {
-    allocator.functions.push_back({.name = fmt::format("{}", fmt::join(function.names, ", ")),
+    std::vector<std::string> names = function.names;
+    std::sort(names.begin(), names.end(), is_plainer);
+    allocator.functions.push_back({.name = names.front(),
+                                   .aliases = {names.begin() + 1, names.end()},
                                    .file_offset = function.entry_offset,
                                    .probe_offset = function.probe_offset,
                                    .instruction = function.instruction,

@@ -39,6 +39,7 @@ Json allocator_json(const Allocator& allocator) {
   for (const ProbedFunction& function : allocator.functions) {
     Json json;
     json["name"] = function.name;
+    json["aliases"] = function.aliases;
     json["file_offset"] = function.file_offset;
     json["probe_offset"] = function.probe_offset;
     json["instruction"] = text_or_null(function.instruction);

@@ -38,11 +38,12 @@ struct StackRecord {
 
 /// A function of an allocator and where it is probed.
 struct ProbedFunction {
-  std::string name;                ///< "malloc"; aliases of one address are joined: "free, cfree"
-  std::uint64_t file_offset = 0;   ///< of the function's first instruction
-  std::uint64_t probe_offset = 0;  ///< of the probed instruction, as file offset
-  std::string instruction;         ///< mnemonic of the probed instruction: "push"
-  bool single_stepped = false;     ///< the kernel cannot emulate it: each hit costs 3 to 13 times as much
+  std::string name;                       ///< the one that programs use: "free"
+  std::vector<std::string> aliases = {};  ///< other names of the same address: "cfree", "__libc_free"
+  std::uint64_t file_offset = 0;          ///< of the function's first instruction
+  std::uint64_t probe_offset = 0;         ///< of the probed instruction, as file offset
+  std::string instruction;                ///< mnemonic of the probed instruction: "push"
+  bool single_stepped = false;            ///< the kernel cannot emulate it: each hit costs 3 to 13 times as much
   bool operator==(const ProbedFunction&) const = default;
 };
 

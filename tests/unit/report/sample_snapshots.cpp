@@ -16,9 +16,9 @@ Sample sample(std::string comm, std::string exe) {
   made.snapshot.target = {4242, std::move(comm), std::move(exe), {}};
   made.snapshot.target.allocators.push_back({"/usr/lib/x86_64-linux-gnu/libc.so.6",
                                              "6196744a316dbd57c0fc8968df1680aac482cec4",
-                                             {{"malloc", 0x98e60, 0x98e64, "push", false},
-                                              {"cfree, free", 0x99450, 0x99459, "push", false},
-                                              {"calloc", 0x99c70, 0x99c70, "mov", true}}});
+                                             {{"malloc", {}, 0x98e60, 0x98e64, "push", false},
+                                              {"free", {"cfree"}, 0x99450, 0x99459, "push", false},
+                                              {"calloc", {}, 0x99c70, 0x99c70, "mov", true}}});
   made.snapshot.trace.attach_via = "session";
   made.snapshot.trace.unwind = "fp";
   made.snapshot.trace.start_unix_ns = 1'790'000'000 * kSecondNs;
