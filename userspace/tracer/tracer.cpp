@@ -34,8 +34,10 @@ using Skeleton = std::unique_ptr<hawktrace, Freer<hawktrace::destroy>>;
 
 /// Room for this many frames per stack on average; a stack is mostly shallower than this.
 constexpr std::uint64_t kFramesPerStack = 32;
-/// Stripes of the counters. More CPUs than this share stripes, which costs them contention but no exactness.
-constexpr std::uint32_t kMaxStripes = 64;
+/// Stripes of the counters. More CPUs than this share stripes, which costs them contention but no exactness. Each
+/// stripe is 2 MiB at the default size, and all of them count as our resident memory, because mapping an array maps
+/// every page.
+constexpr std::uint32_t kMaxStripes = 16;
 
 int print_libbpf(libbpf_print_level level, const char* format, va_list arguments) {
   if (level == LIBBPF_DEBUG || verbosity() != Verbosity::kVerbose) return 0;
