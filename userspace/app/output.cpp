@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/magic.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include <memory>
 
 #include "userspace/base/owned.h"
+#include "userspace/base/write_all.h"
 
 namespace hawk {
 namespace {
@@ -50,22 +50,6 @@ bool names_open_file(std::string path) {
 std::string resolved(const std::string& path) {
   const std::unique_ptr<char, Freer<std::free>> real(::realpath(path.c_str(), nullptr));
   return real ? std::string(real.get()) : path;
-}
-
-/// 0, or errno. Waits where the descriptor is non-blocking, as a stdout shared with an event loop may be.
-int write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written >= 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EAGAIN) {
-      pollfd writable = {.fd = fd, .events = POLLOUT, .revents = 0};
-      ::poll(&writable, 1, -1);
-    } else if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
 }
 
 std::string hint_for(int error_number, const std::string& path) {

@@ -3,7 +3,6 @@
 #include "userspace/app/terminal.h"
 
 #include <fmt/core.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "userspace/base/check.h"
+#include "userspace/base/write_all.h"
 
 namespace hawk {
 namespace {
@@ -46,28 +46,16 @@ struct Screen {
 };
 Screen current_screen;
 
-/// Gives up when the terminal does: there is nobody to tell. Safe in a signal handler.
-void write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written >= 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EAGAIN) {
-      pollfd writable = {.fd = fd, .events = POLLOUT, .revents = 0};
-      ::poll(&writable, 1, -1);
-    } else if (errno != EINTR) {
-      return;
-    }
-  }
-}
+/// Gives up when the terminal does: there is nobody to tell.
+void paint(int fd, std::string_view bytes) { static_cast<void>(write_all(fd, bytes)); }
 
 void enter_screen() {
   ::tcsetattr(current_screen.input_fd, TCSANOW, &current_screen.as_used);
-  write_all(current_screen.output_fd, kEnterScreen);
+  paint(current_screen.output_fd, kEnterScreen);
 }
 
 void leave_screen() {
-  write_all(current_screen.output_fd, kLeaveScreen);
+  paint(current_screen.output_fd, kLeaveScreen);
   ::tcsetattr(current_screen.input_fd, TCSANOW, &current_screen.as_found);
 }
 
@@ -211,7 +199,7 @@ std::optional<char> Terminal::read_key() {
   return take_key(typed_);
 }
 
-void Terminal::draw(std::string_view screen) { write_all(output_fd_, compose_screen(screen, size())); }
+void Terminal::draw(std::string_view screen) { paint(output_fd_, compose_screen(screen, size())); }
 
 void restore_terminal() {
   if (current_screen.active.exchange(false)) leave_screen();
