@@ -56,7 +56,8 @@ class NamedFrames : public hawk::Symbolizer {
 hawk::Snapshot snapshot_of(const std::uint8_t* header, Names& names) {
   hawk::Snapshot snapshot;
   snapshot.target = {.pid = 42, .comm = names.next(), .exe = names.next(), .allocators = {}};
-  snapshot.target.allocators.push_back({names.next(), names.next(), {{names.next(), 1, 2, names.next(), true}}});
+  snapshot.target.allocators.push_back(
+      {names.next(), names.next(), {{names.next(), {names.next()}, 1, 2, names.next(), true}}});
   snapshot.trace.attach_via = names.next();
   snapshot.trace.kernel = names.next();
   snapshot.modules = {{names.next(), names.next()}, {names.next(), names.next()}};
