@@ -13,7 +13,6 @@ enum hawk_call_kind {
 	HAWK_CALL_ALIGNED_ALLOC,  /* f(alignment, size): aligned_alloc, memalign */
 	HAWK_CALL_POSIX_MEMALIGN, /* f(result *, alignment, size), returns an error code */
 	HAWK_CALL_FREE,           /* f(address, ...): free, cfree, free_sized, operator delete, dallocx, sdallocx */
-	HAWK_CALL_KIND_COUNT
 };
 
 /* The cookie of a probe on an allocator function: its kind and what follows. */

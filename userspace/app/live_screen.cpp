@@ -34,7 +34,6 @@ Result<LiveScreen> LiveScreen::make(const Options& options) {
 }
 
 void LiveScreen::show(Snapshot now, Symbolizer& symbolizer) {
-  if (view_.paused && now_) return;
   previous_ = std::move(now_);
   now_ = std::move(now);
   redraw(symbolizer);

@@ -16,7 +16,7 @@ class LiveScreen {
  public:
   static Result<LiveScreen> make(const Options& options);
 
-  /// Shows `now`; what was shown before is what changes are counted from.
+  /// Shows `now`; what was shown before is what changes are counted from. Not to be called while paused().
   void show(Snapshot now, Symbolizer& symbolizer);
   /// Shows the same state again: after a key, or when the terminal has another size.
   void redraw(Symbolizer& symbolizer);
@@ -24,6 +24,7 @@ class LiveScreen {
   bool take_keys(Symbolizer& symbolizer);
   /// To poll for reading.
   int input_fd() const { return terminal_.input_fd(); }
+  /// Whether the user wants to look at one state: another need not even be made.
   bool paused() const { return view_.paused; }
 
  private:

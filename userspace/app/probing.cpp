@@ -128,8 +128,10 @@ void Probing::take_new_mapping(const Mapping& mapping) {
     }
   }
   const std::optional<ModuleAddress> place = modules_.resolve(mapping.start);
-  if (place) update_base(place->module);
-  update_allocator_ranges();
+  if (!place) return;
+  update_base(place->module);
+  const auto allocator_file = std::find(allocator_files_.begin(), allocator_files_.end(), place->module);
+  if (allocator_file != allocator_files_.end()) update_allocator_ranges();
 }
 
 }  // namespace hawk

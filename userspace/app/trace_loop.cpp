@@ -75,7 +75,8 @@ class TraceLoop {
   }
 
   void show() {
-    if (screen_ != nullptr) screen_->show(session_.snapshot(), session_.symbolizer());
+    if (screen_ == nullptr || screen_->paused()) return;
+    screen_->show(session_.snapshot(), session_.symbolizer());
   }
 
   void take_keys(short events) {
