@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "symbolizer/demangle.h"
 #include "symbolizer/plumbing.h"
@@ -14,6 +16,7 @@
 #include "userspace/report/json_report.h"
 #include "userspace/report/live_view.h"
 #include "userspace/report/text_report.h"
+#include "userspace/tables/place_table.h"
 
 namespace {
 
@@ -62,18 +65,22 @@ hawk::Snapshot snapshot_of(const std::uint8_t* header, Names& names) {
   snapshot.trace.kernel = names.next();
   snapshot.modules = {{names.next(), names.next()}, {names.next(), names.next()}};
   std::memcpy(&snapshot.trace.duration_ns, header + 8, sizeof snapshot.trace.duration_ns);
+  hawk::PlaceTable places;
   for (std::uint32_t i = 0; i < 3; ++i) {
     hawk::StackRecord stack{.id = hawk::StackId{i}, .counters = {}, .truncated = (header[i] & 1) != 0, .frames = {}};
     const std::uint64_t allocated_bytes = snapshot.trace.duration_ns >> (2 + 16 * i);
     stack.counters = {allocated_bytes, header[i] + 1u, allocated_bytes / 3, header[i] / 2u};
     // Module 2 does not exist, as in a damaged recording.
+    std::vector<hawk::PlaceId> frames;
     const std::size_t frame_count = std::min(names.count(), kMaxFrames) + i;
     for (std::uint64_t f = 0; f < frame_count; ++f) {
-      stack.frames.push_back({0x1000 + f, hawk::ModuleId{static_cast<std::uint32_t>(f % 3)}, f});
+      frames.push_back(places.number_of({0x1000 + f, hawk::ModuleId{static_cast<std::uint32_t>(f % 3)}, f}));
     }
+    stack.frames = hawk::StackFrames(std::move(frames));
     snapshot.totals += stack.counters;
     snapshot.stacks.push_back(std::move(stack));
   }
+  snapshot.places = places.places();
   snapshot.losses.counts[header[3] % snapshot.losses.counts.size()] = header[4];
   snapshot.peak_live_bytes = snapshot.totals.allocated_bytes;
   return snapshot;

@@ -136,16 +136,23 @@ std::string cut_out(const std::vector<Glyph>& glyphs, std::size_t head_columns, 
   return join(glyphs.begin(), head_end) + std::string(kEllipsis) + join(tail_begin, glyphs.end());
 }
 
+/// Whether every byte of `text` is one character of one column: nearly every name and number is, and needs no decoding.
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
+  if (is_plain(text)) return std::string(text);
   const std::vector<Glyph> glyphs = make_glyphs(text);
   return join(glyphs.begin(), glyphs.end());
 }
 
-std::size_t display_width(std::string_view text) { return width_of(make_glyphs(text)); }
+std::size_t display_width(std::string_view text) { return is_plain(text) ? text.size() : width_of(make_glyphs(text)); }
 
 std::string shorten_middle(std::string_view text, std::size_t columns) {
+  if (text.size() <= columns && is_plain(text)) return std::string(text);
   const std::vector<Glyph> glyphs = make_glyphs(text);
   if (width_of(glyphs) <= columns) return join(glyphs.begin(), glyphs.end());
   if (columns == 0) return {};
@@ -153,6 +160,7 @@ std::string shorten_middle(std::string_view text, std::size_t columns) {
 }
 
 std::string shorten_end(std::string_view text, std::size_t columns) {
+  if (text.size() <= columns && is_plain(text)) return std::string(text);
   const std::vector<Glyph> glyphs = make_glyphs(text);
   if (width_of(glyphs) <= columns) return join(glyphs.begin(), glyphs.end());
   if (columns == 0) return {};

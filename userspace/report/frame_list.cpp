@@ -35,51 +35,41 @@ void leave_middle_out(std::vector<ShownFrame>& shown, std::size_t max_frames) {
   }
   const auto first = shown.begin() + static_cast<std::ptrdiff_t>(inner);
   shown.erase(first + 1, shown.end() - static_cast<std::ptrdiff_t>(outer));
-  *first = ShownFrame{std::nullopt, count, LeftOut::kTooMany};
+  *first = ShownFrame{nullptr, count, LeftOut::kTooMany};
 }
 
 void leave_out(std::vector<ShownFrame>& shown, LeftOut why) {
-  if (shown.back().frame || shown.back().why != why) shown.push_back({std::nullopt, 0, why});
+  if (shown.back().frame || shown.back().why != why) shown.push_back({nullptr, 0, why});
   ++shown.back().left_out_count;
+}
+
+bool is_same_call(const ListedFrame* a, const ListedFrame* b) {
+  return a == b || (a->place.address == b->place.address && *a == *b);
 }
 
 }  // namespace
 
-std::vector<ListedFrame> list_frames(const StackRecord& stack, Symbolizer& symbolizer) {
-  std::vector<ListedFrame> frames;
-  frames.reserve(stack.frames.size());
-  for (const Frame& place : stack.frames) {
-    std::vector<SourceFrame> sources;
-    if (place.module) sources = symbolizer.frames(*place.module, place.module_offset);
-    if (sources.empty()) sources.emplace_back();
-    for (SourceFrame& source : sources) frames.push_back({place, std::move(source)});
-  }
-  return frames;
-}
-
-std::vector<ShownFrame> unfolded_frames(std::vector<ListedFrame> frames) {
+std::vector<ShownFrame> unfolded_frames(const FrameList& frames) {
   std::vector<ShownFrame> shown;
   shown.reserve(frames.size());
-  for (ListedFrame& frame : frames) shown.push_back({std::move(frame), 0, LeftOut::kPlumbing});
+  for (const ListedFrame* frame : frames) shown.push_back({frame, 0, LeftOut::kPlumbing});
   return shown;
 }
 
-std::vector<ShownFrame> fold_frames(std::vector<ListedFrame> frames, const PlumbingPredicate& is_plumbing,
-                                    std::size_t max_frames) {
-  const auto plumbing = [&](const ListedFrame& frame) {
-    return is_plumbing && !frame.source.function.empty() && is_plumbing(frame.source.function);
-  };
-  const auto first = std::find_if_not(frames.begin(), frames.end(), plumbing);
+std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_frames) {
+  const auto first =
+      std::find_if_not(frames.begin(), frames.end(), [](const ListedFrame* frame) { return frame->plumbing; });
   std::vector<ShownFrame> shown;
   if (first == frames.end()) {
-    shown = unfolded_frames(std::move(frames));
+    shown = unfolded_frames(frames);
   } else {
+    shown.reserve(frames.size());
     for (auto frame = first; frame != frames.end();) {
-      const auto run_end = std::find_if(frame, frames.end(), [&](const ListedFrame& next) { return next != *frame; });
-      const bool folded = plumbing(*frame);
+      const auto run_end =
+          std::find_if(frame, frames.end(), [&](const ListedFrame* next) { return !is_same_call(*frame, next); });
       const std::ptrdiff_t run = run_end - frame;
       for (std::ptrdiff_t index = 0; index < run; ++index) {
-        if (folded) {
+        if ((*frame)->plumbing) {
           leave_out(shown, LeftOut::kPlumbing);
         } else if (run > kMaxShownRun && index > 0) {
           leave_out(shown, LeftOut::kRepeated);

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,13 +17,13 @@ using PlumbingPredicate = std::function<bool(const std::string& function)>;
 /// One source-level call of a stack: where it is, and what is known of it.
 struct ListedFrame {
   Frame place;
-  SourceFrame source;  ///< members empty or zero: unknown
+  SourceFrame source;     ///< members empty or zero: unknown
+  bool plumbing = false;  ///< PlumbingPredicate's answer; never of a call without a name
   bool operator==(const ListedFrame&) const = default;
 };
 
-/// All calls of `stack`, from the caller of the allocator outwards; an inlined call stands before the function that it
-/// is inlined into, at the same place. A place of which nothing is known is one call without names.
-std::vector<ListedFrame> list_frames(const StackRecord& stack, Symbolizer& symbolizer);
+/// The calls of a stack, from the caller of the allocator outwards. Stacks share the calls (CallTable).
+using FrameList = std::vector<const ListedFrame*>;
 
 /// Why calls are left out of a stack as shown.
 enum class LeftOut {
@@ -35,7 +34,7 @@ enum class LeftOut {
 
 /// A line of a stack as shown: a call, or so many calls left out.
 struct ShownFrame {
-  std::optional<ListedFrame> frame;  ///< nullopt: calls were left out here
+  const ListedFrame* frame = nullptr;  ///< nullptr: calls were left out here
   std::size_t left_out_count = 0;
   LeftOut why = LeftOut::kPlumbing;
 };
@@ -43,11 +42,10 @@ struct ShownFrame {
 /// `frames` from the first that is not plumbing on; later runs of plumbing, and of one and the same call more than
 /// twice, are counted. A stack that is all plumbing is shown whole. Of more than `max_frames` lines (0: any number) the
 /// middle is left out, as callers near the allocator and near main tell most.
-std::vector<ShownFrame> fold_frames(std::vector<ListedFrame> frames, const PlumbingPredicate& is_plumbing,
-                                    std::size_t max_frames);
+std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_frames);
 
 /// As fold_frames, but nothing is left out.
-std::vector<ShownFrame> unfolded_frames(std::vector<ListedFrame> frames);
+std::vector<ShownFrame> unfolded_frames(const FrameList& frames);
 
 /// What to call a frame: its function, else "libfoo.so+0x1234", else "0x7f0012345678".
 std::string frame_name(const ListedFrame& frame, const Snapshot& snapshot);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -14,11 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kPieceBytes = 64 * 1024;
-
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-Json hex(std::uint64_t value) { return fmt::format("{:#x}", value); }
 
 /// Names come from the target and from debug information, so they may be any bytes: replaced, never thrown over.
 std::string dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
@@ -94,30 +92,74 @@ Json selection_json(const Selection& selection, std::size_t total, std::size_t s
   return json;
 }
 
-Json frame_json(const ListedFrame& frame, const Snapshot& snapshot) {
-  const Module* module = frame.place.module ? find_module(snapshot, *frame.place.module) : nullptr;
-  Json json;
-  json["address"] = hex(frame.place.address);
-  json["module"] = module != nullptr ? text_or_null(module->path) : Json(nullptr);
-  json["build_id"] = module != nullptr ? text_or_null(module->build_id) : Json(nullptr);
-  json["module_offset"] = module != nullptr ? hex(frame.place.module_offset) : Json(nullptr);
-  json["function"] = text_or_null(frame.source.function);
-  json["file"] = text_or_null(frame.source.file);
-  json["line"] = frame.source.line != 0 ? Json(frame.source.line) : Json(nullptr);
-  json["inlined"] = frame.source.inlined;
-  return json;
+/// A string, quoted. Text that needs no escape, nearly all, is copied as it is.
+void append_text(std::string& out, std::string_view text) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+  if (std::all_of(text.begin(), text.end(), is_plain)) {
+    out.append(1, '"').append(text).append(1, '"');
+  } else {
+    out += dump(Json(text), -1);
+  }
 }
 
-Json stack_json(const StackRecord& stack, const Snapshot& snapshot, Symbolizer& symbolizer) {
-  Json json;
-  json["id"] = static_cast<std::uint32_t>(stack.id);
-  json.update(counters_json(stack.counters));
-  json["truncated"] = stack.truncated;
-  json["frames"] = Json::array();
-  for (const ListedFrame& frame : list_frames(stack, symbolizer)) {
-    json["frames"].push_back(frame_json(frame, snapshot));
+void append_text_or_null(std::string& out, std::string_view text) {
+  if (text.empty()) {
+    out += "null";
+  } else {
+    append_text(out, text);
   }
-  return json;
+}
+
+void append_frame(std::string& out, const Frame& place, const Module* module, const SourceFrame& source) {
+  const auto to_out = [&] { return std::back_inserter(out); };
+  fmt::format_to(to_out(), R"({{"address":"{:#x}","module":)", place.address);
+  append_text_or_null(out, module != nullptr ? module->path : "");
+  out += R"(,"build_id":)";
+  append_text_or_null(out, module != nullptr ? module->build_id : "");
+  out += R"(,"module_offset":)";
+  append_text_or_null(out, module != nullptr ? fmt::format("{:#x}", place.module_offset) : "");
+  out += R"(,"function":)";
+  append_text_or_null(out, source.function);
+  out += R"(,"file":)";
+  append_text_or_null(out, source.file);
+  out += R"(,"line":)";
+  out += source.line != 0 ? fmt::format("{}", source.line) : "null";
+  out += source.inlined ? R"(,"inlined":true})" : R"(,"inlined":false})";
+}
+
+/// The frames at each place that one of `stacks` passes through, as they stand in "frames"; empty for the others. They
+/// are written once: a report repeats a few thousand places millions of times.
+std::vector<std::string> frames_by_place(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks,
+                                         Symbolizer& symbolizer, const PlaceCountObserver& observer) {
+  std::vector<std::string> frames(snapshot.places.size());
+  symbolize_places(snapshot, stacks, symbolizer, observer, [&](PlaceId id, const std::vector<SourceFrame>& sources) {
+    const Frame& place = snapshot.place(id);
+    const Module* module = place.module ? find_module(snapshot, *place.module) : nullptr;
+    std::string& out = frames[static_cast<std::size_t>(id)];
+    for (const SourceFrame& source : sources) {
+      if (!out.empty()) out += ',';
+      append_frame(out, place, module, source);
+    }
+    out.shrink_to_fit();
+  });
+  return frames;
+}
+
+void append_stack(std::string& out, const StackRecord& stack, const std::vector<std::string>& frames_by_place) {
+  const Counters& counters = stack.counters;
+  fmt::format_to(std::back_inserter(out),
+                 R"({{"id":{},"live_bytes":{},"live_count":{},"allocated_bytes":{},"allocated_count":{},)"
+                 R"("freed_bytes":{},"freed_count":{},"truncated":{},"frames":[)",
+                 static_cast<std::uint32_t>(stack.id), counters.live_bytes(), counters.live_count(),
+                 counters.allocated_bytes, counters.allocated_count, counters.freed_bytes, counters.freed_count,
+                 stack.truncated);
+  const char* separator = "";
+  for (const PlaceId place : stack.frames) {
+    out += separator;
+    out += frames_by_place[static_cast<std::size_t>(place)];
+    separator = ",";
+  }
+  out += "]}";
 }
 
 /// Everything but the stacks.
@@ -141,12 +183,13 @@ Json head_json(const Snapshot& snapshot, const JsonOptions& options, std::size_t
 
 void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink) {
   const std::vector<const StackRecord*> stacks = select_stacks(snapshot, options.selection);
+  const std::vector<std::string> frames = frames_by_place(snapshot, stacks, symbolizer, options.before_symbolizing);
   std::string piece = dump(head_json(snapshot, options, stacks.size()), 2);
   piece.resize(piece.size() - 2);  // "\n}": the object goes on
   piece += ",\n  \"stacks\": [";
   for (std::size_t index = 0; index < stacks.size(); ++index) {
     piece += index == 0 ? "\n    " : ",\n    ";
-    piece += dump(stack_json(*stacks[index], snapshot, symbolizer), -1);
+    append_stack(piece, *stacks[index], frames);
     if (piece.size() < kPieceBytes) continue;
     if (!sink(piece)) return;
     piece.clear();

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <functional>
 #include <string>
-#include <string_view>
 
 #include "symbolizer/symbolizer.h"
+#include "userspace/report/symbolized_places.h"
+#include "userspace/report/text_sink.h"
 #include "userspace/tables/selection.h"
 #include "userspace/tables/snapshot.h"
 
@@ -14,14 +14,12 @@ namespace hawk {
 struct JsonOptions {
   Selection selection;
   std::string hawktrace_version = HAWKTRACE_VERSION;
+  PlaceCountObserver before_symbolizing;  ///< empty: nobody wants to know
 };
 
-/// Takes the next piece of a document; false: no more is wanted (the reader is gone).
-using TextSink = std::function<bool(std::string_view)>;
-
-/// Writes the report for programs, schema hawktrace.report/1, piece by piece: a document of 100,000 stacks never exists
-/// in memory as a whole. Keys come in a fixed order, one stack to a line. Numbers are integers; what is unknown is
-/// null; addresses are hex strings. Text that is not UTF-8 gets U+FFFD in place of the bytes.
+/// Writes the report for programs, schema hawktrace.report/1, piece by piece. All symbols are looked up before the
+/// first piece. Keys come in a fixed order, one stack to a line. Numbers are integers; what is unknown is null;
+/// addresses are hex strings. Text that is not UTF-8 gets U+FFFD in place of the bytes.
 ///
 /// Beyond design §6: trace.target_exited, trace.exec_count, trace.verified, functions[].instruction and
 /// .single_stepped, and `selection`, which says how much of the snapshot `stacks` shows.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "userspace/report/call_table.h"
 #include "userspace/report/display_text.h"
 #include "userspace/report/live_columns.h"
 #include "userspace/report/quantity.h"
@@ -48,7 +49,8 @@ class LiveView {
   std::string rates(Quantity quantity) const;
   void stacks();
   std::vector<LiveRow> select_rows(std::size_t max_rows, std::size_t& left_out) const;
-  void add_names(StyledLine& line, const StackRecord& stack) const;
+  void add_before(std::vector<LiveRow>& rows) const;
+  void add_names(StyledLine& line, const StackRecord& stack, const CallTable& calls) const;
   void help();
   StyledLine keys() const;
 
@@ -116,38 +118,43 @@ void LiveView::totals() {
 }
 
 std::vector<LiveRow> LiveView::select_rows(std::size_t max_rows, std::size_t& left_out) const {
-  Selection all = options_.selection;
-  all.top = 0;
-  std::vector<const StackRecord*> selected = select_stacks(now_, all);
-  const Quantity sorted = quantity_of(options_.selection.sort);
-  std::erase_if(selected, [&](const StackRecord* stack) { return blocks_of(stack->counters, sorted) == 0; });
-  const std::size_t top = options_.selection.top == 0 ? selected.size() : options_.selection.top;
-  const std::size_t shown = std::min({selected.size(), top, max_rows});
-  left_out = selected.size() - shown;
+  const Selection& selection = options_.selection;
+  std::vector<const StackRecord*> stacks = matching_stacks(now_, selection);
+  const Quantity sorted = quantity_of(selection.sort);
+  std::erase_if(stacks, [&](const StackRecord* stack) { return blocks_of(stack->counters, sorted) == 0; });
+  const std::size_t top = selection.top == 0 ? stacks.size() : selection.top;
+  const std::size_t shown = std::min({stacks.size(), top, max_rows});
+  left_out = stacks.size() - shown;
   std::vector<LiveRow> rows;
-  for (std::size_t index = 0; index < shown; ++index) rows.push_back({selected[index], std::nullopt});
-  if (previous_ == nullptr) return rows;
-  std::unordered_map<std::uint32_t, const Counters*> before;
-  before.reserve(previous_->stacks.size());
-  for (const StackRecord& stack : previous_->stacks)
-    before.emplace(static_cast<std::uint32_t>(stack.id), &stack.counters);
-  for (LiveRow& row : rows) {
-    const auto found = before.find(static_cast<std::uint32_t>(row.stack->id));
-    row.before = found == before.end() ? Counters{} : *found->second;
-  }
+  if (shown == 0) return rows;
+  keep_top(stacks, selection.sort, shown);
+  for (const StackRecord* stack : stacks) rows.push_back({stack, std::nullopt});
+  if (previous_ != nullptr) add_before(rows);
   return rows;
 }
 
-void LiveView::add_names(StyledLine& line, const StackRecord& stack) const {
+void LiveView::add_before(std::vector<LiveRow>& rows) const {
+  std::unordered_map<StackId, LiveRow*> row_of;
+  for (LiveRow& row : rows) {
+    row.before = Counters{};
+    row_of.emplace(row.stack->id, &row);
+  }
+  for (const StackRecord& stack : previous_->stacks) {
+    const auto row = row_of.find(stack.id);
+    if (row != row_of.end()) row->second->before = stack.counters;
+  }
+}
+
+void LiveView::add_names(StyledLine& line, const StackRecord& stack, const CallTable& calls) const {
   const auto room = [&] { return options_.columns - std::min(options_.columns, line.width()); };
-  const std::vector<ShownFrame> shown = fold_frames(list_frames(stack, symbolizer_), options_.is_plumbing, 0);
+  const std::vector<ShownFrame> shown = fold_frames(calls.list(stack), 0);
   if (shown.empty()) {
     line.add(shorten_end(no_frames_text(stack.id), room()));
     return;
   }
   bool first = true;
   for (const ShownFrame& item : shown) {
-    if (!item.frame) continue;
+    if (item.frame == nullptr) continue;
     const std::string name = function_without_parameters(frame_name(*item.frame, now_));
     const std::string place = first ? source_place(item.frame->source, 1) : "";
     const std::size_t beside = first ? (place.empty() ? 0 : 1 + display_width(place)) : 3;
@@ -173,6 +180,9 @@ void LiveView::stacks() {
   }
   std::vector<LiveColumn> columns = live_columns(rows, now_.totals, options_.selection.sort, elapsed_ns_, style_);
   drop_live_columns(columns, options_.columns, kNamesColumns);
+  std::vector<const StackRecord*> shown;
+  for (const LiveRow& row : rows) shown.push_back(row.stack);
+  const CallTable calls(now_, shown, symbolizer_, options_.is_plumbing);
   StyledLine titles;
   add_live_cells(titles, columns, std::nullopt);
   titles.add("FUNCTION < CALLERS", Style::kDim);
@@ -180,7 +190,7 @@ void LiveView::stacks() {
   for (std::size_t index = 0; index < rows.size(); ++index) {
     StyledLine line;
     add_live_cells(line, columns, index);
-    add_names(line, *rows[index].stack);
+    add_names(line, *rows[index].stack, calls);
     put(line);
   }
   if (left_out != 0 && body_rows() > 0) {

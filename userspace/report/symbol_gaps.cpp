@@ -1,43 +1,55 @@
 #include "userspace/report/symbol_gaps.h"
 
 #include <algorithm>
-#include <set>
+#include <optional>
 
 namespace hawk {
 namespace {
 
-std::uint64_t bytes_through(const Snapshot& snapshot, ModuleId module, Quantity quantity) {
-  std::uint64_t bytes = 0;
-  for (const StackRecord& stack : snapshot.stacks) {
-    const bool passes = std::any_of(stack.frames.begin(), stack.frames.end(),
-                                    [&](const Frame& frame) { return frame.module == module; });
-    if (passes) bytes += bytes_of(stack.counters, quantity);
+/// Adds to each gap without symbols the bytes of every stack of the snapshot that passes through its module.
+void add_all_stacks(std::vector<SymbolGap>& gaps, const Snapshot& snapshot, Quantity quantity) {
+  std::map<ModuleId, std::size_t> gap_of_module;
+  for (std::size_t index = 0; index < gaps.size(); ++index) {
+    if (gaps[index].no_symbols) gap_of_module.emplace(gaps[index].module, index);
   }
-  return bytes;
+  if (gap_of_module.empty()) return;
+  std::vector<std::optional<std::size_t>> gap_of_place(snapshot.places.size());
+  for (std::size_t place = 0; place < gap_of_place.size(); ++place) {
+    const std::optional<ModuleId>& module = snapshot.places[place].module;
+    const auto gap = module ? gap_of_module.find(*module) : gap_of_module.end();
+    if (gap != gap_of_module.end()) gap_of_place[place] = gap->second;
+  }
+  std::vector<const StackRecord*> last_stack(gaps.size());
+  for (const StackRecord& stack : snapshot.stacks) {
+    for (const PlaceId place : stack.frames) {
+      const std::optional<std::size_t>& gap = gap_of_place[static_cast<std::size_t>(place)];
+      if (!gap || last_stack[*gap] == &stack) continue;
+      last_stack[*gap] = &stack;
+      gaps[*gap].affected_bytes += bytes_of(stack.counters, quantity);
+    }
+  }
 }
 
 }  // namespace
 
-void SymbolGaps::add(const StackRecord& stack, const std::vector<ListedFrame>& frames) {
-  std::set<ModuleId> modules;
-  for (const ListedFrame& frame : frames) {
-    if (frame.place.module && frame.source.function.empty()) modules.insert(*frame.place.module);
+void SymbolGaps::add(const StackRecord& stack, const FrameList& frames) {
+  ++added_;
+  for (const ListedFrame* frame : frames) {
+    if (!frame->place.module || !frame->source.function.empty()) continue;
+    Nameless& nameless = nameless_[*frame->place.module];
+    if (nameless.last_stack == added_) continue;
+    nameless.last_stack = added_;
+    nameless.shown_bytes += bytes_of(stack.counters, quantity_);
   }
-  for (const ModuleId module : modules) nameless_.push_back({module, bytes_of(stack.counters, quantity_)});
 }
 
 std::vector<SymbolGap> SymbolGaps::gaps(const Snapshot& snapshot, Symbolizer& symbolizer) const {
   std::vector<SymbolGap> gaps;
-  for (const Nameless& nameless : nameless_) {
-    auto gap = std::find_if(gaps.begin(), gaps.end(),
-                            [&](const SymbolGap& candidate) { return candidate.module == nameless.module; });
-    if (gap == gaps.end()) gap = gaps.insert(gaps.end(), SymbolGap{nameless.module, false, 0});
-    gap->affected_bytes += nameless.shown_bytes;
+  for (const auto& [module, nameless] : nameless_) {
+    const bool no_symbols = symbolizer.source(module) == SymbolSource::kNone;
+    gaps.push_back({module, no_symbols, no_symbols ? 0 : nameless.shown_bytes});
   }
-  for (SymbolGap& gap : gaps) {
-    gap.no_symbols = symbolizer.source(gap.module) == SymbolSource::kNone;
-    if (gap.no_symbols) gap.affected_bytes = bytes_through(snapshot, gap.module, quantity_);
-  }
+  add_all_stacks(gaps, snapshot, quantity_);
   std::sort(gaps.begin(), gaps.end(), [](const SymbolGap& a, const SymbolGap& b) {
     return a.affected_bytes != b.affected_bytes ? a.affected_bytes > b.affected_bytes : a.module < b.module;
   });

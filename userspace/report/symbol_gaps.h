@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "symbolizer/symbolizer.h"
@@ -25,17 +27,18 @@ class SymbolGaps {
   explicit SymbolGaps(Quantity quantity) : quantity_(quantity) {}
 
   /// Takes note of a stack that is shown.
-  void add(const StackRecord& stack, const std::vector<ListedFrame>& frames);
+  void add(const StackRecord& stack, const FrameList& frames);
   /// Largest share first.
   std::vector<SymbolGap> gaps(const Snapshot& snapshot, Symbolizer& symbolizer) const;
 
  private:
   struct Nameless {
-    ModuleId module;
-    std::uint64_t shown_bytes;
+    std::uint64_t shown_bytes = 0;
+    std::size_t last_stack = 0;  ///< which of the added ones passed through last, counted from 1
   };
   Quantity quantity_;
-  std::vector<Nameless> nameless_;
+  std::size_t added_ = 0;
+  std::map<ModuleId, Nameless> nameless_;
 };
 
 }  // namespace hawk

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "userspace/report/call_table.h"
 #include "userspace/report/display_text.h"
 #include "userspace/report/loss_block.h"
 #include "userspace/report/quantity.h"
@@ -23,17 +25,24 @@ constexpr std::size_t kProseColumns = 100;
 constexpr std::size_t kHeadlineIndent = 13;  // behind rank and share; the pieces begin with a space
 constexpr std::size_t kMinNameColumns = 24;  // a function's name is not shortened further for the sake of its file
 
+/// Whether a stack has anything of the quantity asked for. A block of 0 bytes counts: it is there.
+bool has_any(const StackRecord& stack, Quantity quantity) { return blocks_of(stack.counters, quantity) != 0; }
+
 class TextReport {
  public:
-  TextReport(const Snapshot& snapshot, Symbolizer& symbolizer, const TextOptions& options)
+  TextReport(const Snapshot& snapshot, Symbolizer& symbolizer, const TextOptions& options, const TextSink& sink)
       : snapshot_(snapshot),
         symbolizer_(symbolizer),
         options_(options),
+        sink_(sink),
         style_(options.raw_bytes ? NumberStyle::kRaw : NumberStyle::kReadable),
         sorted_(quantity_of(options.selection.sort)),
-        gaps_(sorted_ == Quantity::kLive ? Quantity::kLive : Quantity::kAllocated) {}
+        gaps_(sorted_ == Quantity::kLive ? Quantity::kLive : Quantity::kAllocated),
+        shown_(shown_stacks()),
+        calls_(snapshot, shown_, symbolizer, options.is_plumbing, options.before_symbolizing),
+        call_lines_(calls_.size()) {}
 
-  std::string render() {
+  void write() {
     header();
     if (snapshot_.totals.allocated_count == 0) {
       nothing_allocated();
@@ -43,11 +52,16 @@ class TextReport {
       symbol_gaps();
     }
     losses();
-    return std::move(out_);
+    if (wanted_) flush();
   }
 
  private:
-  void put(const StyledLine& line) { out_ += line.render(options_.width, options_.color) + "\n"; }
+  void flush() {
+    wanted_ = sink_(out_);
+    out_.clear();
+  }
+  std::string rendered(const StyledLine& line) const { return line.render(options_.width, options_.color) + "\n"; }
+  void put(const StyledLine& line) { out_ += rendered(line); }
   void put(std::string_view text, Style style = Style::kPlain) { put(StyledLine{}.add(text, style)); }
   /// Sentences and numbers are wrapped where names are shortened: nothing that was counted may be cut off.
   void put_wrapped(std::string_view text, std::size_t indent, Style style = Style::kPlain) {
@@ -61,6 +75,7 @@ class TextReport {
   std::string bytes(std::uint64_t value) const { return format_bytes(value, style_); }
   std::string blocks(std::uint64_t value) const { return format_blocks(value, style_); }
 
+  std::vector<const StackRecord*> shown_stacks() const;
   void header();
   void trace_notes();
   void nothing_allocated();
@@ -68,18 +83,25 @@ class TextReport {
   void stacks();
   void stack(std::size_t rank, const StackRecord& record);
   void stack_headline(std::size_t rank, const StackRecord& record);
-  void frame(const ListedFrame& listed);
-  void hidden_stacks(const std::vector<const StackRecord*>& shown);
+  std::string frame_line(const ListedFrame& listed) const;
+  void hidden_stacks();
   void symbol_gaps();
   void losses();
 
   const Snapshot& snapshot_;
   Symbolizer& symbolizer_;
   const TextOptions& options_;
+  const TextSink& sink_;
   const NumberStyle style_;
   const Quantity sorted_;
   SymbolGaps gaps_;
+  const std::vector<const StackRecord*> shown_;
+  const CallTable calls_;
+  // Lines that recur in many stacks.
+  std::vector<std::string> call_lines_;  ///< by the call's number; empty until the call is first shown
+  std::map<std::pair<LeftOut, std::size_t>, std::string> left_out_lines_;
   bool folded_any_ = false;
+  bool wanted_ = true;  ///< somebody still reads
   std::string out_;
 };
 
@@ -167,20 +189,25 @@ void TextReport::totals() {
   put("");
 }
 
-/// Whether a stack has anything of the quantity asked for. A block of 0 bytes counts: it is there.
-bool has_any(const StackRecord& stack, Quantity quantity) { return blocks_of(stack.counters, quantity) != 0; }
-
-void TextReport::stacks() {
+std::vector<const StackRecord*> TextReport::shown_stacks() const {
   std::vector<const StackRecord*> shown = select_stacks(snapshot_, options_.selection);
   std::erase_if(shown, [&](const StackRecord* record) { return !has_any(*record, sorted_); });
+  return shown;
+}
+
+void TextReport::stacks() {
   const std::uint64_t min_size = options_.selection.min_size_bytes;
   const std::string floor = min_size == 0 ? "" : fmt::format(", of {} or more", bytes(min_size));
-  put_wrapped(fmt::format("top {} of {} stacks by {}{}", shown.size(), format_count(snapshot_.stacks.size(), style_),
+  put_wrapped(fmt::format("top {} of {} stacks by {}{}", shown_.size(), format_count(snapshot_.stacks.size(), style_),
                           sort_key_words(options_.selection.sort), floor),
               2, Style::kStrong);
   put("");
-  for (std::size_t index = 0; index < shown.size(); ++index) stack(index + 1, *shown[index]);
-  hidden_stacks(shown);
+  for (std::size_t index = 0; index < shown_.size(); ++index) {
+    if (out_.size() >= kPieceBytes) flush();
+    if (!wanted_) return;
+    stack(index + 1, *shown_[index]);
+  }
+  hidden_stacks();
   if (folded_any_)
     put_wrapped("… folded: allocator and standard library frames; --full-stacks shows all", 2, Style::kDim);
   if (!out_.ends_with("\n\n")) put("");
@@ -229,25 +256,28 @@ std::string left_out_text(const ShownFrame& line) {
 void TextReport::stack(std::size_t rank, const StackRecord& record) {
   stack_headline(rank, record);
   const std::string indent(kFrameIndent, ' ');
-  std::vector<ListedFrame> listed = list_frames(record, symbolizer_);
+  const FrameList listed = calls_.list(record);
   gaps_.add(record, listed);
   if (listed.empty()) put(indent + no_frames_text(record.id));
-  const std::vector<ShownFrame> shown = options_.full_stacks
-                                            ? unfolded_frames(std::move(listed))
-                                            : fold_frames(std::move(listed), options_.is_plumbing, options_.max_frames);
+  const std::vector<ShownFrame> shown =
+      options_.full_stacks ? unfolded_frames(listed) : fold_frames(listed, options_.max_frames);
   for (const ShownFrame& line : shown) {
-    if (line.frame) {
-      frame(*line.frame);
+    if (line.frame != nullptr) {
+      std::string& text = call_lines_[calls_.number_of(*line.frame)];
+      if (text.empty()) text = frame_line(*line.frame);
+      out_ += text;
       continue;
     }
     folded_any_ = folded_any_ || line.why == LeftOut::kPlumbing;
-    put(indent + left_out_text(line), Style::kDim);
+    std::string& text = left_out_lines_[{line.why, line.left_out_count}];
+    if (text.empty()) text = rendered(StyledLine{}.add(indent + left_out_text(line), Style::kDim));
+    out_ += text;
   }
   if (record.truncated) put(indent + "… (cut at --stack-depth)", Style::kDim);
   put("");
 }
 
-void TextReport::frame(const ListedFrame& listed) {
+std::string TextReport::frame_line(const ListedFrame& listed) const {
   StyledLine line;
   line.add(std::string(kFrameIndent, ' '));
   if (options_.full_stacks) line.add(fmt::format("{:#018x}  ", listed.place.address), Style::kDim);
@@ -262,10 +292,10 @@ void TextReport::frame(const ListedFrame& listed) {
   const std::size_t room = options_.width > beside ? options_.width - beside : 0;
   line.add(options_.width == 0 ? name : shorten_middle(name, std::max(room, kMinNameColumns))).add(mark);
   if (!place.empty()) line.add("  ").add(place, Style::kDim);
-  put(line);
+  return rendered(line);
 }
 
-void TextReport::hidden_stacks(const std::vector<const StackRecord*>& shown) {
+void TextReport::hidden_stacks() {
   std::size_t hidden = 0;
   std::size_t without = 0;
   Counters rest;
@@ -273,8 +303,8 @@ void TextReport::hidden_stacks(const std::vector<const StackRecord*>& shown) {
     (has_any(record, sorted_) ? hidden : without) += 1;
     rest += record.counters;
   }
-  hidden -= shown.size();
-  for (const StackRecord* record : shown) {
+  hidden -= shown_.size();
+  for (const StackRecord* record : shown_) {
     rest.allocated_bytes -= record->counters.allocated_bytes;
     rest.allocated_count -= record->counters.allocated_count;
     rest.freed_bytes -= record->counters.freed_bytes;
@@ -330,8 +360,17 @@ void TextReport::losses() {
 
 }  // namespace
 
+void write_text(const Snapshot& snapshot, Symbolizer& symbolizer, const TextOptions& options, const TextSink& sink) {
+  TextReport(snapshot, symbolizer, options, sink).write();
+}
+
 std::string render_text(const Snapshot& snapshot, Symbolizer& symbolizer, const TextOptions& options) {
-  return TextReport(snapshot, symbolizer, options).render();
+  std::string report;
+  write_text(snapshot, symbolizer, options, [&](std::string_view piece) {
+    report += piece;
+    return true;
+  });
+  return report;
 }
 
 }  // namespace hawk

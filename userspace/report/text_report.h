@@ -5,6 +5,8 @@
 
 #include "symbolizer/symbolizer.h"
 #include "userspace/report/frame_list.h"
+#include "userspace/report/symbolized_places.h"
+#include "userspace/report/text_sink.h"
 #include "userspace/tables/selection.h"
 #include "userspace/tables/snapshot.h"
 
@@ -19,10 +21,15 @@ struct TextOptions {
   bool color = false;
   std::size_t width = 0;        ///< columns of the terminal, longer names are shortened in the middle; 0: any length
   std::size_t max_frames = 24;  ///< lines of one stack, unless full_stacks; 0: any number
+  PlaceCountObserver before_symbolizing;  ///< empty: nobody wants to know
 };
 
-/// The report for people: what was traced and whether the numbers are exact, totals, the top stacks, modules without
-/// symbols, losses. Ends with a newline. Only the stacks that are shown are symbolized.
+/// Writes the report for people, piece by piece: what was traced and whether the numbers are exact, totals, the top
+/// stacks, modules without symbols, losses. Ends with a newline. Only the stacks that are shown are symbolized, all of
+/// them before the first piece.
+void write_text(const Snapshot& snapshot, Symbolizer& symbolizer, const TextOptions& options, const TextSink& sink);
+
+/// The same as one string.
 std::string render_text(const Snapshot& snapshot, Symbolizer& symbolizer, const TextOptions& options);
 
 }  // namespace hawk

@@ -1,7 +1,11 @@
 #include "userspace/tables/heap_model.h"
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <utility>
+
+#include "userspace/tables/address_numbers.h"
 
 namespace hawk {
 namespace {
@@ -13,33 +17,76 @@ Counters difference(const Counters& now, const Counters& before) {
           .freed_count = now.freed_count - before.freed_count};
 }
 
+bool ids_ascend(const StackRecord& a, const StackRecord& b) { return a.id < b.id; }
+
+/// Orders `stacks`, of which the first `known` are in order already. Of two with the same id the later one stays.
+void sort_by_id(std::vector<StackRecord>& stacks, std::size_t known) {
+  const auto out_of_order = [](const StackRecord& a, const StackRecord& b) { return !ids_ascend(a, b); };
+  if (std::adjacent_find(stacks.begin(), stacks.end(), out_of_order) == stacks.end()) return;
+  const auto middle = stacks.begin() + static_cast<std::ptrdiff_t>(known);
+  std::stable_sort(middle, stacks.end(), ids_ascend);
+  std::inplace_merge(stacks.begin(), middle, stacks.end(), ids_ascend);
+  const auto same_id = [](const StackRecord& a, const StackRecord& b) { return a.id == b.id; };
+  stacks.erase(stacks.begin(), std::unique(stacks.rbegin(), stacks.rend(), same_id).base());
+}
+
 }  // namespace
 
 void HeapModel::start_epoch(std::uint32_t epoch) {
   exec_epoch_ = epoch;
-  const auto unknown = stacks_.find(kNoStack);
-  if (unknown != stacks_.end()) unknown_before_ += unknown->second.record.counters;
-  std::erase_if(stacks_,
-                [&](const auto& entry) { return entry.first != kNoStack && entry.second.exec_epoch != epoch; });
+  std::erase_if(stacks_, [](const StackRecord& stack) { return stack.id != kNoStack; });
+  if (!stacks_.empty()) {
+    unknown_before_ += stacks_.front().counters;
+    stacks_.front().frames = {};
+  }
+  places_.clear();
   peak_live_bytes_ = 0;
+}
+
+StackRecord* HeapModel::find(StackId id) {
+  const auto at = std::lower_bound(stacks_.begin(), stacks_.end(), id,
+                                   [](const StackRecord& stack, StackId wanted) { return stack.id < wanted; });
+  return at != stacks_.end() && at->id == id ? &*at : nullptr;
+}
+
+void HeapModel::add_stacks(const std::vector<NewStack>& added, const FrameResolver& resolve) {
+  const auto is_current = [&](const NewStack& stack) {
+    return stack.id == kNoStack || stack.exec_epoch == exec_epoch_;
+  };
+  std::size_t frame_count = 0;
+  for (const NewStack& stack : added) frame_count += is_current(stack) ? stack.addresses.size() : 0;
+  const auto block = std::make_shared<std::vector<PlaceId>>();
+  block->reserve(frame_count);  // all of it: the stacks point into it
+  AddressNumbers numbers;
+  const auto place_of = [&](std::uint64_t address) {
+    return numbers.find_or_add(address, [&] { return places_.number_of(resolve(address)); });
+  };
+  const std::size_t known = stacks_.size();
+  if (stacks_.capacity() < known + added.size()) stacks_.reserve(std::max(2 * known, known + added.size()));
+  for (const NewStack& stack : added) {
+    if (!is_current(stack)) continue;
+    const std::size_t first = block->size();
+    for (const std::uint64_t address : stack.addresses) block->push_back(place_of(address));
+    stacks_.push_back({.id = stack.id,
+                       .counters = {},
+                       .truncated = stack.truncated,
+                       .frames = StackFrames(block, first, stack.addresses.size())});
+  }
+  sort_by_id(stacks_, known);
 }
 
 void HeapModel::update(const Drained& drained, const FrameResolver& resolve) {
   if (drained.exec_epoch != exec_epoch_) start_epoch(drained.exec_epoch);
-  for (const NewStack& added : drained.new_stacks) {
-    if (added.id != kNoStack && added.exec_epoch != exec_epoch_) continue;
-    StackRecord record = {.id = added.id, .counters = {}, .truncated = added.truncated, .frames = {}};
-    record.frames.reserve(added.addresses.size());
-    for (const std::uint64_t address : added.addresses) record.frames.push_back(resolve(address));
-    stacks_[added.id] = {.exec_epoch = exec_epoch_, .record = std::move(record)};
-  }
+  if (!drained.new_stacks.empty()) add_stacks(drained.new_stacks, resolve);
   totals_ = {};
+  std::size_t next = 0;
   for (const StackCounters& read : drained.counters) {
-    const auto known = stacks_.find(read.id);
-    if (known == stacks_.end()) continue;  // of a program that has been replaced
-    Counters& counters = known->second.record.counters;
-    counters = read.id == kNoStack ? difference(read.counters, unknown_before_) : read.counters;
-    totals_ += counters;
+    // Both lists ascend, and mostly they hold the same stacks.
+    StackRecord* known = next < stacks_.size() && stacks_[next].id == read.id ? &stacks_[next] : find(read.id);
+    if (known == nullptr) continue;  // of a program that has been replaced
+    next = static_cast<std::size_t>(known - stacks_.data()) + 1;
+    known->counters = read.id == kNoStack ? difference(read.counters, unknown_before_) : read.counters;
+    totals_ += known->counters;
   }
   peak_live_bytes_ = std::max(peak_live_bytes_, totals_.live_bytes());
   frees_of_untraced_ = drained.frees_of_untraced;
@@ -52,12 +99,10 @@ Snapshot HeapModel::snapshot() const {
   snapshot.peak_live_bytes = peak_live_bytes_;
   snapshot.frees_of_untraced = frees_of_untraced_;
   snapshot.losses = losses_;
+  snapshot.places = places_.places();
   snapshot.stacks.reserve(stacks_.size());
-  for (const auto& [id, stack] : stacks_) {
-    if (stack.record.counters.allocated_count != 0) snapshot.stacks.push_back(stack.record);
-  }
-  std::sort(snapshot.stacks.begin(), snapshot.stacks.end(),
-            [](const StackRecord& a, const StackRecord& b) { return a.id < b.id; });
+  std::copy_if(stacks_.begin(), stacks_.end(), std::back_inserter(snapshot.stacks),
+               [](const StackRecord& stack) { return stack.counters.allocated_count != 0; });
   return snapshot;
 }
 

@@ -1,15 +1,16 @@
 #pragma once
 
 #include <functional>
-#include <unordered_map>
+#include <vector>
 
 #include "userspace/tables/drained.h"
+#include "userspace/tables/place_table.h"
 #include "userspace/tables/snapshot.h"
 
 namespace hawk {
 
-/// Finds the module in which an address lies. Called once for each frame of a new stack, so that what is mapped there
-/// later does not matter.
+/// Finds the module in which an address lies. Called when a stack is new, once for each address that the new stacks of
+/// a drain have, so that what is mapped there later does not matter.
 using FrameResolver = std::function<Frame(std::uint64_t address)>;
 
 /// The heap as the drains so far tell it: stacks with their frames, the latest counters, the peak.
@@ -27,14 +28,13 @@ class HeapModel {
   std::uint32_t exec_epoch() const { return exec_epoch_; }
 
  private:
-  struct Stack {
-    std::uint32_t exec_epoch = 0;
-    StackRecord record;
-  };
   void start_epoch(std::uint32_t epoch);
+  void add_stacks(const std::vector<NewStack>& added, const FrameResolver& resolve);
+  StackRecord* find(StackId id);
 
   std::uint32_t exec_epoch_ = 0;
-  std::unordered_map<StackId, Stack> stacks_;
+  std::vector<StackRecord> stacks_;  ///< of the current program; ascending by id, as drains give them
+  PlaceTable places_;
   Counters unknown_before_;  ///< of kNoStack, which all programs share: what it had when the current one began
   Counters totals_;
   std::uint64_t peak_live_bytes_ = 0;

@@ -26,7 +26,15 @@ struct Selection {
       0;  ///< stacks whose live bytes (allocated bytes, when sorted by those) are below are left out
 };
 
-/// Pointers into `snapshot.stacks`: filtered, sorted (ties by id, so that output is reproducible), cut to `top`.
+/// Pointers into `snapshot.stacks`: those that are large enough, in the snapshot's order; `sort` and `top` do not
+/// matter.
+std::vector<const StackRecord*> matching_stacks(const Snapshot& snapshot, const Selection& selection);
+
+/// Sorts `stacks` (ties by id, so that output is reproducible) and cuts them to the first `top`; 0: all. The fewer are
+/// kept, the less is sorted.
+void keep_top(std::vector<const StackRecord*>& stacks, SortKey sort, std::size_t top);
+
+/// matching_stacks, then keep_top.
 std::vector<const StackRecord*> select_stacks(const Snapshot& snapshot, const Selection& selection);
 
 }  // namespace hawk

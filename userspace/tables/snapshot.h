@@ -8,6 +8,7 @@
 #include "userspace/base/ids.h"
 #include "userspace/tables/counters.h"
 #include "userspace/tables/losses.h"
+#include "userspace/tables/stack_frames.h"
 
 namespace hawk {
 
@@ -31,8 +32,8 @@ struct Frame {
 struct StackRecord {
   StackId id = kNoStack;
   Counters counters;
-  bool truncated = false;     ///< deeper than --stack-depth
-  std::vector<Frame> frames;  ///< from the caller of the allocator outwards; empty for kNoStack
+  bool truncated = false;  ///< deeper than --stack-depth
+  StackFrames frames;      ///< from the caller of the allocator outwards; empty for kNoStack
   bool operator==(const StackRecord&) const = default;
 };
 
@@ -78,7 +79,8 @@ struct TraceInfo {
 
 /// Everything a report needs, as plain values: a state of the heap at one instant.
 ///
-/// Invariants: totals equal the sums over `stacks`; peak_live_bytes >= totals.live_bytes().
+/// Invariants: totals equal the sums over `stacks`; peak_live_bytes >= totals.live_bytes(); every frame of a stack is
+/// the number of a place. A copy copies no frames.
 struct Snapshot {
   TargetInfo target;
   TraceInfo trace;
@@ -87,9 +89,11 @@ struct Snapshot {
   std::uint64_t frees_of_untraced = 0;  ///< frees of blocks that are older than the trace
   Losses losses;
   std::vector<Module> modules;
-  std::vector<StackRecord> stacks;  ///< in no particular order; only stacks with at least one allocation
+  std::vector<Frame> places;        ///< the frames of all stacks, each once
+  std::vector<StackRecord> stacks;  ///< ascending by id; only stacks with at least one allocation
 
   bool exact() const { return losses.total() == 0; }
+  const Frame& place(PlaceId id) const { return places[static_cast<std::size_t>(id)]; }
   bool operator==(const Snapshot&) const = default;
 };
 

@@ -1,5 +1,6 @@
 #include "userspace/report/json_report.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -144,6 +145,38 @@ TEST(JsonReport, BytesThatAreNotUtf8AreReplaced) {
   const Json json = parsed(sample);
   EXPECT_EQ(json["target"]["exe"], "/tmp/\uFFFD\uFFFD/名前");
   EXPECT_EQ(json["target"]["comm"], "e\x1b[2Jvil\n") << "escaped, not changed: JSON is data";
+}
+
+TEST(JsonReport, NamesOfAnyBytesComeOutAsTheLibraryWritesThem) {
+  std::vector<std::string> names = {
+      "operator\"\" _km(long double)", "a\\b", "名前", "\xc3", "\xed\xa0\x80", "x\xff", "\x7f"};
+  for (int byte = 1; byte < 256; ++byte) names.push_back(fmt::format("byte {}", static_cast<char>(byte)));
+  for (const std::string& name : names) {
+    Sample sample = empty_sample();
+    const ModuleId module = sample.add_module(name, name);
+    sample.add_stack(1, {8, 1, 0, 0}, {sample.call(module, {function(name, name, 1)})});
+    const std::string quoted = Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string text = render_json(sample.snapshot, sample.symbolizer, everything());
+    for (const char* key : {"module", "build_id", "function", "file"}) {
+      EXPECT_NE(text.find(fmt::format("\"{}\":{},", key, quoted)), std::string::npos) << key << " " << quoted;
+    }
+  }
+}
+
+TEST(JsonReport, EveryPlaceIsLookedUpOnce) {
+  Sample sample = deep_sample();
+  sample.add_stack(3, {8, 1, 0, 0}, {sample.snapshot.places[1], sample.snapshot.places[0]});
+  JsonOptions options = everything();
+  std::size_t announced = 0;
+  options.before_symbolizing = [&](std::size_t count) { announced = count; };
+  std::size_t lookups_at_first_piece = 0;
+  write_json(sample.snapshot, sample.symbolizer, options, [&](std::string_view) {
+    if (lookups_at_first_piece == 0) lookups_at_first_piece = sample.symbolizer.lookups();
+    return true;
+  });
+  EXPECT_EQ(announced, 6U);
+  EXPECT_EQ(lookups_at_first_piece, 6U);
+  EXPECT_EQ(sample.symbolizer.lookups(), 6U);
 }
 
 TEST(JsonReport, NothingAllocatedIsAnEmptyArray) {

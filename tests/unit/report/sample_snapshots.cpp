@@ -104,8 +104,11 @@ Frame Sample::call(ModuleId module, std::vector<SourceFrame> sources) {
   return {0x7f0000000000 + (static_cast<std::uint64_t>(module) << 24) + offset, module, offset};
 }
 
-StackRecord& Sample::add_stack(std::uint32_t id, const Counters& counters, std::vector<Frame> frames) {
-  snapshot.stacks.push_back({static_cast<StackId>(id), counters, false, std::move(frames)});
+StackRecord& Sample::add_stack(std::uint32_t id, const Counters& counters, const std::vector<Frame>& frames) {
+  std::vector<PlaceId> places;
+  for (const Frame& frame : frames) places.push_back(places_.number_of(frame));
+  snapshot.places = places_.places();
+  snapshot.stacks.push_back({static_cast<StackId>(id), counters, false, StackFrames(std::move(places))});
   snapshot.totals += counters;
   snapshot.peak_live_bytes = std::max(snapshot.peak_live_bytes, snapshot.totals.live_bytes());
   return snapshot.stacks.back();

@@ -8,6 +8,7 @@
 
 #include "symbolizer/symbolizer.h"
 #include "userspace/report/frame_list.h"
+#include "userspace/tables/place_table.h"
 #include "userspace/tables/snapshot.h"
 
 namespace hawk {
@@ -37,9 +38,10 @@ struct Sample {
   ModuleId add_module(std::string path, std::string build_id);
   /// A frame at a new address of `module`, of which the symbolizer knows `sources`.
   Frame call(ModuleId module, std::vector<SourceFrame> sources);
-  StackRecord& add_stack(std::uint32_t id, const Counters& counters, std::vector<Frame> frames);
+  StackRecord& add_stack(std::uint32_t id, const Counters& counters, const std::vector<Frame>& frames);
 
  private:
+  PlaceTable places_;
   std::uint64_t next_offset_ = 0x1200;
 };
 

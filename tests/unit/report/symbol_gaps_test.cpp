@@ -3,16 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/report/sample_snapshots.h"
+#include "userspace/report/call_table.h"
 
 namespace hawk {
 namespace {
 
 std::vector<SymbolGap> gaps_of(Sample& sample, Quantity quantity, std::size_t shown) {
+  std::vector<const StackRecord*> stacks;
+  for (std::size_t index = 0; index < shown; ++index) stacks.push_back(&sample.snapshot.stacks[index]);
+  const CallTable calls(sample.snapshot, stacks, sample.symbolizer, {});
   SymbolGaps gaps(quantity);
-  for (std::size_t index = 0; index < shown; ++index) {
-    const StackRecord& stack = sample.snapshot.stacks[index];
-    gaps.add(stack, list_frames(stack, sample.symbolizer));
-  }
+  for (const StackRecord* stack : stacks) gaps.add(*stack, calls.list(*stack));
   return gaps.gaps(sample.snapshot, sample.symbolizer);
 }
 

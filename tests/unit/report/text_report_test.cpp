@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -145,6 +146,48 @@ TEST(TextReport, MinSizeIsNamed) {
   TextOptions options = sample_options();
   options.selection.min_size_bytes = 1 << 20;
   EXPECT_TRUE(contains(text_of(sample, options), "top 1 of 4 stacks by live bytes, of 1.00 MiB or more\n"));
+}
+
+TEST(TextReport, EveryPlaceIsLookedUpOnceAndBeforeTheFirstPiece) {
+  Sample sample = deep_sample();
+  TextOptions options = sample_options();
+  std::size_t announced = 0;
+  options.before_symbolizing = [&](std::size_t count) { announced = count; };
+  std::size_t lookups_at_first_piece = 0;
+  write_text(sample.snapshot, sample.symbolizer, options, [&](std::string_view) {
+    if (lookups_at_first_piece == 0) lookups_at_first_piece = sample.symbolizer.lookups();
+    return true;
+  });
+  EXPECT_EQ(announced, 6U);
+  EXPECT_EQ(lookups_at_first_piece, 6U);
+  EXPECT_EQ(sample.symbolizer.lookups(), 6U);
+}
+
+TEST(TextReport, PiecesStayBoundedAndStopWhenTheReaderIsGone) {
+  Sample sample = empty_sample();
+  const ModuleId exe = sample.add_module("/bin/x", "aabb");
+  std::vector<Frame> frames;
+  for (int i = 0; i < 4; ++i) frames.push_back(sample.call(exe, {function("grow()", "x.c", 1)}));
+  for (std::uint32_t id = 1; id <= 1000; ++id) sample.add_stack(id, {id, 1, 0, 0}, frames);
+  TextOptions options = sample_options();
+  options.selection.top = 0;
+  std::string report;
+  std::size_t largest = 0;
+  write_text(sample.snapshot, sample.symbolizer, options, [&](std::string_view piece) {
+    largest = std::max(largest, piece.size());
+    report += piece;
+    return true;
+  });
+  EXPECT_EQ(report, text_of(sample, options));
+  EXPECT_GT(report.size(), 130'000U);
+  EXPECT_LT(largest, 70'000U);
+  EXPECT_EQ(report.find("\n\n\n"), std::string::npos) << "no blank line more where a piece ends";
+  std::size_t calls = 0;
+  write_text(sample.snapshot, sample.symbolizer, options, [&](std::string_view) {
+    ++calls;
+    return false;
+  });
+  EXPECT_EQ(calls, 1U);
 }
 
 }  // namespace

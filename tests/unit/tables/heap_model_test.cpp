@@ -64,7 +64,8 @@ TEST(HeapModel, FramesKeepTheModuleTheyHadWhenTheStackWasNew) {
   drained.new_stacks.clear();
   model.update(drained, resolve_nothing);
   const Snapshot snapshot = model.snapshot();
-  const Frame& frame = snapshot.stacks.at(0).frames.at(0);
+  ASSERT_EQ(snapshot.stacks.at(0).frames.size(), 1u);
+  const Frame& frame = snapshot.place(snapshot.stacks[0].frames[0]);
   EXPECT_EQ(frame.module, ModuleId{3});
   EXPECT_EQ(frame.module_offset, 0x234u);
 }
@@ -85,6 +86,103 @@ TEST(HeapModel, ExecDropsWhatTheOldProgramHeld) {
   EXPECT_EQ(snapshot.totals.allocated_bytes, 32u);  // 16 of stack 9 and the 16 that stack 0 has got since
   EXPECT_EQ(snapshot.peak_live_bytes, 32u);
   EXPECT_EQ(snapshot.stacks.size(), 2u);
+}
+
+std::vector<std::uint32_t> ids_of(const Snapshot& snapshot) {
+  std::vector<std::uint32_t> ids;
+  for (const StackRecord& stack : snapshot.stacks) ids.push_back(static_cast<std::uint32_t>(stack.id));
+  return ids;
+}
+
+std::vector<std::uint64_t> addresses_of(const Snapshot& snapshot, const StackRecord& record) {
+  std::vector<std::uint64_t> addresses;
+  for (const PlaceId place : record.frames) addresses.push_back(snapshot.place(place).address);
+  return addresses;
+}
+
+TEST(HeapModel, StacksOfLaterDrainsFindTheirPlaceAmongTheOthers) {
+  HeapModel model;
+  Drained drained;
+  drained.new_stacks = {stack(4, {0x40, 0x10}), stack(9, {0x90, 0x10})};
+  drained.counters = {counters(4, 400, 0), counters(9, 960, 0)};
+  model.update(drained, resolve_nothing);
+  drained.new_stacks = {stack(12, {0xc0, 0x10}), stack(2, {0x20, 0x10}), stack(5, {})};
+  drained.counters = {counters(12, 1200, 0), counters(2, 200, 0), counters(4, 480, 0), counters(5, 560, 0)};
+  model.update(drained, resolve_nothing);
+
+  const Snapshot snapshot = model.snapshot();
+  EXPECT_EQ(ids_of(snapshot), (std::vector<std::uint32_t>{2, 4, 5, 9, 12}));
+  EXPECT_EQ(addresses_of(snapshot, snapshot.stacks[0]), (std::vector<std::uint64_t>{0x20, 0x10}));
+  EXPECT_EQ(addresses_of(snapshot, snapshot.stacks[1]), (std::vector<std::uint64_t>{0x40, 0x10}));
+  EXPECT_TRUE(snapshot.stacks[2].frames.empty());
+  EXPECT_EQ(addresses_of(snapshot, snapshot.stacks[3]), (std::vector<std::uint64_t>{0x90, 0x10}));
+  EXPECT_EQ(addresses_of(snapshot, snapshot.stacks[4]), (std::vector<std::uint64_t>{0xc0, 0x10}));
+  EXPECT_EQ(snapshot.stacks[1].counters.allocated_bytes, 480u);
+  EXPECT_EQ(snapshot.stacks[4].counters.allocated_bytes, 1200u);
+  EXPECT_EQ(snapshot.places.size(), 5u) << "every place once";
+}
+
+TEST(HeapModel, StackThatComesAgainTakesThePlaceOfTheFirst) {
+  HeapModel model;
+  Drained drained;
+  drained.new_stacks = {stack(5, {0x10}), stack(6, {0x20})};
+  drained.counters = {counters(5, 800, 0), counters(6, 80, 0)};
+  model.update(drained, resolve_nothing);
+  drained.new_stacks = {stack(5, {0x30, 0x20})};
+  model.update(drained, resolve_nothing);
+  const Snapshot snapshot = model.snapshot();
+  EXPECT_EQ(ids_of(snapshot), (std::vector<std::uint32_t>{5, 6}));
+  EXPECT_EQ(addresses_of(snapshot, snapshot.stacks[0]), (std::vector<std::uint64_t>{0x30, 0x20}));
+  EXPECT_EQ(snapshot.totals.allocated_bytes, 880u);
+}
+
+TEST(HeapModel, AnAddressIsResolvedOnceADrainAndAgainInLaterOnes) {
+  HeapModel model;
+  Drained drained;
+  std::vector<std::uint64_t> resolved;
+  const FrameResolver resolve = [&](std::uint64_t address) {
+    resolved.push_back(address);
+    return resolve_to_module_3(address);
+  };
+  for (std::uint32_t id = 1; id <= 3000; ++id) drained.new_stacks.push_back(stack(id, {0x10000 + id % 1500, 0x1234}));
+  for (std::uint32_t id = 1; id <= 3000; ++id) drained.counters.push_back(counters(id, 8, 0));
+  model.update(drained, resolve);
+  EXPECT_EQ(resolved.size(), 1501u);
+  EXPECT_EQ(model.snapshot().places.size(), 1501u);
+
+  // Something else may be mapped there by now.
+  resolved.clear();
+  drained.new_stacks = {stack(4000, {0x1234, 0x1234})};
+  drained.counters.push_back(counters(4000, 8, 0));
+  model.update(drained, [&](std::uint64_t address) {
+    resolved.push_back(address);
+    return resolve_nothing(address);
+  });
+  EXPECT_EQ(resolved, std::vector<std::uint64_t>{0x1234});
+  const Snapshot snapshot = model.snapshot();
+  EXPECT_EQ(snapshot.place(snapshot.stacks[0].frames[1]).module, ModuleId{3});
+  EXPECT_EQ(snapshot.place(snapshot.stacks.back().frames[1]).module, std::nullopt);
+}
+
+TEST(HeapModel, SnapshotsShareFramesWithTheModelAndKeepThem) {
+  Snapshot snapshot;
+  {
+    HeapModel model;
+    Drained drained;
+    drained.new_stacks = {stack(5, {0x10, 0x20})};
+    drained.counters = {counters(5, 800, 0)};
+    model.update(drained, resolve_nothing);
+    snapshot = model.snapshot();
+    const Snapshot again = model.snapshot();
+    EXPECT_EQ(again.stacks[0].frames.begin(), snapshot.stacks[0].frames.begin()) << "a copy copies no frames";
+    EXPECT_EQ(again, snapshot);
+    drained.exec_epoch = 1;
+    drained.new_stacks = {stack(6, {0x30}, 1)};
+    drained.counters = {counters(6, 8, 0)};
+    model.update(drained, resolve_nothing);
+    EXPECT_NE(model.snapshot(), snapshot);
+  }
+  EXPECT_EQ(addresses_of(snapshot, snapshot.stacks[0]), (std::vector<std::uint64_t>{0x10, 0x20}));
 }
 
 TEST(HeapModel, StackOfAnOldProgramThatIsDrainedLateIsIgnored) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -66,6 +67,19 @@ TEST(Selection, MinSizeIsOfLiveBytesOrOfAllocatedOnes) {
   EXPECT_EQ(ids_of(snapshot, {SortKey::kAllocated, 0, 2000}), (Ids{3, 4}));
   EXPECT_EQ(ids_of(snapshot, {SortKey::kFreedCount, 0, 1000}), (Ids{4, 3, 1}));
   EXPECT_EQ(ids_of(snapshot, {SortKey::kLive, 1, 300}), (Ids{2})) << "filtered first, then cut";
+}
+
+TEST(Selection, EveryCutIsTheBeginningOfTheWholeOrder) {
+  std::vector<Counters> counters;
+  for (std::uint64_t i = 0; i < 200; ++i) counters.push_back({i * 7919 % 50, 1, 0, 0});  // many ties
+  const Snapshot snapshot = snapshot_of(counters);
+  const Ids whole = ids_of(snapshot, {SortKey::kLive, 0, 0});
+  ASSERT_EQ(whole.size(), 200U);
+  for (const std::size_t top : {1U, 2U, 10U, 37U, 199U, 200U, 300U}) {
+    const Ids cut = ids_of(snapshot, {SortKey::kLive, top, 0});
+    ASSERT_EQ(cut.size(), std::min<std::size_t>(top, 200));
+    EXPECT_TRUE(std::equal(cut.begin(), cut.end(), whole.begin())) << top;
+  }
 }
 
 TEST(Selection, NothingSelectsNothing) {

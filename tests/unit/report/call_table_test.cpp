@@ -1,0 +1,60 @@
+#include "userspace/report/call_table.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/report/sample_snapshots.h"
+
+namespace hawk {
+namespace {
+
+std::vector<const StackRecord*> all_stacks(const Snapshot& snapshot) {
+  std::vector<const StackRecord*> stacks;
+  for (const StackRecord& stack : snapshot.stacks) stacks.push_back(&stack);
+  return stacks;
+}
+
+TEST(CallTable, InlinedCallsStandBeforeTheirFunctionAtTheSamePlace) {
+  Sample sample = service_sample();
+  const CallTable calls(sample.snapshot, all_stacks(sample.snapshot), sample.symbolizer, {});
+  const FrameList frames = calls.list(sample.snapshot.stacks[0]);
+  ASSERT_EQ(frames.size(), 6U);
+  EXPECT_EQ(frames[2]->source.function, "shop::Router::route(shop::Request const&)");
+  EXPECT_TRUE(frames[2]->source.inlined);
+  EXPECT_EQ(frames[3]->source.function, "shop::Server::dispatch(shop::Request const&)");
+  EXPECT_FALSE(frames[3]->source.inlined);
+  EXPECT_EQ(frames[2]->place, frames[3]->place);
+}
+
+TEST(CallTable, APlaceOfWhichNothingIsKnownIsOneFrame) {
+  Sample sample = unsymbolized_sample();
+  const CallTable calls(sample.snapshot, all_stacks(sample.snapshot), sample.symbolizer, {});
+  EXPECT_EQ(calls.list(sample.snapshot.stacks[0]).size(), 3U);
+  const FrameList no_module = calls.list(sample.snapshot.stacks[2]);
+  ASSERT_EQ(no_module.size(), 2U);
+  EXPECT_EQ(no_module[0]->source, SourceFrame{});
+}
+
+TEST(CallTable, StacksShareTheCallsAtAPlace) {
+  Sample sample = deep_sample();
+  const CallTable calls(sample.snapshot, all_stacks(sample.snapshot), sample.symbolizer, {});
+  const FrameList recursion = calls.list(sample.snapshot.stacks[0]);
+  EXPECT_EQ(recursion[8], recursion[9]) << "descend called from descend";
+  EXPECT_EQ(calls.size(), 12U) << "7 inlined into each other, descend, 2 outer ones; 2 of the other stack";
+  for (std::size_t index = 0; index < recursion.size(); ++index) EXPECT_LT(calls.number_of(*recursion[index]), 10U);
+  EXPECT_EQ(calls.number_of(*recursion[8]), calls.number_of(*recursion[9]));
+  EXPECT_NE(calls.number_of(*recursion[7]), calls.number_of(*recursion[6]));
+}
+
+TEST(CallTable, PlumbingIsWhatThePredicateSaysAndNeverANamelessCall) {
+  Sample sample = unsymbolized_sample();
+  const PlumbingPredicate everything = [](const std::string&) { return true; };
+  const CallTable judged(sample.snapshot, all_stacks(sample.snapshot), sample.symbolizer, everything);
+  const FrameList frames = judged.list(sample.snapshot.stacks[0]);
+  EXPECT_FALSE(frames[0]->plumbing) << "no name";
+  EXPECT_TRUE(frames[2]->plumbing) << "main";
+  const CallTable unjudged(sample.snapshot, all_stacks(sample.snapshot), sample.symbolizer, {});
+  EXPECT_FALSE(unjudged.list(sample.snapshot.stacks[0])[2]->plumbing) << "without a predicate nothing is folded";
+}
+
+}  // namespace
+}  // namespace hawk

@@ -1,0 +1,74 @@
+#include "userspace/report/symbolized_places.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "tests/unit/report/sample_snapshots.h"
+
+namespace hawk {
+namespace {
+
+/// Notes what it is asked.
+class NotingSymbolizer : public Symbolizer {
+ public:
+  std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override {
+    asked.push_back({0, module, module_offset});
+    return {};
+  }
+  SymbolSource source(ModuleId) override { return SymbolSource::kNone; }
+
+  std::vector<Frame> asked;
+};
+
+struct Outcome {
+  std::vector<Frame> asked;
+  std::vector<Frame> consumed;
+  std::optional<std::size_t> announced;
+};
+
+Outcome symbolize(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks) {
+  NotingSymbolizer symbolizer;
+  Outcome outcome;
+  symbolize_places(
+      snapshot, stacks, symbolizer,
+      [&](std::size_t count) {
+        EXPECT_TRUE(symbolizer.asked.empty()) << "the number comes first";
+        outcome.announced = count;
+      },
+      [&](PlaceId place, const std::vector<SourceFrame>& sources) {
+        EXPECT_EQ(sources.size(), 1U) << "an unknown place has one nameless call";
+        outcome.consumed.push_back(snapshot.place(place));
+      });
+  outcome.asked = symbolizer.asked;
+  return outcome;
+}
+
+TEST(SymbolizedPlaces, EachPlaceOnceHoweverManyStacksPassIt) {
+  Sample sample;
+  const ModuleId exe = sample.add_module("/bin/exe", "");
+  const ModuleId lib = sample.add_module("/lib/lib.so", "");
+  const Frame main{0x1100, exe, 0x100};
+  const Frame late{0x1900, exe, 0x900};
+  const Frame inner{0x9050, lib, 0x50};
+  const Frame jit{0xdead, std::nullopt, 0};
+  sample.add_stack(1, {8, 1, 0, 0}, {inner, late, main});
+  sample.add_stack(2, {8, 1, 0, 0}, {jit, late, late, main});
+  const StackRecord& first = sample.snapshot.stacks[0];
+  const StackRecord& second = sample.snapshot.stacks[1];
+
+  const Outcome both = symbolize(sample.snapshot, {&first, &second});
+  EXPECT_EQ(both.asked, (std::vector<Frame>{{0, exe, 0x100}, {0, exe, 0x900}, {0, lib, 0x50}}))
+      << "module by module, in the order of the file";
+  EXPECT_EQ(both.announced, 3U) << "code in no module is nothing to ask for";
+  EXPECT_EQ(both.consumed.size(), 4U);
+  EXPECT_NE(std::find(both.consumed.begin(), both.consumed.end(), jit), both.consumed.end());
+
+  const Outcome only_second = symbolize(sample.snapshot, {&second});
+  EXPECT_EQ(only_second.asked, (std::vector<Frame>{{0, exe, 0x100}, {0, exe, 0x900}}));
+  EXPECT_EQ(symbolize(sample.snapshot, {}).announced, 0U);
+}
+
+}  // namespace
+}  // namespace hawk

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "symbolizer/symbolizer.h"
+#include "userspace/report/frame_list.h"
+#include "userspace/report/symbolized_places.h"
+#include "userspace/tables/snapshot.h"
+
+namespace hawk {
+
+/// The source-level calls at all places that some stacks pass through. A place is symbolized, and judged plumbing or
+/// not, once; the stacks share the result.
+class CallTable {
+ public:
+  /// Asks `symbolizer` for everything at once. `is_plumbing` empty: nothing is; `observer` empty: nobody wants to know.
+  CallTable(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks, Symbolizer& symbolizer,
+            const PlumbingPredicate& is_plumbing, const PlaceCountObserver& observer = {});
+  CallTable(const CallTable&) = delete;
+  CallTable& operator=(const CallTable&) = delete;
+
+  /// All calls of `stack`, which must be one of those given to the constructor, from the caller of the allocator
+  /// outwards; an inlined call stands before the function that it is inlined into, at the same place. A place of which
+  /// nothing is known is one call without names. The calls live as long as the table.
+  FrameList list(const StackRecord& stack) const;
+
+  /// A number below size() for a call of this table, to keep something about each.
+  std::size_t number_of(const ListedFrame& call) const { return static_cast<std::size_t>(&call - calls_.data()); }
+  std::size_t size() const { return calls_.size(); }
+
+ private:
+  struct Range {
+    std::size_t first = 0;
+    std::size_t count = 0;
+  };
+  std::vector<ListedFrame> calls_;
+  std::vector<Range> ranges_;  ///< of calls_, by PlaceId
+};
+
+}  // namespace hawk
