@@ -68,18 +68,43 @@ std::string hint_for(int error_number, const std::string& path) {
   }
 }
 
-/// Creates a file that looks like the one it will replace. None when that is not possible in this directory; anything
-/// else is left in errno.
-UniqueFd create_temporary(std::string& path, const struct stat& like) {
-  UniqueFd file(::mkostemp(path.data(), O_CLOEXEC));
-  if (!file) return {};
-  if (::fchown(file.get(), like.st_uid, like.st_gid) == 0 && ::fchmod(file.get(), like.st_mode & 07777) == 0)
-    return file;
-  const int error_number = errno;
-  ::unlink(path.c_str());
-  errno = error_number;
-  return {};
-}
+/// What was written for now next to the file that it is to replace. Removed again unless it does.
+class Replacement {
+ public:
+  /// `like`: the file to replace.
+  Replacement(const std::string& directory, const struct stat& like)
+      : path_(directory + "/.hawktrace.XXXXXX"), like_(like) {}
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+  ~Replacement() {
+    if (exists_) ::unlink(path_.c_str());
+  }
+
+  /// Creates the file, which looks like the one to replace. Each returns 0 or an errno.
+  int create() {
+    file_ = UniqueFd(::mkostemp(path_.data(), O_CLOEXEC));
+    if (!file_) return errno;
+    exists_ = true;
+    const bool alike =
+        ::fchown(file_.get(), like_.st_uid, like_.st_gid) == 0 && ::fchmod(file_.get(), like_.st_mode & 07777) == 0;
+    return alike ? 0 : errno;
+  }
+  int append(std::string_view piece) { return write_all(file_.get(), piece); }
+  /// A file system may report a full disk or an exhausted quota no sooner than here.
+  int close() { return ::close(file_.release()) == 0 ? 0 : errno; }
+  int rename_to(const std::string& path) {
+    if (::rename(path_.c_str(), path.c_str()) != 0) return errno;
+    exists_ = false;
+    return 0;
+  }
+  bool exists() const { return exists_; }
+
+ private:
+  std::string path_;
+  struct stat like_;
+  UniqueFd file_;
+  bool exists_ = false;
+};
 
 /// Errors of creating or renaming that say: not at this place. The file itself may still be writable.
 bool is_about_the_place(int error_number) {
@@ -147,15 +172,23 @@ ReportOutput::~ReportOutput() {
 }
 
 Result<void> ReportOutput::write(std::string_view report) {
-  if (kind_ == Kind::kPlace) {
-    if (HAWK_TRY(try_replace(report))) return {};
-    if (::ftruncate(file_.get(), 0) != 0) return failed("empty", errno);
-  }
-  return write_to_open_file(report);
+  return write([&](const TextSink& sink) { sink(report); });
 }
 
-Result<void> ReportOutput::write_to_open_file(std::string_view report) {
-  const int error_number = write_all(is_stdout() ? STDOUT_FILENO : file_.get(), report);
+Result<void> ReportOutput::write(const ReportProducer& produce) {
+  if (kind_ == Kind::kPlace) {
+    if (HAWK_TRY(try_replace(produce))) return {};
+    if (::ftruncate(file_.get(), 0) != 0) return failed("empty", errno);
+  }
+  return write_to_open_file(produce);
+}
+
+Result<void> ReportOutput::write_to_open_file(const ReportProducer& produce) {
+  int error_number = 0;
+  produce([&](std::string_view piece) {
+    error_number = write_all(is_stdout() ? STDOUT_FILENO : file_.get(), piece);
+    return error_number == 0;
+  });
   if (error_number == 0) {
     created_ = false;
     return {};
@@ -165,27 +198,31 @@ Result<void> ReportOutput::write_to_open_file(std::string_view report) {
 }
 
 /// False when the file cannot be renamed over and must be written directly.
-Result<bool> ReportOutput::try_replace(std::string_view report) {
+Result<bool> ReportOutput::try_replace(const ReportProducer& produce) {
   struct stat file = {};
   if (::fstat(file_.get(), &file) != 0) return failed("examine", errno);
-  std::string temporary_path = directory_of(path_) + "/.hawktrace.XXXXXX";
-  UniqueFd temporary = create_temporary(temporary_path, file);
-  if (!temporary) {
-    if (is_about_the_place(errno)) return false;
-    return failed("create a temporary file next to", errno);
+  Replacement replacement(directory_of(path_), file);
+  int create_error = 0;
+  int write_error = 0;
+  produce([&](std::string_view piece) {
+    // No sooner: what comes before the first piece takes time, and whoever ends us in it shall find no debris.
+    if (!replacement.exists() && create_error == 0) create_error = replacement.create();
+    if (create_error == 0) write_error = replacement.append(piece);
+    return create_error == 0 && write_error == 0;
+  });
+  if (create_error != 0) {
+    if (is_about_the_place(create_error)) return false;
+    return failed("create a temporary file next to", create_error);
   }
-  int error_number = write_all(temporary.get(), report);
-  // A file system may report a full disk or an exhausted quota no sooner than here.
-  if (::close(temporary.release()) != 0 && error_number == 0) error_number = errno;
-  const bool complete = error_number == 0;
-  if (complete && ::rename(temporary_path.c_str(), path_.c_str()) == 0) {
-    created_ = false;
-    return true;
+  const int close_error = replacement.close();
+  if (write_error == 0) write_error = close_error;
+  const int rename_error = write_error == 0 ? replacement.rename_to(path_) : 0;
+  if (is_about_the_place(rename_error)) return false;
+  if (write_error != 0 || rename_error != 0) {
+    return failed("write the report to", write_error != 0 ? write_error : rename_error);
   }
-  if (complete) error_number = errno;
-  ::unlink(temporary_path.c_str());
-  if (complete && is_about_the_place(error_number)) return false;
-  return failed("write the report to", error_number);
+  created_ = false;
+  return true;
 }
 
 bool ReportOutput::is_terminal() const { return ::isatty(is_stdout() ? STDOUT_FILENO : file_.get()) == 1; }

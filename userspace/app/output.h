@@ -1,13 +1,18 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
+#include "userspace/report/text_sink.h"
 
 namespace hawk {
+
+/// Makes the report and hands it to `sink` piece by piece, until that wants no more. May be asked a second time.
+using ReportProducer = std::function<void(const TextSink& sink)>;
 
 /// Where the report goes: stdout, or the file of -o. Opened before the trace, so that a destination that cannot be
 /// written costs nobody a trace; written once, at the end.
@@ -28,8 +33,11 @@ class ReportOutput {
   /// Removes the file if it was created by us and holds no report.
   ~ReportOutput();
 
-  /// Writes all of `report`, or fails with kFile. To be called once. A reader of stdout that went away (`| head`) is
-  /// no failure; SIGPIPE must be ignored (SignalSource).
+  /// Writes the whole report as `produce` makes it, or fails with kFile. To be called once. Nothing is created or
+  /// written before the first piece. A reader of stdout that went away (`| head`) is no failure; SIGPIPE must be
+  /// ignored (SignalSource).
+  Result<void> write(const ReportProducer& produce);
+  /// The same for a report that is at hand.
   Result<void> write(std::string_view report);
 
   /// Whether the report goes to a terminal.
@@ -47,8 +55,8 @@ class ReportOutput {
   ReportOutput(Kind kind, std::string name) : kind_(kind), name_(std::move(name)) {}
   static Result<ReportOutput> make_stdout();
   static Result<ReportOutput> make_file(const std::string& path);
-  Result<void> write_to_open_file(std::string_view report);
-  Result<bool> try_replace(std::string_view report);
+  Result<void> write_to_open_file(const ReportProducer& produce);
+  Result<bool> try_replace(const ReportProducer& produce);
   tl::unexpected<Error> failed(std::string_view doing, int error_number) const;
 
   Kind kind_;

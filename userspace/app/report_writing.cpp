@@ -3,20 +3,34 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 
 #include "symbolizer/plumbing.h"
+#include "userspace/app/symbol_progress.h"
+#include "userspace/base/write_all.h"
 #include "userspace/report/json_report.h"
 #include "userspace/report/text_report.h"
 
 namespace hawk {
 namespace {
 
-/// Columns to fit the report into; 0, any length, unless it goes to a terminal.
-std::size_t width_of(const ReportOutput& output) {
+/// Columns of the terminal that `fd` is; 0 when it is none or does not say.
+std::size_t terminal_columns(int fd) {
   winsize size = {};
-  if (!output.is_terminal() || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
-  return size.ws_col;
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/// Columns to fit the report into; 0, any length, unless it goes to a terminal.
+std::size_t width_of(const ReportOutput& output) { return output.is_terminal() ? terminal_columns(STDOUT_FILENO) : 0; }
+
+ProgressOutlet to_stderr() {
+  ProgressOutlet outlet;
+  outlet.is_terminal = ::isatty(STDERR_FILENO) == 1;
+  outlet.columns = outlet.is_terminal ? terminal_columns(STDERR_FILENO) : 0;
+  outlet.now = [] { return std::chrono::steady_clock::now(); };
+  outlet.put = [](std::string_view text) { write_all(STDERR_FILENO, text); };
+  return outlet;
 }
 
 TextOptions text_options(const Options& options, const ReportOutput& output) {
@@ -34,12 +48,17 @@ TextOptions text_options(const Options& options, const ReportOutput& output) {
 
 Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, const Options& options,
                           ReportOutput& output) {
+  ProgressSymbolizer progress(symbolizer, options.verbosity == Verbosity::kQuiet ? ProgressOutlet{} : to_stderr());
+  const PlaceCountObserver observer = [&](std::size_t count) { progress.expect(count); };
   if (options.format == FormatChoice::kText) {
-    return output.write(render_text(snapshot, symbolizer, text_options(options, output)));
+    TextOptions text = text_options(options, output);
+    text.before_symbolizing = observer;
+    return output.write([&](const TextSink& sink) { write_text(snapshot, progress, text, sink); });
   }
   JsonOptions json;
   json.selection = options.selection();
-  return output.write(render_json(snapshot, symbolizer, json));
+  json.before_symbolizing = observer;
+  return output.write([&](const TextSink& sink) { write_json(snapshot, progress, json, sink); });
 }
 
 }  // namespace hawk

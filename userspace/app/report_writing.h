@@ -9,7 +9,8 @@
 
 namespace hawk {
 
-/// Renders the final report as the options ask and writes it.
+/// Writes the final report as the options ask. Tells on stderr how far it has come when debug information takes long to
+/// read (ProgressSymbolizer), unless --quiet.
 Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, const Options& options,
                           ReportOutput& output);
 

@@ -226,6 +226,32 @@ TEST_F(Output, FailureInTheMiddleLeavesTheOldReportAndNothingElse) {
   EXPECT_EQ(file_count(), 1U) << "a temporary or half-written file was left behind";
 }
 
+TEST_F(Output, ReportMayComeInPieces) {
+  fill(file("report"), "old");
+  Result<ReportOutput> output = ReportOutput::make(file("report").string());
+  ASSERT_TRUE(output);
+  ASSERT_TRUE(output->write([&](const TextSink& sink) {
+    EXPECT_EQ(file_count(), 1U) << "nothing is created while the report is not begun";
+    EXPECT_TRUE(sink("one, "));
+    EXPECT_EQ(file_count(), 2U);
+    EXPECT_EQ(content_of(file("report")), "old") << "half a report shows nowhere";
+    EXPECT_TRUE(sink("two"));
+  }));
+  EXPECT_EQ(content_of(file("report")), "one, two");
+  EXPECT_EQ(file_count(), 1U);
+}
+
+TEST_F(Output, ProducerIsToldThatNoMoreIsWanted) {
+  Pipe pipe = make_pipe();
+  pipe.reader.reset();
+  const RedirectedStdout redirected(pipe.writer.get());
+  Result<ReportOutput> output = ReportOutput::make(std::nullopt);
+  ASSERT_TRUE(output);
+  bool wanted = true;
+  EXPECT_TRUE(output->write([&](const TextSink& sink) { wanted = sink("nobody reads this"); }));
+  EXPECT_FALSE(wanted);
+}
+
 TEST_F(Output, StdoutIsTheDefaultAndTheDash) {
   for (const std::optional<std::string>& path : {std::optional<std::string>(), std::optional<std::string>("-")}) {
     const Pipe pipe = make_pipe();
