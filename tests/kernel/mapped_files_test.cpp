@@ -1,4 +1,7 @@
-// Targets whose libc is not the file that our own path leads to.
+// Targets whose libc is not the file that our own path leads to, and targets that map very many files.
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 
@@ -62,6 +65,51 @@ KERNEL_TEST(namespaces, other_mounts_and_pids) {
   expect_traced_exactly(program, inside.front(), way);
   program.close_input();
   EXPECT_EQ(program.wait(), 0);
+}
+
+/// Traces a program that has mapped `count` libraries and allocates once through each. Returns how many of the stacks
+/// name the library's function.
+std::size_t trace_through_libraries(std::size_t count, Way way) {
+  const ScratchDirectory directory;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::filesystem::copy_file(ledger_path("libmapped_library.so"), directory.path(std::to_string(i) + ".so"));
+  }
+  LedgerProgram program({.program = "mapped_libraries", .arguments = {directory.path(""), std::to_string(count)}});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  expect_equal(report, ledger);
+  return static_cast<std::size_t>(std::count_if(report.stacks.begin(), report.stacks.end(), [](const auto& stack) {
+    return std::any_of(stack.frames.begin(), stack.frames.end(),
+                       [](const ReportFrame& frame) { return frame.function == "through_library"; });
+  }));
+}
+
+/// Limits what we, and the hawktrace that we start, may have open.
+class OpenFileLimit {
+ public:
+  explicit OpenFileLimit(rlim_t files) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit lowered = {.rlim_cur = files, .rlim_max = before_.rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &lowered) != 0) throw std::runtime_error("setrlimit failed");
+  }
+  ~OpenFileLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
+  OpenFileLimit(const OpenFileLimit&) = delete;
+  OpenFileLimit& operator=(const OpenFileLimit&) = delete;
+
+ private:
+  rlimit before_ = {};
+};
+
+/// Three times as many files as a process may have open where nobody has raised the limit.
+KERNEL_TEST(mapped_files, three_thousand) {
+  const OpenFileLimit limit(1024);
+  EXPECT_EQ(trace_through_libraries(3000, way), 3000u);
+}
+
+KERNEL_TEST(threads, a_thousand) {
+  LedgerProgram program({.program = "thousand_threads"});
+  expect_traced_exactly(program, program.pid(), way);
 }
 
 }  // namespace

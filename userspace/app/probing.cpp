@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "userspace/base/log.h"
+#include "userspace/target/allocator_catalogue.h"
 #include "userspace/target/allocator_functions.h"
+#include "userspace/target/open_file_limit.h"
 #include "userspace/target/operator_frames.h"
 
 namespace hawk {
@@ -35,12 +39,35 @@ Allocator describe(const MappedModule& module, const AllocatorFile& file) {
 
 /// The dynamic linker allocates on behalf of an allocator: thread-local storage, symbol look-ups. It, and in musl the C
 /// library that it is one file with, defines __tls_get_addr (System V ABI, thread-local storage).
-bool is_dynamic_linker(const ElfImage& image) {
-  constexpr std::string_view kNames[] = {"__tls_get_addr"};
-  return !image.functions(kNames).empty();
+constexpr std::array<std::string_view, 1> kDynamicLinkerNames = {"__tls_get_addr"};
+
+/// A file that defines none of these functions is of no interest. Of 3,000 files nearly all are of that sort, so that
+/// they are asked once for all names.
+const NameSet& telling_names() {
+  static const NameSet names = [] {
+    std::vector<std::string_view> all(kDynamicLinkerNames.begin(), kDynamicLinkerNames.end());
+    for (const NameSet::Entry& entry : catalogue_names().entries()) all.push_back(entry.name);
+    return NameSet(all);
+  }();
+  return names;
+}
+
+/// A process can have 65,530 files mapped (vm.max_map_count).
+constexpr std::size_t kWantedFiles = std::size_t{1} << 18;
+/// For links, maps, the report.
+constexpr std::size_t kOtherFiles = 256;
+/// What a module needs at most: here one; in the symbolizer its file, that again for DWARF, and its debug file.
+constexpr std::size_t kFilesPerModule = 4;
+
+std::size_t max_open_modules() {
+  const std::size_t limit = raise_open_file_limit(kWantedFiles);
+  return limit > kOtherFiles ? (limit - kOtherFiles) / kFilesPerModule : 0;
 }
 
 }  // namespace
+
+Probing::Probing(int proc_pid, Tracer& tracer)
+    : max_open_modules_(max_open_modules()), modules_(proc_pid, max_open_modules_), tracer_(tracer) {}
 
 Result<void> Probing::probe_allocator(const MappedModule& module, bool is_expected) {
   const AllocatorFile file = find_allocator_functions(*module.image);
@@ -49,7 +76,7 @@ Result<void> Probing::probe_allocator(const MappedModule& module, bool is_expect
     tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
   }
   if (file.functions.empty()) return {};
-  HAWK_TRY_VOID(tracer_.attach_allocator(module.fd, file));
+  HAWK_TRY_VOID(tracer_.attach_allocator(module.image->fd(), file));
   if (tracing_ && !is_expected) tracer_.count_loss(HAWK_LOSS_LATE_ALLOCATOR);
   allocators_.push_back(describe(module, file));
   for (const ProbedFunction& function : allocators_.back().functions) {
@@ -63,7 +90,8 @@ Result<void> Probing::add_operator_frames(ModuleId id, bool is_expected) {
   const MappedModule& module = modules_.module(id);
   const std::optional<OperatorFrames> frames = find_operator_frames(*module.image);
   if (!frames) return {};
-  const std::optional<std::uint32_t> number = HAWK_TRY(tracer_.add_operator_frames(module.fd, *frames, is_expected));
+  const std::optional<std::uint32_t> number =
+      HAWK_TRY(tracer_.add_operator_frames(module.image->fd(), *frames, is_expected));
   if (!number) {
     log_warning(fmt::format("the callers of operator new in {} are not shown: too many files define it", module.path));
     return {};
@@ -72,16 +100,25 @@ Result<void> Probing::add_operator_frames(ModuleId id, bool is_expected) {
   return {};
 }
 
+Result<void> Probing::probe_telling_module(ModuleId id, bool is_expected) {
+  const MappedModule& module = modules_.module(id);
+  const std::size_t known = allocators_.size();
+  HAWK_TRY_VOID(probe_allocator(module, is_expected));
+  const bool is_allocator = allocators_.size() > known;
+  if (is_allocator || !module.image->functions(kDynamicLinkerNames).empty()) allocator_files_.push_back(id);
+  return add_operator_frames(id, is_expected);
+}
+
 Result<void> Probing::probe_module(ModuleId id, bool is_expected) {
   const MappedModule& module = modules_.module(id);
   if (!module.image) {
     if (!module.is_vdso) log_verbose(fmt::format("{} cannot be read as an ELF file", module.path));
     return {};
   }
-  const std::size_t known = allocators_.size();
-  HAWK_TRY_VOID(probe_allocator(module, is_expected));
-  if (allocators_.size() > known || is_dynamic_linker(*module.image)) allocator_files_.push_back(id);
-  return add_operator_frames(id, is_expected);
+  Result<void> probed;
+  if (!module.image->functions(telling_names()).empty()) probed = probe_telling_module(id, is_expected);
+  modules_.settle(id);
+  return probed;
 }
 
 Result<void> Probing::expect_files(const std::vector<std::string>& paths) {
@@ -112,9 +149,35 @@ void Probing::update_allocator_ranges() {
 }
 
 Result<void> Probing::take_mappings(const std::vector<Mapping>& mappings) {
-  for (const ModuleId id : modules_.replace_all(mappings)) HAWK_TRY_VOID(probe_module(id, false));
+  modules_.forget_mappings();
+  for (const Mapping& mapping : mappings) {
+    const std::optional<ModuleId> added = modules_.add(mapping);
+    if (added) HAWK_TRY_VOID(probe_module(*added, false));
+  }
   for (const auto& [id, number] : frameless_) update_base(id);
   update_allocator_ranges();
+  return {};
+}
+
+Frame Probing::frame_at(std::uint64_t address) {
+  const std::optional<ModuleAddress> place = modules_.resolve(address);
+  if (!place) return {.address = address, .module = std::nullopt, .module_offset = 0};
+  const std::size_t index = static_cast<std::size_t>(place->module);
+  if (index >= is_used_.size()) is_used_.resize(modules_.module_count());
+  if (!is_used_[index]) {
+    is_used_[index] = true;
+    used_modules_.push_back(place->module);
+  }
+  return {.address = address, .module = place->module, .module_offset = place->vaddr};
+}
+
+UniqueFd Probing::open_for_symbols(ModuleId id) {
+  if (modules_.module(id).image) ++files_for_symbols_;
+  if (files_for_symbols_ <= max_open_modules_) return modules_.open_file(id);
+  if (files_for_symbols_ == max_open_modules_ + 1) {
+    log_warning(fmt::format("only the functions of {} files get names: no more files may be open; raise ulimit -n",
+                            max_open_modules_));
+  }
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "userspace/base/result.h"
+#include "userspace/base/unique_fd.h"
 #include "userspace/tables/snapshot.h"
 #include "userspace/target/module_map.h"
 #include "userspace/tracer/tracer.h"
@@ -16,8 +17,8 @@ namespace hawk {
 /// Puts probes into every file of the target that defines allocator functions, those that it maps later included.
 class Probing {
  public:
-  /// `proc_pid`: see ModuleMap.
-  Probing(int proc_pid, Tracer& tracer) : modules_(proc_pid), tracer_(tracer) {}
+  /// `proc_pid`: see ModuleMap. Raises our limit of open files: one is kept for each file that the target maps.
+  Probing(int proc_pid, Tracer& tracer);
 
   /// Probes files that a command will map, before it runs.
   Result<void> expect_files(const std::vector<std::string>& paths);
@@ -32,20 +33,32 @@ class Probing {
   /// The target runs another program: which allocators that will use is not known for sure any more.
   void program_replaced() { knows_allocator_files_ = false; }
 
+  /// Where an address lies now. Files in which addresses lie are in used_modules().
+  Frame frame_at(std::uint64_t address);
+
   bool found_allocator() const { return !allocators_.empty(); }
   const std::vector<Allocator>& allocators() const { return allocators_; }
   const ModuleMap& modules() const { return modules_; }
+  /// In the order of their first use; only ever grows.
+  const std::vector<ModuleId>& used_modules() const { return used_modules_; }
+  /// The module's file, to read its symbols. None when it cannot be found any more, or would be one too many.
+  UniqueFd open_for_symbols(ModuleId id);
 
  private:
   Result<void> probe_module(ModuleId id, bool is_expected);
+  Result<void> probe_telling_module(ModuleId id, bool is_expected);
   Result<void> probe_allocator(const MappedModule& module, bool is_expected);
   Result<void> add_operator_frames(ModuleId id, bool is_expected);
   void update_base(ModuleId id);
   void update_allocator_ranges();
 
+  std::size_t max_open_modules_;
   ModuleMap modules_;
   Tracer& tracer_;
   bool tracing_ = false;
+  std::vector<ModuleId> used_modules_;
+  std::vector<bool> is_used_;  ///< by module
+  std::size_t files_for_symbols_ = 0;
   std::vector<Allocator> allocators_;
   bool knows_allocator_files_ = true;
   std::vector<ModuleId> allocator_files_;        ///< those that define an allocator, and the dynamic linker

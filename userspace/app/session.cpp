@@ -145,15 +145,7 @@ void Session::drain() {
   }
   // After the books: the mapping of every stack in them has been announced by then.
   take_mapping_events();
-  model_.update(drained, [this](std::uint64_t address) {
-    const std::optional<ModuleAddress> place = probing_.modules().resolve(address);
-    Frame frame = {.address = address, .module = std::nullopt, .module_offset = 0};
-    if (place) {
-      frame.module = place->module;
-      frame.module_offset = place->vaddr;
-    }
-    return frame;
-  });
+  model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });
 }
 
 Result<void> Session::end(bool verify) {
@@ -193,14 +185,15 @@ Snapshot Session::snapshot() const {
 }
 
 Symbolizer& Session::symbolizer() {
-  for (; symbolized_modules_ < probing_.modules().module_count(); ++symbolized_modules_) {
-    const MappedModule& module = probing_.modules().module(ModuleId(symbolized_modules_));
+  for (; symbolized_modules_ < probing_.used_modules().size(); ++symbolized_modules_) {
+    const ModuleId id = probing_.used_modules()[symbolized_modules_];
+    const MappedModule& module = probing_.modules().module(id);
     ModuleFile file;
     file.path = module.path;
-    file.fd = UniqueFd(module.fd >= 0 ? ::dup(module.fd) : -1);
+    file.fd = probing_.open_for_symbols(id);
     file.root = fmt::format("/proc/{}/root", subject_.proc_pid);
     file.vdso = module.is_vdso;
-    symbolizer_->add_module(ModuleId(symbolized_modules_), std::move(file));
+    symbolizer_->add_module(id, std::move(file));
   }
   return *symbolizer_;
 }

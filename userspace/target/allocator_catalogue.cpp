@@ -139,17 +139,20 @@ constexpr std::array kEntries = {
 
 }  // namespace
 
-std::span<const std::string_view> catalogue_names() {
-  static const std::vector<std::string_view> names = [] {
+const NameSet& catalogue_names() {
+  static const NameSet names = [] {
     std::vector<std::string_view> all;
     all.reserve(std::size(kEntries));
     for (const CatalogueEntry& entry : kEntries) all.push_back(entry.name);
-    return all;
+    return NameSet(all);
   }();
   return names;
 }
 
-std::span<const std::string_view> operator_new_names() { return kOperatorNewNames; }
+const NameSet& operator_new_names() {
+  static const NameSet names(kOperatorNewNames);
+  return names;
+}
 
 std::optional<CatalogueEntry> find_in_catalogue(std::string_view name) {
   static const std::unordered_map<std::string_view, CatalogueEntry> by_name = [] {

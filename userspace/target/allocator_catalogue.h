@@ -1,10 +1,10 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "bpf/kinds.h"
+#include "userspace/target/name_set.h"
 
 namespace hawk {
 
@@ -16,10 +16,10 @@ struct CatalogueEntry {
   bool may_throw = false;
 };
 
-/// Every name in the catalogue, in no particular order.
-std::span<const std::string_view> catalogue_names();
+/// Every name in the catalogue.
+const NameSet& catalogue_names();
 /// The throwing and nothrow, plain and aligned forms of operator new and new[].
-std::span<const std::string_view> operator_new_names();
+const NameSet& operator_new_names();
 /// nullopt: not an allocator function.
 std::optional<CatalogueEntry> find_in_catalogue(std::string_view name);
 

@@ -3,84 +3,85 @@
 #include <algorithm>
 #include <cstring>
 
+#include "userspace/target/gnu_hash_table.h"
+
 namespace hawk {
 namespace {
 
 template <class T>
-std::vector<T> as_array(const std::vector<std::uint8_t>& bytes) {
+std::vector<T> read_array(const ElfSegments& segments, std::uint64_t vaddr, std::uint64_t count) {
+  if (vaddr == 0 || count > UINT64_MAX / sizeof(T)) return {};
+  const std::vector<std::uint8_t> bytes = segments.read(vaddr, count * sizeof(T));
   std::vector<T> array(bytes.size() / sizeof(T));
   if (!array.empty()) std::memcpy(array.data(), bytes.data(), array.size() * sizeof(T));
   return array;
 }
 
-template <class T>
-std::vector<T> read_array(const ElfSegments& segments, std::uint64_t vaddr, std::uint64_t count) {
-  if (vaddr == 0 || count > UINT64_MAX / sizeof(T)) return {};
-  return as_array<T>(segments.read(vaddr, count * sizeof(T)));
+/// The name at `offset` of a string table; empty when it does not end within.
+std::string name_at(const std::vector<char>& strings, std::size_t offset) {
+  if (offset >= strings.size()) return {};
+  const char* start = strings.data() + offset;
+  const std::size_t length = ::strnlen(start, strings.size() - offset);
+  return length == strings.size() - offset ? std::string() : std::string(start, length);
 }
 
 }  // namespace
 
-std::optional<std::string_view> SymbolTable::name_of(const Elf64_Sym& symbol) const {
-  if (symbol.st_name >= strings.size()) return std::nullopt;
-  const char* start = strings.data() + symbol.st_name;
-  const std::size_t room_bytes = strings.size() - symbol.st_name;
-  const std::size_t length = ::strnlen(start, room_bytes);
-  if (length == room_bytes) return std::nullopt;
-  return std::string_view(start, length);
-}
-
-ElfDynamic::ElfDynamic(const ElfSegments& segments, const std::vector<std::uint8_t>& table) : segments_(segments) {
-  for (const Elf64_Dyn& entry : as_array<Elf64_Dyn>(table)) {
-    if (entry.d_tag == DT_NULL) break;
-    entries_.try_emplace(entry.d_tag, entry.d_un.d_val);
+ElfDynamic::ElfDynamic(const ElfSegments& segments, std::span<const std::uint8_t> table) : segments_(segments) {
+  for (std::size_t at = 0; at + sizeof(Elf64_Dyn) <= table.size(); at += sizeof(Elf64_Dyn)) {
+    Elf64_Dyn dynamic;
+    std::memcpy(&dynamic, table.data() + at, sizeof(dynamic));
+    if (dynamic.d_tag == DT_NULL) break;
+    entries_.emplace_back(dynamic.d_tag, dynamic.d_un.d_val);
   }
 }
 
-std::uint64_t ElfDynamic::value_of(Elf64_Sxword tag) const {
-  const auto found = entries_.find(tag);
-  return found == entries_.end() ? 0 : found->second;
+std::optional<std::uint64_t> ElfDynamic::entry(Elf64_Sxword tag) const {
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [tag](const auto& item) { return item.first == tag; });
+  return found == entries_.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The table itself has no count: it ends where the last chain of the hash table ends.
-std::uint64_t ElfDynamic::gnu_hash_symbol_count(std::uint64_t hash_vaddr) const {
-  const std::vector<std::uint32_t> header = read_array<std::uint32_t>(segments_, hash_vaddr, 4);
-  if (header.size() < 4) return 0;
-  const std::uint64_t bucket_count = header[0];
-  const std::uint64_t first_hashed = header[1];
-  const std::uint64_t buckets_vaddr = hash_vaddr + 16 + std::uint64_t{header[2]} * 8;
-  const std::vector<std::uint32_t> buckets = read_array<std::uint32_t>(segments_, buckets_vaddr, bucket_count);
-  std::uint64_t last = 0;
-  for (const std::uint32_t bucket : buckets) last = std::max<std::uint64_t>(last, bucket);
-  if (last < first_hashed) return first_hashed;
-  const std::uint64_t chains_vaddr = buckets_vaddr + bucket_count * 4;
-  constexpr std::uint64_t kAtOnce = 1024;
-  for (;;) {
-    const std::vector<std::uint32_t> chain =
-        read_array<std::uint32_t>(segments_, chains_vaddr + (last - first_hashed) * 4, kAtOnce);
-    for (const std::uint32_t hash : chain) {
-      ++last;
-      if ((hash & 1) != 0) return last;
+std::vector<char> ElfDynamic::read_strings() const {
+  const std::vector<std::uint8_t> bytes = segments_.read(value_of(DT_STRTAB), value_of(DT_STRSZ));
+  return {bytes.begin(), bytes.end()};
+}
+
+bool ElfDynamic::find_functions(FunctionCollector& collector) const {
+  return find_by_gnu_hash(collector) || find_by_table(collector);
+}
+
+/// The name is known to be `name_bytes` long if it is the right one, so that no more of the strings is read.
+void ElfDynamic::take_symbol(std::uint64_t index, std::size_t name_bytes, FunctionCollector& collector) const {
+  std::vector<Elf64_Sym> symbol = read_array<Elf64_Sym>(segments_, value_of(DT_SYMTAB) + index * sizeof(Elf64_Sym), 1);
+  if (symbol.empty() || symbol[0].st_name >= value_of(DT_STRSZ)) return;
+  const std::vector<char> name = read_array<char>(segments_, value_of(DT_STRTAB) + symbol[0].st_name, name_bytes + 1);
+  symbol[0].st_name = 0;
+  collector.take(symbol[0], name);
+}
+
+bool ElfDynamic::find_by_gnu_hash(FunctionCollector& collector) const {
+  const std::optional<std::uint64_t> vaddr = entry(DT_GNU_HASH);
+  const std::optional<GnuHashTable> table = vaddr ? GnuHashTable::read(segments_, *vaddr) : std::nullopt;
+  if (!table) return false;
+  for (const NameSet::Entry& wanted : collector.names().entries()) {
+    if (!table->may_contain(wanted.gnu_hash)) continue;
+    for (const std::uint64_t index : table->symbols(wanted.gnu_hash)) {
+      take_symbol(index, wanted.name.size(), collector);
     }
-    if (chain.size() < kAtOnce) return last;
   }
+  return true;
 }
 
-std::uint64_t ElfDynamic::symbol_count() const {
-  if (const std::uint64_t gnu_hash = value_of(DT_GNU_HASH); gnu_hash != 0) return gnu_hash_symbol_count(gnu_hash);
+bool ElfDynamic::find_by_table(FunctionCollector& collector) const {
   const std::vector<std::uint32_t> header = read_array<std::uint32_t>(segments_, value_of(DT_HASH), 2);
-  return header.size() == 2 ? header[1] : 0;
+  if (header.size() < 2) return false;
+  const std::vector<Elf64_Sym> symbols = read_array<Elf64_Sym>(segments_, value_of(DT_SYMTAB), header[1]);
+  if (symbols.empty()) return false;
+  const std::vector<char> strings = read_strings();
+  for (const Elf64_Sym& symbol : symbols) collector.take(symbol, strings);
+  return true;
 }
-
-SymbolTable ElfDynamic::read_symbols(std::uint64_t count) const {
-  SymbolTable table;
-  table.symbols = read_array<Elf64_Sym>(segments_, value_of(DT_SYMTAB), count);
-  const std::vector<std::uint8_t> strings = segments_.read(value_of(DT_STRTAB), value_of(DT_STRSZ));
-  table.strings.assign(strings.begin(), strings.end());
-  return table;
-}
-
-SymbolTable ElfDynamic::symbols() const { return read_symbols(symbol_count()); }
 
 std::vector<Elf64_Rela> ElfDynamic::relocations() const {
   std::vector<Elf64_Rela> all =
@@ -100,18 +101,19 @@ std::map<std::uint64_t, std::string> ElfDynamic::got_symbols() const {
   // Undefined symbols are in no hash table; how many symbols there are is what the relocations refer to.
   std::uint64_t count = 0;
   for (const Elf64_Rela& slot : slots) count = std::max<std::uint64_t>(count, ELF64_R_SYM(slot.r_info) + 1);
-  const SymbolTable table = read_symbols(count);
+  const std::vector<Elf64_Sym> symbols = read_array<Elf64_Sym>(segments_, value_of(DT_SYMTAB), count);
+  const std::vector<char> strings = read_strings();
   std::map<std::uint64_t, std::string> names;
   for (const Elf64_Rela& slot : slots) {
     const std::uint64_t index = ELF64_R_SYM(slot.r_info);
-    if (index == 0 || index >= table.symbols.size()) continue;
-    const std::optional<std::string_view> name = table.name_of(table.symbols[index]);
-    if (name && !name->empty()) names.try_emplace(slot.r_offset, *name);
+    if (index == 0 || index >= symbols.size()) continue;
+    std::string name = name_at(strings, symbols[index].st_name);
+    if (!name.empty()) names.try_emplace(slot.r_offset, std::move(name));
   }
   return names;
 }
 
-bool ElfDynamic::has_soname() const { return entries_.contains(DT_SONAME); }
+bool ElfDynamic::has_soname() const { return entry(DT_SONAME).has_value(); }
 
 std::optional<std::uint64_t> ElfDynamic::init_vaddr() const {
   if (const std::uint64_t init = value_of(DT_INIT); segments_.is_executable(init)) return init;

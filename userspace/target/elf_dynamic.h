@@ -5,32 +5,26 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "userspace/target/elf_segments.h"
+#include "userspace/target/function_collector.h"
 
 namespace hawk {
-
-/// A symbol table with its strings, as read from the file.
-struct SymbolTable {
-  std::vector<Elf64_Sym> symbols;
-  std::vector<char> strings;
-
-  /// nullopt when the name lies outside the strings or does not end within them.
-  std::optional<std::string_view> name_of(const Elf64_Sym& symbol) const;
-};
 
 /// What PT_DYNAMIC says, found by segments alone as the dynamic linker does, so that files without section headers
 /// work.
 class ElfDynamic {
  public:
   /// `table` is PT_DYNAMIC's content; `segments` must outlive this object.
-  ElfDynamic(const ElfSegments& segments, const std::vector<std::uint8_t>& table);
+  ElfDynamic(const ElfSegments& segments, std::span<const std::uint8_t> table);
 
-  /// Every symbol that DT_GNU_HASH or DT_HASH accounts for; that is every defined one.
-  SymbolTable symbols() const;
+  /// Collects the functions that the dynamic linker would find here: by DT_GNU_HASH as it looks them up, else, with
+  /// DT_HASH, by going through the symbol table. False: there is neither.
+  bool find_functions(FunctionCollector& collector) const;
   /// Name of the symbol by vaddr of its GOT slot, from JUMP_SLOT and GLOB_DAT relocations.
   std::map<std::uint64_t, std::string> got_symbols() const;
   /// See ElfImage::is_library.
@@ -39,14 +33,16 @@ class ElfDynamic {
   std::optional<std::uint64_t> init_vaddr() const;
 
  private:
-  std::uint64_t value_of(Elf64_Sxword tag) const;
-  std::uint64_t symbol_count() const;
-  std::uint64_t gnu_hash_symbol_count(std::uint64_t hash_vaddr) const;
-  SymbolTable read_symbols(std::uint64_t count) const;
+  std::optional<std::uint64_t> entry(Elf64_Sxword tag) const;
+  std::uint64_t value_of(Elf64_Sxword tag) const { return entry(tag).value_or(0); }
+  bool find_by_gnu_hash(FunctionCollector& collector) const;
+  bool find_by_table(FunctionCollector& collector) const;
+  void take_symbol(std::uint64_t index, std::size_t name_bytes, FunctionCollector& collector) const;
+  std::vector<char> read_strings() const;
   std::vector<Elf64_Rela> relocations() const;
 
   const ElfSegments& segments_;
-  std::map<Elf64_Sxword, std::uint64_t> entries_;
+  std::vector<std::pair<Elf64_Sxword, std::uint64_t>> entries_;  ///< as in the file, up to DT_NULL
 };
 
 }  // namespace hawk

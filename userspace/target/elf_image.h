@@ -10,15 +10,10 @@
 
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
+#include "userspace/target/elf_function.h"
+#include "userspace/target/name_set.h"
 
 namespace hawk {
-
-/// A function symbol that a file defines (undefined symbols never appear).
-struct ElfFunction {
-  std::string name;              ///< without version
-  std::uint64_t vaddr = 0;       ///< ELF virtual address
-  std::uint64_t size_bytes = 0;  ///< 0: unknown
-};
 
 /// An ELF file for x86-64, opened for reading. Damaged or hostile files yield errors or missing answers, never crashes,
 /// not even when they change while being read: nothing is mapped. Not thread-safe.
@@ -34,13 +29,19 @@ class ElfImage {
   /// Lower-case hex of the GNU build id note; empty when there is none.
   std::string build_id() const;
   /// Function symbols whose name is in `names`: .dynsym first, then .symtab (names found in .dynsym are not repeated).
-  /// One entry per (name, address); compat versions such as cfree@GLIBC_2.2.5 included.
-  std::vector<ElfFunction> functions(std::span<const std::string_view> names) const;
+  /// One entry per (name, address); compat versions such as cfree@GLIBC_2.2.5 included. .dynsym is read as the dynamic
+  /// linker does: what its hash table does not find, nobody can call by name. In no particular order.
+  std::vector<ElfFunction> functions(const NameSet& names) const;
+  std::vector<ElfFunction> functions(std::span<const std::string_view> names) const {
+    return functions(NameSet(names));
+  }
   /// Whether the file has a .symtab with functions.
   bool has_symtab() const;
   /// By the PT_LOAD segments; nullopt outside of them.
   std::optional<std::uint64_t> file_offset_of(std::uint64_t vaddr) const;
   std::optional<std::uint64_t> vaddr_of(std::uint64_t file_offset) const;
+  /// See ElfSegments::code_bias.
+  std::optional<std::uint64_t> code_bias(std::uint64_t file_offset, std::uint64_t bytes) const;
   /// Up to `max_bytes` (at most 64 KiB) bytes of an executable segment from `vaddr` on; fewer at the segment's end,
   /// empty outside. Valid as long as the image.
   std::span<const std::uint8_t> code_at(std::uint64_t vaddr, std::size_t max_bytes) const;
@@ -52,6 +53,10 @@ class ElfImage {
   std::optional<std::uint64_t> init_vaddr() const;
   /// Whether it is a shared library: it has a DT_SONAME. (PT_INTERP does not tell: libc.so.6 has one.)
   bool is_library() const;
+  /// The open file; -1 once it has been closed.
+  int fd() const;
+  /// Closes the file. What has not been read by then is missing; addresses and offsets keep their answers.
+  void close_file();
   /// PT_INTERP's content; empty for a static executable or a library.
   std::string interpreter() const;
 

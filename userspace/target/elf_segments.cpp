@@ -58,6 +58,18 @@ std::optional<std::uint64_t> ElfSegments::vaddr_of(std::uint64_t file_offset) co
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> ElfSegments::code_bias(std::uint64_t file_offset, std::uint64_t bytes) const {
+  std::optional<std::uint64_t> bias;
+  for (const LoadSegment& segment : segments_) {
+    const bool touches =
+        segment.file_offset < file_offset + bytes && file_offset < segment.file_offset + segment.file_bytes;
+    if (!segment.executable || !touches) continue;
+    if (bias) return std::nullopt;
+    bias = segment.vaddr - segment.file_offset;
+  }
+  return bias;
+}
+
 bool ElfSegments::is_executable(std::uint64_t vaddr) const {
   const LoadSegment* segment = segment_at(vaddr);
   return segment != nullptr && segment->executable;
@@ -75,16 +87,29 @@ std::vector<std::uint8_t> ElfSegments::read_file(std::uint64_t file_offset, std:
   wanted_bytes = std::min(wanted_bytes, file_bytes_ - file_offset);
   if (wanted_bytes > kMaxReadBytes) return {};
   std::vector<std::uint8_t> bytes(wanted_bytes);
+  bytes.resize(read_file(file_offset, bytes));
+  return bytes;
+}
+
+std::size_t ElfSegments::read_file(std::uint64_t file_offset, std::span<std::uint8_t> buffer) const {
+  if (file_offset >= file_bytes_) return 0;
   std::size_t done = 0;
-  while (done < bytes.size()) {
+  while (done < buffer.size()) {
     const ssize_t got =
-        ::pread(fd_.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(file_offset + done));
+        ::pread(fd_.get(), buffer.data() + done, buffer.size() - done, static_cast<off_t>(file_offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     done += static_cast<std::size_t>(got);
   }
-  bytes.resize(done);
-  return bytes;
+  return done;
+}
+
+std::size_t ElfSegments::read(std::uint64_t vaddr, std::span<std::uint8_t> buffer) const {
+  const LoadSegment* segment = segment_at(vaddr);
+  if (segment == nullptr) return 0;
+  const std::uint64_t skipped_bytes = vaddr - segment->vaddr;
+  const std::uint64_t there_bytes = std::min<std::uint64_t>(buffer.size(), segment->file_bytes - skipped_bytes);
+  return read_file(segment->file_offset + skipped_bytes, buffer.first(there_bytes));
 }
 
 std::span<const std::uint8_t> ElfSegments::code_at(std::uint64_t vaddr, std::size_t max_bytes) const {

@@ -26,18 +26,27 @@ class ElfSegments {
   explicit ElfSegments(UniqueFd fd);
 
   int fd() const { return fd_.get(); }
+  /// From now on nothing can be read, where addresses lie stays known.
+  void close_file() { fd_.reset(); }
   std::uint64_t file_bytes() const { return file_bytes_; }
   /// Drops what lies outside the file or wraps around the address space.
   void add(const LoadSegment& segment);
 
   std::optional<std::uint64_t> file_offset_of(std::uint64_t vaddr) const;
   std::optional<std::uint64_t> vaddr_of(std::uint64_t file_offset) const;
+  /// What to add to a file offset for the virtual address, the same throughout [file_offset, file_offset + bytes);
+  /// nullopt unless exactly one executable segment has a part there.
+  std::optional<std::uint64_t> code_bias(std::uint64_t file_offset, std::uint64_t bytes) const;
   bool is_executable(std::uint64_t vaddr) const;
 
   /// Bytes from `vaddr` on; fewer where the segment or the file ends, none outside or above 256 MiB.
   std::vector<std::uint8_t> read(std::uint64_t vaddr, std::uint64_t wanted_bytes) const;
   /// As read(), of the raw file.
   std::vector<std::uint8_t> read_file(std::uint64_t file_offset, std::uint64_t wanted_bytes) const;
+  /// Fills the front of `buffer` from the raw file; returns how many bytes there were.
+  std::size_t read_file(std::uint64_t file_offset, std::span<std::uint8_t> buffer) const;
+  /// As read(), into the front of `buffer`.
+  std::size_t read(std::uint64_t vaddr, std::span<std::uint8_t> buffer) const;
   /// Bytes of an executable segment, at most 64 KiB at once; valid as long as this object.
   std::span<const std::uint8_t> code_at(std::uint64_t vaddr, std::size_t max_bytes) const;
 

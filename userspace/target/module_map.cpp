@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hawk {
@@ -15,6 +17,12 @@ bool is_interesting(const Mapping& mapping) {
   return mapping.executable && (mapping.inode != 0 || mapping.path == kVdso);
 }
 
+constexpr int kPageShift = 12;
+/// Their memory stays within the CPU's second-level cache.
+constexpr int kRememberedPagesShift = 13;
+constexpr std::size_t kRememberedPages = std::size_t{1} << kRememberedPagesShift;
+constexpr std::uint32_t kNoRange = std::numeric_limits<std::uint32_t>::max();
+
 UniqueFd open_read_only(const std::string& path) { return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
 
 std::optional<FileIdentity> identify(const UniqueFd& fd) {
@@ -23,106 +31,120 @@ std::optional<FileIdentity> identify(const UniqueFd& fd) {
   return FileIdentity{.device = status.st_dev, .inode = status.st_ino};
 }
 
-/// Whether `fd` is the file that was mapped. The device is left out: see FileIdentity.
-bool is_file(const UniqueFd& fd, std::uint64_t inode) {
-  const std::optional<FileIdentity> file = identify(fd);
-  return file && file->inode == inode;
+struct OpenFile {
+  UniqueFd fd;
+  FileIdentity identity;
+};
+
+/// How many of the sorted numbers are at most `limit`. No branch depends on the numbers: none could be
+/// predicted.
+std::size_t count_up_to(const std::vector<std::uint64_t>& sorted, std::uint64_t limit) {
+  const std::uint64_t* base = sorted.data();
+  for (std::size_t left = sorted.size(); left > 0;) {
+    const std::size_t half = (left + 1) / 2;
+    base += half * static_cast<std::size_t>(base[half - 1] <= limit);
+    left -= half;
+  }
+  return static_cast<std::size_t>(base - sorted.data());
+}
+
+std::string map_files_path(int pid, std::uint64_t start, std::uint64_t end) {
+  return fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, start, end);
 }
 
 /// Opens the mapped file itself: map_files leads to it whatever its name has become; the paths serve when the target
-/// has ended since, and must then still name the same file.
-UniqueFd open_mapped_file(int pid, const Mapping& mapping) {
-  const std::string candidates[] = {
-      fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, mapping.start, mapping.end),
-      fmt::format("/proc/{}/root{}", pid, mapping.path),
-      mapping.path,
+/// has ended since, and must then still name the same file. The device is not compared: see FileIdentity.
+OpenFile open_mapped_file(int pid, const Mapping& mapping) {
+  const auto open_it = [&](const std::string& path) {
+    UniqueFd fd = open_read_only(path);
+    const std::optional<FileIdentity> file = identify(fd);
+    return file && file->inode == mapping.inode ? OpenFile{std::move(fd), *file} : OpenFile{};
   };
-  for (const std::string& candidate : candidates) {
-    UniqueFd fd = open_read_only(candidate);
-    if (is_file(fd, mapping.inode)) return fd;
-  }
-  return {};
-}
-
-void set_image(MappedModule& module, UniqueFd fd) {
-  if (!fd) return;
-  const int number = fd.get();
-  Result<ElfImage> image = ElfImage::make(std::move(fd), module.path);
-  if (!image) return;
-  module.build_id = image->build_id();
-  module.image.emplace(std::move(*image));
-  module.fd = number;
+  OpenFile opened = open_it(map_files_path(pid, mapping.start, mapping.end));
+  if (!opened.fd) opened = open_it(fmt::format("/proc/{}/root{}", pid, mapping.path));
+  if (!opened.fd) opened = open_it(mapping.path);
+  return opened;
 }
 
 }  // namespace
 
+ModuleMap::ModuleMap(int proc_pid, std::size_t max_open_files) : proc_pid_(proc_pid), max_open_files_(max_open_files) {}
+
+ModuleId ModuleMap::add_module(MappedModule module, UniqueFd fd) {
+  const ModuleId id{static_cast<std::uint32_t>(modules_.size())};
+  if (module.inode != 0) by_mapping_.insert_or_assign({module.device, module.inode}, id);
+  if (module.file.inode != 0) by_file_.insert_or_assign(module.file, id);
+  if (module.is_vdso) vdso_ = id;
+  if (fd) {
+    Result<ElfImage> image = ElfImage::make(std::move(fd), module.path);
+    if (image) {
+      module.build_id = image->build_id();
+      module.image.emplace(std::move(*image));
+      ++open_files_;
+    }
+  }
+  modules_.push_back(std::move(module));
+  return id;
+}
+
 ModuleId ModuleMap::module_of(const Mapping& mapping, bool& is_new) {
   is_new = false;
   const bool is_vdso = mapping.path == kVdso;
-  for (std::size_t i = 0; i < modules_.size(); ++i) {
-    const MappedModule& known = modules_[i];
-    const bool same = is_vdso ? known.is_vdso : known.inode == mapping.inode && known.device == mapping.device;
-    if (same) return ModuleId(i);
-  }
-  UniqueFd fd;
-  if (!is_vdso) fd = open_mapped_file(proc_pid_, mapping);
-  const std::optional<FileIdentity> file = identify(fd);
-  if (const std::optional<ModuleId> known = file ? find_file(*file) : std::nullopt) {
+  if (is_vdso && vdso_) return *vdso_;
+  const FileIdentity mapped = {.device = mapping.device, .inode = mapping.inode};
+  const auto known = by_mapping_.find(mapped);
+  if (!is_vdso && known != by_mapping_.end()) return known->second;
+  OpenFile opened;
+  if (!is_vdso) opened = open_mapped_file(proc_pid_, mapping);
+  const auto same_file = opened.fd ? by_file_.find(opened.identity) : by_file_.end();
+  if (same_file != by_file_.end()) {
     // Expected, or mapped under another device number: never probed twice.
-    modules_[static_cast<std::size_t>(*known)].device = mapping.device;
-    modules_[static_cast<std::size_t>(*known)].inode = mapping.inode;
-    return *known;
+    MappedModule& module = modules_[static_cast<std::size_t>(same_file->second)];
+    module.device = mapping.device;
+    module.inode = mapping.inode;
+    by_mapping_.insert_or_assign(mapped, same_file->second);
+    return same_file->second;
   }
   is_new = true;
   MappedModule module;
   module.path = mapping.path;
   module.device = mapping.device;
   module.inode = mapping.inode;
-  module.file = file.value_or(FileIdentity{});
+  module.file = opened.identity;
   module.is_vdso = is_vdso;
-  set_image(module, std::move(fd));
-  modules_.push_back(std::move(module));
-  return ModuleId(modules_.size() - 1);
+  return add_module(std::move(module), std::move(opened.fd));
 }
 
-std::optional<ModuleId> ModuleMap::find_file(const FileIdentity& file) const {
-  for (std::size_t i = 0; i < modules_.size(); ++i) {
-    if (modules_[i].file == file) return ModuleId(i);
-  }
-  return std::nullopt;
+ModuleMap::Range ModuleMap::part_of(const Range& whole, std::uint64_t start, std::uint64_t end) const {
+  Range part = whole;
+  part.start = start;
+  part.end = end;
+  part.file_offset += start - whole.start;
+  const MappedModule& owner = module(whole.module);
+  // The vdso is one segment whose file offsets are its virtual addresses.
+  part.bias = owner.image ? owner.image->code_bias(part.file_offset, end - start) : 0;
+  return part;
 }
 
 void ModuleMap::insert(const Mapping& mapping, ModuleId module) {
-  auto next = ranges_.lower_bound(mapping.start);
-  if (next != ranges_.begin()) {
-    auto previous = std::prev(next);
-    if (previous->second.end > mapping.end) {  // the new mapping lies inside an old one: keep the old one's far part
-      Range rest = previous->second;
-      rest.file_offset += mapping.end - previous->first;
-      ranges_[mapping.end] = rest;
-    }
-    if (previous->second.end > mapping.start) previous->second.end = mapping.start;
+  remembered_.clear();
+  const auto first = std::partition_point(ranges_.begin(), ranges_.end(),
+                                          [&](const Range& range) { return range.end <= mapping.start; });
+  const auto last =
+      std::partition_point(first, ranges_.end(), [&](const Range& range) { return range.start < mapping.end; });
+  const Range added = {mapping.start, mapping.end, mapping.file_offset, module, {}};
+  std::vector<Range> pieces;
+  if (first != last && first->start < mapping.start) pieces.push_back(part_of(*first, first->start, mapping.start));
+  pieces.push_back(part_of(added, mapping.start, mapping.end));
+  if (first != last && std::prev(last)->end > mapping.end) {
+    pieces.push_back(part_of(*std::prev(last), mapping.end, std::prev(last)->end));
   }
-  while (next != ranges_.end() && next->first < mapping.end) {
-    Range rest = next->second;
-    const std::uint64_t start = next->first;
-    next = ranges_.erase(next);
-    if (rest.end <= mapping.end) continue;
-    rest.file_offset += mapping.end - start;
-    next = ranges_.insert_or_assign(mapping.end, rest).first;
-    break;
-  }
-  ranges_[mapping.start] = {.end = mapping.end, .file_offset = mapping.file_offset, .module = module};
+  ranges_.insert(ranges_.erase(first, last), pieces.begin(), pieces.end());
 }
 
-std::vector<ModuleId> ModuleMap::replace_all(const std::vector<Mapping>& mappings) {
-  std::vector<ModuleId> added;
+void ModuleMap::forget_mappings() {
   ranges_.clear();
-  for (const Mapping& mapping : mappings) {
-    const std::optional<ModuleId> module = add(mapping);
-    if (module) added.push_back(*module);
-  }
-  return added;
+  remembered_.clear();
 }
 
 std::optional<ModuleId> ModuleMap::add(const Mapping& mapping) {
@@ -133,32 +155,57 @@ std::optional<ModuleId> ModuleMap::add(const Mapping& mapping) {
   return is_new ? std::optional<ModuleId>(module) : std::nullopt;
 }
 
+void ModuleMap::settle(ModuleId id) {
+  MappedModule& settled = modules_[static_cast<std::size_t>(id)];
+  if (open_files_ <= max_open_files_ || !settled.image || settled.image->fd() < 0) return;
+  settled.image->close_file();
+  --open_files_;
+}
+
+void ModuleMap::prepare_look_ups() const {
+  remembered_.resize(kRememberedPages);
+  ends_.clear();
+  for (const Range& range : ranges_) ends_.push_back(range.end);
+}
+
+const ModuleMap::Range* ModuleMap::range_at(std::uint64_t address) const {
+  if (remembered_.empty()) prepare_look_ups();
+  const std::uint64_t page = address >> kPageShift;
+  // Fibonacci hashing: libraries tend to lie at like distances.
+  RememberedPage& remembered = remembered_[page * 0x9e3779b97f4a7c15u >> (64 - kRememberedPagesShift)];
+  if (remembered.page != page) {
+    const std::size_t index = count_up_to(ends_, address);
+    const bool found = index < ranges_.size() && ranges_[index].start <= address;
+    remembered = {page, found ? static_cast<std::uint32_t>(index) : kNoRange};
+  }
+  return remembered.range == kNoRange ? nullptr : &ranges_[remembered.range];
+}
+
 std::optional<ModuleAddress> ModuleMap::resolve(std::uint64_t address) const {
-  auto range = ranges_.upper_bound(address);
-  if (range == ranges_.begin()) return std::nullopt;
-  --range;
-  if (address >= range->second.end) return std::nullopt;
-  const std::uint64_t file_offset = address - range->first + range->second.file_offset;
-  const MappedModule& found = module(range->second.module);
-  // The vdso is one segment whose file offsets are its virtual addresses.
-  const std::optional<std::uint64_t> vaddr = found.image ? found.image->vaddr_of(file_offset) : file_offset;
-  return ModuleAddress{.module = range->second.module, .vaddr = vaddr.value_or(file_offset)};
+  const Range* range = range_at(address);
+  if (range == nullptr) return std::nullopt;
+  const std::uint64_t file_offset = address - range->start + range->file_offset;
+  if (range->bias) return ModuleAddress{.module = range->module, .vaddr = file_offset + *range->bias};
+  const MappedModule& found = module(range->module);
+  const std::optional<std::uint64_t> vaddr = found.image ? found.image->vaddr_of(file_offset) : std::nullopt;
+  return ModuleAddress{.module = range->module, .vaddr = vaddr.value_or(file_offset)};
 }
 
 std::optional<std::uint64_t> ModuleMap::load_base(ModuleId id) const {
   const MappedModule& wanted = module(id);
-  for (const auto& [start, range] : ranges_) {
-    if (range.module != id || !wanted.image) continue;
+  if (!wanted.image) return std::nullopt;
+  for (const Range& range : ranges_) {
+    if (range.module != id) continue;
     const std::optional<std::uint64_t> vaddr = wanted.image->vaddr_of(range.file_offset);
-    if (vaddr) return start - *vaddr;
+    if (vaddr) return range.start - *vaddr;
   }
   return std::nullopt;
 }
 
 std::vector<AddressRange> ModuleMap::ranges_of(ModuleId id) const {
   std::vector<AddressRange> found;
-  for (const auto& [start, range] : ranges_) {
-    if (range.module == id) found.push_back({.start = start, .end = range.end});
+  for (const Range& range : ranges_) {
+    if (range.module == id) found.push_back({.start = range.start, .end = range.end});
   }
   return found;
 }
@@ -167,13 +214,28 @@ std::optional<ModuleId> ModuleMap::expect(const std::string& path) {
   UniqueFd fd = open_read_only(path);
   const std::optional<FileIdentity> file = identify(fd);
   if (!file) return std::nullopt;
-  if (const std::optional<ModuleId> known = find_file(*file)) return known;
+  if (const auto known = by_file_.find(*file); known != by_file_.end()) return known->second;
   MappedModule module;
   module.path = path;
   module.file = *file;
-  set_image(module, std::move(fd));
-  modules_.push_back(std::move(module));
-  return ModuleId(modules_.size() - 1);
+  return add_module(std::move(module), std::move(fd));
+}
+
+UniqueFd ModuleMap::open_file(ModuleId id) const {
+  const MappedModule& wanted = module(id);
+  if (!wanted.image) return {};
+  if (wanted.image->fd() >= 0) return UniqueFd(::fcntl(wanted.image->fd(), F_DUPFD_CLOEXEC, 0));
+  std::vector<std::string> candidates;
+  for (const AddressRange& range : ranges_of(id)) {
+    candidates.push_back(map_files_path(proc_pid_, range.start, range.end));
+  }
+  candidates.push_back(fmt::format("/proc/{}/root{}", proc_pid_, wanted.path));
+  candidates.push_back(wanted.path);
+  for (const std::string& candidate : candidates) {
+    UniqueFd fd = open_read_only(candidate);
+    if (identify(fd) == wanted.file) return fd;
+  }
+  return {};
 }
 
 }  // namespace hawk

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <limits>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "userspace/base/ids.h"
@@ -29,7 +31,6 @@ struct MappedModule {
   FileIdentity file;         ///< as stat gives it
   bool is_vdso = false;
   std::optional<ElfImage> image;  ///< nullopt: the file could not be opened or is no ELF file (and for the vdso)
-  int fd = -1;                    ///< of the file, -1 without one; owned by `image`
 };
 
 /// Where an address lies.
@@ -44,45 +45,76 @@ struct AddressRange {
   std::uint64_t end = 0;
 };
 
-/// Which files lie where in the target's address space. Files are opened when they are first seen, so that they can
-/// still be read when they have been replaced, unmapped, or the target is gone.
+/// Which files lie where in the target's address space. Files are opened when they are first seen, and kept open while
+/// there are not too many, so that they can still be read when they have been replaced, unmapped, or the target is
+/// gone. Not thread-safe.
 class ModuleMap {
  public:
   /// Files are opened through /proc/`proc_pid`/map_files and root: the process, or a living thread of it when its main
-  /// thread has exited (ProcessInfo::living_tid).
-  explicit ModuleMap(int proc_pid) : proc_pid_(proc_pid) {}
+  /// thread has exited (ProcessInfo::living_tid). Beyond `max_open_files` a file is closed once it has been studied.
+  explicit ModuleMap(int proc_pid, std::size_t max_open_files = std::numeric_limits<std::size_t>::max());
 
-  /// Takes the whole list of mappings in place of the current one. Returns the modules not seen before.
-  std::vector<ModuleId> replace_all(const std::vector<Mapping>& mappings);
-  /// Takes one mapping more, over whatever was there. Returns its module if that was not seen before.
+  /// Forgets where files are mapped, not the files: the whole list of mappings follows, by add().
+  void forget_mappings();
+  /// Takes one mapping more, over whatever was there. Returns its module if that was not seen before; its file is open
+  /// until settle().
   std::optional<ModuleId> add(const Mapping& mapping);
-  /// nullopt: no executable file mapping there.
+  /// Adds a file that will be mapped later, so that it can be prepared. nullopt when it cannot be opened.
+  std::optional<ModuleId> expect(const std::string& path);
+  /// All that is needed of the module's file has been read: it may be closed.
+  void settle(ModuleId id);
+
+  /// nullopt: no executable file mapping there. Some 5 ns for addresses in pages that were asked for a while ago.
   std::optional<ModuleAddress> resolve(std::uint64_t address) const;
   /// The address that ELF virtual address 0 of `module` has now; nullopt when it is not mapped.
   std::optional<std::uint64_t> load_base(ModuleId module) const;
   /// Where the module's code is mapped now.
   std::vector<AddressRange> ranges_of(ModuleId module) const;
-  /// Adds a file that will be mapped later, so that it can be prepared. nullopt when it cannot be opened.
-  std::optional<ModuleId> expect(const std::string& path);
+  /// A descriptor of the caller's own for the module's file. A file that has been closed is opened again if it can
+  /// still be found; none otherwise, and for the vdso.
+  UniqueFd open_file(ModuleId id) const;
 
   const MappedModule& module(ModuleId id) const { return modules_[static_cast<std::size_t>(id)]; }
   std::size_t module_count() const { return modules_.size(); }
 
  private:
   struct Range {
+    std::uint64_t start = 0;
     std::uint64_t end = 0;
     std::uint64_t file_offset = 0;
     ModuleId module{};
+    std::optional<std::uint64_t> bias;  ///< see ElfSegments::code_bias
   };
+  /// What the last look-up in a page found. Mappings begin and end at pages.
+  struct RememberedPage {
+    std::uint64_t page = ~std::uint64_t{0};
+    std::uint32_t range = 0;  ///< index into ranges_, or kNoRange
+  };
+  struct IdentityHash {
+    std::size_t operator()(const FileIdentity& file) const {
+      return static_cast<std::size_t>(file.inode * 0x9e3779b97f4a7c15u ^ file.device);
+    }
+  };
+  using Index = std::unordered_map<FileIdentity, ModuleId, IdentityHash>;
 
   /// The mapping's module, opened now if it is new; `is_new` tells.
   ModuleId module_of(const Mapping& mapping, bool& is_new);
+  ModuleId add_module(MappedModule module, UniqueFd fd);
   void insert(const Mapping& mapping, ModuleId module);
-  std::optional<ModuleId> find_file(const FileIdentity& file) const;
+  Range part_of(const Range& whole, std::uint64_t start, std::uint64_t end) const;
+  const Range* range_at(std::uint64_t address) const;
+  void prepare_look_ups() const;
 
   int proc_pid_;
+  std::size_t max_open_files_;
+  std::size_t open_files_ = 0;
   std::vector<MappedModule> modules_;
-  std::map<std::uint64_t, Range> ranges_;  ///< by first address; executable mappings only, never overlapping
+  Index by_mapping_;  ///< by device and inode as /proc/PID/maps gives them
+  Index by_file_;     ///< by device and inode as stat gives them
+  std::optional<ModuleId> vdso_;
+  std::vector<Range> ranges_;                       ///< by address; executable mappings only, never overlapping
+  mutable std::vector<std::uint64_t> ends_;         ///< of `ranges_`, close together for the search
+  mutable std::vector<RememberedPage> remembered_;  ///< empty since the last change of `ranges_`
 };
 
 }  // namespace hawk

@@ -101,12 +101,12 @@ TEST(AllocatorFunctionsOfFile, AStaticProgramHasItsAllocatorInSymtab) {
 
 TEST(AllocatorCatalogue, NamesAreUniqueAndHaveAKind) {
   std::set<std::string_view> seen;
-  for (const std::string_view name : catalogue_names()) {
+  for (const auto& [name, hash] : catalogue_names().entries()) {
     EXPECT_TRUE(seen.insert(name).second) << name;
     ASSERT_TRUE(find_in_catalogue(name).has_value()) << name;
     EXPECT_NE(find_in_catalogue(name)->kind, HAWK_CALL_NONE) << name;
   }
-  for (const std::string_view name : operator_new_names()) EXPECT_TRUE(seen.contains(name)) << name;
+  for (const auto& [name, hash] : operator_new_names().entries()) EXPECT_TRUE(seen.contains(name)) << name;
   EXPECT_FALSE(find_in_catalogue("malloc_usable_size"));
   EXPECT_FALSE(find_in_catalogue("xallocx"));
 }

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <elf.h>
+
+#include <functional>
+#include <vector>
+
+#include "userspace/target/elf_segments.h"
+#include "userspace/target/function_collector.h"
+
+namespace hawk {
+
+/// The section headers of a file; read only where its segments do not tell.
+class ElfSections {
+ public:
+  /// Reads the headers that `header` announces; empty when they are not there.
+  ElfSections(const ElfSegments& segments, const Elf64_Ehdr& header);
+
+  /// Those of sane size.
+  std::vector<Elf64_Shdr> of_type(Elf64_Word type) const;
+  /// Goes through the first symbol table of `type`.
+  void find_functions(Elf64_Word type, FunctionCollector& collector) const;
+  /// Whether that table has a function that is defined in the file.
+  bool has_function(Elf64_Word type) const;
+
+ private:
+  using Visit = std::function<void(const Elf64_Sym&)>;
+  void for_each_symbol(const Elf64_Shdr& table, const Visit& visit) const;
+
+  const ElfSegments& segments_;
+  std::vector<Elf64_Shdr> headers_;
+};
+
+}  // namespace hawk

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <elf.h>
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "userspace/target/elf_function.h"
+#include "userspace/target/elf_segments.h"
+#include "userspace/target/name_set.h"
+
+namespace hawk {
+
+/// Picks the wanted function definitions out of symbol tables.
+class FunctionCollector {
+ public:
+  FunctionCollector(const ElfSegments& segments, const NameSet& names)
+      : segments_(segments), names_(names), settled_(names.entries().size(), false) {}
+
+  const NameSet& names() const { return names_; }
+  /// Takes the symbol if it defines a wanted function. Strings that do not end within `strings` are no names.
+  void take(const Elf64_Sym& symbol, std::span<const char> strings);
+  /// Names found so far are taken from no further table. Returns whether that leaves none to look for.
+  bool settle();
+  std::vector<ElfFunction> result() { return std::move(found_); }
+
+ private:
+  const ElfSegments& segments_;
+  const NameSet& names_;
+  std::vector<ElfFunction> found_;
+  std::vector<bool> settled_;  ///< by index of the name
+};
+
+}  // namespace hawk

@@ -1,0 +1,72 @@
+/// Layout: glibc, elf/dl-lookup.c and elf/setup_hash.c: bucket count, index of the first symbol hashed, count of filter
+/// words, filter shift; the filter's 64-bit words; the buckets, each the index of its first symbol; one word for each
+/// symbol from the first on, its hash with the last bit set where a bucket ends.
+#include "userspace/target/gnu_hash_table.h"
+
+#include <array>
+#include <cstring>
+#include <span>
+
+#include "userspace/target/byte_view.h"
+
+namespace hawk {
+namespace {
+
+constexpr std::size_t kHeaderBytes = 16;
+/// Header and filter of nearly every library at once.
+constexpr std::size_t kHeadBytes = 2048;
+/// A bound on damaged tables; a sound one has a few symbols in a bucket.
+constexpr std::uint64_t kMaxBucketLength = 65536;
+
+}  // namespace
+
+std::optional<GnuHashTable> GnuHashTable::read(const ElfSegments& segments, std::uint64_t vaddr) {
+  std::array<std::uint8_t, kHeadBytes> head;
+  const std::size_t got = segments.read(vaddr, head);
+  if (vaddr == 0 || got < kHeaderBytes) return std::nullopt;
+  std::array<std::uint32_t, 4> header;
+  std::memcpy(header.data(), head.data(), kHeaderBytes);
+  const std::uint64_t filter_bytes = std::uint64_t{header[2]} * sizeof(std::uint64_t);
+  if (header[0] == 0 || header[2] == 0 || header[3] >= 32 || filter_bytes > segments.file_bytes()) return std::nullopt;
+  GnuHashTable table(segments);
+  table.bucket_count_ = header[0];
+  table.first_hashed_ = header[1];
+  table.filter_shift_ = header[3];
+  table.filter_.resize(header[2]);
+  if (filter_bytes <= got - kHeaderBytes) {
+    std::memcpy(table.filter_.data(), head.data() + kHeaderBytes, filter_bytes);
+  } else if (segments.read(vaddr + kHeaderBytes, bytes_of(std::span(table.filter_))) != filter_bytes) {
+    return std::nullopt;
+  }
+  table.buckets_vaddr_ = vaddr + kHeaderBytes + filter_bytes;
+  table.chains_vaddr_ = table.buckets_vaddr_ + std::uint64_t{header[0]} * sizeof(std::uint32_t);
+  return table;
+}
+
+bool GnuHashTable::may_contain(std::uint32_t hash) const {
+  const std::uint64_t word = filter_[hash / 64 % filter_.size()];
+  return (word >> hash % 64 & word >> (hash >> filter_shift_) % 64 & 1) != 0;
+}
+
+std::vector<std::uint64_t> GnuHashTable::symbols(std::uint32_t hash) const {
+  std::vector<std::uint64_t> found;
+  std::array<std::uint32_t, 1> bucket;
+  const std::uint64_t bucket_vaddr = buckets_vaddr_ + std::uint64_t{hash % bucket_count_} * sizeof(std::uint32_t);
+  if (segments_->read(bucket_vaddr, bytes_of(std::span(bucket))) != sizeof(bucket)) return found;
+  if (bucket[0] < first_hashed_ || bucket[0] == 0) return found;
+  std::array<std::uint32_t, 16> hashes;
+  for (std::uint64_t done = 0; done < kMaxBucketLength;) {
+    const std::uint64_t first = bucket[0] + done;
+    const std::uint64_t vaddr = chains_vaddr_ + (first - first_hashed_) * sizeof(std::uint32_t);
+    const std::size_t count = segments_->read(vaddr, bytes_of(std::span(hashes))) / sizeof(std::uint32_t);
+    if (count == 0) return found;
+    for (std::size_t i = 0; i < count; ++i) {
+      if ((hashes[i] | 1) == (hash | 1)) found.push_back(first + i);
+      if ((hashes[i] & 1) != 0) return found;
+    }
+    done += count;
+  }
+  return found;
+}
+
+}  // namespace hawk
