@@ -2,40 +2,50 @@
 
 #include <dwarf.h>
 
-#include <string_view>
+#include <algorithm>
 
-#include "symbolizer/line_header.h"
+#include "symbolizer/address_ranges.h"
 
 namespace hawk {
 namespace {
 
-constexpr int kDeepestNesting = 256;
-/// More pieces than any compiler splits one function or unit into; a bound for damaged range lists.
-constexpr std::size_t kMostRangesOfOneEntry = 1 << 20;
+constexpr std::size_t kDeepestNesting = 256;
+constexpr int kLongestChain = 16;
 
-/// Entries that functions with code can lie in. Functions too: GNU C nests them, and methods of local classes.
-bool may_hold_functions(int tag) {
+/// Entries that give the functions in them a scope, by their name.
+bool is_scope(int tag) {
   switch (tag) {
     case DW_TAG_subprogram:
-    case DW_TAG_lexical_block:
     case DW_TAG_namespace:
     case DW_TAG_module:
     case DW_TAG_structure_type:
     case DW_TAG_class_type:
     case DW_TAG_union_type:
-    case DW_TAG_interface_type:
     case DW_TAG_enumeration_type:  // Rust: methods of an enum
-    case DW_TAG_variant_part:
-    case DW_TAG_variant:
       return true;
     default:
       return false;
   }
 }
 
+/// Entries that functions can lie in. Functions too: GNU C nests them, and methods of local classes.
+bool may_hold_functions(int tag) {
+  switch (tag) {
+    case DW_TAG_lexical_block:
+    case DW_TAG_interface_type:
+    case DW_TAG_variant_part:
+    case DW_TAG_variant:
+    case DW_TAG_imported_unit:  // what dwz made of a unit
+      return true;
+    default:
+      return is_scope(tag);
+  }
+}
+
 /// Entries of a function's body that inlined calls can lie in.
 bool may_hold_calls(int tag) {
   switch (tag) {
+    case DW_TAG_inlined_subroutine:
     case DW_TAG_lexical_block:
     case DW_TAG_try_block:
     case DW_TAG_catch_block:
@@ -46,123 +56,175 @@ bool may_hold_calls(int tag) {
   }
 }
 
-std::string file_name(const char* name) {
-  // libdw calls a file that the table does not name "???".
-  if (name == nullptr || std::string_view(name) == "???") return {};
-  return name;
-}
-
 }  // namespace
 
-bool add_ranges(Dwarf_Die* die, std::uint32_t value, IntervalIndex& index) {
-  const std::size_t before = index.added_count();
-  Dwarf_Addr base = 0;
-  Dwarf_Addr low = 0;
-  Dwarf_Addr high = 0;
-  ptrdiff_t next = 0;
-  std::size_t count = 0;
-  while (count++ < kMostRangesOfOneEntry && (next = dwarf_ranges(die, next, &base, &low, &high)) > 0) {
-    index.add(low, high, value);
-  }
-  return index.added_count() > before;
-}
-
-bool DwarfUnit::take_from_budget() {
-  if (budget_ == 0) return false;
-  --budget_;
-  return true;
-}
+DwarfUnit::DwarfUnit(const DebugSections& sections, const UnitHeader& header) : reader_(sections, header) {}
 
 void DwarfUnit::index_functions() {
   if (indexed_) return;
   indexed_ = true;
-  budget_ = size_bytes_;
-  collect_functions(&die_, 0);
+  const Entry& own = reader_.own_entry();
+  if (own.tag == 0 || !own.has_children || reader_.header().end - reader_.header().offset > UINT32_MAX) return;
+  std::vector<Open> open;
+  Entry entry;
+  for (std::uint64_t offset = own.next; reader_.read(offset, entry);) {
+    offset = entry.next;
+    if (entry.tag == 0) {
+      if (open.empty()) break;
+      close_entry(offset, open);
+      continue;
+    }
+    if (entry.tag == DW_TAG_subprogram) {
+      if (!open.empty()) open.back().holds_functions = true;
+      const std::uint32_t index = static_cast<std::uint32_t>(functions_.size());
+      if (add_ranges(reader_, entry, index, function_ranges_)) {
+        functions_.push_back(static_cast<std::uint32_t>(entry.offset - reader_.header().offset));
+      }
+    }
+    if (!entry.has_children) continue;
+    if (may_hold_functions(entry.tag) && open.size() < kDeepestNesting) {
+      open_entry(entry, open);
+    } else {
+      offset = reader_.after(entry);
+    }
+  }
+  while (!open.empty()) close_entry(reader_.header().end, open);
+  functions_.shrink_to_fit();
+  containers_.shrink_to_fit();
   function_ranges_.seal();
 }
 
-void DwarfUnit::collect_functions(Dwarf_Die* parent, int depth) {
-  Dwarf_Die child;
-  if (depth > kDeepestNesting || dwarf_child(parent, &child) != 0) return;
-  do {
-    if (!take_from_budget()) return;
-    const int tag = dwarf_tag(&child);
-    if (tag == DW_TAG_subprogram &&
-        add_ranges(&child, static_cast<std::uint32_t>(functions_.size()), function_ranges_)) {
-      functions_.push_back({.die = child});
+void DwarfUnit::open_entry(const Entry& entry, std::vector<Open>& open) {
+  if (!is_scope(entry.tag)) {
+    open.push_back({kNone, false});
+    return;
+  }
+  std::uint32_t parent = kNone;
+  for (auto around = open.rbegin(); around != open.rend() && parent == kNone; ++around) parent = around->container;
+  open.push_back({static_cast<std::uint32_t>(containers_.size()), false});
+  containers_.push_back({static_cast<std::uint32_t>(entry.offset - reader_.header().offset), 0, parent});
+}
+
+void DwarfUnit::close_entry(std::uint64_t end, std::vector<Open>& open) {
+  const Open closed = open.back();
+  open.pop_back();
+  if (closed.holds_functions && !open.empty()) open.back().holds_functions = true;
+  if (closed.container == kNone) return;
+  // Most functions and classes hold no functions: nobody will ask for them.
+  if (!closed.holds_functions) {
+    containers_.resize(closed.container);
+  } else {
+    containers_[closed.container].end = static_cast<std::uint32_t>(end - reader_.header().offset);
+  }
+}
+
+std::vector<std::uint64_t> DwarfUnit::scopes_around(std::uint64_t entry) {
+  index_functions();
+  const std::uint64_t start = reader_.header().offset;
+  std::vector<std::uint64_t> scopes;
+  const auto after = std::lower_bound(
+      containers_.begin(), containers_.end(), entry,
+      [start](const Container& container, std::uint64_t offset) { return start + container.begin < offset; });
+  if (after == containers_.begin()) return scopes;
+  std::uint32_t index = static_cast<std::uint32_t>(after - containers_.begin() - 1);
+  for (; index != kNone; index = containers_[index].parent) {
+    if (start + containers_[index].end > entry) scopes.push_back(start + containers_[index].begin);
+  }
+  return scopes;
+}
+
+DwarfUnit::Scope DwarfUnit::scope_of(const Entry& entry) const {
+  Scope scope;
+  scope.entry = entry.offset;
+  scope.inlined = entry.tag == DW_TAG_inlined_subroutine;
+  if (!scope.inlined) return scope;
+  scope.origin = reader_.reference(entry, Slot::kOrigin).value_or(0);
+  scope.has_call_file = entry.has(Slot::kCallFile);
+  if (scope.has_call_file) scope.call_file = entry.value(Slot::kCallFile);
+  const std::uint64_t line = entry.has(Slot::kCallLine) ? entry.value(Slot::kCallLine) : 0;
+  scope.call_line = line > UINT32_MAX ? 0 : static_cast<std::uint32_t>(line);
+  return scope;
+}
+
+const DwarfUnit::Calls& DwarfUnit::calls_of(std::uint32_t function) {
+  const auto [found, is_new] = calls_.try_emplace(function);
+  Calls& calls = found->second;
+  Entry entry;
+  if (!is_new || !reader_.read(reader_.header().offset + functions_[function], entry) || !entry.has_children) {
+    return calls;
+  }
+  std::vector<std::uint32_t> open{kNone};  // for each open list of children: the call around it
+  for (std::uint64_t offset = entry.next; !open.empty() && reader_.read(offset, entry);) {
+    offset = entry.next;
+    if (entry.tag == 0) {
+      open.pop_back();
+      continue;
     }
-    if (may_hold_functions(tag)) collect_functions(&child, depth + 1);
-  } while (dwarf_siblingof(&child, &child) == 0);
-}
-
-void DwarfUnit::index_calls(Function& function) {
-  if (function.indexed) return;
-  function.indexed = true;
-  budget_ = size_bytes_;
-  collect_calls(function, &function.die, kNoParent, 0);
-  function.call_ranges.seal();
-}
-
-void DwarfUnit::collect_calls(Function& function, Dwarf_Die* parent, std::uint32_t call, int depth) {
-  Dwarf_Die child;
-  if (depth > kDeepestNesting || dwarf_child(parent, &child) != 0) return;
-  do {
-    if (!take_from_budget()) return;
-    const int tag = dwarf_tag(&child);
-    if (tag == DW_TAG_inlined_subroutine) {
-      const std::uint32_t index = static_cast<std::uint32_t>(function.calls.size());
+    std::uint32_t around = open.back();
+    if (entry.tag == DW_TAG_inlined_subroutine) {
       // Without code of its own it stays as a link between its parent and its children.
-      add_ranges(&child, index, function.call_ranges);
-      function.calls.push_back({child, call});
-      collect_calls(function, &child, index, depth + 1);
-    } else if (may_hold_calls(tag)) {
-      collect_calls(function, &child, call, depth + 1);
+      const std::uint32_t index = static_cast<std::uint32_t>(calls.calls.size());
+      add_ranges(reader_, entry, index, calls.ranges);
+      calls.calls.push_back({scope_of(entry), around});
+      around = index;
     }
-  } while (dwarf_siblingof(&child, &child) == 0);
+    if (!entry.has_children) continue;
+    if (may_hold_calls(entry.tag) && open.size() < kDeepestNesting) {
+      open.push_back(around);
+    } else {
+      offset = reader_.after(entry);
+    }
+  }
+  calls.ranges.seal();
+  calls.calls.shrink_to_fit();
+  constexpr std::size_t kNodeBytes = sizeof(Calls) + 4 * sizeof(void*);
+  call_bytes_ += kNodeBytes + calls.calls.capacity() * sizeof(InlinedCall) + calls.ranges.memory_bytes();
+  return calls;
 }
 
-std::vector<Dwarf_Die> DwarfUnit::chain_at(std::uint64_t address) {
+std::vector<DwarfUnit::Scope> DwarfUnit::chain_at(std::uint64_t address) {
   index_functions();
   const std::optional<std::uint32_t> found = function_ranges_.find(address);
   if (!found) return {};
-  Function& function = functions_[*found];
-  index_calls(function);
-  std::vector<Dwarf_Die> chain;
-  std::uint32_t call = function.call_ranges.find(address).value_or(kNoParent);
-  for (; call != kNoParent; call = function.calls[call].parent) chain.push_back(function.calls[call].die);
-  chain.push_back(function.die);
+  const Calls& function = calls_of(*found);
+  std::vector<Scope> chain;
+  std::uint32_t call = function.ranges.find(address).value_or(kNone);
+  for (; call != kNone; call = function.calls[call].parent) chain.push_back(function.calls[call].scope);
+  Scope outermost;
+  outermost.entry = reader_.header().offset + functions_[*found];
+  chain.push_back(outermost);
   return chain;
 }
 
 void DwarfUnit::add_unit_ranges(std::uint32_t value, IntervalIndex& index) {
-  if (add_ranges(&die_, value, index)) return;
+  if (add_ranges(reader_, reader_.own_entry(), value, index)) return;
   index_functions();
-  for (Function& function : functions_) add_ranges(&function.die, value, index);
+  Entry entry;
+  for (const std::uint32_t function : functions_) {
+    if (reader_.read(reader_.header().offset + function, entry)) add_ranges(reader_, entry, value, index);
+  }
 }
 
-bool DwarfUnit::has_lines() {
-  if (!has_lines_) has_lines_ = line_header_is_sound(&die_);
-  return *has_lines_;
+std::string_view DwarfUnit::linkage_name(std::uint64_t entry) const {
+  Entry described;
+  for (int i = 0; i < kLongestChain && reader_.read(entry, described); ++i) {
+    if (described.has(Slot::kLinkageName)) return reader_.text(described, Slot::kLinkageName);
+    const std::optional<std::uint64_t> origin = reader_.reference(described, Slot::kOrigin);
+    if (!origin) break;
+    entry = *origin;
+  }
+  return {};
 }
 
-std::string DwarfUnit::source_line(std::uint64_t address, std::uint32_t* line) {
-  *line = 0;
-  if (!has_lines()) return {};
-  Dwarf_Line* row = dwarf_getsrc_die(&die_, address);
-  int number = 0;
-  if (row == nullptr) return {};
-  if (dwarf_lineno(row, &number) == 0 && number > 0) *line = static_cast<std::uint32_t>(number);
-  return file_name(dwarf_linesrc(row, nullptr, nullptr));
+LineTable& DwarfUnit::lines() {
+  if (!lines_) lines_.emplace(reader_);
+  return *lines_;
 }
 
-std::string DwarfUnit::call_file(Dwarf_Die* die) {
-  Dwarf_Attribute attribute;
-  Dwarf_Word index = 0;
-  if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &index) != 0 || !has_lines()) return {};
-  Dwarf_Files* files = nullptr;
-  std::size_t count = 0;
-  if (dwarf_getsrcfiles(&die_, &files, &count) != 0 || index >= count) return {};
-  return file_name(dwarf_filesrc(files, index, nullptr, nullptr));
+std::size_t DwarfUnit::memory_bytes() const {
+  return sizeof *this + reader_.memory_bytes() + functions_.capacity() * sizeof(std::uint32_t) +
+         function_ranges_.memory_bytes() + containers_.capacity() * sizeof(Container) + call_bytes_ +
+         (lines_ ? lines_->memory_bytes() : 0);
 }
 
 }  // namespace hawk

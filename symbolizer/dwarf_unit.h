@@ -1,71 +1,92 @@
 #pragma once
 
-#include <elfutils/libdw.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "symbolizer/interval_index.h"
+#include "symbolizer/line_table.h"
+#include "symbolizer/unit_reader.h"
 
 namespace hawk {
-
-/// Adds the address ranges of `die` (DW_AT_ranges, or DW_AT_low_pc with DW_AT_high_pc) to `index` under `value`.
-/// Returns whether it has any.
-bool add_ranges(Dwarf_Die* die, std::uint32_t value, IntervalIndex& index);
 
 /// A compilation unit, with an index of its functions made at the first question, and for each function that is asked
 /// for an index of the calls inlined into it. So the cost follows the addresses asked, not the size of the debug
 /// information.
 ///
-/// Input is not trusted: depth and number of entries walked are bounded (an entry takes a byte at least; crossed
-/// sibling links could otherwise make a walk exponential).
+/// Input is not trusted: a walk only goes forward through the bytes of the unit, so it ends.
 class DwarfUnit {
  public:
-  /// `size_bytes`: length of the unit in .debug_info.
-  DwarfUnit(const Dwarf_Die& die, std::uint64_t size_bytes) : die_(die), size_bytes_(size_bytes) {}
+  /// A function, or a call inlined into one.
+  struct Scope {
+    std::uint64_t entry = 0;  ///< offset in .debug_info
+    std::uint64_t origin =
+        0;  ///< the entry of this unit that describes an inlined function once for all its calls; 0: none
+    bool inlined = false;
+    std::uint64_t call_file = 0;  ///< for an inlined call: where it stands; 0 is a file since version 5
+    std::uint32_t call_line = 0;
+    bool has_call_file = false;
+  };
 
-  /// The unit's own entry.
-  Dwarf_Die* die() { return &die_; }
-  /// The entries around `address`: innermost inlined call first, the function itself last. Empty when no function of
+  /// `sections` must outlive the unit.
+  DwarfUnit(const DebugSections& sections, const UnitHeader& header);
+
+  const UnitReader& reader() const { return reader_; }
+  /// The scopes around `address`: innermost inlined call first, the function itself last. Empty when no function of
   /// this unit contains it.
-  std::vector<Dwarf_Die> chain_at(std::uint64_t address);
+  std::vector<Scope> chain_at(std::uint64_t address);
   /// Adds the ranges of the unit itself to `index`, or those of its functions when the unit names none.
   void add_unit_ranges(std::uint32_t value, IntervalIndex& index);
-  /// "file" and line of the row of the line table that covers `address`; "" and 0 when none does.
-  std::string source_line(std::uint64_t address, std::uint32_t* line);
-  /// The file that `die`, of this unit, was called from; "" when unknown.
-  std::string call_file(Dwarf_Die* die);
+  /// The row of the line table that covers `address`.
+  LineTable::Place place_at(std::uint64_t address) { return lines().find(address); }
+  /// The path of a file of the unit; "" when unknown.
+  std::string file_path(std::uint64_t file) { return lines().file_path(file); }
+  /// The linkage name of the function whose entry is at `entry`, as far as it is found within this unit; else "".
+  std::string_view linkage_name(std::uint64_t entry) const;
+  /// Entries that hold the entry at `entry` and give it a scope: innermost first.
+  std::vector<std::uint64_t> scopes_around(std::uint64_t entry);
+  std::size_t memory_bytes() const;
 
  private:
-  static constexpr std::uint32_t kNoParent = UINT32_MAX;
+  static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  /// A call inlined into a function.
+  /// Offsets are from the unit's start, to save memory.
+  struct Container {
+    std::uint32_t begin;
+    std::uint32_t end;
+    std::uint32_t parent;  ///< index of the container around it; kNone: the unit
+  };
   struct InlinedCall {
-    Dwarf_Die die;
-    std::uint32_t parent;  ///< index of the call that this one is inlined into; kNoParent: the function itself
+    Scope scope;
+    std::uint32_t parent;  ///< index of the call that this one is inlined into; kNone: the function itself
   };
-  struct Function {
-    Dwarf_Die die;
-    bool indexed = false;
+  struct Calls {
     std::vector<InlinedCall> calls{};
-    IntervalIndex call_ranges{};
+    IntervalIndex ranges{};
   };
-  void index_functions();
-  void collect_functions(Dwarf_Die* parent, int depth);
-  void index_calls(Function& function);
-  void collect_calls(Function& function, Dwarf_Die* parent, std::uint32_t call, int depth);
-  bool take_from_budget();
-  bool has_lines();
+  /// An entry whose children are being walked.
+  struct Open {
+    std::uint32_t container;  ///< index, or kNone when it gives no scope
+    bool holds_functions;
+  };
 
-  Dwarf_Die die_;
-  std::uint64_t size_bytes_;
-  std::uint64_t budget_ = 0;  ///< entries that the current walk may still visit
+  void index_functions();
+  void open_entry(const Entry& entry, std::vector<Open>& open);
+  void close_entry(std::uint64_t end, std::vector<Open>& open);
+  const Calls& calls_of(std::uint32_t function);
+  Scope scope_of(const Entry& entry) const;
+  LineTable& lines();
+
+  UnitReader reader_;
   bool indexed_ = false;
-  std::optional<bool> has_lines_;  ///< nullopt: not asked yet
-  std::vector<Function> functions_;
+  std::vector<std::uint32_t> functions_;  ///< offsets from the unit's start
   IntervalIndex function_ranges_;
+  std::vector<Container> containers_;  ///< by begin
+  std::unordered_map<std::uint32_t, Calls> calls_;
+  std::size_t call_bytes_ = 0;
+  std::optional<LineTable> lines_;
 };
 
 }  // namespace hawk

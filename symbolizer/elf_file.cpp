@@ -5,7 +5,9 @@
 #include <gelf.h>
 #include <link.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -33,8 +35,9 @@ std::optional<ElfFile> ElfFile::open(UniqueFd fd) {
   elf_version(EV_CURRENT);
   struct stat status {};
   if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  const Elf_Cmd how = status.st_size > kLargestFileReadIntoMemoryBytes ? ELF_C_READ_MMAP : ELF_C_READ;
   ElfFile file;
+  file.mapped_ = status.st_size > kLargestFileReadIntoMemoryBytes;
+  const Elf_Cmd how = file.mapped_ ? ELF_C_READ_MMAP : ELF_C_READ;
   file.fd_ = std::move(fd);
   file.elf_.reset(elf_begin(file.fd_.get(), how, nullptr));
   if (!file.elf_ || elf_kind(file.elf_.get()) != ELF_K_ELF) return std::nullopt;
@@ -53,6 +56,18 @@ std::optional<ElfFile> ElfFile::own_vdso() {
   file.elf_.reset(elf_memory(file.memory_.data(), file.memory_.size()));
   if (!file.elf_) return std::nullopt;
   return file;
+}
+
+void ElfFile::release(Bytes part) const {
+  std::size_t image_bytes = 0;
+  const std::uintptr_t image = mapped_ ? reinterpret_cast<std::uintptr_t>(elf_rawfile(elf_.get(), &image_bytes)) : 0;
+  const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(part.data());
+  if (image == 0 || start < image || start + part.size() > image + image_bytes) return;
+  // Whole pages only, for others share the first and the last one.
+  const std::uintptr_t page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t first = (start + page - 1) / page * page;
+  const std::uintptr_t last = (start + part.size()) / page * page;
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
 std::string ElfFile::build_id() const {

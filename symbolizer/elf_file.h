@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "symbolizer/byte_cursor.h"
 #include "userspace/base/owned.h"
 #include "userspace/base/unique_fd.h"
 
@@ -29,6 +30,10 @@ class ElfFile {
 
   Elf* elf() const { return elf_.get(); }
   int fd() const { return fd_.get(); }
+  /// Lets go of the memory of `part` of a file that is mapped: what is asked again is read again, from the page cache
+  /// as a rule. Otherwise all that was ever looked at of a file of gigabytes would count as our memory. Nothing happens
+  /// to a file that was read, nor to decompressed sections.
+  void release(Bytes part) const;
   /// Raw bytes of the build id; empty when there is none.
   std::string build_id() const;
   /// Whether it carries DWARF of its own (a file that objcopy --only-keep-debug was made from does not).
@@ -41,6 +46,7 @@ class ElfFile {
 
   // The order matters: the image goes before what it reads from.
   UniqueFd fd_;
+  bool mapped_ = false;
   std::vector<char> memory_;
   ElfPtr elf_;
 };

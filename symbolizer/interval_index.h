@@ -24,6 +24,7 @@ class IntervalIndex {
   bool empty() const { return segments_.empty() && added_.empty(); }
   /// Intervals added and not yet sealed.
   std::size_t added_count() const { return added_.size(); }
+  std::size_t memory_bytes() const { return (added_.capacity() + segments_.capacity()) * sizeof(Interval); }
 
  private:
   struct Interval {

@@ -18,6 +18,11 @@ std::vector<SourceFrame> LibdwSymbolizer::frames(ModuleId module, std::uint64_t 
   return found->second->frames(module_offset);
 }
 
+void LibdwSymbolizer::prepare(ModuleId module, std::span<const std::uint64_t> module_offsets) {
+  const auto found = modules_.find(module);
+  if (found != modules_.end()) found->second->prepare(module_offsets);
+}
+
 SymbolSource LibdwSymbolizer::source(ModuleId module) {
   const auto found = modules_.find(module);
   return found == modules_.end() ? SymbolSource::kNone : found->second->source();

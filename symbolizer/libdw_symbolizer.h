@@ -2,14 +2,16 @@
 
 #include <map>
 #include <memory>
+#include <span>
 
 #include "symbolizer/module_symbols.h"
 #include "symbolizer/symbolizer.h"
 
 namespace hawk {
 
-/// Symbolizer that reads ELF and DWARF files with libelf and libdw. Nothing of a module is read before its first
-/// address is asked; no answer is computed twice. Never asks the network (debuginfod). For one thread at a time.
+/// Symbolizer that reads ELF and DWARF files, opened with libelf and libdw. Nothing of a module is read before its
+/// first address is asked; no answer is computed twice. Memory follows the answers: indices of debug information are
+/// dropped and rebuilt when they pass a budget. Never asks the network (debuginfod). For one thread at a time.
 class LibdwSymbolizer : public Symbolizer {
  public:
   static std::unique_ptr<LibdwSymbolizer> make();
@@ -19,6 +21,9 @@ class LibdwSymbolizer : public Symbolizer {
 
   /// As the interface says; empty also for a module that was never added.
   std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override;
+  /// As the interface says. Addresses are looked up in ascending order, so that each unit of the debug information is
+  /// read once, whatever number of them there is: many addresses in random order take several times as long.
+  void prepare(ModuleId module, std::span<const std::uint64_t> module_offsets) override;
   /// As the interface says; kNone also for a module that was never added.
   SymbolSource source(ModuleId module) override;
 

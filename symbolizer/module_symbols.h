@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "symbolizer/dwarf_lookup.h"
 #include "symbolizer/elf_file.h"
+#include "symbolizer/string_pool.h"
 #include "symbolizer/symbol_table.h"
 #include "symbolizer/symbolizer.h"
 #include "userspace/base/unique_fd.h"
@@ -29,22 +31,32 @@ class ModuleSymbols {
   explicit ModuleSymbols(ModuleFile file) : file_(std::move(file)) {}
 
   /// As Symbolizer::frames.
-  const std::vector<SourceFrame>& frames(std::uint64_t module_offset);
+  std::vector<SourceFrame> frames(std::uint64_t module_offset);
+  /// As Symbolizer::prepare.
+  void prepare(std::span<const std::uint64_t> module_offsets);
   /// As Symbolizer::source.
   SymbolSource source();
 
  private:
+  /// A part of answered_frames_.
+  struct Answer {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
   void load();
-  std::vector<SourceFrame> look_up(std::uint64_t address);
+  Answer answer(std::uint64_t module_offset);
+  std::vector<PooledFrame> look_up(std::uint64_t address);
 
   ModuleFile file_;
   bool loaded_ = false;
   // The order matters: what refers to an image goes before the image.
   std::optional<ElfFile> image_;
   std::optional<FoundFile> debug_symbols_;  ///< a separate file without DWARF, kept for its .symtab
+  StringPool pool_;
   std::unique_ptr<DwarfLookup> dwarf_;
   SymbolTable symbols_;
-  std::unordered_map<std::uint64_t, std::vector<SourceFrame>> answers_;
+  std::unordered_map<std::uint64_t, Answer> answers_;
+  std::vector<PooledFrame> answered_frames_;
 };
 
 }  // namespace hawk

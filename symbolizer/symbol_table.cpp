@@ -55,7 +55,7 @@ std::string_view without_version(std::string_view name) {
 
 }  // namespace
 
-void SymbolTable::add(Elf* elf) {
+void SymbolTable::read_image(Elf* elf) {
   Elf_Scn* section = nullptr;
   while ((section = elf_nextscn(elf, section)) != nullptr) {
     GElf_Shdr header;
@@ -104,7 +104,10 @@ const SymbolTable::CodeSection* SymbolTable::code_section_of(std::uint64_t addre
   return address < section.high ? &section : nullptr;
 }
 
-void SymbolTable::seal() {
+void SymbolTable::read() {
+  if (images_.empty()) return;
+  for (Elf* elf : images_) read_image(elf);
+  images_.clear();
   std::sort(symbols_.begin(), symbols_.end(), is_before);
   symbols_.shrink_to_fit();
   std::vector<std::uint32_t> unsized;
@@ -136,10 +139,21 @@ void SymbolTable::index_unsized(const std::vector<std::uint32_t>& unsized) {
   }
 }
 
-const FunctionSymbol* SymbolTable::find(std::uint64_t address) const {
+const FunctionSymbol* SymbolTable::find(std::uint64_t address) {
+  read();
   std::optional<std::uint32_t> index = sized_.find(address);
   if (!index) index = unsized_.find(address);
   return index ? &symbols_[*index] : nullptr;
+}
+
+bool SymbolTable::has_symtab_functions() {
+  read();
+  return symtab_count_ > 0;
+}
+
+bool SymbolTable::empty() {
+  read();
+  return symbols_.empty();
 }
 
 }  // namespace hawk

@@ -28,25 +28,27 @@ struct FunctionSymbol {
 /// underscores, then the alphabetically first.
 class SymbolTable {
  public:
-  /// Takes in all function symbols of `elf`, which must outlive the table.
-  void add(Elf* elf);
-  /// To be called once, after the last add().
-  void seal();
+  /// Takes in all function symbols of `elf`, which must outlive the table, at the first question: where debug
+  /// information answers, none may come.
+  void add(Elf* elf) { images_.push_back(elf); }
   /// The function around `address`.
-  const FunctionSymbol* find(std::uint64_t address) const;
-  /// Whether add() met a .symtab (or else only .dynsym) with a function in it.
-  bool has_symtab_functions() const { return symtab_count_ > 0; }
-  bool empty() const { return symbols_.empty(); }
+  const FunctionSymbol* find(std::uint64_t address);
+  /// Whether there is a .symtab (or else only .dynsym) with a function in it.
+  bool has_symtab_functions();
+  bool empty();
 
  private:
   struct CodeSection {
     std::uint64_t low;
     std::uint64_t high;
   };
+  void read();
+  void read_image(Elf* elf);
   void add_section(Elf* elf, Elf_Scn* section);
   const CodeSection* code_section_of(std::uint64_t address) const;
   void index_unsized(const std::vector<std::uint32_t>& unsized);
 
+  std::vector<Elf*> images_;  ///< added, but not yet read
   std::vector<CodeSection> sections_;
   std::vector<FunctionSymbol> symbols_;
   std::size_t symtab_count_ = 0;

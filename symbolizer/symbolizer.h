@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,11 @@ class Symbolizer {
   /// the function that really contains the code last. Looks up the call, that is one byte before the return address.
   /// Empty when nothing is known.
   virtual std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) = 0;
+
+  /// Says that frames() will be asked for all of these return addresses of `module`, in any order: it may be faster to
+  /// look them up together. Changes no answer. May take as long as all those questions; callers that show progress pass
+  /// some thousands at a time, sorted, so that each part is of one neighbourhood.
+  virtual void prepare(ModuleId /*module*/, std::span<const std::uint64_t> /*module_offsets*/) {}
 
   /// What was found for `module`.
   virtual SymbolSource source(ModuleId module) = 0;

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace hawk {
+
+/// Texts by number, each kept once: the names of inlined functions and of header files come back in thousands of
+/// answers.
+class StringPool {
+ public:
+  StringPool() { add({}); }
+
+  /// The number of "".
+  static constexpr std::uint32_t kEmpty = 0;
+
+  std::uint32_t add(std::string_view text) {
+    const auto known = numbers_.find(text);
+    if (known != numbers_.end()) return known->second;
+    const std::uint32_t number = static_cast<std::uint32_t>(texts_.size());
+    numbers_.emplace(texts_.emplace_back(text), number);
+    return number;
+  }
+  const std::string& text(std::uint32_t number) const { return texts_[number]; }
+
+ private:
+  std::deque<std::string> texts_;  // whose elements stay where they are
+  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+};
+
+/// A SourceFrame whose texts are numbers of a pool.
+struct PooledFrame {
+  std::uint32_t function = StringPool::kEmpty;
+  std::uint32_t file = StringPool::kEmpty;
+  std::uint32_t line = 0;
+  bool inlined = false;
+};
+
+}  // namespace hawk

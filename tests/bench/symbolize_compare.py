@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Compares hawktrace's symbolizer with llvm-symbolizer and eu-addr2line: symbolize_compare.py --ours bench_symbolize FILE
+
+All get the same addresses, call sites of the code of FILE: few and many, random over the whole file, and clustered as the
+frames of stacks are. Runs are interleaved, with FILE (and its debug file) in the page cache and without. Prints a
+Markdown table, or JSON with --json: for each set and cache state, medians of seconds, the median, least and greatest of
+the ratios of one round, and peak resident memory. Then tells in how many answers llvm-symbolizer differs, and shows some.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import random
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+SETS = (('clustered', 20), ('random', 20), ('clustered', 1000), ('random', 1000), ('clustered', 20000),
+        ('random', 20000))
+# Neighbouring call sites that a cluster takes one or two of each function from.
+CLUSTER = 40
+PATIENCE_SECONDS = 900
+
+
+def call_sites(file):
+    """Addresses of the call instructions of `file`'s .text, ascending."""
+    command = ['objdump', '-d', '-j', '.text', '--no-show-raw-insn', '-w', file]
+    pattern = re.compile(r'^ *([0-9a-f]+):\s+(?:bnd |notrack )?call')
+    sites = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as objdump:
+        for line in objdump.stdout:
+            match = pattern.match(line)
+            if match:
+                sites.append(int(match.group(1), 16))
+    return sites
+
+
+def choose(sites, shape, count, dice):
+    """`count` distinct sites, or as many as there are."""
+    if shape == 'random':
+        return dice.sample(sites, min(count, len(sites)))
+    chosen = {}
+    while len(chosen) < min(count, len(sites) * 9 // 10):
+        start = dice.randrange(len(sites))
+        for index in range(start, min(start + CLUSTER, len(sites)), dice.randrange(1, 4)):
+            if len(chosen) < count:
+                chosen[sites[index]] = None
+    return list(chosen)
+
+
+def drop_from_cache(paths):
+    for path in paths:
+        descriptor = os.open(path, os.O_RDONLY)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(descriptor)
+
+
+def measure(command, text, output):
+    """Seconds, CPU seconds and peak resident MiB of one run, its output going to the file `output`."""
+    with tempfile.TemporaryFile('w+') as source, open(output, 'w') as sink:
+        source.write(text)
+        source.seek(0)
+        start = time.monotonic()
+        process = subprocess.Popen(command, stdin=source, stdout=sink, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f'{command[0]} failed with status {process.returncode}')
+    return {'seconds': seconds, 'cpu': usage.ru_utime + usage.ru_stime, 'mib': usage.ru_maxrss / 1024}
+
+
+def commands(arguments):
+    tools = {'ours': [arguments.ours, arguments.file]}
+    if arguments.llvm:
+        tools['llvm-symbolizer'] = [arguments.llvm, '--inlines', '--demangle', f'--obj={arguments.file}']
+    if arguments.eu:
+        tools['eu-addr2line'] = [arguments.eu, '-i', '-f', '-C', '-e', arguments.file]
+    return tools
+
+
+def measure_set(arguments, tools, addresses, directory):
+    """One row: for each cache state and tool the runs of all rounds."""
+    text = ''.join(f'{address:#x}\n' for address in addresses)
+    runs = {state: collections.defaultdict(list) for state in arguments.states}
+    for number in range(arguments.rounds):
+        for state in arguments.states:
+            order = list(tools)
+            random.Random(number).shuffle(order)
+            for tool in order:
+                if number >= arguments.eu_rounds and tool == 'eu-addr2line':
+                    continue
+                if state == 'cold':
+                    drop_from_cache([arguments.file, *arguments.also])
+                run = measure(tools[tool], text, directory / tool)
+                runs[state][tool].append(run)
+    return runs
+
+
+def ratio(runs, tool, peer):
+    """Median, least and greatest of the rounds' ratios of time."""
+    values = sorted(one['seconds'] / other['seconds'] for one, other in zip(runs[tool], runs[peer]))
+    return {'median': statistics.median(values), 'least': values[0], 'greatest': values[-1]}
+
+
+def summary(runs):
+    row = {}
+    for tool, all_runs in runs.items():
+        row[tool] = {key: statistics.median(run[key] for run in all_runs) for key in ('seconds', 'cpu')}
+        row[tool]['peak_mib'] = max(run['mib'] for run in all_runs)
+        if tool != 'ours':
+            row[tool]['ours_to_it'] = ratio(runs, 'ours', tool)
+    return row
+
+
+def answers(path):
+    """Per address, its frames as (function, file:line)."""
+    blocks = pathlib.Path(path).read_text(errors='replace').split('\n\n')
+    return [list(zip(lines[::2], (re.sub(r':\d+$', '', place) if place.count(':') > 1 else place for place in lines[1::2])))
+            for lines in (block.strip('\n').split('\n') for block in blocks if block.strip())]
+
+
+def normal(frames):
+    """Frames without differences of spelling: './' and '..' in paths, spaces in names, an unknown line."""
+    result = []
+    for function, place in frames:
+        file, _, line = place.rpartition(':')
+        result.append((re.sub(r'\s', '', function.split(' [clone ')[0]), os.path.normpath(file), line))
+    return result
+
+
+def differences(addresses, directory):
+    """(address, ours, theirs) wherever llvm-symbolizer answers otherwise."""
+    pairs = zip(addresses, answers(directory / 'ours'), answers(directory / 'llvm-symbolizer'), strict=True)
+    return [(address, ours, theirs) for address, ours, theirs in pairs if normal(ours) != normal(theirs)]
+
+
+def kind_of(ours, theirs):
+    left, right = normal(ours), normal(theirs)
+    if len(left) != len(right):
+        return 'number of frames'
+    for part, name in ((0, 'function'), (1, 'file'), (2, 'line')):
+        if [frame[part] for frame in left] != [frame[part] for frame in right]:
+            return name
+    return 'none'
+
+
+def markdown(rows):
+    print('| addresses | cache | ours s (cpu) | MiB | ' + ' | '.join(
+        f'{peer} s (cpu) | MiB | ratio' for peer in ('llvm-symbolizer', 'eu-addr2line')) + ' | differ |')
+    print('|---' * 11 + '|')
+    for row in rows:
+        cells = [row['set'], row['cache']]
+        for tool in ('ours', 'llvm-symbolizer', 'eu-addr2line'):
+            figures = row['tools'].get(tool)
+            if figures is None:
+                cells += ['', '', '']
+                continue
+            cells += [f'{figures["seconds"]:.3f} ({figures["cpu"]:.3f})', f'{figures["peak_mib"]:.0f}']
+            if tool != 'ours':
+                spread = figures['ours_to_it']
+                cells.append(f'{spread["median"]:.2f} ({spread["least"]:.2f}-{spread["greatest"]:.2f})')
+        print('| ' + ' | '.join(cells) + f' | {row["different_answers"]} |')
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('file')
+    parser.add_argument('--ours', required=True, help='the program bench_symbolize')
+    parser.add_argument('--also', action='append', default=[], help='a file to drop from the cache too (debug file)')
+    parser.add_argument('--llvm', default=shutil.which('llvm-symbolizer-19') or shutil.which('llvm-symbolizer'))
+    parser.add_argument('--eu', default=shutil.which('eu-addr2line'))
+    parser.add_argument('--rounds', type=int, default=5)
+    parser.add_argument('--eu-rounds', type=int, default=1000, help='at most so many for eu-addr2line, which is slow')
+    parser.add_argument('--states', nargs='+', default=['warm', 'cold'])
+    parser.add_argument('--sets', nargs='+', default=[f'{shape}:{count}' for shape, count in SETS])
+    parser.add_argument('--show', type=int, default=0, help='differing answers to show of each kind')
+    parser.add_argument('--json', action='store_true')
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse()
+    sites = call_sites(arguments.file)
+    tools = commands(arguments)
+    rows = []
+    with tempfile.TemporaryDirectory(prefix='hawktrace-symbolize-') as name:
+        directory = pathlib.Path(name)
+        for text in arguments.sets:
+            shape, count = text.split(':')
+            addresses = choose(sites, shape, int(count), random.Random(1))
+            runs = measure_set(arguments, tools, addresses, directory)
+            different = differences(addresses, directory) if arguments.llvm else []
+            kinds = collections.Counter(kind_of(ours, theirs) for _, ours, theirs in different)
+            for state in arguments.states:
+                rows.append({'set': f'{len(addresses)} {shape}', 'cache': state, 'tools': summary(runs[state]),
+                             'different_answers': len(different), 'kinds': dict(kinds)})
+            shown = collections.Counter()
+            for address, ours, theirs in different:
+                kind = kind_of(ours, theirs)
+                shown[kind] += 1
+                if shown[kind] <= arguments.show:
+                    print(f'{address:#x} {kind}:\n  ours   {ours}\n  theirs {theirs}', file=sys.stderr)
+    print(json.dumps(rows, indent=1)) if arguments.json else markdown(rows)
+
+
+if __name__ == '__main__':
+    main()
