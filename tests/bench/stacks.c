@@ -1,15 +1,15 @@
 /* A process with many distinct stacks that are all active.
  *
- *   bench_stacks COUNT
- *   stdin:  sweep              from each of COUNT stacks allocate a block, and free the one it allocated before
- *   stdout: swept
+ *   bench_stacks
+ *   stdin:  sweep COUNT        from each of COUNT stacks allocate a block, and free the one it allocated before
+ *   stdout: "= COUNT"
  *
- * The stacks differ in the path they take through two functions that call each other: number n goes the way of its 15
- * bits. So they are some 20 frames deep, and share frames as those of a real program do. */
+ * The stacks differ in the path they take through two functions that call each other: number n goes the way of its 17
+ * bits. So they are some 22 frames deep, and share frames as those of a real program do. */
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { kBits = 15, kMaxStacks = 1 << kBits };
+enum { kBits = 17, kMaxStacks = 1 << kBits };
 
 static void* blocks[kMaxStacks];
 
@@ -33,15 +33,15 @@ static void sweep(unsigned count) {
 }
 
 int main(int argc, char** argv) {
-  const int count = argc == 2 ? atoi(argv[1]) : 0;
-  char command[16];
-  if (count < 1 || count > kMaxStacks) {
-    fprintf(stderr, "usage: %s COUNT, from 1 to %d\n", argv[0], kMaxStacks);
+  int count;
+  if (argc != 1) {
+    fprintf(stderr, "usage: %s\n", argv[0]);
     return 2;
   }
-  while (scanf("%15s", command) == 1) {
+  while (scanf(" sweep %d", &count) == 1) {
+    if (count < 1 || count > kMaxStacks) return 2;
     sweep((unsigned)count);
-    puts("swept");
+    printf("= %d\n", count);
     fflush(stdout);
   }
   return 0;

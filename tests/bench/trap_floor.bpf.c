@@ -9,10 +9,30 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
+// Proof that probes were hit; one for entries and one for returns. Each is written once, so that processors share the
+// line: a read of it is some thousandth of a trap.
+bool entry_was_hit = false;
+bool return_was_hit = false;
+
 // Both halves of a session: 0 at the entry asks for the return.
 SEC("uprobe")
-int session_floor(void* ctx) { return 0; }
+int session_floor(void* ctx) {
+  if (!return_was_hit) {
+    return_was_hit = entry_was_hit;
+    entry_was_hit = true;
+  }
+  return 0;
+}
 
-// An entry, a return or a free.
+// An entry that has a return, or a free.
 SEC("uprobe")
-int probe_floor(void* ctx) { return 0; }
+int entry_floor(void* ctx) {
+  if (!entry_was_hit) entry_was_hit = true;
+  return 0;
+}
+
+SEC("uprobe")
+int return_floor(void* ctx) {
+  if (!return_was_hit) return_was_hit = true;
+  return 0;
+}

@@ -1,0 +1,25 @@
+"""A column: what a workload runs under.
+
+A column that attaches is given a running process; a column that launches has to start it. Both give a context manager
+with finish(), which takes the number of allocations that the workload made and raises Unmeasured unless the tracer can
+show that it saw them. Without that a fast tool may just be one that did nothing.
+"""
+
+
+class Column:
+    """`cost_ns` is about what a malloc+free pair takes; sizes follow from it. `why_not`: why every cell is empty.
+    `ours` must not fail. `main` columns carry the limits and are measured with more rounds and at full size."""
+    attaches = False
+    launches = False
+    ours = False
+    main = False
+    why_not = None
+
+    def __init__(self, key, title, cost_ns):
+        self.key = key
+        self.title = title
+        self.cost_ns = cost_ns
+        self.floor = None
+
+    def cost_at(self, _frames):
+        return self.cost_ns

@@ -1,0 +1,80 @@
+// Allocates when it is told to, so that one and the same process is measured under each tracer in turn.
+//
+//   stdin:  malloc|calloc|realloc|memalign DEPTH PAIRS     see run_pairs
+//           threads COUNT DEPTH PAIRS                      see run_pairs_in_threads
+//           list THREADS ELEMENTS                          see run_lists
+//           growth MIB SMALL                               see run_growth
+//           keep COUNT                                     COUNT blocks that nobody ever frees
+//   stdout: "= NANOSECONDS ALLOCATIONS", nanoseconds per operation
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+#include "tests/bench/bench.h"
+#include "tests/bench/pairs.h"
+#include "tests/bench/work.h"
+
+namespace {
+
+constexpr std::array<const char*, 4> kPairNames{"malloc", "calloc", "realloc", "memalign"};
+
+bool are_batches(long pairs) { return pairs >= kBatchPairs && pairs / kBatchPairs <= kMaxBatches; }
+
+/// For tracers that only tell what is left: proof that they saw something.
+BENCH_CALL outcome keep(long count) {
+  for (long i = 0; i < count; i++) {
+    void* block = std::malloc(64);
+    __asm__ volatile("" : : "r"(block) : "memory");
+  }
+  return {.ns = 0, .allocations = count};
+}
+
+/// What leaves holes in the heap has one of its own: blocks that shall move would grow into them.
+template <class Work>
+outcome run_apart(Work work) {
+  outcome done{};
+  std::thread([&] { done = work(); }).join();
+  return done;
+}
+
+std::optional<outcome> obey(const char* line) {
+  char name[16];
+  long a = 0;
+  long b = 0;
+  long c = 0;
+  const int count = std::sscanf(line, "%15s %ld %ld %ld", name, &a, &b, &c);
+  for (std::size_t kind = 0; kind < kPairNames.size(); kind++) {
+    if (std::strcmp(name, kPairNames[kind]) != 0) continue;
+    if (count != 3 || a < 1 || !are_batches(b)) return std::nullopt;
+    const auto run = [&] {
+      return run_pairs(static_cast<pair_kind>(kind), static_cast<int>(a), static_cast<int>(b / kBatchPairs));
+    };
+    return kind == kPairMemalign ? run_apart(run) : run();
+  }
+  if (std::strcmp(name, "threads") == 0 && count == 4 && a >= 1 && a <= kMaxThreads && b >= 1 && are_batches(c)) {
+    return run_pairs_in_threads(static_cast<int>(a), static_cast<int>(b), static_cast<int>(c / kBatchPairs));
+  }
+  if (std::strcmp(name, "list") == 0 && count == 3 && a >= 1 && b >= 1) return run_lists(static_cast<int>(a), b);
+  if (std::strcmp(name, "growth") == 0 && count == 3 && a >= 1 && b >= 1)
+    return run_apart([&] { return run_growth(a, b); });
+  if (std::strcmp(name, "keep") == 0 && count == 2) return keep(a);
+  return std::nullopt;
+}
+
+}  // namespace
+
+int main() {
+  char line[128];
+  while (std::fgets(line, sizeof(line), stdin) != nullptr) {
+    const std::optional<outcome> done = obey(line);
+    if (!done) {
+      std::fprintf(stderr, "load: not understood: %s", line);
+      return 2;
+    }
+    answer(*done);
+  }
+  return 0;
+}
