@@ -79,6 +79,13 @@ Result<void> Probing::probe_allocator(const MappedModule& module, bool is_expect
   HAWK_TRY_VOID(tracer_.attach_allocator(module.image->fd(), file));
   if (tracing_ && !is_expected) tracer_.count_loss(HAWK_LOSS_LATE_ALLOCATOR);
   allocators_.push_back(describe(module, file));
+  traps_.emplace_back();
+  for (const AllocatorFunction& function : file.functions) {
+    const bool returns = function.kind != HAWK_CALL_FREE;
+    traps_.back().push_back({.stepped_entry = function.single_stepped,
+                             .kernel_return = returns && !function.may_throw,
+                             .stepped_return = returns && function.may_throw});
+  }
   for (const ProbedFunction& function : allocators_.back().functions) {
     log_verbose(fmt::format("probe {} in {} at {:#x}, {}{}", function.name, module.path, function.probe_offset,
                             function.instruction, function.single_stepped ? " (single-stepped)" : ""));
@@ -128,6 +135,18 @@ Result<void> Probing::expect_files(const std::vector<std::string>& paths) {
     if (id && modules_.module_count() > known) HAWK_TRY_VOID(probe_module(*id, true));
   }
   return {};
+}
+
+void Probing::set_costs(const ProbeCosts& costs) {
+  for (std::size_t i = 0; i < allocators_.size(); ++i) {
+    for (std::size_t j = 0; j < traps_[i].size(); ++j) {
+      const Traps& traps = traps_[i][j];
+      std::uint64_t cost_ns = traps.stepped_entry ? costs.stepped_ns : costs.emulated_ns;
+      if (traps.kernel_return) cost_ns += costs.return_ns;
+      if (traps.stepped_return) cost_ns += costs.stepped_ns;
+      allocators_[i].functions[j].cost_ns = cost_ns;
+    }
+  }
 }
 
 void Probing::update_base(ModuleId id) {

@@ -10,6 +10,7 @@
 #include "userspace/base/unique_fd.h"
 #include "userspace/tables/snapshot.h"
 #include "userspace/target/module_map.h"
+#include "userspace/tracer/probe_cost.h"
 #include "userspace/tracer/tracer.h"
 
 namespace hawk {
@@ -36,6 +37,9 @@ class Probing {
   /// Where an address lies now. Files in which addresses lie are in used_modules().
   Frame frame_at(std::uint64_t address);
 
+  /// Tells every function that is probed by now what its calls pay for their traps.
+  void set_costs(const ProbeCosts& costs);
+
   bool found_allocator() const { return !allocators_.empty(); }
   const std::vector<Allocator>& allocators() const { return allocators_; }
   const ModuleMap& modules() const { return modules_; }
@@ -45,6 +49,13 @@ class Probing {
   UniqueFd open_for_symbols(ModuleId id);
 
  private:
+  /// What each call of a function runs into.
+  struct Traps {
+    bool stepped_entry = false;
+    bool kernel_return = false;   ///< a return probe
+    bool stepped_return = false;  ///< a probe on its ret
+  };
+
   Result<void> probe_module(ModuleId id, bool is_expected);
   Result<void> probe_telling_module(ModuleId id, bool is_expected);
   Result<void> probe_allocator(const MappedModule& module, bool is_expected);
@@ -60,6 +71,7 @@ class Probing {
   std::vector<bool> is_used_;  ///< by module
   std::size_t files_for_symbols_ = 0;
   std::vector<Allocator> allocators_;
+  std::vector<std::vector<Traps>> traps_;  ///< of the functions in `allocators_`
   bool knows_allocator_files_ = true;
   std::vector<ModuleId> allocator_files_;        ///< those that define an allocator, and the dynamic linker
   std::map<ModuleId, std::uint32_t> frameless_;  ///< the tracer's numbers of the files with frameless operator new

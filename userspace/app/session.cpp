@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "userspace/app/environment.h"
@@ -151,9 +152,18 @@ void Session::drain() {
 Result<void> Session::end(bool verify) {
   const auto stopped = std::chrono::steady_clock::now();
   duration_ = stopped - start_;
+  // Side by side with detaching: both wait for the kernel's grace periods.
+  std::optional<Result<ProbeCosts>> costs;
+  std::thread measuring([&] {
+    // Detaching perf events takes the kernel several times as long.
+    if (way_ != AttachWay::kPerf || verbosity() == Verbosity::kVerbose) costs = measure_probe_costs(way_);
+  });
   tracer_.stop();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - stopped;
+  measuring.join();
   log_verbose(fmt::format("detached in {:.0f} ms", took.count()));
+  if (costs && *costs) probing_.set_costs(**costs);
+  if (costs && !*costs) log_verbose(costs->error().what);
   drain();
   const std::chrono::duration<double, std::milli> drained = longest_drain_;
   log_verbose(fmt::format("longest drain: {} stacks in {:.2f} ms", model_.stack_count(), drained.count()));

@@ -42,6 +42,7 @@ Json allocator_json(const Allocator& allocator) {
     json["probe_offset"] = function.probe_offset;
     json["instruction"] = text_or_null(function.instruction);
     json["single_stepped"] = function.single_stepped;
+    json["cost_ns"] = function.cost_ns ? Json(*function.cost_ns) : Json(nullptr);
     functions.push_back(std::move(json));
   }
   Json json;

@@ -21,8 +21,8 @@ struct JsonOptions {
 /// first piece. Keys come in a fixed order, one stack to a line. Numbers are integers; what is unknown is null;
 /// addresses are hex strings. Text that is not UTF-8 gets U+FFFD in place of the bytes.
 ///
-/// Beyond design §6: trace.target_exited, trace.exec_count, trace.verified, functions[].instruction and
-/// .single_stepped, and `selection`, which says how much of the snapshot `stacks` shows.
+/// Beyond design §6: trace.target_exited, trace.exec_count, trace.verified, functions[].instruction,
+/// .single_stepped and .cost_ns, and `selection`, which says how much of the snapshot `stacks` shows.
 void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink);
 
 /// The same as one string.

@@ -15,6 +15,7 @@
 #include "userspace/report/quantity.h"
 #include "userspace/report/styled_line.h"
 #include "userspace/report/symbol_gaps.h"
+#include "userspace/report/trap_costs.h"
 #include "userspace/report/units.h"
 
 namespace hawk {
@@ -186,6 +187,8 @@ void TextReport::totals() {
   };
   line({"", "bytes", "blocks", ""}, Style::kDim);
   for (const Row& row : rows) line(row, row.name == "live" ? Style::kStrong : Style::kPlain);
+  const std::string costs = trap_costs_text(snapshot_);
+  if (!costs.empty()) put_wrapped(costs, 2, Style::kDim);
   put("");
 }
 

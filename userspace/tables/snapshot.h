@@ -45,6 +45,8 @@ struct ProbedFunction {
   std::uint64_t probe_offset = 0;         ///< of the probed instruction, as file offset
   std::string instruction;                ///< mnemonic of the probed instruction: "push"
   bool single_stepped = false;            ///< the kernel cannot emulate it: each hit costs 3 to 13 times as much
+  /// What one call pays for its traps, as measured on this machine; nullopt: not measured.
+  std::optional<std::uint64_t> cost_ns = {};
   bool operator==(const ProbedFunction&) const = default;
 };
 

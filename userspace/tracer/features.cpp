@@ -1,29 +1,16 @@
 #include "userspace/tracer/features.h"
 
-#include <bpf/bpf.h>
 #include <fmt/core.h>
-#include <linux/bpf.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "userspace/base/unique_fd.h"
 #include "userspace/tracer/links.h"
+#include "userspace/tracer/trivial_program.h"
 
 namespace hawk {
 namespace {
-
-/// `r0 = 0; exit`, loaded as a uprobe program for `attach_type`.
-UniqueFd load_trivial_program(unsigned attach_type) {
-  const std::array<bpf_insn, 2> instructions = {{
-      {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .src_reg = 0, .off = 0, .imm = 0},
-      {.code = BPF_JMP | BPF_EXIT, .dst_reg = 0, .src_reg = 0, .off = 0, .imm = 0},
-  }};
-  LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = static_cast<bpf_attach_type>(attach_type));
-  return UniqueFd(
-      bpf_prog_load(BPF_PROG_TYPE_KPROBE, "hawk_probe", "GPL", instructions.data(), instructions.size(), &options));
-}
 
 /// errno of a multi link on the directory "/", which no kernel accepts: EBADF says that the kernel knows the attach
 /// type and came as far as looking at the file. The test that libbpf makes (its commit d9f9fd5b).

@@ -139,6 +139,9 @@ Sample empty_sample() {
 
 Sample service_sample() {
   Sample made = sample("shop-server", "/opt/shop/bin/shop-server");
+  std::vector<ProbedFunction>& probed = made.snapshot.target.allocators[0].functions;
+  probed[0].cost_ns = 1127;
+  probed[1].cost_ns = 683;
   fill_service(made, 1000);
   made.snapshot.peak_live_bytes = 2'200'000;
   made.snapshot.frees_of_untraced = 1234;

@@ -1,0 +1,39 @@
+#include "userspace/report/trap_costs.h"
+
+#include <gtest/gtest.h>
+
+namespace hawk {
+namespace {
+
+ProbedFunction function(const std::string& name, std::optional<std::uint64_t> cost_ns) {
+  ProbedFunction probed;
+  probed.name = name;
+  probed.cost_ns = cost_ns;
+  return probed;
+}
+
+TEST(TrapCosts, NothingIsSaidOfWhatWasNotMeasured) {
+  Snapshot snapshot;
+  EXPECT_EQ(trap_costs_text(snapshot), "");
+  snapshot.target.allocators.push_back({"/lib/libc.so.6", "", {function("malloc", {}), function("free", {})}});
+  EXPECT_EQ(trap_costs_text(snapshot), "");
+}
+
+TEST(TrapCosts, OfSeveralAllocatorsTheDearestCounts) {
+  Snapshot snapshot;
+  snapshot.target.allocators.push_back({"/lib/libc.so.6", "", {function("malloc", 1127), function("free", 680)}});
+  EXPECT_EQ(trap_costs_text(snapshot), "traps: each malloc pays about 1.1 µs, each free pays about 0.68 µs");
+  snapshot.target.allocators.push_back({"/lib/libmimalloc.so.2", "", {function("malloc", 9400)}});
+  EXPECT_EQ(trap_costs_text(snapshot), "traps: each malloc pays about 9.4 µs, each free pays about 0.68 µs");
+}
+
+TEST(TrapCosts, AFunctionIsKnownByItsAliasesToo) {
+  Snapshot snapshot;
+  ProbedFunction operator_delete = function("_ZdaPv", 700);
+  operator_delete.aliases = {"free"};
+  snapshot.target.allocators.push_back({"/lib/libtcmalloc.so.4", "", {operator_delete}});
+  EXPECT_EQ(trap_costs_text(snapshot), "traps: each free pays about 0.7 µs");
+}
+
+}  // namespace
+}  // namespace hawk

@@ -1,0 +1,37 @@
+#include "userspace/report/trap_costs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace hawk {
+namespace {
+
+/// The highest cost of a function of this name; 0: none was measured.
+std::uint64_t cost_of(const Snapshot& snapshot, std::string_view name) {
+  std::uint64_t highest_ns = 0;
+  for (const Allocator& allocator : snapshot.target.allocators) {
+    for (const ProbedFunction& function : allocator.functions) {
+      const bool is_it = function.name == name ||
+                         std::find(function.aliases.begin(), function.aliases.end(), name) != function.aliases.end();
+      if (is_it) highest_ns = std::max(highest_ns, function.cost_ns.value_or(0));
+    }
+  }
+  return highest_ns;
+}
+
+}  // namespace
+
+std::string trap_costs_text(const Snapshot& snapshot) {
+  std::string text;
+  for (const std::string_view name : {"malloc", "free"}) {
+    const std::uint64_t cost_ns = cost_of(snapshot, name);
+    if (cost_ns == 0) continue;
+    text += fmt::format("{} each {} pays about {:.2g} µs", text.empty() ? "traps:" : ",", name,
+                        static_cast<double>(cost_ns) / 1e3);
+  }
+  return text;
+}
+
+}  // namespace hawk

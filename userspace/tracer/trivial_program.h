@@ -1,0 +1,11 @@
+#pragma once
+
+#include "userspace/base/unique_fd.h"
+
+namespace hawk {
+
+/// `r0 = 0; exit`, loaded as a uprobe program for `attach_type` (enum bpf_attach_type). None when the kernel refuses;
+/// errno says why.
+UniqueFd load_trivial_program(unsigned attach_type);
+
+}  // namespace hawk
