@@ -36,6 +36,19 @@ TEST(SymbolGaps, ModuleWithSomeNamesCountsItsNamelessStacks) {
   EXPECT_EQ(gaps[1].affected_bytes, 300'000U);
 }
 
+TEST(SymbolGaps, AStackCountsOnceForEachModuleHoweverManyNamelessFramesItHas) {
+  Sample sample;
+  const ModuleId gpu = sample.add_module("/usr/lib/libgpu.so.1", "");
+  const ModuleId codec = sample.add_module("/usr/lib/libcodec.so.3", "");
+  sample.add_stack(1, {500, 1, 0, 0}, {sample.call(gpu, {}), sample.call(codec, {}), sample.call(gpu, {})});
+  sample.add_stack(2, {70, 1, 0, 0}, {sample.call(gpu, {}), sample.call(gpu, {})});
+  const std::vector<SymbolGap> gaps = gaps_of(sample, Quantity::kLive, 2);
+  ASSERT_EQ(gaps.size(), 2U);
+  EXPECT_EQ(gaps[0].module, gpu);
+  EXPECT_EQ(gaps[0].affected_bytes, 570U);
+  EXPECT_EQ(gaps[1].affected_bytes, 500U);
+}
+
 TEST(SymbolGaps, NoneWhereEveryFrameHasAName) {
   Sample sample = service_sample();
   EXPECT_TRUE(gaps_of(sample, Quantity::kLive, sample.snapshot.stacks.size()).empty());

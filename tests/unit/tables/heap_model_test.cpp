@@ -111,7 +111,7 @@ TEST(HeapModel, StacksOfLaterDrainsFindTheirPlaceAmongTheOthers) {
   model.update(drained, resolve_nothing);
 
   const Snapshot snapshot = model.snapshot();
-  EXPECT_EQ(ids_of(snapshot), (std::vector<std::uint32_t>{2, 4, 5, 9, 12}));
+  ASSERT_EQ(ids_of(snapshot), (std::vector<std::uint32_t>{2, 4, 5, 9, 12}));
   EXPECT_EQ(addresses_of(snapshot, snapshot.stacks[0]), (std::vector<std::uint64_t>{0x20, 0x10}));
   EXPECT_EQ(addresses_of(snapshot, snapshot.stacks[1]), (std::vector<std::uint64_t>{0x40, 0x10}));
   EXPECT_TRUE(snapshot.stacks[2].frames.empty());
@@ -131,7 +131,7 @@ TEST(HeapModel, StackThatComesAgainTakesThePlaceOfTheFirst) {
   drained.new_stacks = {stack(5, {0x30, 0x20})};
   model.update(drained, resolve_nothing);
   const Snapshot snapshot = model.snapshot();
-  EXPECT_EQ(ids_of(snapshot), (std::vector<std::uint32_t>{5, 6}));
+  ASSERT_EQ(ids_of(snapshot), (std::vector<std::uint32_t>{5, 6}));
   EXPECT_EQ(addresses_of(snapshot, snapshot.stacks[0]), (std::vector<std::uint64_t>{0x30, 0x20}));
   EXPECT_EQ(snapshot.totals.allocated_bytes, 880u);
 }
@@ -181,6 +181,7 @@ TEST(HeapModel, SnapshotsShareFramesWithTheModelAndKeepThem) {
     drained.counters = {counters(6, 8, 0)};
     model.update(drained, resolve_nothing);
     EXPECT_NE(model.snapshot(), snapshot);
+    EXPECT_EQ(model.snapshot().places.size(), 1u) << "the old program's places are forgotten";
   }
   EXPECT_EQ(addresses_of(snapshot, snapshot.stacks[0]), (std::vector<std::uint64_t>{0x10, 0x20}));
 }
