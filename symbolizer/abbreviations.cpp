@@ -18,6 +18,8 @@ Slot slot_of(std::uint64_t attribute) {
     case DW_AT_abstract_origin:
     case DW_AT_specification:
       return Slot::kOrigin;
+    case DW_AT_name:
+      return Slot::kName;
     case DW_AT_linkage_name:
     case DW_AT_MIPS_linkage_name:
       return Slot::kLinkageName;

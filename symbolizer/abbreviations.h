@@ -15,6 +15,7 @@ enum class Slot : std::uint8_t {
   kHighPc,
   kRanges,
   kOrigin,  ///< DW_AT_abstract_origin or, which never stands beside it, DW_AT_specification
+  kName,
   kLinkageName,
   kCallFile,
   kCallLine,

@@ -120,15 +120,14 @@ std::optional<FoundFile> find_debug_file(const ElfFile& file, const RootedPath& 
   return find_by_debuglink(file, place);
 }
 
-std::optional<FoundFile> find_alternate_file(Dwarf* dwarf, const RootedPath& place) {
-  const char* name = nullptr;
-  const void* bytes = nullptr;
-  const ssize_t length = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &bytes);
-  if (length <= 0) return std::nullopt;
-  const std::string build_id(static_cast<const char*>(bytes), static_cast<std::size_t>(length));
+std::optional<FoundFile> find_alternate_file(const ElfFile& file, const RootedPath& place) {
+  ByteCursor link(file.section(".gnu_debugaltlink"));
+  const std::string name(link.text());
+  const std::string build_id(reinterpret_cast<const char*>(link.position()), link.left());
+  if (name.empty() || build_id.empty()) return std::nullopt;
   std::optional<FoundFile> found = find_by_build_id(build_id, place);
   if (found) return found;
-  const std::string path = *name == '/' ? std::string(name) : fmt::format("{}/{}", directory_of(place.path), name);
+  const std::string path = name[0] == '/' ? name : fmt::format("{}/{}", directory_of(place.path), name);
   for (const std::string& root : roots_of(place)) {
     found = open_candidate({root, path});
     if (found && found->file.build_id() == build_id) return found;

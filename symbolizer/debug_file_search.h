@@ -29,8 +29,8 @@ UniqueFd open_below(const RootedPath& place);
 /// Never asks the network: no debuginfod.
 std::optional<FoundFile> find_debug_file(const ElfFile& file, const RootedPath& place);
 
-/// The file that `dwarf`'s .gnu_debugaltlink names (what dwz moved out of several debug files), by build id and then by
-/// name. `place` is where `dwarf`'s own file lies. nullopt when there is no link or no such file.
-std::optional<FoundFile> find_alternate_file(Dwarf* dwarf, const RootedPath& place);
+/// The file that `file`'s .gnu_debugaltlink names (what dwz moved out of several debug files), by build id and then by
+/// name. `place` is where `file` itself lies. nullopt when there is no link or no such file.
+std::optional<FoundFile> find_alternate_file(const ElfFile& file, const RootedPath& place);
 
 }  // namespace hawk

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <bit>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 namespace hawk {
 namespace {
@@ -15,16 +17,15 @@ struct NamedSection {
   Bytes DebugSections::*bytes;
 };
 
-constexpr std::array<NamedSection, 10> kSections = {{{"info", &DebugSections::info},
-                                                     {"abbrev", &DebugSections::abbrev},
-                                                     {"aranges", &DebugSections::aranges},
-                                                     {"line", &DebugSections::line},
-                                                     {"str", &DebugSections::str},
-                                                     {"line_str", &DebugSections::line_str},
-                                                     {"str_offsets", &DebugSections::str_offsets},
-                                                     {"addr", &DebugSections::addr},
-                                                     {"ranges", &DebugSections::ranges},
-                                                     {"rnglists", &DebugSections::rnglists}}};
+constexpr std::array<NamedSection, 9> kSections = {{{"abbrev", &DebugSections::abbrev},
+                                                    {"aranges", &DebugSections::aranges},
+                                                    {"line", &DebugSections::line},
+                                                    {"str", &DebugSections::str},
+                                                    {"line_str", &DebugSections::line_str},
+                                                    {"str_offsets", &DebugSections::str_offsets},
+                                                    {"addr", &DebugSections::addr},
+                                                    {"ranges", &DebugSections::ranges},
+                                                    {"rnglists", &DebugSections::rnglists}}};
 
 std::string_view without_prefix(std::string_view name) {
   for (const std::string_view prefix : {".debug_", ".zdebug_"}) {
@@ -33,29 +34,69 @@ std::string_view without_prefix(std::string_view name) {
   return {};
 }
 
-}  // namespace
-
-DebugSections DebugSections::of(Elf* elf) {
+bool is_ours(Elf* elf) {
   static_assert(std::endian::native == std::endian::little);
-  DebugSections sections;
   std::size_t ident_bytes = 0;
   const char* ident = elf_getident(elf, &ident_bytes);
+  return ident != nullptr && ident_bytes >= EI_NIDENT && ident[EI_DATA] == ELFDATA2LSB;
+}
+
+/// Calls `visit(section, header, name)` for all debug sections that the file has content of; `name` without prefix.
+template <class Visit>
+void for_each_section(Elf* elf, Visit visit) {
   std::size_t names = 0;
-  if (ident == nullptr || ident_bytes < EI_NIDENT || ident[EI_DATA] != ELFDATA2LSB) return sections;
-  if (elf_getshdrstrndx(elf, &names) != 0) return sections;
+  if (!is_ours(elf) || elf_getshdrstrndx(elf, &names) != 0) return;
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
-    const char* full_name = elf_strptr(elf, names, header.sh_name);
-    const std::string_view name = full_name == nullptr ? std::string_view{} : without_prefix(full_name);
-    for (const NamedSection& known : kSections) {
-      if (name != known.name || (header.sh_flags & SHF_COMPRESSED) != 0) continue;
-      const Elf_Data* data = elf_getdata(section, nullptr);
-      if (data == nullptr || data->d_buf == nullptr) continue;
-      sections.*known.bytes = {static_cast<const std::uint8_t*>(data->d_buf), data->d_size};
-    }
+    const char* name = elf_strptr(elf, names, header.sh_name);
+    if (name != nullptr && !without_prefix(name).empty()) visit(section, header, std::string_view(name));
   }
+}
+
+/// The content of a section, decompressed in memory.
+Bytes content_of(Elf_Scn* section, const GElf_Shdr& header, std::string_view name) {
+  if ((header.sh_flags & SHF_COMPRESSED) != 0) {
+    if (elf_compress(section, 0, 0) < 0) return {};
+  } else if (name.starts_with(".z") && elf_compress_gnu(section, 0, 0) < 0) {
+    return {};
+  }
+  const Elf_Data* data = elf_getdata(section, nullptr);
+  if (data == nullptr || data->d_buf == nullptr) return {};
+  return {static_cast<const std::uint8_t*>(data->d_buf), data->d_size};
+}
+
+/// The zlib stream of a section that is compressed so, and the size that its header promises.
+std::optional<InfoSection> deflated(Elf* elf, Elf_Scn* section, const GElf_Shdr& header) {
+  GElf_Chdr compression;
+  if ((header.sh_flags & SHF_COMPRESSED) == 0 || gelf_getchdr(section, &compression) == nullptr) return std::nullopt;
+  const Elf_Data* data = elf_rawdata(section, nullptr);
+  if (compression.ch_type != ELFCOMPRESS_ZLIB || data == nullptr || data->d_buf == nullptr) return std::nullopt;
+  const Bytes raw(static_cast<const std::uint8_t*>(data->d_buf), data->d_size);
+  const std::size_t header_bytes = gelf_getclass(elf) == ELFCLASS32 ? sizeof(Elf32_Chdr) : sizeof(Elf64_Chdr);
+  return InfoSection(part_of(raw, header_bytes), compression.ch_size);
+}
+
+}  // namespace
+
+DebugSections DebugSections::of(Elf* elf) {
+  DebugSections sections;
+  for_each_section(elf, [&](Elf_Scn* section, const GElf_Shdr& header, std::string_view name) {
+    for (const NamedSection& known : kSections) {
+      if (without_prefix(name) == known.name) sections.*known.bytes = content_of(section, header, name);
+    }
+  });
   return sections;
+}
+
+InfoSection info_section_of(Elf* elf) {
+  std::optional<InfoSection> info;
+  for_each_section(elf, [&](Elf_Scn* section, const GElf_Shdr& header, std::string_view name) {
+    if (without_prefix(name) != "info" || info) return;
+    info = deflated(elf, section, header);
+    if (!info) info.emplace(content_of(section, header, name));
+  });
+  return info ? std::move(*info) : InfoSection(Bytes{});
 }
 
 }  // namespace hawk

@@ -2,13 +2,15 @@
 
 #include <libelf.h>
 
+#include <array>
+
 #include "symbolizer/byte_cursor.h"
+#include "symbolizer/info_section.h"
 
 namespace hawk {
 
-/// The sections of DWARF that symbols are found with, as bytes; empty where the file has none.
+/// The sections of DWARF that symbols are found with besides .debug_info, as bytes; empty where the file has none.
 struct DebugSections {
-  Bytes info;
   Bytes abbrev;
   Bytes aranges;
   Bytes line;
@@ -19,9 +21,18 @@ struct DebugSections {
   Bytes ranges;
   Bytes rnglists;
 
-  /// Those of `elf`, which dwarf_begin_elf must have been called on: it decompresses them. They live as long as the
-  /// image. All empty when its byte order is not ours.
+  Bytes alternate_str;  ///< .debug_str of the file that dwz moved shared parts to; of() leaves it empty
+
+  /// Those that the file has, as a list.
+  std::array<Bytes, 9> all() const {
+    return {abbrev, aranges, line, str, line_str, str_offsets, addr, ranges, rnglists};
+  }
+
+  /// Those of `elf`, decompressed. They live as long as the image. All empty when its byte order is not ours.
   static DebugSections of(Elf* elf);
 };
+
+/// .debug_info of `elf`, which must outlive it. Empty when there is none, or its byte order is not ours.
+InfoSection info_section_of(Elf* elf);
 
 }  // namespace hawk

@@ -1,11 +1,10 @@
 #include "symbolizer/dwarf_lookup.h"
 
-#include <dwarf.h>
-
+#include <algorithm>
 #include <utility>
 
+#include "symbolizer/debug_sections.h"
 #include "symbolizer/demangle.h"
-#include "symbolizer/function_name.h"
 
 namespace hawk {
 namespace {
@@ -34,20 +33,19 @@ std::unique_ptr<DwarfLookup> DwarfLookup::make(FoundFile source, StringPool& poo
 }
 
 bool DwarfLookup::open() {
-  dwarf_.reset(dwarf_begin_elf(elf(), DWARF_C_READ, nullptr));
-  if (!dwarf_) return false;
-  units_.emplace(DebugSections::of(elf()));
-  if (!UnitHeader::at(units_->sections().info, 0)) return false;
-  alternate_ = find_alternate_file(dwarf_.get(), source_.place);
+  DebugSections sections = DebugSections::of(elf());
+  alternate_ = find_alternate_file(source_.file, source_.place);
   if (alternate_) {
-    alternate_dwarf_.reset(dwarf_begin_elf(alternate_->file.elf(), DWARF_C_READ, nullptr));
-    if (alternate_dwarf_) {
-      dwarf_setalt(dwarf_.get(), alternate_dwarf_.get());
-      alternate_units_.emplace(DebugSections::of(alternate_->file.elf()));
-    }
+    Elf* alternate = alternate_->file.elf();
+    alternate_units_.emplace(DebugSections::of(alternate), info_section_of(alternate));
+    sections.alternate_str = alternate_units_->sections().str;
   }
-  unit_ranges_.emplace(units_->sections());
-  scopes_.emplace(dwarf_.get(), *units_, alternate_dwarf_.get(), alternate_units_ ? &*alternate_units_ : nullptr);
+  units_.emplace(sections, info_section_of(elf()));
+  if (!UnitHeader::at(units_->info(), 0)) return false;
+  unit_ranges_.emplace(*units_);
+  names_.emplace(*units_, alternate_units_ ? &*alternate_units_ : nullptr);
+  for (const Bytes part : units_->sections().all()) section_bytes_ += source_.file.is_mapped(part) ? 0 : part.size();
+  source_.file.release();  // what was decompressed
   return true;
 }
 
@@ -63,6 +61,16 @@ std::vector<PooledFrame> DwarfLookup::frames(std::uint64_t address, SymbolTable&
   const UnitHeader& header = unit->reader().header();
   release_memory(kTouchedByQuestionBytes + (was_indexed ? header.end - header.offset : 0));
   return frames;
+}
+
+void DwarfLookup::arrange(std::vector<std::uint64_t>& addresses) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> by_unit;
+  by_unit.reserve(addresses.size());
+  for (const std::uint64_t address : addresses) {
+    by_unit.emplace_back(unit_ranges_->unit_of(address).value_or(UINT64_MAX), address);
+  }
+  std::sort(by_unit.begin(), by_unit.end());
+  std::transform(by_unit.begin(), by_unit.end(), addresses.begin(), [](const auto& pair) { return pair.second; });
 }
 
 void DwarfLookup::describe(DwarfUnit& unit, std::uint64_t unit_offset, std::uint64_t address, SymbolTable& symbols,
@@ -96,6 +104,10 @@ std::uint32_t DwarfLookup::file_of(DwarfUnit& unit, std::uint64_t unit_offset, s
 }
 
 std::uint32_t DwarfLookup::demangled(std::string_view linkage) {
+  const Bytes texts = units_->sections().str;
+  const std::uint8_t* start = reinterpret_cast<const std::uint8_t*>(linkage.data());
+  // What stands in a unit itself goes away with it.
+  if (start < texts.data() || start >= texts.data() + texts.size()) return pool_.add(demangle(linkage));
   const auto [known, is_new] = demangled_.try_emplace(linkage.data(), StringPool::kEmpty);
   if (is_new) known->second = pool_.add(demangle(linkage));
   return known->second;
@@ -106,26 +118,29 @@ std::uint32_t DwarfLookup::function_of(DwarfUnit& unit, const DwarfUnit::Scope& 
   const std::uint64_t entry = scope.origin != 0 ? scope.origin : scope.entry;
   const auto [known, is_new] = (scope.inlined ? inlined_names_ : concrete_names_).try_emplace(entry);
   if (!is_new) return known->second;
-  const std::string_view linkage = unit.linkage_name(entry);
-  Dwarf_Die die;
-  if (!linkage.empty()) {
-    known->second = demangled(linkage);
-  } else if (dwarf_offdie(dwarf_.get(), scope.entry, &die) != nullptr) {
-    known->second = pool_.add(function_name(&die, symbols, address));
-  }
+  const EntryPlace function{&*units_, &unit, entry};
+  const std::string_view linkage = names_->linkage_name(function);
+  known->second =
+      linkage.empty() ? pool_.add(unlinked_name(function, scope.inlined, symbols, address)) : demangled(linkage);
   return known->second;
 }
 
-std::string DwarfLookup::function_name(Dwarf_Die* function, SymbolTable& symbols, std::uint64_t address) {
-  if (const char* linkage = linkage_name(function)) return demangle(linkage);
-  // gcc leaves it out for what is local to its file; C has none.
-  const std::string bare = source_name(function);
-  const bool inlined = dwarf_tag(function) == DW_TAG_inlined_subroutine;
+/// gcc leaves the linkage name out for what is local to its file; C has none.
+std::string DwarfLookup::unlinked_name(const EntryPlace& function, bool inlined, SymbolTable& symbols,
+                                       std::uint64_t address) {
+  const std::string bare(names_->source_name(function));
   const FunctionSymbol* symbol = inlined ? nullptr : symbols.find(address);
   if (bare.empty()) return symbol == nullptr ? bare : demangle(symbol->name);
   // The symbol, which only a function of its own has, tells scope and parameters; DWARF alone the scope.
   const std::string scoped = scoped_name(symbol, bare);
-  return scoped.empty() ? scopes_->prefix(function) + bare : scoped;
+  return scoped.empty() ? names_->scope_prefix(function) + bare : scoped;
+}
+
+std::size_t DwarfLookup::memory_bytes() const {
+  constexpr std::size_t kNodeBytes = 4 * sizeof(void*);
+  const std::size_t names = concrete_names_.size() + inlined_names_.size() + demangled_.size();
+  return section_bytes_ + units_->memory_bytes() + (alternate_units_ ? alternate_units_->memory_bytes() : 0) +
+         names * kNodeBytes;
 }
 
 void DwarfLookup::release_memory(std::uint64_t touched_bytes) {
@@ -134,11 +149,8 @@ void DwarfLookup::release_memory(std::uint64_t touched_bytes) {
   touched_bytes_ += touched_bytes;
   if (touched_bytes_ < kImageBudgetBytes) return;
   touched_bytes_ = 0;
-  const DebugSections& sections = units_->sections();
-  for (const Bytes part : {sections.info, sections.str, sections.line, sections.rnglists, sections.ranges,
-                           sections.abbrev, sections.addr, sections.str_offsets}) {
-    source_.file.release(part);
-  }
+  source_.file.release();
+  if (alternate_) alternate_->file.release();
 }
 
 }  // namespace hawk

@@ -10,7 +10,6 @@ namespace hawk {
 namespace {
 
 constexpr std::size_t kDeepestNesting = 256;
-constexpr int kLongestChain = 16;
 
 /// Entries that give the functions in them a scope, by their name.
 bool is_scope(int tag) {
@@ -58,7 +57,8 @@ bool may_hold_calls(int tag) {
 
 }  // namespace
 
-DwarfUnit::DwarfUnit(const DebugSections& sections, const UnitHeader& header) : reader_(sections, header) {}
+DwarfUnit::DwarfUnit(const DebugSections& sections, InfoSection& info, const UnitHeader& header)
+    : reader_(sections, info, header) {}
 
 void DwarfUnit::index_functions() {
   if (indexed_) return;
@@ -203,17 +203,6 @@ void DwarfUnit::add_unit_ranges(std::uint32_t value, IntervalIndex& index) {
   for (const std::uint32_t function : functions_) {
     if (reader_.read(reader_.header().offset + function, entry)) add_ranges(reader_, entry, value, index);
   }
-}
-
-std::string_view DwarfUnit::linkage_name(std::uint64_t entry) const {
-  Entry described;
-  for (int i = 0; i < kLongestChain && reader_.read(entry, described); ++i) {
-    if (described.has(Slot::kLinkageName)) return reader_.text(described, Slot::kLinkageName);
-    const std::optional<std::uint64_t> origin = reader_.reference(described, Slot::kOrigin);
-    if (!origin) break;
-    entry = *origin;
-  }
-  return {};
 }
 
 LineTable& DwarfUnit::lines() {

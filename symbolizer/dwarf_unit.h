@@ -30,8 +30,8 @@ class DwarfUnit {
     bool has_call_file = false;
   };
 
-  /// `sections` must outlive the unit.
-  DwarfUnit(const DebugSections& sections, const UnitHeader& header);
+  /// `sections` and `info` must outlive the unit.
+  DwarfUnit(const DebugSections& sections, InfoSection& info, const UnitHeader& header);
 
   const UnitReader& reader() const { return reader_; }
   /// The scopes around `address`: innermost inlined call first, the function itself last. Empty when no function of
@@ -43,8 +43,6 @@ class DwarfUnit {
   LineTable::Place place_at(std::uint64_t address) { return lines().find(address); }
   /// The path of a file of the unit; "" when unknown.
   std::string file_path(std::uint64_t file) { return lines().file_path(file); }
-  /// The linkage name of the function whose entry is at `entry`, as far as it is found within this unit; else "".
-  std::string_view linkage_name(std::uint64_t entry) const;
   /// Entries that hold the entry at `entry` and give it a scope: innermost first.
   std::vector<std::uint64_t> scopes_around(std::uint64_t entry);
   std::size_t memory_bytes() const;

@@ -7,7 +7,6 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -58,16 +57,33 @@ std::optional<ElfFile> ElfFile::own_vdso() {
   return file;
 }
 
-void ElfFile::release(Bytes part) const {
+void ElfFile::release() const {
   std::size_t image_bytes = 0;
-  const std::uintptr_t image = mapped_ ? reinterpret_cast<std::uintptr_t>(elf_rawfile(elf_.get(), &image_bytes)) : 0;
-  const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(part.data());
-  if (image == 0 || start < image || start + part.size() > image + image_bytes) return;
-  // Whole pages only, for others share the first and the last one.
-  const std::uintptr_t page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const std::uintptr_t first = (start + page - 1) / page * page;
-  const std::uintptr_t last = (start + part.size()) / page * page;
-  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  // The mapping is for reading only: no page can hold anything but what the file does.
+  char* image = mapped_ ? elf_rawfile(elf_.get(), &image_bytes) : nullptr;
+  if (image != nullptr) ::madvise(image, image_bytes, MADV_DONTNEED);
+}
+
+bool ElfFile::is_mapped(Bytes part) const {
+  std::size_t image_bytes = 0;
+  const char* image = mapped_ ? elf_rawfile(elf_.get(), &image_bytes) : nullptr;
+  const char* start = reinterpret_cast<const char*>(part.data());
+  return image != nullptr && start >= image && start < image + image_bytes;
+}
+
+Bytes ElfFile::section(const char* name) const {
+  std::size_t names = 0;
+  if (elf_getshdrstrndx(elf_.get(), &names) != 0) return {};
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_.get(), section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
+    const char* found = elf_strptr(elf_.get(), names, header.sh_name);
+    if (found == nullptr || std::strcmp(found, name) != 0) continue;
+    const Elf_Data* data = elf_rawdata(section, nullptr);
+    if (data == nullptr || data->d_buf == nullptr) return {};
+    return {static_cast<const std::uint8_t*>(data->d_buf), data->d_size};
+  }
+  return {};
 }
 
 std::string ElfFile::build_id() const {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <elfutils/libdw.h>
 #include <libelf.h>
 
 #include <memory>
@@ -15,7 +14,6 @@
 namespace hawk {
 
 using ElfPtr = std::unique_ptr<Elf, Freer<elf_end>>;
-using DwarfPtr = std::unique_ptr<Dwarf, Freer<dwarf_end>>;
 
 /// An ELF image, with what it is read from. Everything libelf hands out lives as long as this does.
 class ElfFile {
@@ -30,10 +28,14 @@ class ElfFile {
 
   Elf* elf() const { return elf_.get(); }
   int fd() const { return fd_.get(); }
-  /// Lets go of the memory of `part` of a file that is mapped: what is asked again is read again, from the page cache
-  /// as a rule. Otherwise all that was ever looked at of a file of gigabytes would count as our memory. Nothing happens
-  /// to a file that was read, nor to decompressed sections.
-  void release(Bytes part) const;
+  /// Lets go of the memory of a file that is mapped: what is asked again is read again, from the page cache as a rule.
+  /// Otherwise all that was ever looked at of a file of gigabytes would count as our memory. Nothing happens to a file
+  /// that was read, nor to decompressed sections.
+  void release() const;
+  /// Whether `part` lies in a file that is mapped, so that it is no memory of ours after release().
+  bool is_mapped(Bytes part) const;
+  /// The content of the section called `name`, as it stands in the file; empty when there is none.
+  Bytes section(const char* name) const;
   /// Raw bytes of the build id; empty when there is none.
   std::string build_id() const;
   /// Whether it carries DWARF of its own (a file that objcopy --only-keep-debug was made from does not).

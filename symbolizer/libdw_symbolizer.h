@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "symbolizer/module_symbols.h"
 #include "symbolizer/symbolizer.h"
@@ -21,7 +22,7 @@ class LibdwSymbolizer : public Symbolizer {
 
   /// As the interface says; empty also for a module that was never added.
   std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override;
-  /// As the interface says. Addresses are looked up in ascending order, so that each unit of the debug information is
+  /// As the interface says. Addresses are looked up unit by unit, so that each unit of the debug information is
   /// read once, whatever number of them there is: many addresses in random order take several times as long.
   void prepare(ModuleId module, std::span<const std::uint64_t> module_offsets) override;
   /// As the interface says; kNone also for a module that was never added.
@@ -30,7 +31,10 @@ class LibdwSymbolizer : public Symbolizer {
  private:
   LibdwSymbolizer() = default;
 
+  void limit_memory(ModuleSymbols* asked);
+
   std::map<ModuleId, std::unique_ptr<ModuleSymbols>> modules_;
+  std::vector<ModuleSymbols*> open_;  ///< those that hold debug information, the one asked last at the end
 };
 
 }  // namespace hawk

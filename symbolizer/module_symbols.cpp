@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "symbolizer/demangle.h"
@@ -20,9 +19,14 @@ std::vector<SourceFrame> ModuleSymbols::frames(std::uint64_t module_offset) {
 }
 
 void ModuleSymbols::prepare(std::span<const std::uint64_t> module_offsets) {
-  std::vector<std::uint64_t> ascending(module_offsets.begin(), module_offsets.end());
-  std::sort(ascending.begin(), ascending.end());
-  for (const std::uint64_t module_offset : ascending) answer(module_offset);
+  load();
+  if (!dwarf_) return;
+  std::vector<std::uint64_t> addresses;
+  for (const std::uint64_t module_offset : module_offsets) {
+    if (module_offset != 0) addresses.push_back(module_offset - 1);
+  }
+  dwarf_->arrange(addresses);
+  for (const std::uint64_t address : addresses) answer(address + 1);
 }
 
 ModuleSymbols::Answer ModuleSymbols::answer(std::uint64_t module_offset) {
@@ -39,32 +43,34 @@ ModuleSymbols::Answer ModuleSymbols::answer(std::uint64_t module_offset) {
 
 SymbolSource ModuleSymbols::source() {
   load();
-  if (dwarf_) return SymbolSource::kDebugInfo;
+  if (has_dwarf_) return SymbolSource::kDebugInfo;
   if (symbols_.has_symtab_functions()) return SymbolSource::kSymtab;
   return symbols_.empty() ? SymbolSource::kNone : SymbolSource::kDynamicOnly;
 }
 
 void ModuleSymbols::load() {
-  if (loaded_) return;
-  loaded_ = true;
-  image_ = file_.vdso ? ElfFile::own_vdso() : ElfFile::open(std::move(file_.fd));
-  if (!image_) return;
-  symbols_.add(image_->elf());
-  const RootedPath place{file_.root, file_.path};
-  if (image_->has_debug_info()) {
-    // The lookup owns the image it reads; this one goes on serving the symbols.
-    std::optional<ElfFile> copy = ElfFile::open(UniqueFd(::fcntl(image_->fd(), F_DUPFD_CLOEXEC, 0)));
-    if (copy) dwarf_ = DwarfLookup::make({std::move(*copy), place}, pool_);
-  } else if (!file_.vdso) {
-    std::optional<FoundFile> found = find_debug_file(*image_, place);
-    if (found && found->file.has_debug_info()) {
-      dwarf_ = DwarfLookup::make(std::move(*found), pool_);
-      if (dwarf_) symbols_.add(dwarf_->elf());
-    } else if (found) {
-      debug_symbols_ = std::move(found);
-      symbols_.add(debug_symbols_->file.elf());
+  if (!loaded_) {
+    loaded_ = true;
+    image_ = file_.vdso ? ElfFile::own_vdso() : ElfFile::open(std::move(file_.fd));
+    if (!image_) return;
+    symbols_.add(image_->elf());
+    has_dwarf_ = image_->has_debug_info();
+    if (!has_dwarf_ && !file_.vdso) debug_file_ = find_debug_file(*image_, {file_.root, file_.path});
+    if (debug_file_) {
+      has_dwarf_ = debug_file_->file.has_debug_info();
+      symbols_.add(debug_file_->file.elf());
     }
   }
+  if (has_dwarf_ && !dwarf_) open_dwarf();
+}
+
+/// On an image of its own, which goes away with it; the others go on serving the symbols.
+void ModuleSymbols::open_dwarf() {
+  const ElfFile& file = debug_file_ ? debug_file_->file : *image_;
+  std::optional<ElfFile> copy = ElfFile::open(UniqueFd(::fcntl(file.fd(), F_DUPFD_CLOEXEC, 0)));
+  const RootedPath place = debug_file_ ? debug_file_->place : RootedPath{file_.root, file_.path};
+  if (copy) dwarf_ = DwarfLookup::make({std::move(*copy), place}, pool_);
+  has_dwarf_ = dwarf_ != nullptr;
 }
 
 std::vector<PooledFrame> ModuleSymbols::look_up(std::uint64_t address) {

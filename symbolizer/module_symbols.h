@@ -36,6 +36,12 @@ class ModuleSymbols {
   void prepare(std::span<const std::uint64_t> module_offsets);
   /// As Symbolizer::source.
   SymbolSource source();
+  /// Whether frames() has nothing to look up.
+  bool knows(std::uint64_t module_offset) const { return answers_.contains(module_offset); }
+  /// About what is taken by debug information that is held open, not by answers.
+  std::size_t open_bytes() const { return dwarf_ ? dwarf_->memory_bytes() : 0; }
+  /// Closes the debug information. The next question that has no answer yet opens it again.
+  void close() { dwarf_.reset(); }
 
  private:
   /// A part of answered_frames_.
@@ -44,6 +50,7 @@ class ModuleSymbols {
     std::uint32_t count = 0;
   };
   void load();
+  void open_dwarf();
   Answer answer(std::uint64_t module_offset);
   std::vector<PooledFrame> look_up(std::uint64_t address);
 
@@ -51,7 +58,8 @@ class ModuleSymbols {
   bool loaded_ = false;
   // The order matters: what refers to an image goes before the image.
   std::optional<ElfFile> image_;
-  std::optional<FoundFile> debug_symbols_;  ///< a separate file without DWARF, kept for its .symtab
+  std::optional<FoundFile> debug_file_;  ///< the separate one, if there is any
+  bool has_dwarf_ = false;
   StringPool pool_;
   std::unique_ptr<DwarfLookup> dwarf_;
   SymbolTable symbols_;

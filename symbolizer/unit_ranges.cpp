@@ -6,7 +6,7 @@
 
 namespace hawk {
 
-UnitRanges::UnitRanges(const DebugSections& sections) : sections_(sections) { read_aranges(); }
+UnitRanges::UnitRanges(UnitCache& units) : cache_(&units) { read_aranges(); }
 
 std::uint32_t UnitRanges::number_of(std::uint64_t unit) {
   if (units_.empty() || units_.back() != unit) units_.push_back(unit);
@@ -14,12 +14,13 @@ std::uint32_t UnitRanges::number_of(std::uint64_t unit) {
 }
 
 void UnitRanges::read_aranges() {
-  ByteCursor all(sections_.aranges);
+  const Bytes aranges = cache_->sections().aranges;
+  ByteCursor all(aranges);
   while (!all.at_end()) {
     std::uint8_t offset_bytes = 0;
     const std::uint64_t length = all.unit_length(offset_bytes);
     const Bytes content = part_of({all.position(), all.left()}, 0, length);
-    const std::uint64_t header_start = sections_.aranges.size() - all.left() - (offset_bytes == 8 ? 12 : 4);
+    const std::uint64_t header_start = aranges.size() - all.left() - (offset_bytes == 8 ? 12 : 4);
     all.skip(length);
     ByteCursor set(content);
     const std::uint16_t version = set.u16();
@@ -31,7 +32,7 @@ void UnitRanges::read_aranges() {
     listed_.insert(unit);
     // Tuples are aligned to their size, counted from the start of the set's header.
     const std::uint64_t tuple_bytes = 2u * address_bytes;
-    const std::uint64_t position = static_cast<std::uint64_t>(set.position() - sections_.aranges.data()) - header_start;
+    const std::uint64_t position = static_cast<std::uint64_t>(set.position() - aranges.data()) - header_start;
     set.skip((tuple_bytes - position % tuple_bytes) % tuple_bytes);
     while (set.ok() && !set.at_end()) {
       const std::uint64_t low = set.number(address_bytes);
@@ -45,11 +46,11 @@ void UnitRanges::read_aranges() {
 
 void UnitRanges::read_other_units() {
   for (std::uint64_t offset = 0;;) {
-    const std::optional<UnitHeader> header = UnitHeader::at(sections_.info, offset);
+    const std::optional<UnitHeader> header = UnitHeader::at(cache_->info(), offset);
     if (!header) break;
     offset = header->end;
     if (listed_.contains(header->offset)) continue;
-    DwarfUnit unit(sections_, *header);
+    DwarfUnit unit(cache_->sections(), cache_->info(), *header);
     // Partial and type units hold no code: what they describe is reached by reference.
     const std::uint16_t tag = unit.reader().own_entry().tag;
     if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) continue;

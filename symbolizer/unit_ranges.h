@@ -5,8 +5,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "symbolizer/debug_sections.h"
 #include "symbolizer/interval_index.h"
+#include "symbolizer/unit_cache.h"
 
 namespace hawk {
 
@@ -17,7 +17,8 @@ namespace hawk {
 /// units that it says nothing about are read.
 class UnitRanges {
  public:
-  explicit UnitRanges(const DebugSections& sections);
+  /// `units` must outlive this.
+  explicit UnitRanges(UnitCache& units);
 
   /// The offset of the unit's header.
   std::optional<std::uint64_t> unit_of(std::uint64_t address);
@@ -28,7 +29,7 @@ class UnitRanges {
   void read_aranges();
   void read_other_units();
 
-  DebugSections sections_;
+  UnitCache* cache_;
   std::vector<std::uint64_t> units_;
   std::unordered_set<std::uint64_t> listed_;  ///< by .debug_aranges
   IntervalIndex listed_ranges_;

@@ -5,6 +5,8 @@
 namespace hawk {
 namespace {
 
+constexpr std::uint64_t kLongestHeaderBytes = 48;
+
 /// The bytes between a header's fixed part and the unit's own entry: what units of some types carry besides.
 std::uint64_t extra_header_bytes(std::uint8_t unit_type, std::uint8_t offset_bytes) {
   constexpr std::uint64_t kSignatureBytes = 8;
@@ -24,14 +26,16 @@ std::string_view text_at(Bytes section, std::uint64_t offset) { return ByteCurso
 
 }  // namespace
 
-std::optional<UnitHeader> UnitHeader::at(Bytes info, std::uint64_t offset) {
-  const Bytes rest = part_of(info, offset);
-  ByteCursor cursor(rest);
+std::optional<UnitHeader> UnitHeader::at(InfoSection& info, std::uint64_t offset) {
+  std::vector<std::uint8_t> storage;
+  const Bytes start = info.part(offset, kLongestHeaderBytes, storage);
+  ByteCursor cursor(start);
   UnitHeader header;
   header.offset = offset;
   const std::uint64_t length = cursor.unit_length(header.encoding.offset_bytes);
-  if (!cursor.ok() || length > cursor.left()) return std::nullopt;
-  header.end = offset + (rest.size() - cursor.left()) + length;
+  const std::uint64_t content = offset + (start.size() - cursor.left());
+  if (!cursor.ok() || length > info.size() - content) return std::nullopt;
+  header.end = content + length;
   header.encoding.version = cursor.u16();
   if (header.encoding.version < 2 || header.encoding.version > 5) return std::nullopt;
   std::uint8_t unit_type = DW_UT_compile;
@@ -44,16 +48,18 @@ std::optional<UnitHeader> UnitHeader::at(Bytes info, std::uint64_t offset) {
     header.abbreviations = cursor.number(header.encoding.offset_bytes);
     header.encoding.address_bytes = cursor.u8();
   }
-  header.first_entry = offset + (rest.size() - cursor.left());
+  header.first_entry = offset + (start.size() - cursor.left());
   const bool is_sound = cursor.ok() && header.first_entry <= header.end &&
                         (header.encoding.address_bytes == 4 || header.encoding.address_bytes == 8);
   return is_sound ? std::optional(header) : std::nullopt;
 }
 
-UnitReader::UnitReader(const DebugSections& sections, const UnitHeader& header)
+UnitReader::UnitReader(const DebugSections& sections, InfoSection& info, const UnitHeader& header)
     : sections_(&sections),
       header_(header),
+      bytes_(info.part(header.offset, header.end - header.offset, storage_)),
       abbreviations_(part_of(sections.abbrev, header.abbreviations), header.encoding) {
+  header_.end = header_.offset + bytes_.size();
   if (!read(header_.first_entry, own_entry_)) {
     own_entry_ = {};
     return;
@@ -62,8 +68,8 @@ UnitReader::UnitReader(const DebugSections& sections, const UnitHeader& header)
 }
 
 bool UnitReader::read(std::uint64_t offset, Entry& entry) const {
-  if (offset >= header_.end) return false;
-  const Bytes bytes = sections_->info.subspan(offset, header_.end - offset);
+  if (offset < header_.offset || offset >= header_.end) return false;
+  const Bytes bytes = bytes_.subspan(offset - header_.offset);
   ByteCursor cursor(bytes);
   const std::uint64_t code = cursor.uleb128();
   entry.offset = offset;
@@ -123,27 +129,32 @@ std::uint64_t UnitReader::after(const Entry& entry) const {
   return header_.end;
 }
 
-std::optional<std::uint64_t> UnitReader::reference(const Entry& entry, Slot slot) const {
-  if (!entry.has(slot)) return std::nullopt;
+Reference UnitReader::refer(const Entry& entry, Slot slot) const {
+  if (!entry.has(slot)) return {};
   const std::uint64_t value = entry.value(slot);
-  std::uint64_t target = 0;
   switch (entry.form(slot)) {
     case DW_FORM_ref1:
     case DW_FORM_ref2:
     case DW_FORM_ref4:
     case DW_FORM_ref8:
     case DW_FORM_ref_udata:
-      if (value >= header_.end - header_.offset) return std::nullopt;
-      target = header_.offset + value;
-      break;
+      if (value >= header_.end - header_.offset || value < header_.first_entry - header_.offset) return {};
+      return {ReferenceTo::kThisUnit, header_.offset + value};
     case DW_FORM_ref_addr:
-      target = value;
-      break;
+      if (value >= header_.first_entry && value < header_.end) return {ReferenceTo::kThisUnit, value};
+      return {ReferenceTo::kThisFile, value};
+    case DW_FORM_GNU_ref_alt:
+    case DW_FORM_ref_sup4:
+    case DW_FORM_ref_sup8:
+      return {ReferenceTo::kAlternate, value};
     default:
-      return std::nullopt;
+      return {};
   }
-  if (target < header_.first_entry || target >= header_.end) return std::nullopt;
-  return target;
+}
+
+std::optional<std::uint64_t> UnitReader::reference(const Entry& entry, Slot slot) const {
+  const Reference reference = refer(entry, slot);
+  return reference.to == ReferenceTo::kThisUnit ? std::optional(reference.offset) : std::nullopt;
 }
 
 std::string_view UnitReader::text(const Entry& entry, Slot slot) const {
@@ -151,9 +162,12 @@ std::string_view UnitReader::text(const Entry& entry, Slot slot) const {
   const std::uint64_t value = entry.value(slot);
   switch (entry.form(slot)) {
     case DW_FORM_string:
-      return text_at(sections_->info, value);
+      return text_at(bytes_, value - header_.offset);
     case DW_FORM_strp:
       return text_at(sections_->str, value);
+    case DW_FORM_GNU_strp_alt:
+    case DW_FORM_strp_sup:
+      return text_at(sections_->alternate_str, value);
     case DW_FORM_line_strp:
       return text_at(sections_->line_str, value);
     case DW_FORM_strx:

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "symbolizer/abbreviations.h"
 #include "symbolizer/debug_sections.h"
@@ -20,7 +21,14 @@ struct UnitHeader {
   Encoding encoding;
 
   /// nullopt when no sound unit begins there.
-  static std::optional<UnitHeader> at(Bytes info, std::uint64_t offset);
+  static std::optional<UnitHeader> at(InfoSection& info, std::uint64_t offset);
+};
+
+/// What an attribute refers to.
+enum class ReferenceTo : std::uint8_t { kNothing, kThisUnit, kThisFile, kAlternate };
+struct Reference {
+  ReferenceTo to = ReferenceTo::kNothing;
+  std::uint64_t offset = 0;  ///< in .debug_info of that file
 };
 
 /// An entry of .debug_info, with those of its attributes that Slot names.
@@ -47,8 +55,10 @@ struct Entry {
 /// takes five times as long as reading its bytes once in order, which is what this does. Input is not trusted.
 class UnitReader {
  public:
-  /// `sections` must outlive the reader.
-  UnitReader(const DebugSections& sections, const UnitHeader& header);
+  /// `sections` and `info` must outlive the reader.
+  UnitReader(const DebugSections& sections, InfoSection& info, const UnitHeader& header);
+  UnitReader(const UnitReader&) = delete;
+  UnitReader& operator=(const UnitReader&) = delete;
 
   const UnitHeader& header() const { return header_; }
   /// The unit's own entry; its tag is 0 when it could not be read.
@@ -57,10 +67,11 @@ class UnitReader {
   bool read(std::uint64_t offset, Entry& entry) const;
   /// Where the entry begins that follows `entry` and all its children. Always greater than entry.offset.
   std::uint64_t after(const Entry& entry) const;
+  Reference refer(const Entry& entry, Slot slot) const;
   /// The entry of this unit that an attribute refers to; nullopt if it lies in another one, or there is no such
   /// attribute.
   std::optional<std::uint64_t> reference(const Entry& entry, Slot slot) const;
-  /// The text of an attribute, which ends with a zero; "" when there is none, or it lies in an alternate file.
+  /// The text of an attribute, which ends with a zero; "" when there is none.
   std::string_view text(const Entry& entry, Slot slot) const;
   /// The address that an attribute gives.
   std::optional<std::uint64_t> address(const Entry& entry, Slot slot) const;
@@ -69,11 +80,13 @@ class UnitReader {
   /// The first address of the unit: what range lists start from.
   std::uint64_t base_address() const { return base_address_; }
   const DebugSections& sections() const { return *sections_; }
-  std::size_t memory_bytes() const { return sizeof *this + abbreviations_.memory_bytes(); }
+  std::size_t memory_bytes() const { return sizeof *this + storage_.capacity() + abbreviations_.memory_bytes(); }
 
  private:
   const DebugSections* sections_;
   UnitHeader header_;
+  std::vector<std::uint8_t> storage_;
+  Bytes bytes_;  ///< of the unit, its header included
   Abbreviations abbreviations_;
   Entry own_entry_;
   std::uint64_t base_address_ = 0;
