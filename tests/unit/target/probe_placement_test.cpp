@@ -2,10 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <ostream>
+#include <span>
 #include <string>
 
 #include "tests/unit/target/target_fixture.h"
+#include "userspace/target/allocator_functions.h"
 
 namespace hawk {
 namespace {
@@ -76,6 +81,20 @@ INSTANTIATE_TEST_SUITE_P(Free, ProbePlacement,
                                            Expected{"free_other_test", HAWK_CALL_FREE, 3, "jz", false},
                                            Expected{"free_writes_first", HAWK_CALL_FREE, 0, "mov", true},
                                            Expected{"free_writes_first", HAWK_CALL_MALLOC, 3, "push", false}));
+
+/// Where compilers put endbr64 first, no probe may be left on it.
+TEST(ProbePlacementCet, EndbrIsPassed) {
+  const ElfImage image = testing::open_image(testing::fixture_path("cet_allocator.so"));
+  const AllocatorFile file = find_allocator_functions(image);
+  ASSERT_EQ(file.functions.size(), 4u);
+  for (const AllocatorFunction& function : file.functions) {
+    const std::string& name = function.names.front();
+    const std::span<const std::uint8_t> code = image.code_at(*image.vaddr_of(function.entry_offset), 4);
+    ASSERT_TRUE(std::equal(code.begin(), code.end(), std::array{0xf3, 0x0f, 0x1e, 0xfa}.begin())) << name;
+    EXPECT_FALSE(function.single_stepped) << name << ": " << function.instruction;
+    EXPECT_GE(function.probe_offset - function.entry_offset, 4u) << name;
+  }
+}
 
 }  // namespace
 }  // namespace hawk
