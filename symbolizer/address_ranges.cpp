@@ -23,7 +23,7 @@ void add_pairs(const UnitReader& unit, std::uint64_t offset, std::uint32_t value
     if (low == base_mark) {
       base = high;
     } else {
-      index.add(base + low, base + high, value);
+      add_code(base + low, base + high, value, index);
     }
   }
 }
@@ -34,7 +34,7 @@ bool add_coded(const UnitReader& unit, ByteCursor& cursor, std::uint64_t& base, 
   const std::uint8_t bytes = unit.header().encoding.address_bytes;
   const auto indexed = [&] { return unit.indexed_address(cursor.uleb128()).value_or(0); };
   const auto add = [&](std::uint64_t low, std::uint64_t high) {
-    if (cursor.ok()) index.add(low, high, value);
+    if (cursor.ok()) add_code(low, high, value, index);
   };
   std::uint64_t low = 0;
   switch (cursor.u8()) {
@@ -94,6 +94,10 @@ std::optional<std::uint64_t> list_offset(const UnitReader& unit, const Entry& en
 
 }  // namespace
 
+void add_code(std::uint64_t low, std::uint64_t high, std::uint32_t value, IntervalIndex& index) {
+  if (low != 0) index.add(low, high, value);
+}
+
 bool add_ranges(const UnitReader& unit, const Entry& entry, std::uint32_t value, IntervalIndex& index) {
   const std::size_t before = index.added_count();
   if (entry.has(Slot::kHighPc)) {
@@ -101,7 +105,7 @@ bool add_ranges(const UnitReader& unit, const Entry& entry, std::uint32_t value,
     if (!low) return false;
     // A constant is a length (since version 4), an address an address.
     const std::uint64_t high = unit.address(entry, Slot::kHighPc).value_or(*low + entry.value(Slot::kHighPc));
-    index.add(*low, high, value);
+    add_code(*low, high, value, index);
   } else if (entry.has(Slot::kRanges)) {
     const std::optional<std::uint64_t> offset = list_offset(unit, entry);
     if (!offset) return false;

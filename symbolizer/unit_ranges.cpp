@@ -2,6 +2,7 @@
 
 #include <dwarf.h>
 
+#include "symbolizer/address_ranges.h"
 #include "symbolizer/dwarf_unit.h"
 
 namespace hawk {
@@ -38,7 +39,7 @@ void UnitRanges::read_aranges() {
       const std::uint64_t low = set.number(address_bytes);
       const std::uint64_t size = set.number(address_bytes);
       if (low == 0 && size == 0) break;
-      if (set.ok()) listed_ranges_.add(low, low + size, number_of(unit));
+      if (set.ok()) add_code(low, low + size, number_of(unit), listed_ranges_);
     }
   }
   listed_ranges_.seal();

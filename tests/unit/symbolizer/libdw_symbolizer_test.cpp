@@ -95,6 +95,66 @@ TEST(libdw_symbolizer, tells_the_scope_of_functions_without_a_linkage_name) {
   }));
 }
 
+class Prepared : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Prepared, answers_are_those_of_single_questions) {
+  const std::string file = fixture(GetParam());
+  std::vector<std::uint64_t> sites = call_sites(file);
+  const std::unique_ptr<LibdwSymbolizer> single = symbolizer_for(file);
+  const std::unique_ptr<LibdwSymbolizer> prepared = symbolizer_for(file);
+  std::shuffle(sites.begin(), sites.end(), std::mt19937(3));
+  prepared->prepare(kModule, sites);
+  for (const std::uint64_t site : sites) EXPECT_EQ(prepared->frames(kModule, site), single->frames(kModule, site));
+}
+
+TEST_P(Prepared, addresses_without_code_have_no_frames) {
+  const std::unique_ptr<LibdwSymbolizer> symbolizer = symbolizer_for(fixture(GetParam()));
+  const std::vector<std::uint64_t> nowhere{0, 1, UINT64_MAX, std::uint64_t{1} << 40, 1, 0};
+  symbolizer->prepare(kModule, nowhere);
+  symbolizer->prepare(ModuleId{7}, nowhere);
+  for (const std::uint64_t address : nowhere) EXPECT_TRUE(symbolizer->frames(kModule, address).empty()) << address;
+}
+
+INSTANTIATE_TEST_SUITE_P(fixtures, Prepared,
+                         ::testing::Values("dwarf4", "dwarf5", "clang", "lto", "compressed", "compressed_old", "dwz1",
+                                           "nodebug"),
+                         [](const auto& instance) { return std::string(instance.param); });
+
+class Compressed : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Compressed, debug_sections_change_no_frame) {
+  const std::unique_ptr<LibdwSymbolizer> plain = symbolizer_for(fixture("dwarf5"));
+  const std::unique_ptr<LibdwSymbolizer> compressed = symbolizer_for(fixture(GetParam()));
+  std::size_t with_line = 0;
+  for (const std::uint64_t site : call_sites(fixture("dwarf5"))) {
+    const std::vector<SourceFrame> frames = compressed->frames(kModule, site);
+    EXPECT_EQ(frames, plain->frames(kModule, site));
+    with_line += !frames.empty() && frames[0].line != 0 ? 1 : 0;
+  }
+  EXPECT_GT(with_line, 50u);
+}
+
+INSTANTIATE_TEST_SUITE_P(fixtures, Compressed, ::testing::Values("compressed", "compressed_old"),
+                         [](const auto& instance) { return std::string(instance.param); });
+
+/// Debug information that is closed when others need the memory opens again, with the same answers.
+TEST(module_symbols, go_on_answering_after_they_were_closed) {
+  for (const std::string name : {"dwarf4", "compressed", "dwz1"}) {
+    const std::unique_ptr<LibdwSymbolizer> never_closed = symbolizer_for(fixture(name));
+    ModuleSymbols module({fixture(name), UniqueFd(::open(fixture(name).c_str(), O_RDONLY | O_CLOEXEC)), "", false});
+    EXPECT_EQ(module.open_bytes(), 0u);
+    for (const std::uint64_t site : call_sites(fixture(name))) {
+      EXPECT_EQ(module.frames(site), never_closed->frames(kModule, site));
+      EXPECT_GT(module.open_bytes(), 0u);
+      module.close();
+      EXPECT_EQ(module.open_bytes(), 0u);
+      EXPECT_TRUE(module.knows(site));
+      EXPECT_EQ(module.frames(site), never_closed->frames(kModule, site));
+      EXPECT_EQ(module.source(), SymbolSource::kDebugInfo);
+    }
+  }
+}
+
 TEST(libdw_symbolizer, names_functions_of_the_vdso) {
   const std::unique_ptr<LibdwSymbolizer> symbolizer = LibdwSymbolizer::make();
   symbolizer->add_module(kModule, {"[vdso]", UniqueFd(), "", true});
@@ -140,7 +200,9 @@ TEST_P(Damaged, file_is_survived) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(fixtures, Damaged, ::testing::Values("dwarf4", "dwarf5", "clang", "compressed", "nodebug"),
+INSTANTIATE_TEST_SUITE_P(fixtures, Damaged,
+                         ::testing::Values("dwarf4", "dwarf5", "clang", "compressed", "compressed_old", "dwz1",
+                                           "nodebug"),
                          [](const auto& instance) { return std::string(instance.param); });
 
 }  // namespace
