@@ -47,6 +47,17 @@ std::string kernel_release() {
   return ::uname(&names) == 0 ? names.release : "";
 }
 
+/// What traps cost on this machine; nullopt: not measured.
+Result<std::optional<ProbeCosts>> costs_here(AttachWay way) {
+  // Detaching perf events takes the kernel several times as long.
+  if (way == AttachWay::kPerf && verbosity() != Verbosity::kVerbose) return std::nullopt;
+  // We are the one who is probed, and must outlive it.
+  const ProcessInfo own = HAWK_TRY(inspect_process(::getpid()));
+  HAWK_TRY_VOID(check_seccomp(kernel_release(), own.seccomp_mode));
+  const ProbeCosts costs = HAWK_TRY(measure_probe_costs(way));
+  return costs;
+}
+
 }  // namespace
 
 Session::Session(Subject subject, UniqueFd pid_fd, AttachWay way, Tracer tracer, MappingEvents mapping_events)
@@ -153,17 +164,14 @@ Result<void> Session::end(bool verify) {
   const auto stopped = std::chrono::steady_clock::now();
   duration_ = stopped - start_;
   // Side by side with detaching: both wait for the kernel's grace periods.
-  std::optional<Result<ProbeCosts>> costs;
-  std::thread measuring([&] {
-    // Detaching perf events takes the kernel several times as long.
-    if (way_ != AttachWay::kPerf || verbosity() == Verbosity::kVerbose) costs = measure_probe_costs(way_);
-  });
+  Result<std::optional<ProbeCosts>> costs;
+  std::thread measuring([&] { costs = costs_here(way_); });
   tracer_.stop();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - stopped;
   measuring.join();
   log_verbose(fmt::format("detached in {:.0f} ms", took.count()));
+  if (!costs) log_verbose(costs.error().what);
   if (costs && *costs) probing_.set_costs(**costs);
-  if (costs && !*costs) log_verbose(costs->error().what);
   drain();
   const std::chrono::duration<double, std::milli> drained = longest_drain_;
   log_verbose(fmt::format("longest drain: {} stacks in {:.2f} ms", model_.stack_count(), drained.count()));
