@@ -181,6 +181,7 @@ void LiveView::stacks() {
   std::vector<LiveColumn> columns = live_columns(rows, now_.totals, options_.selection.sort, elapsed_ns_, style_);
   drop_live_columns(columns, options_.columns, kNamesColumns);
   std::vector<const StackRecord*> shown;
+  shown.reserve(rows.size());
   for (const LiveRow& row : rows) shown.push_back(row.stack);
   const CallTable calls(now_, shown, symbolizer_, options_.is_plumbing);
   StyledLine titles;
