@@ -25,10 +25,14 @@ std::uint64_t cost_of(const Snapshot& snapshot, std::string_view name) {
 
 std::string trap_costs_text(const Snapshot& snapshot) {
   std::string text;
-  for (const std::string_view name : {"malloc", "free"}) {
-    const std::uint64_t cost_ns = cost_of(snapshot, name);
+  struct Named {
+    std::string_view function;
+    std::string_view symbol;
+  };
+  for (const Named& named : {Named{"malloc", "malloc"}, Named{"operator new", "_Znwm"}, Named{"free", "free"}}) {
+    const std::uint64_t cost_ns = cost_of(snapshot, named.symbol);
     if (cost_ns == 0) continue;
-    text += fmt::format("{} each {} pays about {:.2g} µs", text.empty() ? "traps:" : ",", name,
+    text += fmt::format("{} each {} pays about {:.2g} µs", text.empty() ? "traps:" : ",", named.function,
                         static_cast<double>(cost_ns) / 1e3);
   }
   return text;

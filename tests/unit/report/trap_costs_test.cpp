@@ -27,6 +27,15 @@ TEST(TrapCosts, OfSeveralAllocatorsTheDearestCounts) {
   EXPECT_EQ(trap_costs_text(snapshot), "traps: each malloc pays about 9.4 µs, each free pays about 0.68 µs");
 }
 
+/// Where an allocator has one of its own, it is often the dearest: its returns are single-stepped.
+TEST(TrapCosts, OperatorNewIsListedWhereItIsProbed) {
+  Snapshot snapshot;
+  snapshot.target.allocators.push_back(
+      {"/usr/lib/libjemalloc.so.2", "", {function("malloc", 1140), function("_Znwm", 9855), function("free", 690)}});
+  EXPECT_EQ(trap_costs_text(snapshot),
+            "traps: each malloc pays about 1.1 µs, each operator new pays about 9.9 µs, each free pays about 0.69 µs");
+}
+
 TEST(TrapCosts, AFunctionIsKnownByItsAliasesToo) {
   Snapshot snapshot;
   ProbedFunction operator_delete = function("_ZdaPv", 700);
