@@ -2,6 +2,7 @@
 turn, round by round; a column that launches gets a process of its own."""
 import contextlib
 
+from benchmarks.columns import KEPT
 from benchmarks.common import round_down, time_bound
 from benchmarks.peers import Launched
 
@@ -11,8 +12,6 @@ LIST_THREADS = (1, 2, 16)
 LIST_ELEMENTS = 1_000_000
 GROWTH_MIB = 256
 GROWTH_SMALL = 100_000
-# Blocks that are left at the end, for tracers that only tell what is left.
-KEPT = 10
 
 PAIR_ROWS = [f'malloc {frames}' for frames in FRAMES] + [f'{kind} 4' for kind in KINDS]
 THREAD_ROWS = ['threads 1', 'threads 2']
@@ -29,7 +28,7 @@ def pair_command(bench, column, kind, frames):
 
 
 def list_command(bench, column, threads):
-    budget_ns = 2e9 if not bench.quick else 4e8
+    budget_ns = 1.5e9 if not bench.quick else 4e8
     is_full = not bench.quick and (column.main or column.cost_ns < 500)
     elements = LIST_ELEMENTS
     if not is_full:
@@ -47,7 +46,7 @@ def growth_command(bench, column):
 
 
 def call_commands(bench, column):
-    """{row: (command, size)} of those to be measured with few live blocks."""
+    """{row: (command, size)} of the short ones."""
     commands = {}
     for frames in FRAMES:
         commands[f'malloc {frames}'] = pair_command(bench, column, 'malloc', frames)
@@ -56,7 +55,6 @@ def call_commands(bench, column):
     for row, threads in zip(THREAD_ROWS, (1, 2)):
         command, size = pair_command(bench, column, 'malloc', 4)
         commands[row] = command.replace('malloc', f'threads {threads}'), size
-    commands['growth'] = growth_command(bench, column)
     return {row: command for row, command in commands.items() if bench.wants(row)}
 
 
@@ -97,18 +95,18 @@ def run_commands(bench, column, number, rows, live=0, seconds=60):
 
 
 def measure_calls(bench):
-    rows = [row for row in [*PAIR_ROWS, *THREAD_ROWS, 'growth'] if bench.wants(row)]
-    for number, column in bench.turns('pairs, threads, growth', rows, bench.rounds if rows else 0):
+    rows = [row for row in PAIR_ROWS + THREAD_ROWS if bench.wants(row)]
+    for number, column in bench.turns('pairs and threads', rows, bench.rounds if rows else 0):
         run_commands(bench, column, number, call_commands(bench, column), seconds=60)
 
 
 def measure_lists(bench):
-    if not any(bench.wants(row) for row in LIST_ROWS):
-        return
-    for number, column in bench.turns('lists', LIST_ROWS, bench.long_rounds):
+    rows = [row for row in [*LIST_ROWS, 'growth'] if bench.wants(row)]
+    for number, column in bench.turns('lists and growth', rows, bench.long_rounds if rows else 0, others=1):
         commands, most = {}, 0
         for threads in LIST_THREADS:
             command, size, live = list_command(bench, column, threads)
             commands[f'list {threads}'] = command, size
-            most = max(most, live)
-        run_commands(bench, column, number, commands, most, seconds=120)
+            most = max(most, live if f'list {threads}' in rows else 0)
+        commands['growth'] = growth_command(bench, column)
+        run_commands(bench, column, number, {row: commands[row] for row in rows}, most, seconds=180)

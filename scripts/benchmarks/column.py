@@ -8,12 +8,14 @@ show that it saw them. Without that a fast tool may just be one that did nothing
 
 class Column:
     """`cost_ns` is about what a malloc+free pair takes; sizes follow from it. `why_not`: why every cell is empty.
+    `most_live`: the blocks that it can hold.
     `ours` must not fail. `main` columns carry the limits and are measured with more rounds and at full size."""
     attaches = False
     launches = False
     ours = False
     main = False
     why_not = None
+    most_live = None
 
     def __init__(self, key, title, cost_ns):
         self.key = key

@@ -21,8 +21,11 @@ class Unavailable(Unmeasured):
     """A peer that does not work on this machine at all."""
 
 
+BEGAN = time.monotonic()
+
+
 def progress(text):
-    print(f'bench: {text}', file=sys.stderr, flush=True)
+    print(f'bench: {time.monotonic() - BEGAN:4.0f} s: {text}', file=sys.stderr, flush=True)
 
 
 def summary(samples):

@@ -81,9 +81,9 @@ class Hawktrace:
         return took_ms, usage.ru_maxrss / 1024
 
     def cpu_seconds(self):
-        # man proc: the fields after the name; utime and stime are the 14th and 15th of all.
-        fields = pathlib.Path(f'/proc/{self.process.pid}/stat').read_text(encoding='utf-8').rpartition(')')[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+        """To the nanosecond: what /proc/PID/stat tells is sampled by the tick, which short work goes between."""
+        tasks = pathlib.Path(f'/proc/{self.process.pid}/task').iterdir()
+        return sum(int((task / 'schedstat').read_text(encoding='utf-8').split()[0]) for task in tasks) / 1e9
 
     def status_mib(self, field):
         text = pathlib.Path(f'/proc/{self.process.pid}/status').read_text(encoding='utf-8')
@@ -213,6 +213,12 @@ def locked_by_maps(pid):
             if 'map_id' in fields and 'memlock' in fields:
                 maps[fields['map_id'].strip()] = int(fields['memlock'])
     return sum(maps.values())
+
+
+def available_bytes():
+    """What the machine has left for programs."""
+    text = pathlib.Path('/proc/meminfo').read_text(encoding='utf-8')
+    return int(re.search(r'^MemAvailable:\s+(\d+) kB', text, re.M).group(1)) * 1024
 
 
 def memory_of(tracer, cgroup):

@@ -45,6 +45,7 @@ def measure_stacks(bench):
         if lost:
             # The times are worth knowing even so.
             options += ['--max-stacks', str(STACKS + STACKS // 4)]
+        options.append('--require-exact')
         for _ in range(bench.long_rounds):
             _, drain_ms, report_ms = sweep_once(bench, target, options, 'text')
             bench.add('drain', drain_ms)
@@ -93,7 +94,7 @@ def measure_own_use(bench, suffix, *options, terminal=None):
     """hawktrace's CPU share and memory at the default interval, while many stacks are active."""
     seconds = 4 if bench.quick else CPU_SECONDS
     with time_bound.of(60), Program([bench.programs / 'bench_stacks']) as target:
-        with traced(bench, target.pid, *options, terminal=terminal and terminal[0]) as tracer:
+        with traced(bench, target.pid, '--require-exact', *options, terminal=terminal and terminal[0]) as tracer:
             target.ask(f'sweep {RESIDENT_STACKS}')
             time.sleep(1.5)  # they are read, and symbolized for the screen
             began, used = time.monotonic(), tracer.cpu_seconds()
@@ -114,7 +115,8 @@ def measure_own_use(bench, suffix, *options, terminal=None):
 
 def measure_attaching(bench, target, suffix, rounds):
     for _ in range(rounds):
-        with time_bound.of(60), traced(bench, target.pid, '-o', '/dev/null', '--top', '1') as tracer:
+        with time_bound.of(60), traced(bench, target.pid, '--require-exact', '-o', '/dev/null', '--top',
+                                            '1') as tracer:
             cpu_ms = tracer.cpu_seconds() * 1e3
             detach_ms, _ = tracer.stop()
             bench.add('attach' + suffix, tracer.attach_ms)

@@ -102,7 +102,7 @@ def requests_for(bench, column):
 def measure_redis(bench):
     if not any(bench.wants(row) for row in REDIS_ROWS):
         return
-    for number, column in bench.turns('redis', REDIS_ROWS, bench.rounds // 2 + 1):
+    for number, column in bench.turns('redis', REDIS_ROWS, bench.long_rounds + (not bench.quick), others=1):
         requests = requests_for(bench, column)
         with bench.attempt(REDIS_ROWS, column), time_bound.of(60), turning_time_outs():
             for row, figure in run_redis(bench, column, requests).items():

@@ -104,7 +104,8 @@ def whole_report(bench, about, limits):
     lines = ['# hawktrace benchmark', '', f'{machine_line(about)}; {bench.rounds} rounds.', '',
              'Medians of interleaved rounds (min-max). "x": times untraced; "x ... floor": times the bare traps, the same',
              'probes with programs that return at once, of the same round. A number in brackets is a note: the size of the',
-             'work where a column had less or more, or why a cell is empty.', '']
+             'work, or why a cell is empty. Of requests a second less is slower. What a process has to be',
+             'started with has its own start and end in the time of the compile.', '']
     for title, wanted in (('Against other tools', is_first_way),
                           ('Other ways to attach', lambda column: not is_first_way(column))):
         if found := figure_table(bench, notes, columns_of(bench, wanted)):
@@ -153,22 +154,39 @@ def affordable(bench):
             'that was linked before.']
 
 
+def whole_programs(bench):
+    """What tracing did to a server and to a compiler."""
+    column = next((bench.column(key) for key in ('hawktrace session arena', 'hawktrace session hash')
+                   if bench.has(key) and bench.value('redis set rps', bench.column(key))), None)
+    ratios = [bench.ratio(row, column, 'untraced') if column else None for row in ('redis set rps', 'compile')]
+    if None in ratios:
+        return []
+    return ['', f'A redis-server that does nothing but `SET` keeps {ratios[0]["median"] * 100:.0f} % of its throughput while it is '
+            f'traced; a compiler takes {ratios[1]["median"]:.1f} times as long.']
+
+
 def readme_section(bench, about, limits):
     notes = Footnotes()
     columns = readme_columns(bench)
-    rows = [[title] + [cell(bench, notes, row, column) for column in columns] for row, title in README_ROWS
+    rows = [[title] + [cell(bench, notes, row, column, bare=True) for column in columns] for row, title in README_ROWS
             if any(bench.tried(row, column) for column in columns)]
-    missing = [f'{column.key}: {column.why_not}' for column in bench.columns if column.why_not]
+    missing = [f'{column.key}: {column.why_not}' for column in bench.columns
+               if column.why_not and bench.has(column.key)]
     failed = [found['what'] for found in limits if found['verdict'] == '**not met**']
+    unknown = [found['what'] for found in limits if found['verdict'] == 'not measured']
     lines = [f'Measured with `scripts/bench`: {machine_line(about)}.',
              f'Medians of up to {bench.rounds} interleaved rounds (min-max); nanoseconds where nothing else is said. "x": times '
              'untraced; "x ... floor": times the',
-             'bare traps in the same process. Absolute times differ from machine to machine, the ratios less.', '']
+             'bare traps in the same process. Absolute times differ from machine to machine, the ratios less. Slow tools were '
+             'given less work;',
+             'per operation that changes little.', '']
     lines += table([''] + [column.title for column in columns], rows) + [''] + notes.lines()
-    lines += affordable(bench)
+    lines += affordable(bench) + whole_programs(bench)
     if missing:
-        lines += ['', 'Not measured: ' + '; '.join(missing) + '.']
-    lines += ['', 'Limits not met in this run: ' + '; '.join(failed) + '.' if failed else 'Every limit was met in this run.']
+        lines += ['', 'Not measured: ' + '; '.join(text.rstrip('.') for text in missing) + '.']
+    for what, found in (('not met in this run', failed), ('not measured in this run', unknown)):
+        if found:
+            lines += ['', f'Limits {what}: ' + '; '.join(found) + '.']
     return '\n'.join(lines) + '\n'
 
 
