@@ -23,7 +23,14 @@ enum hawk_call_kind {
 #define HAWK_COOKIE_IN_LIBRARY 0x200
 /* The probe is on one of its ret instructions; the rest of the cookie has no meaning. */
 #define HAWK_COOKIE_AT_RET 0x400
-/* From here on: bytes from its first instruction to the probed one. */
+/* Bytes from its first instruction to the probed one, 16 bits. */
 #define HAWK_COOKIE_ENTRY_SHIFT 16
+#define HAWK_COOKIE_ENTRY 0xffff
+/* From here on, four bits for each of its first three arguments: which register holds it at the probe. The register's number
+ * as instructions encode it, exclusive-or that of the register in which the ABI passes it: all zero when none has moved. */
+#define HAWK_COOKIE_MOVED_SHIFT 32
+#define HAWK_RDX 2
+#define HAWK_RSI 6
+#define HAWK_RDI 7
 
 #endif

@@ -7,6 +7,7 @@ namespace hawk {
 namespace {
 
 constexpr const char* kJemalloc = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2";
+constexpr const char* kMimalloc = "/usr/lib/x86_64-linux-gnu/libmimalloc.so.2";
 constexpr const char* kTcmalloc = "/usr/lib/x86_64-linux-gnu/libtcmalloc_minimal.so.4";
 
 struct LedgerCase {
@@ -27,9 +28,12 @@ const LedgerCase kCases[] = {
     {"operators", "without_frame_pointers", "operators_without_frames"},
     {"functions", "frees_of_older_blocks", "older_blocks"},
     {"functions", "jemalloc", "portable_functions", {}, kJemalloc},
+    // Its functions move their arguments before the first instruction that the kernel emulates.
+    {"functions", "mimalloc", "portable_functions", {}, kMimalloc},
     {"functions", "tcmalloc", "portable_functions", {}, kTcmalloc},
     {"operators", "libstdcxx", "operators"},
     {"operators", "jemalloc", "operators", {}, kJemalloc},
+    {"operators", "mimalloc", "operators", {}, kMimalloc},
     {"operators", "tcmalloc", "operators", {}, kTcmalloc},
     {"bad_alloc", "libstdcxx", "bad_alloc"},
     {"bad_alloc", "jemalloc", "bad_alloc", {}, kJemalloc},

@@ -111,6 +111,7 @@ void add_function(TargetResolver& resolver, const Candidate& candidate, Allocato
                              .probe_offset = *probe_offset,
                              .instruction = place.instruction,
                              .single_stepped = place.single_stepped,
+                             .arguments = place.arguments,
                              .return_offsets = {},
                              .may_throw = candidate.may_throw};
   if (candidate.may_throw) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ struct AllocatorFunction {
   std::uint64_t probe_offset = 0;  ///< file offset of the instruction chosen for the entry probe
   std::string instruction;         ///< its mnemonic, lower case: "push", "jz"
   bool single_stepped = false;     ///< the kernel cannot emulate it
+  /// Registers that hold its arguments there, by the numbers that instructions encode: see ProbePlace.
+  std::array<std::uint8_t, 3> arguments = {HAWK_RDI, HAWK_RSI, HAWK_RDX};
   /// The function may throw, so that the kernel's return probe (which no unwinder can cross) is out of the question:
   /// the result is taken by probes on these `ret` instructions, as file offsets. Empty for functions that never throw.
   /// A slow path that the function jumps to may be shared with other functions, or be called from within this one: a

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 #include <span>
 #include <unordered_set>
@@ -15,23 +16,84 @@ namespace {
 constexpr int kMaxSteps = 16;
 /// How much of what the function jumps to is searched for jumps back; its own extent is searched whole.
 constexpr std::size_t kMaxWalked = 1024;
-/// System V AMD64 ABI, in order; no function of the catalogue has more than three arguments.
-constexpr std::array kArgumentRegisters = {ZYDIS_REGISTER_RDI, ZYDIS_REGISTER_RSI, ZYDIS_REGISTER_RDX};
-
-/// How many arguments, from the first on, the kernel programs read for a call of this kind.
-std::size_t arguments_read(hawk_call_kind kind) {
+/// Which of the first three arguments the kernel programs read for a call of this kind; no function of the catalogue
+/// has more.
+std::array<bool, 3> arguments_read(hawk_call_kind kind) {
   switch (kind) {
     case HAWK_CALL_MALLOC:
     case HAWK_CALL_FREE:
-      return 1;
+      return {true, false, false};
     case HAWK_CALL_CALLOC:
     case HAWK_CALL_REALLOC:
+      return {true, true, false};
     case HAWK_CALL_ALIGNED_ALLOC:
-      return 2;
+      return {false, true, false};
+    case HAWK_CALL_POSIX_MEMALIGN:
+      return {true, false, true};
     default:
-      return kArgumentRegisters.size();
+      return {true, true, true};
   }
 }
+
+/// The general registers, by the numbers that instructions encode them with.
+constexpr std::array kRegisters = {
+    ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_RCX, ZYDIS_REGISTER_RDX, ZYDIS_REGISTER_RBX,
+    ZYDIS_REGISTER_RSP, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_RSI, ZYDIS_REGISTER_RDI,
+    ZYDIS_REGISTER_R8,  ZYDIS_REGISTER_R9,  ZYDIS_REGISTER_R10, ZYDIS_REGISTER_R11,
+    ZYDIS_REGISTER_R12, ZYDIS_REGISTER_R13, ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R15,
+};
+
+/// Which registers hold the arguments, followed through straight code.
+class ArgumentCopies {
+ public:
+  explicit ArgumentCopies(hawk_call_kind kind) : read_(arguments_read(kind)) {}
+
+  /// Only a move of all 64 bits makes a copy; whatever else a register receives is not an argument.
+  void step(const Instruction& instruction) {
+    for (std::uint32_t& holders : holders_) {
+      std::uint32_t left = holders;
+      for (std::size_t number = 0; number < kRegisters.size(); ++number) {
+        if (instruction.writes(kRegisters[number])) left &= ~(1u << number);
+      }
+      if (instruction.decoded.mnemonic == ZYDIS_MNEMONIC_MOV) left |= copy_made(instruction, holders);
+      holders = left;
+    }
+  }
+
+  /// Whether each argument that is read is still somewhere.
+  bool complete() const {
+    for (std::size_t i = 0; i < read_.size(); ++i) {
+      if (read_[i] && holders_[i] == 0) return false;
+    }
+    return true;
+  }
+
+  std::array<std::uint8_t, 3> places() const {
+    std::array<std::uint8_t, 3> places = kPassedIn;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const bool moved = read_[i] && (holders_[i] >> places[i] & 1) == 0;
+      if (moved && holders_[i] != 0) places[i] = static_cast<std::uint8_t>(std::countr_zero(holders_[i]));
+    }
+    return places;
+  }
+
+ private:
+  /// System V AMD64 ABI.
+  static constexpr std::array<std::uint8_t, 3> kPassedIn = {HAWK_RDI, HAWK_RSI, HAWK_RDX};
+
+  static std::uint32_t copy_made(const Instruction& instruction, std::uint32_t holders) {
+    for (std::size_t from = 0; from < kRegisters.size(); ++from) {
+      if ((holders >> from & 1) == 0 || !instruction.is_register(1, kRegisters[from])) continue;
+      for (std::size_t to = 0; to < kRegisters.size(); ++to) {
+        if (instruction.is_register(0, kRegisters[to])) return 1u << to;
+      }
+    }
+    return 0;
+  }
+
+  std::array<bool, 3> read_;
+  std::array<std::uint32_t, 3> holders_ = {1u << HAWK_RDI, 1u << HAWK_RSI, 1u << HAWK_RDX};  ///< bits by number
+};
 
 bool writes_memory(const Instruction& instruction) {
   const auto operands = std::span(instruction.operands).first(instruction.decoded.operand_count);
@@ -40,15 +102,13 @@ bool writes_memory(const Instruction& instruction) {
   });
 }
 
-/// Whether the arguments, the stack and the frame pointer are after `instruction` what they were before. Flags, other
-/// registers and memory may change: whatever the function does there, it has done before the probe. Only a function
-/// that frees must not have written anything yet, or another thread might own the block before its end is booked.
-bool keeps_what_probe_reads(const Instruction& instruction, hawk_call_kind kind) {
+/// Whether the stack and the frame pointer are after `instruction` what they were before. Flags, other registers and
+/// memory may change: whatever the function does there, it has done before the probe. Only a function that frees must
+/// not have written anything yet, or another thread might own the block before its end is booked.
+bool keeps_stack(const Instruction& instruction, hawk_call_kind kind) {
   if (instruction.flow != Flow::kNext) return false;
   if (instruction.writes(ZYDIS_REGISTER_RSP) || instruction.writes(ZYDIS_REGISTER_RBP)) return false;
-  if (kind == HAWK_CALL_FREE && writes_memory(instruction)) return false;
-  const auto read = std::span(kArgumentRegisters).first(arguments_read(kind));
-  return std::none_of(read.begin(), read.end(), [&](ZydisRegister argument) { return instruction.writes(argument); });
+  return kind != HAWK_CALL_FREE || !writes_memory(instruction);
 }
 
 /// Where the function's jumps lead; nullopt when that cannot be known.
@@ -71,8 +131,8 @@ std::optional<std::unordered_set<std::uint64_t>> branch_targets(TargetResolver& 
   return targets;
 }
 
-ProbePlace place_at(const Instruction& instruction) {
-  return {instruction.vaddr, instruction.mnemonic(), !instruction.is_emulated_by_kernel()};
+ProbePlace place_at(const Instruction& instruction, const std::array<std::uint8_t, 3>& places) {
+  return {instruction.vaddr, instruction.mnemonic(), !instruction.is_emulated_by_kernel(), places};
 }
 
 bool tests_first_argument(const Instruction& instruction) {
@@ -83,28 +143,32 @@ bool tests_first_argument(const Instruction& instruction) {
 }  // namespace
 
 ProbePlace place_probe(TargetResolver& resolver, FunctionExtent function, hawk_call_kind kind) {
+  ArgumentCopies arguments(kind);
   const std::optional<Instruction> entry = decode_at(resolver.image(), function.vaddr);
   if (!entry) return {function.vaddr, {}, true};
-  if (entry->is_emulated_by_kernel()) return place_at(*entry);
+  const ProbePlace at_entry = place_at(*entry, arguments.places());
+  if (!at_entry.single_stepped) return at_entry;
   const std::optional<std::unordered_set<std::uint64_t>> targets = branch_targets(resolver, function);
-  if (!targets) return place_at(*entry);
+  if (!targets) return at_entry;
 
   Instruction current = *entry;
   bool null_tested = false;
   for (int step = 0; step < kMaxSteps; ++step) {
-    if (!keeps_what_probe_reads(current, kind)) break;
+    if (!keeps_stack(current, kind)) break;
+    arguments.step(current);
+    if (!arguments.complete()) break;
     const bool at_start = step == 0 || (step == 1 && entry->decoded.mnemonic == ZYDIS_MNEMONIC_ENDBR64);
     null_tested = at_start && kind == HAWK_CALL_FREE && tests_first_argument(current);
     const std::optional<Instruction> next = decode_at(resolver.image(), current.next_vaddr());
     if (!next || targets->contains(next->vaddr)) break;
     current = *next;
     if (!current.is_emulated_by_kernel()) continue;
-    if (!null_tested || current.decoded.mnemonic != ZYDIS_MNEMONIC_JZ) return place_at(current);
+    if (!null_tested || current.decoded.mnemonic != ZYDIS_MNEMONIC_JZ) return place_at(current, arguments.places());
     const std::optional<Instruction> not_null = decode_at(resolver.image(), current.next_vaddr());
     const bool is_better = not_null && not_null->is_emulated_by_kernel() && !targets->contains(not_null->vaddr);
-    return place_at(is_better ? *not_null : current);
+    return place_at(is_better ? *not_null : current, arguments.places());
   }
-  return place_at(*entry);
+  return at_entry;
 }
 
 }  // namespace hawk

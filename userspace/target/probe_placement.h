@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -14,12 +15,17 @@ struct ProbePlace {
   std::uint64_t vaddr = 0;
   std::string instruction;      ///< its mnemonic, lower case; empty when it could not be decoded
   bool single_stepped = false;  ///< the kernel cannot emulate it
+  /// For each of the first three arguments: the register that holds it there, by the number that instructions encode it
+  /// with. Where the ABI passes it unless that has been overwritten since and a copy lives on.
+  std::array<std::uint8_t, 3> arguments = {HAWK_RDI, HAWK_RSI, HAWK_RDX};
 };
 
-/// The first instruction that every call runs through, that sees rsp, rbp and the arguments that bpf/kinds.h names for
-/// `kind` as the caller left them, and that the kernel emulates. For HAWK_CALL_FREE and HAWK_CALL_MALLOC that is rdi
-/// alone: jemalloc's free loads rdx long before its first branch. A single-stepped probe costs three to thirteen times
-/// as much, and threads queue for the process's 32 slots to step in. The entry itself when there is none near.
+/// The first instruction that every call runs through, that sees rsp and rbp as the caller left them, at which some
+/// register holds each argument that the programs read for `kind`, and that the kernel emulates. For HAWK_CALL_FREE and
+/// HAWK_CALL_MALLOC that is the first argument alone: jemalloc's free loads rdx long before its first branch. Copies
+/// are followed: mimalloc's malloc moves the size to rsi and uses rdi for its heap. A single-stepped probe costs three
+/// to thirteen times as much, and threads queue for the process's 32 slots to step in. The entry itself when there is
+/// none near.
 ///
 /// For HAWK_CALL_FREE an opening `test rdi, rdi; jz` counts as the end of calls with null: the instruction after it
 /// may be chosen, so that free(NULL) costs nothing.

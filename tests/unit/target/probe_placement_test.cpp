@@ -61,6 +61,37 @@ INSTANTIATE_TEST_SUITE_P(Kept, ProbePlacement,
                                            Expected{"moves_stack", HAWK_CALL_MALLOC, 0, "sub", true},
                                            Expected{"changes_frame_pointer", HAWK_CALL_MALLOC, 0, "lea", true}));
 
+// The argument that a kind does not read may be lost.
+INSTANTIATE_TEST_SUITE_P(Copies, ProbePlacement,
+                         ::testing::Values(Expected{"first_argument_moves", HAWK_CALL_MALLOC, 20, "jnbe", false},
+                                           Expected{"first_argument_moves", HAWK_CALL_REALLOC, 0, "mov", true},
+                                           Expected{"arguments_swap", HAWK_CALL_CALLOC, 9, "jmp", false},
+                                           Expected{"copy_of_a_copy", HAWK_CALL_POSIX_MEMALIGN, 11, "push", false},
+                                           Expected{"copy_is_lost", HAWK_CALL_MALLOC, 0, "mov", true},
+                                           Expected{"copy_is_lost", HAWK_CALL_ALIGNED_ALLOC, 8, "push", false},
+                                           Expected{"half_a_copy", HAWK_CALL_MALLOC, 0, "mov", true},
+                                           Expected{"copy_in_memory", HAWK_CALL_MALLOC, 0, "mov", true}));
+
+std::array<std::uint8_t, 3> arguments_at_probe(const std::string& name, hawk_call_kind kind) {
+  const ElfImage image = testing::open_image(testing::fixture_path("placement.so"));
+  TargetResolver resolver(image);
+  return place_probe(resolver, testing::extent_of(image, name), kind).arguments;
+}
+
+TEST(ProbeArguments, AreNamedByTheRegistersThatHoldThem) {
+  using Places = std::array<std::uint8_t, 3>;
+  constexpr std::uint8_t kRax = 0;
+  constexpr std::uint8_t kR8 = 8;
+  EXPECT_EQ(arguments_at_probe("push_first", HAWK_CALL_CALLOC), (Places{HAWK_RDI, HAWK_RSI, HAWK_RDX}));
+  EXPECT_EQ(arguments_at_probe("compare_then_branch", HAWK_CALL_MALLOC), (Places{HAWK_RDI, HAWK_RSI, HAWK_RDX}));
+  EXPECT_EQ(arguments_at_probe("first_argument_moves", HAWK_CALL_MALLOC), (Places{HAWK_RSI, HAWK_RSI, HAWK_RDX}));
+  EXPECT_EQ(arguments_at_probe("arguments_swap", HAWK_CALL_CALLOC), (Places{kRax, HAWK_RDI, HAWK_RDX}));
+  EXPECT_EQ(arguments_at_probe("copy_of_a_copy", HAWK_CALL_POSIX_MEMALIGN), (Places{HAWK_RDI, HAWK_RSI, kR8}));
+  // Nobody asks for the first argument, and the entry has all of them.
+  EXPECT_EQ(arguments_at_probe("copy_is_lost", HAWK_CALL_ALIGNED_ALLOC), (Places{HAWK_RDI, HAWK_RSI, HAWK_RDX}));
+  EXPECT_EQ(arguments_at_probe("copy_is_lost", HAWK_CALL_MALLOC), (Places{HAWK_RDI, HAWK_RSI, HAWK_RDX}));
+}
+
 INSTANTIATE_TEST_SUITE_P(NotThere, ProbePlacement,
                          ::testing::Values(Expected{"push_rsp_is_not_emulated", HAWK_CALL_MALLOC, 0, "mov", true},
                                            Expected{"push_memory_is_not_emulated", HAWK_CALL_MALLOC, 0, "push", true},
