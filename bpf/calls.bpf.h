@@ -24,16 +24,7 @@
 #include "bpf/kinds.h"
 #include "bpf/live_table.bpf.h"
 #include "bpf/requested_size.h"
-
-static __always_inline bool is_target(void)
-{
-	struct bpf_pidns_info ids = {};
-
-	if (!settings.pid_namespace_inode)
-		return bpf_get_current_pid_tgid() >> 32 == settings.tgid;
-	return !bpf_get_ns_current_pid_tgid(settings.pid_namespace_device, settings.pid_namespace_inode, &ids,
-					    sizeof(ids)) && ids.tgid == settings.tgid;
-}
+#include "bpf/threads.bpf.h"
 
 /* Where the kernel's return trampoline lies in this process; 0: it has none. */
 static __always_inline __u64 trampoline_address(void)
@@ -85,12 +76,12 @@ static __always_inline void take_in_hand(struct hawk_call *call, __u64 address)
 	call->old_address = address;
 	call->old_found = address && live_take(address, &call->old);
 	if (call->old_found)
-		book_allocated_on(HAWK_IN_HAND, call->old.size_bytes);
+		book_allocated_on(HAWK_IN_HAND, call->old.size_bytes, 1);
 }
 
 static __always_inline void leave_hand(struct hawk_call *call)
 {
-	book_freed_on(HAWK_IN_HAND, call->old.size_bytes);
+	book_freed_on(HAWK_IN_HAND, call->old.size_bytes, 1);
 	call->old_found = 0;
 }
 
@@ -114,18 +105,79 @@ static __noinline void abandon(struct hawk_call *call, bool is_loss)
 		count_loss(HAWK_LOSS_ABANDONED_CALL);
 }
 
+/* What a call was given. */
+struct hawk_arguments {
+	__u64 first, second, third;
+};
+
+/* A field of the context, read here: clang would otherwise merge the reads of all cases into one at an offset that varies,
+ * which the verifier refuses. The assembler text, a comment, makes each of them different. */
+#define REGISTER(field) ({ __u64 value = ctx->field; __asm__ volatile("# " #field : "+r"(value)); value; })
+
+/* A general register by the number that instructions encode it with; neither the stack nor the frame pointer. */
+static __noinline __u64 register_value(struct pt_regs *ctx, __u32 number)
+{
+	switch (number) {
+	case 0:
+		return REGISTER(ax);
+	case 1:
+		return REGISTER(cx);
+	case HAWK_RDX:
+		return REGISTER(dx);
+	case 3:
+		return REGISTER(bx);
+	case HAWK_RSI:
+		return REGISTER(si);
+	case HAWK_RDI:
+		return REGISTER(di);
+	case 8:
+		return REGISTER(r8);
+	case 9:
+		return REGISTER(r9);
+	case 10:
+		return REGISTER(r10);
+	case 11:
+		return REGISTER(r11);
+	case 12:
+		return REGISTER(r12);
+	case 13:
+		return REGISTER(r13);
+	case 14:
+		return REGISTER(r14);
+	case 15:
+		return REGISTER(r15);
+	default:
+		return 0;
+	}
+}
+
+/* Nearly always the arguments are where the ABI passes them. */
+static __always_inline struct hawk_arguments arguments_at(struct pt_regs *ctx, __u64 cookie)
+{
+	struct hawk_arguments arguments = { ctx->di, ctx->si, ctx->dx };
+	__u32 moved = cookie >> HAWK_COOKIE_MOVED_SHIFT;
+
+	if (moved) {
+		arguments.first = register_value(ctx, (moved & 15) ^ HAWK_RDI);
+		arguments.second = register_value(ctx, (moved >> 4 & 15) ^ HAWK_RSI);
+		arguments.third = register_value(ctx, (moved >> 8 & 15) ^ HAWK_RDX);
+	}
+	return arguments;
+}
+
 static __always_inline void open_call(struct hawk_call *call, struct pt_regs *ctx, __u64 cookie)
 {
 	__u32 kind = cookie & HAWK_COOKIE_KIND;
+	struct hawk_arguments arguments = arguments_at(ctx, cookie);
 
-	call->size_bytes = hawk_requested_bytes(kind, ctx->di, ctx->si, ctx->dx);
-	call->result_at = ctx->di;
+	call->size_bytes = hawk_requested_bytes(kind, arguments.first, arguments.second, arguments.third);
+	call->result_at = arguments.first;
 	call->kind = kind;
 	call->may_throw = !!(cookie & HAWK_COOKIE_MAY_THROW);
 	call->old_found = 0;
 	call->old_address = 0;
 	if (kind == HAWK_CALL_REALLOC || kind == HAWK_CALL_REALLOCARRAY)
-		take_in_hand(call, ctx->di);
+		take_in_hand(call, arguments.first);
 	if (call->may_throw)
 		bpf_probe_read_user(&call->return_address, sizeof(call->return_address), (void *)ctx->sp);
 	call->sp = ctx->sp;
@@ -134,21 +186,20 @@ static __always_inline void open_call(struct hawk_call *call, struct pt_regs *ct
 /* Entry of an allocating function. Returns whether its return is wanted. */
 static __always_inline bool on_entry(struct pt_regs *ctx, __u64 cookie)
 {
-	if (!is_target() || !state.enabled)
+	if (!state.enabled)
 		return false;
-	struct hawk_thread *thread =
-		bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct hawk_thread *thread = known_thread();
 
-	if (!thread) {
-		count_loss(HAWK_LOSS_THREAD_STATE);
+	if (!thread)
+		thread = new_thread();
+	if (!thread)
 		return false;
-	}
 	struct hawk_call *call = &thread->call;
 
 	if (call->sp) {
 		if (still_open(call, ctx->sp)) {
 			call->nested++;
-			book_allocated_on(HAWK_NESTED, 0);
+			book_allocated_on(HAWK_NESTED, 0, 1);
 			return false;
 		}
 		abandon(call, !call->may_throw);
@@ -192,10 +243,8 @@ static __always_inline void settle_old_block(struct hawk_call *call, bool failed
 /* The calls that were nested in `call` were indeed: it returns. */
 static __always_inline void settle_nested(struct hawk_call *call)
 {
-	struct hawk_counters *c = call->nested ? counters_of(HAWK_NESTED) : NULL;
-
-	if (c)
-		__sync_fetch_and_add(&c->freed_count, call->nested);
+	if (call->nested)
+		book_freed_on(HAWK_NESTED, 0, call->nested);
 	call->nested = 0;
 }
 
@@ -204,7 +253,7 @@ static __always_inline void settle_nested(struct hawk_call *call)
  * says that it is the target's. */
 static __always_inline void on_return(struct pt_regs *ctx, __u64 pc, __u64 sp, bool at_ret)
 {
-	struct hawk_thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+	struct hawk_thread *thread = known_thread();
 
 	/* Not the open call: nested, or begun before the trace. */
 	if (!thread || thread->call.sp != sp - 8 || thread->call.may_throw != at_ret)
@@ -227,16 +276,17 @@ static __always_inline void on_return(struct pt_regs *ctx, __u64 pc, __u64 sp, b
  * is the allocator's own. */
 static __noinline bool inside_call(__u64 sp)
 {
-	struct hawk_thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+	struct hawk_thread *thread = known_thread();
 
 	return thread && thread->call.sp && still_open(&thread->call, sp);
 }
 
 /* Whether a library's function was called by a direct call, which only the library itself can make: glibc does when a thread
  * ends, once for each chunk in its cache. What programs and other libraries call goes through the dynamic linker. */
-static __noinline bool called_by_own_library(struct pt_regs *ctx, __u64 cookie)
+static __noinline bool called_by_own_library(struct pt_regs *ctx)
 {
-	__u64 entry = ctx->ip - (cookie >> HAWK_COOKIE_ENTRY_SHIFT), return_address = 0;
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	__u64 entry = ctx->ip - (cookie >> HAWK_COOKIE_ENTRY_SHIFT & HAWK_COOKIE_ENTRY), return_address = 0;
 	struct {
 		__u8 opcode;
 		__s32 displacement;
@@ -253,33 +303,35 @@ static __noinline bool called_by_own_library(struct pt_regs *ctx, __u64 cookie)
  * Had the address been handed out again since, the live table would know it. */
 static __noinline bool passed_on(__u64 address)
 {
-	struct hawk_thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+	struct hawk_thread *thread = known_thread();
 
 	return thread && thread->last_freed == address;
 }
 
 static __noinline void remember_free(__u64 address)
 {
-	struct hawk_thread *thread =
-		bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct hawk_thread *thread = known_thread();
 
+	if (!thread)
+		thread = new_thread();
 	if (thread)
 		thread->last_freed = address;
-	else
-		count_loss(HAWK_LOSS_THREAD_STATE);
 }
 
-static __always_inline void on_free(struct pt_regs *ctx, __u64 cookie)
+static __always_inline void on_free(struct pt_regs *ctx)
 {
-	struct hawk_block block;
 	__u64 address = ctx->di;
+	struct hawk_block block;
 
+	/* Asked for only where it is needed: it is a call. */
+	if (state.frees_moved)
+		address = arguments_at(ctx, bpf_get_attach_cookie(ctx)).first;
 	if (!address || !is_target() || !state.enabled)
 		return;
 	if (live_take(address, &block)) {
 		book_freed(&block);
 	} else {
-		if (inside_call(ctx->sp) || called_by_own_library(ctx, cookie) || passed_on(address))
+		if (inside_call(ctx->sp) || called_by_own_library(ctx) || passed_on(address))
 			return;
 		book_untraced_free();
 	}

@@ -71,8 +71,46 @@ int alloc_return(struct pt_regs *ctx)
 SEC("uprobe")
 int free_entry(struct pt_regs *ctx)
 {
-	on_free(ctx, bpf_get_attach_cookie(ctx));
+	on_free(ctx);
 	return 0;
+}
+
+// Finds out, in user space's own process, where the kernel has all memory mapped.
+SEC("syscall")
+int find_direct_map(struct hawk_direct_map_check *check)
+{
+	struct hawk_direct_map_check found = *check;
+	struct hawk_search search = { .check = &found, .tables = current_page_tables() };
+
+	found.direct_map = 0;
+	bpf_loop(HAWK_DIRECT_MAP_STEPS, try_direct_map, &search, 0);
+	check->direct_map = found.direct_map;
+	return 0;
+}
+
+// What user space has done to the arena, through bpf_prog_test_run. Pages are made and freed here, and not by faulting
+// them in, because a fault for which there is no memory would kill hawktrace.
+SEC("syscall")
+int arena_make_pages(struct hawk_page_range *range)
+{
+	void *start = (void *)(HAWK_ARENA_USER_ADDRESS + (__u64)range->first * HAWK_ARENA_PAGE_BYTES);
+
+	return bpf_arena_alloc_pages(&arena, start, range->count, -1 /* NUMA_NO_NODE */, 0) ? 0 : 1;
+}
+
+SEC("syscall")
+int arena_free_pages(struct hawk_page_range *range)
+{
+	void *start = (void *)(HAWK_ARENA_USER_ADDRESS + (__u64)range->first * HAWK_ARENA_PAGE_BYTES);
+
+	bpf_arena_free_pages(&arena, start, range->count);
+	return 0;
+}
+
+SEC("syscall")
+int arena_shrink(void *nothing)
+{
+	return hawk_resize(state.exec_epoch, 0);
 }
 
 // On code that the dynamic linker runs once when it loads a file with frameless functions: tells where the file lies.
@@ -88,11 +126,12 @@ int module_init(struct pt_regs *ctx)
 
 // The old program's heap is gone. A new epoch keeps its blocks and stacks apart from the new program's.
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(process_exec, struct task_struct *task)
+int BPF_PROG(process_exec, struct task_struct *task, __u32 old_tid)
 {
 	if (!is_target())
 		return 0;
-	struct hawk_thread *thread = bpf_task_storage_get(&threads, task, NULL, 0);
+	// Under the id that it had until now: the thread that replaces the program gets that of the main thread.
+	struct hawk_thread *thread = thread_with_id(old_tid);
 
 	if (thread && thread->call.old_found)
 		leave_hand(&thread->call);
@@ -100,6 +139,7 @@ int BPF_PROG(process_exec, struct task_struct *task)
 		settle_nested(&thread->call);
 		thread->call.sp = 0;
 	}
+	release_slot(old_tid);
 	for (int i = 0; i < HAWK_MAX_FRAMELESS_MODULES; i++)
 		state.frameless[i].base = 0;
 	state.allocator_range_count = 0;
@@ -114,7 +154,8 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 {
 	if (!is_target())
 		return 0;
-	struct hawk_thread *thread = bpf_task_storage_get(&threads, task, NULL, 0);
+	__u32 tid = bpf_get_current_pid_tgid();
+	struct hawk_thread *thread = thread_with_id(tid);
 	const __u32 group_exit = 0x4; // SIGNAL_GROUP_EXIT, include/linux/sched/signal.h
 
 	struct signal_struct *signal = task->signal;
@@ -124,5 +165,6 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 		settle_nested(&thread->call);
 	if (thread && thread->call.sp)
 		abandon(&thread->call, !thread->call.may_throw && !all_end);
+	release_slot(tid);
 	return 0;
 }

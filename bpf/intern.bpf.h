@@ -6,6 +6,63 @@
 #include "bpf/call_site.h"
 #include "bpf/walk.bpf.h"
 
+/* An entry of stack_index: the upper bits of the hash, which 20 bits of stack number leave free. Where it stands depends
+ * on the lower bits, so that with 100,000 stacks the chance that any two are taken for one is n^2 / 2^60: 1e-8. */
+#define HAWK_STACK_NUMBER_MASK 0xfffffull
+/* Entries that are looked at for one hash. The index is at most half full. */
+#define HAWK_INDEX_CHOICES 32
+
+static __always_inline __u64 *index_entry(__u64 hash, __u32 choice)
+{
+	__u32 at = ((__u32)hash + choice) & settings.stack_index_mask;
+
+	return bpf_map_lookup_elem(&stack_index, &at);
+}
+
+static __noinline __u32 search_number(__u64 hash)
+{
+	for (__u32 i = 0; i < HAWK_INDEX_CHOICES; i++) {
+		__u64 *entry = index_entry(hash, i);
+
+		if (!entry || !*entry)
+			break;
+		if ((*entry ^ hash) <= HAWK_STACK_NUMBER_MASK)
+			return *entry & HAWK_STACK_NUMBER_MASK;
+	}
+	return HAWK_NO_STACK;
+}
+
+/* The number of the stack with this hash; HAWK_NO_STACK: it is not known. */
+static __always_inline __u32 known_number(__u64 hash)
+{
+	__u64 *entry = index_entry(hash, 0);
+
+	if (entry && (*entry ^ hash) <= HAWK_STACK_NUMBER_MASK && *entry)
+		return *entry & HAWK_STACK_NUMBER_MASK;
+	return search_number(hash);
+}
+
+/* Gives `hash` its number, unless another thread was faster with the same stack: then that one's, and ours stays unused.
+ * HAWK_NO_STACK: no room. */
+static __noinline __u32 index_number(__u64 hash, __u32 number)
+{
+	__u64 ours = (hash & ~HAWK_STACK_NUMBER_MASK) | number;
+
+	for (__u32 i = 0; i < HAWK_INDEX_CHOICES; i++) {
+		__u64 *entry = index_entry(hash, i);
+
+		if (!entry)
+			break;
+		__u64 found = __sync_val_compare_and_swap(entry, 0, ours);
+
+		if (!found)
+			return number;
+		if ((found ^ hash) <= HAWK_STACK_NUMBER_MASK)
+			return found & HAWK_STACK_NUMBER_MASK;
+	}
+	return HAWK_NO_STACK;
+}
+
 /* Whether a call stands in front of `address`. Not static: the verifier then checks it once, and not along each of the
  * hundreds of paths that a loop over frames gives it (which is beyond its million instructions). */
 __noinline int follows_call(__u64 address)
@@ -79,32 +136,25 @@ static __noinline __u32 intern_new(struct hawk_thread *thread)
 	record->exec_epoch = state.exec_epoch;
 	record->truncated = walk->truncated;
 	record->depth = walk->depth;
-	if (!bpf_map_update_elem(&stack_numbers, &walk->hash, &number, BPF_NOEXIST)) {
-		if (walk->truncated)
-			count_loss(HAWK_LOSS_TRUNCATED_STACK);
-		return number;
-	}
-	/* Another thread was faster with the same stack: its number counts, ours stays unused. */
-	__u32 *winner = bpf_map_lookup_elem(&stack_numbers, &walk->hash);
+	__u32 known = index_number(walk->hash, number);
 
-	if (winner)
-		return *winner;
-	count_loss(HAWK_LOSS_STACK_TABLE_FULL);
-	return HAWK_NO_STACK;
+	if (known == HAWK_NO_STACK)
+		count_loss(HAWK_LOSS_STACK_TABLE_FULL);
+	else if (known == number && walk->truncated)
+		count_loss(HAWK_LOSS_TRUNCATED_STACK);
+	return known;
 }
 
 static __always_inline __u32 stack_number(struct hawk_thread *thread)
 {
 	struct hawk_walk *walk = &thread->walk;
-	__u32 *known = bpf_map_lookup_elem(&stack_numbers, &walk->hash);
+	__u32 known = known_number(walk->hash);
 
-	if (known)
-		return *known;
+	if (known != HAWK_NO_STACK)
+		return known;
 	cut_at_garbage(thread);
-	known = bpf_map_lookup_elem(&stack_numbers, &walk->hash);
-	if (known)
-		return *known;
-	return intern_new(thread);
+	known = known_number(walk->hash);
+	return known != HAWK_NO_STACK ? known : intern_new(thread);
 }
 
 #endif

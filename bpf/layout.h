@@ -26,13 +26,27 @@
 /* Addresses of user space end below 2^56 (five-level paging), so that a key has room for the program's epoch. */
 #define HAWK_EPOCH_SHIFT 56
 
+/* Where live blocks are kept. */
+enum hawk_live_table {
+	HAWK_LIVE_HASH,           /* all in the map live_blocks */
+	HAWK_LIVE_ARENA,          /* in the arena; in live_blocks what does not fit there */
+};
+
+/* Blocks that the live table can be asked to hold: 64 Mi. */
+#define HAWK_MAX_BLOCKS (64u << 20)
+
 /* Set by user space before the programs are loaded; constant from then on. */
 struct hawk_config {
 	__u32 tgid;               /* thread group that is traced, in user space's pid namespace */
 	__u32 max_stacks;         /* entries of stack_records; also the stride of counters */
 	__u32 cpu_mask;           /* counters has cpu_mask + 1 stripes; a power of two minus one */
 	__u32 max_depth;          /* frames per stack, at most HAWK_MAX_FRAMES */
+	__u32 live_table;         /* enum hawk_live_table */
+	__u32 stack_index_mask;   /* entries of stack_index less one; a power of two less one */
+	__u32 pages_low;          /* fewer ready pages than this beyond those in use: user space is asked for more */
 	__u64 frame_capacity;     /* entries of frames */
+	__u32 may_read_directly;  /* the kernel has what direct_memory.bpf.h needs */
+	__u32 pad_0;
 	__u64 pid_namespace_device; /* of user space's pid namespace, as the kernel encodes it; 0: it is the root one */
 	__u64 pid_namespace_inode;
 };
@@ -66,16 +80,32 @@ struct hawk_state {
 	__u32 exec_epoch;         /* times the target has replaced its program */
 	__u32 frameless_count;
 	__u32 several_allocators; /* more than one file has a probed free: one may pass calls on to another */
+	__u32 frees_moved;        /* some free is probed where its argument is no longer in its register */
+	__u32 overflowed;         /* the live table is an arena, and the hash map has been needed as well */
+	__u32 pages_asked;        /* user space has been woken to make pages, and has not answered */
+	__u64 direct_map;         /* where the kernel has all memory; 0: not found */
+	__u32 threads_in_storage; /* some threads have their state in task storage */
 	struct hawk_frameless_module frameless[HAWK_MAX_FRAMELESS_MODULES];
 	__u32 allocator_range_count; /* 0: not all of them are known */
 	__u32 pad_3;
 	struct hawk_range allocator_ranges[HAWK_MAX_ALLOCATOR_RANGES];
-	__u8 pad_0[40];
-	__u64 next_frame;         /* first unused entry of frames */
+	__u64 next_frame __attribute__((aligned(64)));         /* first unused entry of frames */
 	__u32 next_stack;         /* first unused stack number */
-	__u32 pad_1;
-	__u8 pad_2[48];
-	__u64 losses[HAWK_LOSS_COUNT];
+	__u64 losses[HAWK_LOSS_COUNT] __attribute__((aligned(64)));
+};
+
+/* Argument of arena_make_pages and arena_free_pages: pages of the arena, from its start. */
+struct hawk_page_range {
+	__u32 first;
+	__u32 count;
+};
+
+/* Argument of find_direct_map: a page of the caller and what is in it. */
+#define HAWK_CHECK_WORDS 8
+struct hawk_direct_map_check {
+	__u64 address;            /* of the words; a multiple of 8 */
+	__u64 words[HAWK_CHECK_WORDS];
+	__u64 direct_map;         /* out; 0: not found */
 };
 
 /* Per stack and CPU stripe; only ever grows. */

@@ -4,6 +4,7 @@
 #ifndef HAWKTRACE_LIVE_TABLE_BPF_H
 #define HAWKTRACE_LIVE_TABLE_BPF_H
 
+#include "bpf/live_arena.bpf.h"
 #include "bpf/maps.bpf.h"
 
 #define HAWK_E2BIG 7
@@ -14,9 +15,45 @@ static __always_inline __u64 live_key(__u64 address)
 	return (__u64)state.exec_epoch << HAWK_EPOCH_SHIFT | address;
 }
 
-/* Removes the block at `address` and stores what it was into `taken`. False: not in the table. The copy comes first: an
- * element may belong to another key as soon as it is deleted. */
-static __always_inline bool live_take(__u64 address, struct hawk_block *taken)
+static __always_inline void book_allocated_on(__u32 stack, __u64 size_bytes, __u64 count)
+{
+	struct hawk_counters *c = counters_of(stack);
+
+	if (!c)
+		return;
+	__sync_fetch_and_add(&c->allocated_bytes, size_bytes);
+	__sync_fetch_and_add(&c->allocated_count, count);
+}
+
+static __always_inline void book_freed_on(__u32 stack, __u64 size_bytes, __u64 count)
+{
+	struct hawk_counters *c = counters_of(stack);
+
+	if (!c)
+		return;
+	__sync_fetch_and_add(&c->freed_bytes, size_bytes);
+	__sync_fetch_and_add(&c->freed_count, count);
+}
+
+static __always_inline void book_allocated(const struct hawk_block *block)
+{
+	book_allocated_on(block->stack, block->size_bytes, 1);
+}
+
+static __always_inline void book_freed(const struct hawk_block *block)
+{
+	book_freed_on(block->stack, block->size_bytes, 1);
+}
+
+static __always_inline void book_untraced_free(void)
+{
+	book_freed_on(HAWK_UNTRACED, 0, 1);
+}
+
+/* -------------------------------------------------------------------------------------------------- in the hash map */
+
+/* The copy comes first: an element may belong to another key as soon as it is deleted. */
+static __always_inline bool hash_take(__u64 address, struct hawk_block *taken)
 {
 	__u64 key = live_key(address);
 	struct hawk_block *found = bpf_map_lookup_elem(&live_blocks, &key);
@@ -27,42 +64,14 @@ static __always_inline bool live_take(__u64 address, struct hawk_block *taken)
 	return bpf_map_delete_elem(&live_blocks, &key) == 0;
 }
 
-static __always_inline void book_allocated_on(__u32 stack, __u64 size_bytes)
+/* Retires a block whose free went by unseen: its address has been handed out again. */
+static __always_inline void retire_stale(const struct hawk_block *stale)
 {
-	struct hawk_counters *c = counters_of(stack);
-
-	if (!c)
-		return;
-	__sync_fetch_and_add(&c->allocated_bytes, size_bytes);
-	__sync_fetch_and_add(&c->allocated_count, 1);
+	book_freed(stale);
+	count_loss(HAWK_LOSS_LIVE_OVERWRITTEN);
 }
 
-static __always_inline void book_freed_on(__u32 stack, __u64 size_bytes)
-{
-	struct hawk_counters *c = counters_of(stack);
-
-	if (!c)
-		return;
-	__sync_fetch_and_add(&c->freed_bytes, size_bytes);
-	__sync_fetch_and_add(&c->freed_count, 1);
-}
-
-static __always_inline void book_freed(const struct hawk_block *block)
-{
-	book_freed_on(block->stack, block->size_bytes);
-}
-
-static __always_inline void book_untraced_free(void)
-{
-	struct hawk_counters *c = counters_of(HAWK_UNTRACED);
-
-	if (c)
-		__sync_fetch_and_add(&c->freed_count, 1);
-}
-
-/* Puts a block into the table. An entry that is already there belongs to a block whose free went by unseen: it is
- * retired, and counted. False: not kept, counted under its cause. */
-static __always_inline bool live_insert(__u64 address, const struct hawk_block *block)
+static __always_inline bool hash_insert(__u64 address, const struct hawk_block *block)
 {
 	__u64 key = live_key(address);
 	long error = bpf_map_update_elem(&live_blocks, &key, block, BPF_NOEXIST);
@@ -70,9 +79,8 @@ static __always_inline bool live_insert(__u64 address, const struct hawk_block *
 	if (error == -HAWK_EEXIST) {
 		struct hawk_block stale;
 
-		if (live_take(address, &stale))
-			book_freed(&stale);
-		count_loss(HAWK_LOSS_LIVE_OVERWRITTEN);
+		if (hash_take(address, &stale))
+			retire_stale(&stale);
 		error = bpf_map_update_elem(&live_blocks, &key, block, BPF_NOEXIST);
 	}
 	if (!error)
@@ -81,11 +89,112 @@ static __always_inline bool live_insert(__u64 address, const struct hawk_block *
 	return false;
 }
 
+/* ------------------------------------------------------------------------------------------------------- in the arena */
+
+/* Carries a request out; `fits`: the arena can have its address and its block at all. */
+static __always_inline bool arena_do(struct hawk_request *request, bool fits)
+{
+	if (!fits)
+		return false;
+	hawk_preempt_disable();
+	int settled = hawk_do_at_once(request);
+
+	hawk_preempt_enable();
+	if (!settled)
+		hawk_do_slowly(request);
+	return true;
+}
+
+static __always_inline bool arena_take(__u64 address, struct hawk_block *taken)
+{
+	struct hawk_request request = hawk_take_of(address, state.exec_epoch);
+
+	if (arena_do(&request, hawk_slot_fits_address(address)) && request.result) {
+		*taken = hawk_slot_block(&request.found);
+		return true;
+	}
+	return state.overflowed && hash_take(address, taken);
+}
+
+/* A step of growth found no room for this block in the page where it belongs. */
+static __always_inline void hawk_spill(__u64 address, const struct hawk_slot *slot)
+{
+	struct hawk_block block = hawk_slot_block(slot);
+
+	state.overflowed = 1;
+	if (!hash_insert(address, &block))
+		book_freed(&block);
+}
+
+/* Wakes user space if few pages are left that growth could take. */
+static __always_inline void ask_for_pages(void)
+{
+	struct hawk_arena_header __arena *header = hawk_header();
+	__u32 used = hawk_geometry_pages(hawk_geometry_unpack(header->geometry));
+	__u64 nothing = 0;
+
+	if (header->pages_ready - used >= settings.pages_low || __sync_val_compare_and_swap(&state.pages_asked, 0, 1))
+		return;
+	bpf_ringbuf_output(&wakeups, &nothing, sizeof(nothing), BPF_RB_FORCE_WAKEUP);
+}
+
+/* Not static: checked once by the verifier. */
+__noinline int grow_arena(void)
+{
+	hawk_resize(state.exec_epoch, 1);
+	ask_for_pages();
+	return 0;
+}
+
+/* A block that the arena cannot take. What it may hold at this address is stale. */
+static __noinline bool overflow_insert(__u64 address, const struct hawk_block *block)
+{
+	struct hawk_block stale;
+
+	if (arena_take(address, &stale))
+		retire_stale(&stale);
+	state.overflowed = 1;
+	return hash_insert(address, block);
+}
+
+static __always_inline bool arena_insert(__u64 address, const struct hawk_block *block)
+{
+	struct hawk_request request = hawk_insertion_of(address, block, state.exec_epoch);
+
+	if (!arena_do(&request, hawk_slot_fits(address, block)))
+		return overflow_insert(address, block);
+	if (request.growth_check)
+		grow_arena();
+	if (request.result == HAWK_INSERTED)
+		return true;
+	if (request.result != HAWK_REPLACED)
+		return overflow_insert(address, block);
+	struct hawk_block stale = hawk_slot_block(&request.found);
+
+	retire_stale(&stale);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------ in either */
+
+/* Removes the block at `address` and stores what it was into `taken`. False: not in the table. */
+static __always_inline bool live_take(__u64 address, struct hawk_block *taken)
+{
+	return settings.live_table == HAWK_LIVE_ARENA ? arena_take(address, taken) : hash_take(address, taken);
+}
+
+/* Puts a block into the table. An entry that is already there belongs to a block whose free went by unseen: it is
+ * retired, and counted. False: not kept, counted under its cause. */
+static __always_inline bool live_insert(__u64 address, const struct hawk_block *block)
+{
+	return settings.live_table == HAWK_LIVE_ARENA ? arena_insert(address, block) : hash_insert(address, block);
+}
+
 /* Books a block that the program has just been given. */
 static __always_inline void live_add(__u64 address, const struct hawk_block *block)
 {
 	if (live_insert(address, block))
-		book_allocated_on(block->stack, block->size_bytes);
+		book_allocated(block);
 }
 
 #endif

@@ -10,8 +10,8 @@ const volatile struct hawk_config settings = {};
 /* Shared with user space through the mapping of .data. */
 struct hawk_state state __attribute__((aligned(64))) = { .next_stack = HAWK_FIRST_STACK };
 
-/* The live table: epoch << HAWK_EPOCH_SHIFT | address -> block. Written by programs only. Preallocated, because memory
- * allocated at need may be refused. Full: LIVE_TABLE_FULL, the block is not kept nor counted as allocated. */
+/* The live table, or with HAWK_LIVE_ARENA what the arena cannot take: epoch << HAWK_EPOCH_SHIFT | address -> block. Written
+ * by programs only. Preallocated, because memory allocated at need may be refused. Full: LIVE_TABLE_FULL, the block is not kept nor counted as allocated. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, __u64);
@@ -29,13 +29,14 @@ struct {
 	__uint(max_entries, 1);
 } counters SEC(".maps");
 
-/* Hash of a stack -> its number. Written by programs only. Full: STACK_TABLE_FULL, booked on HAWK_NO_STACK. */
+/* Hash of a stack -> its number, as a hash table of our own (intern.bpf.h): an array map, because programs look that up
+ * without a call. Written by programs only. Full: STACK_TABLE_FULL, booked on HAWK_NO_STACK. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__type(key, __u64);
-	__type(value, __u32);
-	__uint(max_entries, 1024);
-} stack_numbers SEC(".maps");
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, __u32);
+	__type(value, __u64);
+	__uint(max_entries, 1);
+} stack_index SEC(".maps");
 
 /* Stack number -> where its frames are. Written once, before the number appears in stack_numbers. */
 struct {
@@ -93,17 +94,48 @@ struct hawk_walk {
 	__u32 truncated;
 };
 
-/* Task -> the call it is in, and scratch memory for its walk. Here because it outlives preemption and dies with the
- * thread; a per-CPU buffer would be shared by two threads that preempt each other inside a program. */
+/* What wakes user space up: anything in it says that memory is running short. One entry at a time (state.pages_asked). */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} wakeups SEC(".maps");
+
+/* The page of the target that a walk reads now, as the kernel sees it (direct_memory.bpf.h). */
+struct hawk_view {
+	__u64 address;            /* in that page; HAWK_NO_VIEW: none */
+	__u64 shown_at;           /* where the kernel has the page */
+	__u64 entry_at;           /* the page-table entry that says so, and what it said */
+	__u64 entry;
+};
+#define HAWK_NO_VIEW (~0ull)
+
+/* A thread of the target: the call it is in, and scratch memory for its walk, which outlives preemption; a per-CPU buffer
+ * would be shared by two threads that preempt each other inside a program. */
 struct hawk_thread {
 	struct hawk_call call;
 	struct hawk_walk walk;
+	struct hawk_view view;
+	__u64 page_tables;        /* of the process, as the kernel sees them */
 	__u64 last_freed;         /* kept only while state.several_allocators */
 	__u64 window_base;
 	__u64 window[HAWK_WINDOW_WORDS + 1];
 	__u64 frames[HAWK_MAX_FRAMES];
 };
 
+/* Thread id -> its state, found through thread_owners. Most threads have theirs here: no call into the kernel is needed to
+ * find it. Written by programs only. Full: the thread gets task storage. */
+#define HAWK_THREAD_SLOTS 1024u
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, __u32);
+	__type(value, struct hawk_thread);
+	__uint(max_entries, HAWK_THREAD_SLOTS);
+} thread_slots SEC(".maps");
+
+/* Slot of thread_slots -> the thread id that has it; 0: free. */
+__u32 thread_owners[HAWK_THREAD_SLOTS];
+
+/* Task -> its state, of threads for which there was no slot. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -6,10 +6,11 @@
  * allocator's first instruction is (the kernel's own walk loses it on Debian's glibc: its entry heuristic knows only
  * push %rbp and endbr64). If that caller is a frameless operator new, a rule made from its code leads to the next frame.
  *
- * Stack memory is read in windows, because one helper call per frame is what a walk costs. */
+ * Stack memory is read where the kernel has it, or else in windows, because calls of helpers are what a walk costs. */
 #ifndef HAWKTRACE_WALK_BPF_H
 #define HAWKTRACE_WALK_BPF_H
 
+#include "bpf/direct_memory.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/stack_hash.h"
 
@@ -52,10 +53,9 @@ static __always_inline bool frameless_step(struct hawk_thread *thread)
 	__u64 cfa = walk->sp + rule->cfa_offset_bytes;
 	__u64 return_address = 0, fp = walk->fp;
 
-	if (bpf_probe_read_user(&return_address, sizeof(return_address), (void *)(cfa - 8)))
+	if (!read_word(thread, cfa - 8, &return_address))
 		return false;
-	if (rule->rbp_offset_bytes != HAWK_RBP_UNCHANGED &&
-	    bpf_probe_read_user(&fp, sizeof(fp), (void *)(walk->sp + rule->rbp_offset_bytes)))
+	if (rule->rbp_offset_bytes != HAWK_RBP_UNCHANGED && !read_word(thread, walk->sp + rule->rbp_offset_bytes, &fp))
 		return false;
 	walk->pc = return_address;
 	walk->sp = cfa;
@@ -77,36 +77,88 @@ static __always_inline bool window_holds(struct hawk_thread *thread, __u64 addre
 	return !bpf_probe_read_user(thread->window, 16, (void *)address);
 }
 
-static __always_inline void walk_frame_pointers(struct hawk_thread *thread)
+/* Where a walk along frame pointers stands. In registers, but for what it leaves in the thread. */
+struct fp_walk {
+	__u64 fp;
+	__u64 hash;
+	__u32 depth;
+	__u32 truncated;
+};
+
+/* Takes the frame that the two words at walk->fp describe; false: the walk ends. */
+static __always_inline bool take_frame(struct hawk_thread *thread, struct fp_walk *walk, __u64 saved_fp, __u64 pc)
 {
-	__u64 fp = thread->walk.fp, hash = thread->walk.hash;
-	__u32 depth = thread->walk.depth, truncated = 0;
+	if (!pc)
+		return false;
+	if (walk->depth >= settings.max_depth) {
+		walk->truncated = 1;
+		return false;
+	}
+	thread->frames[walk->depth & (HAWK_MAX_FRAMES - 1)] = pc;
+	walk->depth++;
+	walk->hash = hawk_hash_frame(walk->hash, pc);
+	if (saved_fp <= walk->fp)
+		return false;
+	walk->fp = saved_fp;
+	return true;
+}
+
+static __always_inline void leave_walk(struct hawk_thread *thread, const struct fp_walk *walk)
+{
+	thread->walk.hash = walk->hash;
+	thread->walk.depth = walk->depth;
+	thread->walk.truncated = walk->truncated;
+}
+
+static __noinline int walk_through_windows(struct hawk_thread *thread)
+{
+	struct fp_walk walk = { .fp = thread->walk.fp, .hash = thread->walk.hash, .depth = thread->walk.depth };
 
 	thread->window_base = ~0ull / 2;
-	if (fp < thread->walk.sp)
-		return;
 	for (int i = 0; i < HAWK_MAX_FRAMES; i++) {
-		if ((fp & 7) || !window_holds(thread, fp))
+		if ((walk.fp & 7) || !window_holds(thread, walk.fp))
 			break;
-		__u64 at = (fp - thread->window_base) >> 3 & (HAWK_WINDOW_WORDS - 1);
-		__u64 saved_fp = thread->window[at], pc = thread->window[at + 1];
+		__u64 at = (walk.fp - thread->window_base) >> 3 & (HAWK_WINDOW_WORDS - 1);
 
-		if (!pc)
+		if (!take_frame(thread, &walk, thread->window[at], thread->window[at + 1]))
 			break;
-		if (depth >= settings.max_depth) {
-			truncated = 1;
-			break;
-		}
-		thread->frames[depth & (HAWK_MAX_FRAMES - 1)] = pc;
-		depth++;
-		hash = hawk_hash_frame(hash, pc);
-		if (saved_fp <= fp)
-			break;
-		fp = saved_fp;
 	}
-	thread->walk.hash = hash;
-	thread->walk.depth = depth;
-	thread->walk.truncated = truncated;
+	leave_walk(thread, &walk);
+	return 0;
+}
+
+/* False: what it left is not to be relied on. */
+static __always_inline bool walk_directly(struct hawk_thread *thread)
+{
+	struct fp_walk walk = { .fp = thread->walk.fp, .hash = thread->walk.hash, .depth = thread->walk.depth };
+
+	if (thread->view.address == HAWK_NO_VIEW &&
+	    !find_page(thread->page_tables, state.direct_map, walk.fp, &thread->view))
+		return false;
+	for (int i = 0; i < HAWK_MAX_FRAMES; i++) {
+		__u64 saved_fp, pc;
+
+		if (walk.fp & 7)
+			break;
+		/* Perhaps a bad pointer, perhaps a page that is not there: the other way to read tells. */
+		if (!direct_word(thread, walk.fp, &saved_fp) || !direct_word(thread, walk.fp + 8, &pc))
+			return false;
+		if (!take_frame(thread, &walk, saved_fp, pc))
+			break;
+	}
+	if (!view_holds(&thread->view))
+		return false;
+	leave_walk(thread, &walk);
+	return true;
+}
+
+static __always_inline void walk_frame_pointers(struct hawk_thread *thread)
+{
+	if (thread->walk.fp < thread->walk.sp)
+		return;
+	if (settings.may_read_directly && state.direct_map && walk_directly(thread))
+		return;
+	walk_through_windows(thread);
 }
 
 /* Fills thread->frames and thread->walk. pc, sp, fp: as they are in the caller of the allocator. */
@@ -120,6 +172,7 @@ static __always_inline void walk_stack(struct hawk_thread *thread, __u64 pc, __u
 	walk->hash = hawk_hash_start(state.exec_epoch);
 	walk->depth = 0;
 	walk->truncated = 0;
+	thread->view.address = HAWK_NO_VIEW;
 	walk_push(thread);
 	for (int step = 0; step < HAWK_MAX_FRAMELESS_STEPS; step++) {
 		if (!frameless_step(thread))

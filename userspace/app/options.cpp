@@ -25,12 +25,13 @@ constexpr std::uint64_t kMaxTop = 1048576;  // as many as there can be stacks
 constexpr std::uint64_t kMaxStackDepth = 256;
 constexpr std::uint64_t kMaxBlocks = 67108864;
 constexpr std::uint64_t kMinStacks = 16;
-constexpr std::uint64_t kMaxStacks = 1048576;
+constexpr std::uint64_t kMaxStacks = 1000000;  // numbers have 20 bits
 
 // In the order of the enumerators.
 constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
 constexpr std::array<std::string_view, 4> kAttachWays{"auto", "session", "multi", "perf"};
 constexpr std::array<std::string_view, 2> kUnwinders{"auto", "fp"};
+constexpr std::array<std::string_view, 3> kLiveTables{"auto", "arena", "hash"};
 constexpr std::array<std::string_view, 3> kColors{"auto", "always", "never"};
 
 template <class Enum>
@@ -60,6 +61,11 @@ Result<void> set_sort(Options& options, OptionValue value) {
 
 Result<void> set_min_size(Options& options, OptionValue value) {
   options.min_size_bytes = HAWK_TRY(parse_size_bytes(value));
+  return {};
+}
+
+Result<void> set_max_memory(Options& options, OptionValue value) {
+  options.max_memory_bytes = HAWK_TRY(parse_size_bytes(value));
   return {};
 }
 
@@ -123,10 +129,18 @@ constexpr ValueOption kValueOptions[] = {
      [](Options& o, OptionValue v) { return set_choice(o.attach_via, v, kAttachWays); }},
     {"--unwind", "HOW", kTracingGroup, "how stacks are walked: auto or fp, frame pointers\n(default auto)",
      [](Options& o, OptionValue v) { return set_choice(o.unwind, v, kUnwinders); }},
-    {"--max-blocks", "N", kTracingGroup, "live blocks that can be held, 1 to 67108864\n(default 1048576)",
+    {"--live-table", "KIND", kTracingGroup,
+     "where the kernel keeps live blocks: auto, arena (Linux\n6.10) or hash (default auto: the arena if there is one)",
+     [](Options& o, OptionValue v) { return set_choice(o.live_table, v, kLiveTables); }},
+    {"--max-blocks", "N", kTracingGroup,
+     "live blocks that can be held, 1 to 67108864 (default:\n67108864 in an arena, which grows with them; 1048576\nin "
+     "a hash map, "
+     "which does not)",
      [](Options& o, OptionValue v) { return set_number(o.max_blocks, v, 1, kMaxBlocks); }},
-    {"--max-stacks", "N", kTracingGroup, "distinct stacks that can be held, 16 to 1048576\n(default 65536)",
+    {"--max-stacks", "N", kTracingGroup, "distinct stacks that can be held, 16 to 1000000\n(default 131072)",
      [](Options& o, OptionValue v) { return set_number(o.max_stacks, v, kMinStacks, kMaxStacks); }},
+    {"--max-memory", "BYTES", kTracingGroup,
+     "that the kernel's tables may grow to: 256M, 2G (default:\nwhat they need)", set_max_memory},
     {"--ready-fd", "N", kOtherGroup, "write a line to descriptor N once all probes are in\nplace", set_ready_fd},
 };
 

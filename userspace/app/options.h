@@ -20,6 +20,8 @@ enum class FormatChoice { kText, kJson };
 enum class AttachChoice { kAuto, kSession, kMulti, kPerf };
 /// --unwind: how stacks are walked.
 enum class UnwindChoice { kAuto, kFramePointers };
+/// --live-table: where the kernel keeps live blocks.
+enum class LiveTableChoice { kAuto, kArena, kHash };
 /// --color.
 enum class ColorChoice { kAuto, kAlways, kNever };
 
@@ -41,9 +43,11 @@ struct Options {
 
   AttachChoice attach_via = AttachChoice::kAuto;
   UnwindChoice unwind = UnwindChoice::kAuto;
-  std::uint32_t stack_depth = 128;      ///< frames per stack, 1 to 256
-  std::uint32_t max_blocks = 1U << 20;  ///< live blocks the table can hold
-  std::uint32_t max_stacks = 1U << 16;  ///< distinct stacks the table can hold
+  LiveTableChoice live_table = LiveTableChoice::kAuto;
+  std::uint32_t stack_depth = 128;                ///< frames per stack, 1 to 256
+  std::optional<std::uint32_t> max_blocks;        ///< live blocks the table can hold; nullopt: it depends on the table
+  std::optional<std::uint64_t> max_memory_bytes;  ///< of the kernel's tables; nullopt: as much as they need
+  std::uint32_t max_stacks = 1U << 17;            ///< distinct stacks the table can hold
 
   bool require_exact = false;
   bool verify = false;

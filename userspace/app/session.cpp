@@ -36,6 +36,11 @@ std::optional<AttachWay> forced_way(AttachChoice choice) {
   return std::nullopt;
 }
 
+std::optional<LiveTable> forced_table(LiveTableChoice choice) {
+  if (choice == LiveTableChoice::kAuto) return std::nullopt;
+  return choice == LiveTableChoice::kArena ? LiveTable::kArena : LiveTable::kHash;
+}
+
 Result<UniqueFd> open_pid(int pid) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!fd) return fail(ExitCode::kNoTarget, fmt::format("watch process {}: {}", pid, std::strerror(errno)));
@@ -100,8 +105,10 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
   Tracer tracer = HAWK_TRY(Tracer::make({.pid = pid,
                                          .filter_by_pid = filter_by_pid,
                                          .way = way,
-                                         .max_blocks = options.max_blocks,
-                                         .max_stacks = options.max_stacks,
+                                         .live_table = forced_table(options.live_table),
+                                         .memory = {.max_blocks = options.max_blocks,
+                                                    .max_stacks = options.max_stacks,
+                                                    .max_memory_bytes = options.max_memory_bytes},
                                          .max_depth = options.stack_depth}));
   // Before the list of mappings is read, so that none falls in between.
   MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(pid));
@@ -187,6 +194,7 @@ Snapshot Session::snapshot() const {
   const bool running = duration_ == std::chrono::nanoseconds{};
   const std::chrono::nanoseconds duration = running ? std::chrono::steady_clock::now() - start_ : duration_;
   snapshot.trace = {.attach_via = std::string(attach_way_name(way_)),
+                    .live_table = std::string(live_table_name(tracer_.live_table())),
                     .unwind = "fp",
                     .start_unix_ns = static_cast<std::uint64_t>(
                         std::chrono::duration_cast<std::chrono::nanoseconds>(start_wall_.time_since_epoch()).count()),

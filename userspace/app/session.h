@@ -42,6 +42,10 @@ class Session {
   Symbolizer& symbolizer();
 
   int pid() const { return subject_.target.pid; }
+  /// Readable when tend() is due.
+  int wakeup_fd() const { return tracer_.wakeup_fd(); }
+  /// Gives the kernel side the memory it asks for.
+  void tend() { tracer_.tend(); }
   int mapping_fd() const { return mapping_events_.poll_fd(); }
   /// Readable once the target has ended.
   int pid_fd() const { return pid_fd_.get(); }

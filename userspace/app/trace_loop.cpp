@@ -45,12 +45,13 @@ class TraceLoop {
 
  private:
   Result<void> wait_once() {
-    enum { kSignal, kTarget, kMappings, kInterval, kEnd, kKeys, kCount };
+    enum { kSignal, kTarget, kMappings, kWakeup, kInterval, kEnd, kKeys, kCount };
     std::array<pollfd, kCount> fds = {};
     const auto watch = [&](std::size_t which, int fd) { fds[which] = {.fd = fd, .events = POLLIN, .revents = 0}; };
     watch(kSignal, signals_.fd());
     watch(kTarget, session_.pid_fd());
     watch(kMappings, session_.mapping_fd());
+    watch(kWakeup, session_.wakeup_fd());
     watch(kInterval, interval_.get());
     watch(kEnd, end_.get());
     watch(kKeys, screen_ != nullptr && keys_open_ ? screen_->input_fd() : -1);
@@ -58,6 +59,7 @@ class TraceLoop {
       if (errno == EINTR) return {};
       return fail(ExitCode::kPrivilege, fmt::format("poll: {}", std::strerror(errno)));
     }
+    if (fds[kWakeup].revents != 0) session_.tend();
     if (fds[kMappings].revents != 0) session_.take_mapping_events();
     if (fds[kSignal].revents != 0) take_signals();
     if (fds[kKeys].revents != 0) take_keys(fds[kKeys].revents);

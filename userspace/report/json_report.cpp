@@ -65,6 +65,7 @@ Json target_json(const TargetInfo& target) {
 Json trace_json(const TraceInfo& trace) {
   Json json;
   json["attach_via"] = text_or_null(trace.attach_via);
+  json["live_table"] = text_or_null(trace.live_table);
   json["unwind"] = text_or_null(trace.unwind);
   json["start_unix_ns"] = trace.start_unix_ns;
   json["duration_ns"] = trace.duration_ns;

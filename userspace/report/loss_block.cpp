@@ -17,7 +17,7 @@ constexpr std::size_t kListColumns = 100;  // the list of zeros is broken here w
 std::string_view remedy(std::size_t cause) {
   switch (cause) {
     case HAWK_LOSS_LIVE_TABLE_FULL:
-      return "raise --max-blocks";
+      return "raise --max-blocks, or --max-memory if it was set";
     case HAWK_LOSS_STACK_TABLE_FULL:
     case HAWK_LOSS_FRAMES_FULL:
       return "raise --max-stacks";

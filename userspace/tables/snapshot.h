@@ -68,6 +68,7 @@ struct TargetInfo {
 
 struct TraceInfo {
   std::string attach_via;  ///< "session", "multi" or "perf"
+  std::string live_table;  ///< "arena" or "hash"
   std::string unwind;      ///< "fp"
   std::uint64_t start_unix_ns = 0;
   std::uint64_t duration_ns = 0;

@@ -41,15 +41,32 @@ Result<void> for_each_block(int fd, const std::function<void(__u64, const hawk_b
   }
 }
 
+/// Calls `visit` with stack number and size of every block in the arena.
+void for_each_slot(std::span<const hawk_live_page> pages, std::uint32_t epoch,
+                   const std::function<void(std::uint32_t, std::uint64_t)>& visit) {
+  for (const hawk_live_page& page : pages) {
+    for (const hawk_bucket& bucket : page.buckets) {
+      if (bucket.epoch != static_cast<__u16>(epoch)) continue;
+      for (std::size_t slot = 0; slot < HAWK_BUCKET_SLOTS; ++slot) {
+        if (bucket.low[slot] == 0) continue;
+        visit(bucket.high_and_stack[slot] & HAWK_SLOT_STACK_MASK, bucket.size_bytes[slot]);
+      }
+    }
+  }
+}
+
 }  // namespace
 
-Result<bool> live_table_agrees(int live_blocks_fd, const KernelMaps& maps, const Drained& drained) {
+Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps, const Drained& drained) {
   std::unordered_map<std::uint32_t, Pending> table;
-  HAWK_TRY_VOID(for_each_block(live_blocks_fd, [&](__u64 key, const hawk_block& block) {
-    if (epoch_of(key) != (drained.exec_epoch & kEpochBits)) return;
-    Pending& sum = table[block.stack];
-    sum.bytes += block.size_bytes;
+  const auto add = [&](std::uint32_t stack, std::uint64_t size_bytes) {
+    Pending& sum = table[stack];
+    sum.bytes += size_bytes;
     sum.count += 1;
+  };
+  for_each_slot(blocks.arena, drained.exec_epoch, add);
+  HAWK_TRY_VOID(for_each_block(blocks.hash_fd, [&](__u64 key, const hawk_block& block) {
+    if (epoch_of(key) == (drained.exec_epoch & kEpochBits)) add(block.stack, block.size_bytes);
   }));
   Pending missing;
   for (const StackCounters& stack : drained.counters) {

@@ -1,16 +1,25 @@
 #pragma once
 
+#include <span>
+
+#include "bpf/live_bucket.h"
 #include "userspace/base/result.h"
 #include "userspace/tables/drained.h"
 #include "userspace/tracer/kernel_maps.h"
 
 namespace hawk {
 
+/// The live table.
+struct LiveBlocks {
+  int hash_fd = -1;                            ///< the map live_blocks
+  std::span<const hawk_live_page> arena = {};  ///< empty: the hash map holds all
+};
+
 /// Whether the invariant holds: for each stack, allocated - freed is the sum over the live table, but for the blocks
 /// that open realloc calls hold in hand, whose number and bytes are counted apart and must be exactly what is missing.
 ///
-/// `live_blocks_fd` is the live table, `drained` a drain made after the probes were removed.
-Result<bool> live_table_agrees(int live_blocks_fd, const KernelMaps& maps, const Drained& drained);
+/// `drained` is a drain made after the probes were removed.
+Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps, const Drained& drained);
 
 /// Removes the blocks of programs that the target has replaced, so that they take no room from the current one's.
 /// Safe while tracing: programs use the keys of the current epoch only.

@@ -4,11 +4,13 @@
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 #include <linux/types.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -17,10 +19,12 @@
 #include <utility>
 #include <vector>
 
+#include "bpf/arena_layout.h"
 #include "bpf/layout.h"
 #include "hawktrace.skel.h"
 #include "userspace/base/log.h"
 #include "userspace/base/owned.h"
+#include "userspace/tracer/arena_memory.h"
 #include "userspace/tracer/drain.h"
 #include "userspace/tracer/frameless.h"
 #include "userspace/tracer/kernel_maps.h"
@@ -31,13 +35,9 @@ namespace hawk {
 namespace {
 
 using Skeleton = std::unique_ptr<hawktrace, Freer<hawktrace::destroy>>;
+using WakeupRing = std::unique_ptr<ring_buffer, Freer<ring_buffer__free>>;
 
-/// Room for this many frames per stack on average; a stack is mostly shallower than this.
-constexpr std::uint64_t kFramesPerStack = 32;
-/// Stripes of the counters. More CPUs than this share stripes, which costs them contention but no exactness. Each
-/// stripe is 2 MiB at the default size, and all of them count as our resident memory, because mapping an array maps
-/// every page.
-constexpr std::uint32_t kMaxStripes = 16;
+int ignore_record(void* /*context*/, void* /*record*/, std::size_t /*bytes*/) { return 0; }
 
 int print_libbpf(libbpf_print_level level, const char* format, va_list arguments) {
   if (level == LIBBPF_DEBUG || verbosity() != Verbosity::kVerbose) return 0;
@@ -56,27 +56,47 @@ void set_pid_namespace(hawk_config& config) {
   config.pid_namespace_inode = status.st_ino;
 }
 
-hawk_config make_config(const TracerOptions& options) {
-  const int cpus = std::max(1, libbpf_num_possible_cpus());
-  const std::uint32_t stripes = std::min(kMaxStripes, std::bit_ceil(static_cast<std::uint32_t>(cpus)));
+hawk_config make_config(const TracerOptions& options, LiveTable table, const MemoryPlan& plan) {
   hawk_config config = {};
   config.tgid = static_cast<__u32>(options.pid);
-  config.max_stacks = options.max_stacks + HAWK_FIRST_STACK;
-  config.cpu_mask = stripes - 1;
+  config.max_stacks = plan.stacks;
+  config.stack_index_mask = plan.stack_index_entries - 1;
+  config.cpu_mask = plan.counter_stripes - 1;
   config.max_depth = options.max_depth;
-  config.frame_capacity = std::max<__u64>(options.max_stacks * kFramesPerStack, HAWK_MAX_FRAMES);
+  config.live_table = table == LiveTable::kArena ? HAWK_LIVE_ARENA : HAWK_LIVE_HASH;
+  config.pages_low = ArenaMemory::kPagesLow;
+  // What it needs came with 6.3 at the latest, the arena with 6.10 and sessions with 6.13.
+  config.may_read_directly = table == LiveTable::kArena || options.way == AttachWay::kSession ? 1 : 0;
+  config.frame_capacity = plan.frames;
   set_pid_namespace(config);
   return config;
+}
+
+/// The maps of the live table and the programs that tend them.
+void configure_live_table(hawktrace& skeleton, LiveTable table, const MemoryPlan& plan) {
+  const bool arena = table == LiveTable::kArena;
+  bpf_map__set_autocreate(skeleton.maps.arena, arena);
+  bpf_map__set_autocreate(skeleton.maps.wakeups, arena);
+  for (bpf_program* program :
+       {skeleton.progs.arena_make_pages, skeleton.progs.arena_free_pages, skeleton.progs.arena_shrink}) {
+    bpf_program__set_autoload(program, arena);
+  }
+  bpf_map__set_max_entries(skeleton.maps.live_blocks, plan.hash_blocks);
+  if (!arena) return;
+  // Seldom used: its memory shall come only when it is.
+  bpf_map__set_map_flags(skeleton.maps.live_blocks, BPF_F_NO_PREALLOC);
+  bpf_map__set_max_entries(skeleton.maps.arena, HAWK_ARENA_LIVE_PAGE + plan.arena_pages);
+  bpf_map__set_map_extra(skeleton.maps.arena, HAWK_ARENA_USER_ADDRESS);
 }
 
 /// Sizes the maps and picks the programs that `options.way` needs.
 void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_config& config) {
   skeleton.rodata->settings = config;
-  bpf_map__set_max_entries(skeleton.maps.live_blocks, options.max_blocks);
   bpf_map__set_max_entries(skeleton.maps.counters, (config.cpu_mask + 1) * config.max_stacks);
-  bpf_map__set_max_entries(skeleton.maps.stack_numbers, config.max_stacks);
+  bpf_map__set_max_entries(skeleton.maps.stack_index, config.stack_index_mask + 1);
   bpf_map__set_max_entries(skeleton.maps.stack_records, config.max_stacks);
   bpf_map__set_max_entries(skeleton.maps.frames, static_cast<__u32>(config.frame_capacity));
+  bpf_program__set_autoload(skeleton.progs.find_direct_map, config.may_read_directly != 0);
   bpf_program__set_autoload(skeleton.progs.alloc_session, options.way == AttachWay::kSession);
   bpf_program__set_autoload(skeleton.progs.alloc_entry, options.way != AttachWay::kSession);
   bpf_program__set_autoload(skeleton.progs.alloc_return, options.way != AttachWay::kSession);
@@ -88,6 +108,36 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
   }
   bpf_program__set_expected_attach_type(skeleton.progs.alloc_session,
                                         static_cast<bpf_attach_type>(kAttachTypeUprobeSession));
+}
+
+Result<Skeleton> load_programs(const TracerOptions& options, LiveTable table, const MemoryPlan& plan) {
+  Skeleton skeleton(hawktrace::open(nullptr));
+  if (!skeleton) return fail(ExitCode::kPrivilege, fmt::format("open the BPF programs: {}", std::strerror(errno)));
+  configure(*skeleton, options, make_config(options, table, plan));
+  configure_live_table(*skeleton, table, plan);
+  if (hawktrace::load(skeleton.get()) == 0) return skeleton;
+  const int reason = errno;
+  const char* hint = "the kernel's reason is printed with --verbose";
+  if (reason == ENOMEM || reason == E2BIG) {
+    hint = "the tables do not fit into memory: lower --max-blocks or --max-stacks";
+  } else if (options.live_table == LiveTable::kArena) {
+    hint = "an arena needs Linux 6.10: leave --live-table out and the best that the kernel has is chosen";
+  }
+  return fail(ExitCode::kPrivilege, fmt::format("load the BPF programs: {}", std::strerror(reason)), hint);
+}
+
+/// Lets the kernel side look for the direct map. Without it tracing works as well, but costs more.
+void find_direct_map(int program_fd, hawk_state& state) {
+  alignas(64) hawk_direct_map_check check = {};
+  if (program_fd < 0 || ::getrandom(check.words, sizeof(check.words), 0) != sizeof(check.words)) return;
+  check.address = reinterpret_cast<std::uintptr_t>(&check.words);
+  // The copy is what the program is given; the words themselves it must find.
+  hawk_direct_map_check argument = check;
+  LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &argument, .ctx_size_in = sizeof(argument));
+  if (bpf_prog_test_run_opts(program_fd, &options) != 0) argument.direct_map = 0;
+  state.direct_map = argument.direct_map;
+  log_verbose(argument.direct_map != 0 ? "stacks are read where the kernel has them"
+                                       : "the direct map was not found: stacks are read through a helper");
 }
 
 Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
@@ -116,6 +166,10 @@ std::uint64_t cookie_of(const AllocatorFile& allocator, const AllocatorFunction&
   std::uint64_t cookie = (function.probe_offset - function.entry_offset) << HAWK_COOKIE_ENTRY_SHIFT | function.kind;
   if (function.may_throw) cookie |= HAWK_COOKIE_MAY_THROW;
   if (allocator.is_library) cookie |= HAWK_COOKIE_IN_LIBRARY;
+  constexpr std::array<std::uint64_t, 3> kPassedIn = {HAWK_RDI, HAWK_RSI, HAWK_RDX};
+  for (std::size_t i = 0; i < kPassedIn.size(); ++i) {
+    cookie |= (function.arguments[i] ^ kPassedIn[i]) << (HAWK_COOKIE_MOVED_SHIFT + 4 * i);
+  }
   return cookie;
 }
 
@@ -160,14 +214,37 @@ void destroy_together(std::vector<Link>& links) {
 // Destruction runs from the last member to the first: probes go before the maps they use.
 struct Tracer::Impl {
   TracerOptions options;
+  LiveTable table = LiveTable::kHash;
+  MemoryPlan plan;
   Skeleton skeleton;
   KernelMaps maps;
+  std::optional<ArenaMemory> arena;
+  WakeupRing wakeups;
+  bool memory_refused = false;
   Drain drain;
   std::uint32_t cleaned_epoch = 0;
   std::uint32_t files_with_free = 0;
   std::vector<UniqueFd> tracepoints;
   std::vector<UniqueFd> multi_links;
   std::vector<PerfLink> perf_links;
+
+  Result<void> load(LiveTable kind) {
+    table = kind;
+    plan = HAWK_TRY(plan_memory(options.memory, table, static_cast<std::uint32_t>(libbpf_num_possible_cpus())));
+    skeleton = HAWK_TRY(load_programs(options, table, plan));
+    return {};
+  }
+
+  Result<void> open_arena() {
+    const auto& programs = skeleton->progs;
+    arena = HAWK_TRY(ArenaMemory::make({.make_pages = bpf_program__fd(programs.arena_make_pages),
+                                        .free_pages = bpf_program__fd(programs.arena_free_pages),
+                                        .shrink = bpf_program__fd(programs.arena_shrink)},
+                                       plan.arena_pages, *maps.state));
+    wakeups.reset(ring_buffer__new(bpf_map__fd(skeleton->maps.wakeups), ignore_record, nullptr, nullptr));
+    if (!wakeups) return fail(ExitCode::kPrivilege, fmt::format("watch for wake-ups: {}", std::strerror(errno)));
+    return {};
+  }
 
   Result<void> attach(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return = false) {
     if (probes.empty()) return {};
@@ -216,18 +293,15 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
   libbpf_set_print(print_libbpf);
   std::unique_ptr<Impl> impl = std::make_unique<Impl>();
   impl->options = options;
-  impl->skeleton = Skeleton(hawktrace::open(nullptr));
-  if (!impl->skeleton)
-    return fail(ExitCode::kPrivilege, fmt::format("open the BPF programs: {}", std::strerror(errno)));
-  const hawk_config config = make_config(options);
-  configure(*impl->skeleton, options, config);
-  if (hawktrace::load(impl->skeleton.get()) != 0) {
-    const char* hint = errno == ENOMEM || errno == E2BIG
-                           ? "the tables do not fit into memory: lower --max-blocks or --max-stacks"
-                           : "the kernel's reason is printed with --verbose";
-    return fail(ExitCode::kPrivilege, fmt::format("load the BPF programs: {}", std::strerror(errno)), hint);
+  Result<void> loaded = impl->load(options.live_table.value_or(LiveTable::kArena));
+  if (!loaded && !options.live_table && loaded.error().exit_code == ExitCode::kPrivilege) {
+    log_verbose("the live table cannot be an arena on this kernel, it is a hash map");
+    loaded = impl->load(LiveTable::kHash);
   }
-  impl->maps = HAWK_TRY(map_arrays(*impl->skeleton, config));
+  HAWK_TRY_VOID(loaded);
+  impl->maps = HAWK_TRY(map_arrays(*impl->skeleton, impl->skeleton->rodata->settings));
+  find_direct_map(bpf_program__fd(impl->skeleton->progs.find_direct_map), *impl->maps.state);
+  if (impl->table == LiveTable::kArena) HAWK_TRY_VOID(impl->open_arena());
   HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.process_exec));
   HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.thread_exit));
   return Tracer(std::move(impl));
@@ -237,6 +311,8 @@ Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   ProbeSets sets = sort_probes(allocator);
   const auto& programs = impl_->skeleton->progs;
   if (!sets.frees.empty() && ++impl_->files_with_free > 1) impl_->maps.state->several_allocators = 1;
+  const auto has_moved = [](const Probe& probe) { return probe.cookie >> HAWK_COOKIE_MOVED_SHIFT != 0; };
+  if (std::any_of(sets.frees.begin(), sets.frees.end(), has_moved)) impl_->maps.state->frees_moved = 1;
   // Frees first and entries last. A block whose allocation is seen must not be freed unseen.
   HAWK_TRY_VOID(impl_->attach(programs.free_entry, fd, sets.frees));
   const bool session = impl_->options.way == AttachWay::kSession;
@@ -276,7 +352,20 @@ void Tracer::set_allocator_ranges(const std::vector<AddressRange>& ranges) {
 
 void Tracer::enable() { __atomic_store_n(&impl_->maps.state->enabled, 1, __ATOMIC_SEQ_CST); }
 
+int Tracer::wakeup_fd() const { return impl_->wakeups ? ring_buffer__epoll_fd(impl_->wakeups.get()) : -1; }
+
+void Tracer::tend() {
+  if (!impl_->arena) return;
+  ring_buffer__consume(impl_->wakeups.get());
+  if (impl_->arena->tend() || impl_->memory_refused) return;
+  impl_->memory_refused = true;
+  log_warning("the kernel has no memory for more pages of the live table: blocks that do not fit are counted as lost");
+}
+
+LiveTable Tracer::live_table() const { return impl_->table; }
+
 Drained Tracer::drain() {
+  tend();
   Drained drained = impl_->drain.read(impl_->maps);
   if (drained.exec_epoch != impl_->cleaned_epoch) {
     const Result<void> dropped = drop_old_epochs(bpf_map__fd(impl_->skeleton->maps.live_blocks), drained.exec_epoch);
@@ -300,7 +389,9 @@ void Tracer::stop() {
 }
 
 Result<bool> Tracer::verify(const Drained& drained) {
-  return live_table_agrees(bpf_map__fd(impl_->skeleton->maps.live_blocks), impl_->maps, drained);
+  return live_table_agrees({.hash_fd = bpf_map__fd(impl_->skeleton->maps.live_blocks),
+                            .arena = impl_->arena ? impl_->arena->live_pages() : std::span<const hawk_live_page>{}},
+                           impl_->maps, drained);
 }
 
 }  // namespace hawk

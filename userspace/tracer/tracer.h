@@ -11,6 +11,8 @@
 #include "userspace/target/module_map.h"
 #include "userspace/target/operator_frames.h"
 #include "userspace/tracer/attach_way.h"
+#include "userspace/tracer/live_table.h"
+#include "userspace/tracer/memory_plan.h"
 
 namespace hawk {
 
@@ -19,9 +21,9 @@ struct TracerOptions {
   int pid = 0;                ///< of the process to trace, in our pid namespace
   bool filter_by_pid = true;  ///< let the kernel put probes into that process only; see KernelFeatures::pid_filter
   AttachWay way = AttachWay::kSession;
-  std::uint32_t max_blocks = 0;  ///< live blocks that can be held
-  std::uint32_t max_stacks = 0;  ///< distinct stacks that can be held
-  std::uint32_t max_depth = 0;   ///< frames per stack
+  std::optional<LiveTable> live_table = {};  ///< nullopt: the arena if the kernel can do it
+  MemoryWishes memory = {};
+  std::uint32_t max_depth = 0;  ///< frames per stack
 };
 
 /// The programs in the kernel, their probes and their maps.
@@ -52,8 +54,13 @@ class Tracer {
 
   /// From here on allocations and frees count.
   void enable();
-  /// What the kernel's books say now.
+  /// What the kernel's books say now. Tends the memory as well.
   Drained drain();
+  /// Readable when the programs ask for memory: tend() is due.
+  int wakeup_fd() const;
+  /// Gives the programs the memory they will need next, and takes back what they no longer use.
+  void tend();
+  LiveTable live_table() const;
   /// Counts a loss that user space noticed; it appears in later drains.
   void count_loss(hawk_loss cause, std::uint64_t times = 1);
   /// Stops counting and removes every probe. The books stay readable.

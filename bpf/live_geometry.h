@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Which page of the arena's live table holds an address, while the table grows and shrinks by one page at a time.
+ * Pure: compiled for the kernel and for the host's tests.
+ *
+ * Linear hashing with partial expansions (Larson, "Linear hashing with partial expansions", VLDB 1980). The pages form
+ * sets; a set has k pages, 4 <= k <= 8, and its addresses are spread over them by a fraction of their hash. One step gives
+ * one set its page k + 1 and moves only addresses of that set; when every set has had its step, the next k begins, and
+ * sets of 8 pages are the same as twice as many sets of 4. So the sets that have had their step and those that have not
+ * differ by a quarter at most: the table can be kept three quarters full at any size, without ever being rebuilt. */
+#ifndef HAWKTRACE_LIVE_GEOMETRY_H
+#define HAWKTRACE_LIVE_GEOMETRY_H
+
+#include "bpf/types.h"
+
+#define HAWK_SET_PAGES_LEAST 4
+#define HAWK_SET_PAGES_MOST 8
+/* Sets of the smallest table; 8 sets of 4 pages are 10,240 slots. */
+#define HAWK_SETS_LOG2_LEAST 3
+/* Sets of the largest: 2^16 sets of 8 pages are 2 GiB. */
+#define HAWK_SETS_LOG2_MOST 16
+
+/* How far the table has grown. One word in the arena, so that it is read and replaced as a whole. */
+struct hawk_geometry {
+	__u32 sets_log2;
+	__u32 set_pages;          /* k: pages of the sets from `next` on; those below have k + 1 */
+	__u32 next;               /* the set that gets its page next */
+};
+
+#define HAWK_GEOMETRY_SET_PAGES_SHIFT 32
+#define HAWK_GEOMETRY_SETS_LOG2_SHIFT 40
+
+static inline __attribute__((always_inline)) __u64 hawk_geometry_pack(struct hawk_geometry g)
+{
+	return (__u64)g.sets_log2 << HAWK_GEOMETRY_SETS_LOG2_SHIFT | (__u64)g.set_pages << HAWK_GEOMETRY_SET_PAGES_SHIFT |
+	       g.next;
+}
+
+static inline __attribute__((always_inline)) struct hawk_geometry hawk_geometry_unpack(__u64 word)
+{
+	struct hawk_geometry g = {
+		.sets_log2 = (__u32)(word >> HAWK_GEOMETRY_SETS_LOG2_SHIFT),
+		.set_pages = (__u32)(word >> HAWK_GEOMETRY_SET_PAGES_SHIFT) & 0xff,
+		.next = (__u32)word,
+	};
+
+	return g;
+}
+
+static inline __attribute__((always_inline)) struct hawk_geometry hawk_geometry_start(void)
+{
+	struct hawk_geometry g = { .sets_log2 = HAWK_SETS_LOG2_LEAST, .set_pages = HAWK_SET_PAGES_LEAST, .next = 0 };
+
+	return g;
+}
+
+/* Pages in use. They are numbered from 0 without a gap. */
+static inline __attribute__((always_inline)) __u32 hawk_geometry_pages(struct hawk_geometry g)
+{
+	return (g.set_pages << g.sets_log2) + g.next;
+}
+
+/* After the step that gives set g.next its page number hawk_geometry_pages(g). */
+static inline __attribute__((always_inline)) struct hawk_geometry hawk_geometry_grown(struct hawk_geometry g)
+{
+	g.next++;
+	if (g.next >> g.sets_log2) {
+		g.next = 0;
+		g.set_pages++;
+	}
+	if (g.set_pages == HAWK_SET_PAGES_MOST) {
+		g.set_pages = HAWK_SET_PAGES_LEAST;
+		g.sets_log2++;
+	}
+	return g;
+}
+
+/* The inverse: after the step that takes the last page away. Not for the smallest table. */
+static inline __attribute__((always_inline)) struct hawk_geometry hawk_geometry_shrunk(struct hawk_geometry g)
+{
+	if (g.next == 0) {
+		if (g.set_pages == HAWK_SET_PAGES_LEAST) {
+			g.set_pages = HAWK_SET_PAGES_MOST;
+			g.sets_log2--;
+		}
+		g.set_pages--;
+		g.next = 1u << g.sets_log2;
+	}
+	g.next--;
+	return g;
+}
+
+/* The hash of an address: every bit depends on every bit of the address that differs between blocks. */
+static inline __attribute__((always_inline)) __u64 hawk_live_hash(__u64 address)
+{
+	__u64 hash = (address >> 3) * 0x9E3779B97F4A7C15ull;
+
+	hash = (hash ^ hash >> 32) * 0xD6E8FEB86659FD93ull;
+	return hash ^ hash >> 32;
+}
+
+static inline __attribute__((always_inline)) __u32 hawk_set_of(__u64 hash, struct hawk_geometry g)
+{
+	return (__u32)(hash & ((1ull << g.sets_log2) - 1));
+}
+
+/* Which of a set's `set_pages` pages. The two leading bits of the fraction stay the same when the sets double; the third is
+ * the bit that tells the two new sets apart: floor(8 * fraction) = 2 * floor(4 * fraction) + that bit. */
+static inline __attribute__((always_inline)) __u32 hawk_place_in_set(__u64 hash, __u32 sets_log2, __u32 set_pages)
+{
+	__u64 fraction = hash >> 62 << 30 | (hash >> sets_log2 & 1) << 29 | (hash >> 33 & ((1u << 29) - 1));
+
+	return (__u32)(fraction * set_pages >> 32);
+}
+
+/* The number of page `place` of a set. */
+static inline __attribute__((always_inline)) __u32 hawk_page_of_set(__u32 set, __u32 place, __u32 sets_log2)
+{
+	return set + (place << sets_log2);
+}
+
+static inline __attribute__((always_inline)) __u32 hawk_page_number(__u64 hash, struct hawk_geometry g)
+{
+	__u32 set = hawk_set_of(hash, g);
+	__u32 pages = g.set_pages + (set < g.next);
+
+	return hawk_page_of_set(set, hawk_place_in_set(hash, g.sets_log2, pages), g.sets_log2);
+}
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Finding the state of the current thread. */
+#ifndef HAWKTRACE_THREADS_BPF_H
+#define HAWKTRACE_THREADS_BPF_H
+
+#include "bpf/maps.bpf.h"
+
+/* Slots that may be a thread's: its id modulo their number, and those after it. */
+#define HAWK_SLOT_CHOICES 4
+
+static __always_inline bool is_target(void)
+{
+	struct bpf_pidns_info ids = {};
+
+	if (!settings.pid_namespace_inode)
+		return bpf_get_current_pid_tgid() >> 32 == settings.tgid;
+	return !bpf_get_ns_current_pid_tgid(settings.pid_namespace_device, settings.pid_namespace_inode, &ids,
+					    sizeof(ids)) && ids.tgid == settings.tgid;
+}
+
+static __always_inline __u32 slot_choice(__u32 tid, __u32 number)
+{
+	return (tid + number) & (HAWK_THREAD_SLOTS - 1);
+}
+
+/* A slot of `owner`; HAWK_THREAD_SLOTS: none. */
+static __noinline __u32 search_slot(__u32 tid, __u32 owner)
+{
+	for (__u32 i = 0; i < HAWK_SLOT_CHOICES; i++) {
+		__u32 slot = slot_choice(tid, i);
+
+		if (thread_owners[slot] == owner)
+			return slot;
+	}
+	return HAWK_THREAD_SLOTS;
+}
+
+static __noinline struct hawk_thread *stored_thread(void)
+{
+	if (!state.threads_in_storage)
+		return NULL;
+	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+}
+
+/* The state of the current thread, by the id it has or has just had; NULL: it has none. */
+static __always_inline struct hawk_thread *thread_with_id(__u32 tid)
+{
+	__u32 slot = slot_choice(tid, 0);
+
+	if (thread_owners[slot] != tid)
+		slot = search_slot(tid, tid);
+	if (slot >= HAWK_THREAD_SLOTS)
+		return stored_thread();
+	return bpf_map_lookup_elem(&thread_slots, &slot);
+}
+
+/* The state of the current thread, which is one of the target's then; NULL: it has none. */
+static __always_inline struct hawk_thread *known_thread(void)
+{
+	return thread_with_id(bpf_get_current_pid_tgid());
+}
+
+static __always_inline __u64 current_page_tables(void)
+{
+	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	__u64 tables = 0;
+
+	/* Copied, so that it is a number to the verifier and not a pointer. */
+	if (mm)
+		bpf_probe_read_kernel(&tables, sizeof(tables), &mm->pgd);
+	return tables;
+}
+
+/* Gives the current thread its state; NULL: it is not the target's, or there is no memory (counted). */
+static __noinline struct hawk_thread *new_thread(void)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+	__u32 slot;
+
+	if (!is_target())
+		return NULL;
+	slot = search_slot(tid, 0);
+	if (slot < HAWK_THREAD_SLOTS && __sync_val_compare_and_swap(&thread_owners[slot], 0, tid) == 0) {
+		struct hawk_thread *thread = bpf_map_lookup_elem(&thread_slots, &slot);
+
+		if (thread)
+			thread->page_tables = current_page_tables();
+		return thread;
+	}
+	state.threads_in_storage = 1;
+	struct hawk_thread *thread =
+		bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!thread) {
+		count_loss(HAWK_LOSS_THREAD_STATE);
+		return NULL;
+	}
+	thread->page_tables = current_page_tables();
+	return thread;
+}
+
+/* The thread with this id has ended: its slot, if it has one, is free. What is in it must be as in a new one. */
+static __always_inline void release_slot(__u32 tid)
+{
+	__u32 slot = search_slot(tid, tid);
+	struct hawk_thread *thread;
+
+	if (slot >= HAWK_THREAD_SLOTS)
+		return;
+	thread = bpf_map_lookup_elem(&thread_slots, &slot);
+	if (thread) {
+		thread->call.sp = 0;
+		thread->call.nested = 0;
+		thread->last_freed = 0;
+	}
+	thread_owners[slot] = 0;
+}
+
+#endif

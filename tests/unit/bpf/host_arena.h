@@ -1,0 +1,57 @@
+#pragma once
+
+// What bpf/live_arena.h needs of its world, for threads of this process in place of CPUs.
+
+#include <linux/types.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "bpf/layout.h"
+#include "bpf/live_bucket.h"
+
+#define __arena
+
+struct hawk_arena_header;
+
+namespace hawk::host_arena {
+
+inline hawk_arena_header* header = nullptr;
+inline hawk_live_page* pages = nullptr;
+inline thread_local __u32 cpu = 0;
+inline std::mutex spilled_mutex;
+inline std::map<__u64, hawk_slot> spilled;  ///< what a step of growth found no room for
+
+}  // namespace hawk::host_arena
+
+inline hawk_arena_header* hawk_header() { return hawk::host_arena::header; }
+inline hawk_live_page* hawk_arena_page(__u32 number) { return hawk::host_arena::pages + number; }
+inline __u32 hawk_cpu() { return hawk::host_arena::cpu; }
+inline void hawk_preempt_disable() {}
+inline void hawk_preempt_enable() {}
+// Here a thread that holds a lock can be preempted for any time.
+#define HAWK_LOCK_ATTEMPTS (~0U)
+inline void hawk_relax() { std::this_thread::yield(); }
+inline void hawk_unlock(__u32* lock) { __atomic_store_n(lock, 0, __ATOMIC_RELEASE); }
+inline void hawk_publish(__u64* word, __u64 value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+inline void hawk_spill(__u64 address, const hawk_slot* slot) {
+  const std::lock_guard guard(hawk::host_arena::spilled_mutex);
+  hawk::host_arena::spilled[address] = *slot;
+}
+#define HAWK_REPEAT(count, callback, context)                       \
+  do {                                                              \
+    for (__u32 repeat_i = 0; repeat_i < (__u32)(count); ++repeat_i) \
+      if (callback(repeat_i, context) != 0) break;                  \
+  } while (0)
+
+#include "bpf/live_arena.h"
+
+/// A request by both ways, as programs do it.
+inline void hawk_do(hawk_request* request) {
+  if (!hawk_do_at_once(request)) hawk_do_slowly(request);
+}

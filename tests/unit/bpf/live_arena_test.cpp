@@ -1,0 +1,209 @@
+// The arena's live table under threads, against a std::map of each thread.
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "tests/unit/bpf/host_arena.h"
+
+namespace hawk {
+namespace {
+
+constexpr std::size_t kPages = 16384;
+
+class LiveArena : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    header_.reset(new hawk_arena_header());
+    memory_ = ::mmap(nullptr, kPages * sizeof(hawk_live_page), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(memory_, MAP_FAILED);
+    host_arena::header = header_.get();
+    host_arena::pages = static_cast<hawk_live_page*>(memory_);
+    host_arena::spilled.clear();
+    header_->geometry = hawk_geometry_pack(hawk_geometry_start());
+    header_->pages_ready = kPages;
+    header_->cpus = 8;
+  }
+  void TearDown() override { ::munmap(memory_, kPages * sizeof(hawk_live_page)); }
+
+  static hawk_insertion insert(__u64 address, const hawk_block& block, __u32 epoch = 0) {
+    hawk_request request = hawk_insertion_of(address, &block, epoch);
+    hawk_do(&request);
+    if (request.growth_check != 0) hawk_resize(epoch, 1);
+    if (request.result == HAWK_NO_ROOM) hawk_spill(address, &request.slot);
+    return request.result == HAWK_NO_ROOM ? HAWK_INSERTED : static_cast<hawk_insertion>(request.result);
+  }
+
+  /// The block that was at `address`; a size of ~0: none.
+  static hawk_block take(__u64 address, __u32 epoch = 0) {
+    hawk_request request = hawk_take_of(address, epoch);
+    hawk_do(&request);
+    if (request.result != 0) return hawk_slot_block(&request.found);
+    const std::lock_guard guard(host_arena::spilled_mutex);
+    const auto found = host_arena::spilled.find(address);
+    if (found == host_arena::spilled.end()) return {.size_bytes = ~0ULL, .stack = 0, .pad_0 = 0};
+    const hawk_block block = hawk_slot_block(&found->second);
+    host_arena::spilled.erase(found);
+    return block;
+  }
+
+  __u32 pages_used() const { return hawk_geometry_pages(hawk_geometry_unpack(header_->geometry)); }
+
+  __s64 population() const {
+    __s64 sum = 0;
+    for (const hawk_cpu_population& cpu : header_->population) sum += cpu.blocks;
+    return sum;
+  }
+
+  std::unique_ptr<hawk_arena_header> header_;
+  void* memory_ = nullptr;
+};
+
+hawk_block block_of(__u64 address) {
+  return {.size_bytes = address >> 4 & 0xffffff, .stack = static_cast<__u32>(address >> 7 & 0xffff), .pad_0 = 0};
+}
+
+TEST_F(LiveArena, GivesBackWhatWasPutIn) {
+  const __u64 address = 0x7f1234567890;
+  const hawk_block block = {.size_bytes = 0xfffffff0, .stack = HAWK_SLOT_STACK_MASK, .pad_0 = 0};
+  EXPECT_EQ(insert(address, block), HAWK_INSERTED);
+  const hawk_block taken = take(address);
+  EXPECT_EQ(taken.size_bytes, block.size_bytes);
+  EXPECT_EQ(taken.stack, block.stack);
+  EXPECT_EQ(take(address).size_bytes, ~0ULL);
+}
+
+TEST_F(LiveArena, ReplacesAnAddressThatIsThere) {
+  const __u64 address = 0x55aa00001238;
+  ASSERT_EQ(insert(address, {.size_bytes = 1, .stack = 4, .pad_0 = 0}), HAWK_INSERTED);
+  EXPECT_EQ(insert(address, {.size_bytes = 2, .stack = 5, .pad_0 = 0}), HAWK_REPLACED);
+  EXPECT_EQ(population(), 1);
+  EXPECT_EQ(take(address).size_bytes, 2U);
+}
+
+TEST_F(LiveArena, ForgetsTheBlocksOfAnotherEpoch) {
+  for (__u64 i = 1; i <= 20000; ++i) ASSERT_EQ(insert(0x7f0000000000 + i * 48, block_of(i)), HAWK_INSERTED);
+  host_arena::spilled.clear();
+  for (__u64 i = 1; i <= 20000; ++i) EXPECT_EQ(take(0x7f0000000000 + i * 48, 1).size_bytes, ~0ULL);
+  for (__u64 i = 1; i <= 20000; ++i) ASSERT_EQ(insert(0x7f0000000000 + i * 48, block_of(i), 1), HAWK_INSERTED);
+  EXPECT_EQ(static_cast<__u64>(population()) + host_arena::spilled.size(), 20000U);
+}
+
+TEST_F(LiveArena, GrowsAndShrinksWithItsBlocks) {
+  const __u64 count = 1'000'000;
+  for (__u64 i = 1; i <= count; ++i) ASSERT_EQ(insert(0x7f0000000000 + i * 80, block_of(i)), HAWK_INSERTED) << i;
+  const double full = static_cast<double>(population()) / (pages_used() * HAWK_PAGE_SLOTS);
+  EXPECT_GT(full, (HAWK_FULL_PERCENT - 2) / 100.0);
+  EXPECT_LT(full, (HAWK_FULL_PERCENT + 1) / 100.0);
+  EXPECT_LT(host_arena::spilled.size(), count / 300);
+  for (__u64 i = 1; i <= count; ++i) {
+    ASSERT_EQ(take(0x7f0000000000 + i * 80).size_bytes, block_of(i).size_bytes) << i;
+    if (i % 128 == 0) hawk_resize(0, 0);
+  }
+  while (hawk_resize(0, 0) != 0) {
+  }
+  EXPECT_EQ(population(), 0);
+  EXPECT_EQ(pages_used(), hawk_geometry_pages(hawk_geometry_start()));
+}
+
+TEST_F(LiveArena, SaysWhenItHasNoRoomAndThatPagesAreMissing) {
+  header_->pages_ready = hawk_geometry_pages(hawk_geometry_start());
+  for (__u64 i = 1; i <= 20000; ++i) ASSERT_EQ(insert(0x7f0000000000 + i * 80, block_of(i)), HAWK_INSERTED);
+  EXPECT_EQ(header_->short_of_pages, 1U);
+  EXPECT_EQ(static_cast<__u64>(population()) + host_arena::spilled.size(), 20000U);
+  EXPECT_GE(host_arena::spilled.size(), 20000U - header_->pages_ready * HAWK_PAGE_SLOTS);
+}
+
+/// Allocates and frees at random addresses of its own and remembers them.
+class Mutator {
+ public:
+  explicit Mutator(__u32 cpu) : cpu_(cpu), random_(cpu) {}
+
+  void run(int operations, std::size_t most_live) {
+    host_arena::cpu = cpu_;
+    for (int i = 0; i < operations; ++i) {
+      const bool is_full = live_.size() >= most_live;
+      if (!is_full && random_() % 5 < 3) {
+        put();
+      } else {
+        drop();
+      }
+    }
+  }
+
+  const std::map<__u64, __u64>& live() const { return live_; }
+  std::uint64_t wrong() const { return wrong_; }
+
+ private:
+  void put() {
+    const __u64 address = 0x7f0000000000 + (random_() % 4'000'000 * 8 + cpu_) * 16;
+    if (live_.contains(address)) return;
+    const hawk_block block = {.size_bytes = random_() % 100000, .stack = cpu_, .pad_0 = 0};
+    hawk_request request = hawk_insertion_of(address, &block, 0);
+    hawk_do(&request);
+    if (request.growth_check != 0) hawk_resize(0, 1);
+    if (request.result == HAWK_INSERTED) live_[address] = block.size_bytes;
+    if (request.result != HAWK_INSERTED && request.result != HAWK_NO_ROOM) ++wrong_;
+  }
+
+  void drop() {
+    if (live_.empty()) return;
+    const auto victim = live_.lower_bound(0x7f0000000000 + random_() % (4'000'000ULL * 128));
+    if (victim == live_.end()) return;
+    hawk_request request = hawk_take_of(victim->first, 0);
+    hawk_do(&request);
+    if (request.result != 0) {
+      const hawk_block block = hawk_slot_block(&request.found);
+      if (block.size_bytes != victim->second || block.stack != cpu_) ++wrong_;
+    } else {
+      const std::lock_guard guard(host_arena::spilled_mutex);
+      if (host_arena::spilled.erase(victim->first) != 1) ++wrong_;
+    }
+    live_.erase(victim);
+  }
+
+  __u32 cpu_;
+  std::mt19937 random_;
+  std::map<__u64, __u64> live_;
+  std::uint64_t wrong_ = 0;
+};
+
+TEST_F(LiveArena, ThreadsWhileItGrowsAndShrinks) {
+  std::vector<Mutator> mutators;
+  for (__u32 cpu = 0; cpu < 4; ++cpu) mutators.emplace_back(cpu);
+  std::atomic<bool> done = false;
+  std::thread shrinker([&] {
+    host_arena::cpu = 4;
+    while (!done) hawk_resize(0, 0);
+  });
+  std::vector<std::thread> threads;
+  for (Mutator& mutator : mutators) {
+    threads.emplace_back([&mutator] {
+      mutator.run(120'000, 40'000);
+      mutator.run(120'000, 100);
+      mutator.run(60'000, 20'000);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  done = true;
+  shrinker.join();
+  std::size_t expected = 0;
+  for (const Mutator& mutator : mutators) {
+    EXPECT_EQ(mutator.wrong(), 0U);
+    expected += mutator.live().size();
+    for (const auto& [address, size] : mutator.live()) ASSERT_EQ(take(address).size_bytes, size);
+  }
+  EXPECT_GT(expected, 10000U);
+  EXPECT_EQ(population(), 0);
+  EXPECT_TRUE(host_arena::spilled.empty());
+}
+
+}  // namespace
+}  // namespace hawk

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "bpf/arena_layout.h"
+#include "bpf/layout.h"
+#include "userspace/base/result.h"
+
+namespace hawk {
+
+/// Descriptors of the programs that act on the arena for us.
+struct ArenaPrograms {
+  int make_pages = -1;
+  int free_pages = -1;
+  int shrink = -1;
+};
+
+/// The pages of the arena: makes them before the programs need them, and gives back what they no longer use.
+///
+/// Pages are made by a program (bpf_arena_alloc_pages), which can be refused memory; if we faulted them in, we would be
+/// killed then. So nothing here touches a page that has not been made.
+class ArenaMemory {
+ public:
+  /// For a table that can hold `max_blocks` blocks in at most `max_pages` pages. The arena must be mapped at
+  /// HAWK_ARENA_USER_ADDRESS.
+  static Result<ArenaMemory> make(const ArenaPrograms& programs, std::uint32_t max_pages, hawk_state& state);
+
+  /// Pages of the live table that hold that many blocks.
+  static std::uint32_t pages_for(std::uint64_t blocks);
+  /// Fewer pages ready than this: programs ask for more.
+  static constexpr std::uint32_t kPagesLow = 1024;
+
+  /// Makes as many pages as growth may need before the next call, shrinks the table if it has become sparse, and frees
+  /// pages. To be called when the programs ask and once in a while. Returns false when memory was refused.
+  bool tend();
+
+  /// The pages that the live table uses now.
+  std::span<const hawk_live_page> live_pages() const;
+  /// Blocks in the table.
+  std::int64_t population() const;
+
+ private:
+  ArenaMemory(const ArenaPrograms& programs, std::uint32_t max_pages, hawk_state& state)
+      : programs_(programs), max_pages_(max_pages), state_(&state) {}
+  std::uint32_t used() const;
+  bool make_pages(std::uint32_t first, std::uint32_t count);
+  bool supply();
+  void shrink();
+  void free_unused();
+
+  ArenaPrograms programs_;
+  std::uint32_t max_pages_;
+  hawk_state* state_;
+  hawk_arena_header* header_ = nullptr;  ///< in the arena
+  std::uint32_t used_before_ = 0;        ///< at the last call of tend
+};
+
+}  // namespace hawk

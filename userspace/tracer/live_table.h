@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string_view>
+
+namespace hawk {
+
+/// Where the kernel keeps live blocks (design §4.11).
+enum class LiveTable {
+  kArena,  ///< a BPF arena, Linux 6.10 and later: half the cost, a quarter of the memory, grows and shrinks by itself
+  kHash,   ///< a preallocated hash map
+};
+
+/// "arena", "hash".
+std::string_view live_table_name(LiveTable table);
+
+}  // namespace hawk

@@ -1,0 +1,79 @@
+#include "userspace/tracer/memory_plan.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "bpf/arena_layout.h"
+#include "bpf/layout.h"
+#include "userspace/tracer/arena_memory.h"
+
+namespace hawk {
+namespace {
+
+/// Room for this many frames per stack on average; a stack is mostly shallower than this.
+constexpr std::uint64_t kFramesPerStack = 24;
+/// Stripes of the counters. More CPUs than this share stripes, which costs them contention but no exactness. Each
+/// stripe is 4 MiB at the default size, and all of them count as our resident memory, because mapping an array maps
+/// every page.
+constexpr std::uint32_t kMaxStripes = 16;
+/// Of the arena's blocks one in 400 goes to the hash map; this is room for one in 128.
+constexpr std::uint32_t kBlocksPerOverflow = 128;
+constexpr std::uint32_t kOverflowLeast = 1024;
+constexpr std::uint32_t kHashBlocksByDefault = 1U << 20;
+/// What a preallocated hash map takes per entry (measured, 16-byte values): the element, its bucket and its place in
+/// the free list.
+constexpr std::uint64_t kHashEntryBytes = 88;
+
+std::uint64_t bytes_without_blocks(const MemoryPlan& plan) {
+  return std::uint64_t{plan.counter_stripes} * plan.stacks * sizeof(hawk_counters) +
+         plan.stacks * sizeof(hawk_stack_record) + plan.stack_index_entries * sizeof(__u64) +
+         plan.frames * sizeof(__u64);
+}
+
+Result<std::uint64_t> bytes_for_blocks(const MemoryWishes& wishes, const MemoryPlan& plan, std::uint64_t least) {
+  const std::uint64_t fixed = bytes_without_blocks(plan);
+  if (!wishes.max_memory_bytes) return ~std::uint64_t{0};
+  if (*wishes.max_memory_bytes >= fixed + least) return *wishes.max_memory_bytes - fixed;
+  return fail(ExitCode::kUsage,
+              fmt::format("--max-memory: the tables of {} stacks and the smallest table of blocks take {} bytes",
+                          plan.stacks - HAWK_FIRST_STACK, fixed + least),
+              "raise --max-memory or lower --max-stacks");
+}
+
+Result<void> plan_hash(const MemoryWishes& wishes, MemoryPlan& plan) {
+  const std::uint64_t bytes = HAWK_TRY(bytes_for_blocks(wishes, plan, kHashEntryBytes));
+  plan.hash_blocks = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(wishes.max_blocks.value_or(kHashBlocksByDefault), bytes / kHashEntryBytes));
+  return {};
+}
+
+Result<void> plan_arena(const MemoryWishes& wishes, MemoryPlan& plan) {
+  const std::uint32_t blocks = wishes.max_blocks.value_or(HAWK_MAX_BLOCKS);
+  const std::uint32_t least_pages = ArenaMemory::pages_for(1);
+  plan.hash_blocks = std::max(kOverflowLeast, blocks / kBlocksPerOverflow);
+  const std::uint64_t bytes = HAWK_TRY(bytes_for_blocks(wishes, plan, least_pages * HAWK_ARENA_PAGE_BYTES));
+  plan.arena_pages = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(ArenaMemory::pages_for(blocks), bytes / HAWK_ARENA_PAGE_BYTES));
+  // What overflows must stay within the bounds as well: one block in 128 of those that the pages hold.
+  const std::uint64_t held = std::uint64_t{plan.arena_pages} * HAWK_PAGE_SLOTS;
+  plan.hash_blocks =
+      std::min(plan.hash_blocks, std::max(kOverflowLeast, static_cast<std::uint32_t>(held / kBlocksPerOverflow)));
+  return {};
+}
+
+}  // namespace
+
+Result<MemoryPlan> plan_memory(const MemoryWishes& wishes, LiveTable table, std::uint32_t cpus) {
+  MemoryPlan plan;
+  plan.stacks = wishes.max_stacks + HAWK_FIRST_STACK;
+  plan.counter_stripes = std::min(kMaxStripes, std::bit_ceil(std::max(cpus, 1U)));
+  plan.stack_index_entries = 2 * std::bit_ceil(plan.stacks);
+  plan.frames =
+      static_cast<std::uint32_t>(std::max<std::uint64_t>(wishes.max_stacks * kFramesPerStack, HAWK_MAX_FRAMES));
+  HAWK_TRY_VOID(table == LiveTable::kArena ? plan_arena(wishes, plan) : plan_hash(wishes, plan));
+  return plan;
+}
+
+}  // namespace hawk

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "userspace/base/result.h"
+#include "userspace/tracer/live_table.h"
+
+namespace hawk {
+
+/// What was asked for.
+struct MemoryWishes {
+  std::optional<std::uint32_t> max_blocks = {};        ///< live blocks; nullopt: the default of the table
+  std::uint32_t max_stacks = 0;                        ///< distinct stacks
+  std::optional<std::uint64_t> max_memory_bytes = {};  ///< of the kernel's tables, at their fullest
+};
+
+/// How large the kernel's tables are made.
+struct MemoryPlan {
+  std::uint32_t stacks = 0;               ///< stack numbers, the reserved ones included
+  std::uint32_t counter_stripes = 0;      ///< a power of two
+  std::uint32_t stack_index_entries = 0;  ///< a power of two, at least twice `stacks`
+  std::uint32_t frames = 0;
+  std::uint32_t hash_blocks = 0;  ///< entries of live_blocks
+  std::uint32_t arena_pages = 0;  ///< that the live table may take; 0: there is no arena
+};
+
+/// Sizes for a machine that can have `cpus` CPUs. kUsage when max_memory_bytes is too small for anything.
+Result<MemoryPlan> plan_memory(const MemoryWishes& wishes, LiveTable table, std::uint32_t cpus);
+
+}  // namespace hawk
