@@ -60,7 +60,9 @@ class Abbreviations {
     if (code - 1 < dense_.size()) return &dense_[code - 1];
     return sparse_.empty() ? nullptr : find_sparse(code);
   }
-  const Abbreviation::Step* steps(const Abbreviation& abbreviation) const { return &steps_[abbreviation.first_step]; }
+  const Abbreviation::Step* steps(const Abbreviation& abbreviation) const {
+    return steps_.data() + abbreviation.first_step;
+  }
   std::size_t memory_bytes() const;
 
  private:

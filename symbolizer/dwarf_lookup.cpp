@@ -1,6 +1,11 @@
 #include "symbolizer/dwarf_lookup.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <utility>
 
 #include "symbolizer/debug_sections.h"
@@ -11,10 +16,21 @@ namespace {
 
 /// For indices of units. One of a megabyte of debug information takes about 100 KiB.
 constexpr std::size_t kUnitBudgetBytes = std::size_t{48} << 20;
-/// How much of a mapped image may be looked at until its memory is released.
-constexpr std::uint64_t kImageBudgetBytes = std::uint64_t{64} << 20;
-/// What a question touches besides the unit itself, for the kernel maps pages by 16: names, ranges and calls.
-constexpr std::uint64_t kTouchedByQuestionBytes = std::uint64_t{128} << 10;
+/// How much of mapped images may be in memory until it is released.
+constexpr std::uint64_t kImageBudgetBytes = std::uint64_t{32} << 20;
+/// Questions between two looks at how much that is. One may bring in some megabytes: Linux maps pages of files in the
+/// units in which it cached them, up to 2 MiB since 6.18.
+constexpr std::uint64_t kQuestionsBetweenLooks = 4;
+
+/// Bytes of files that are mapped and in our memory; 0 when unknown.
+std::uint64_t resident_file_bytes() {
+  const UniqueFd statm(::open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
+  std::array<char, 128> text{};
+  if (!statm || ::read(statm.get(), text.data(), text.size() - 1) <= 0) return 0;
+  unsigned long pages = 0;
+  if (std::sscanf(text.data(), "%*u %*u %lu", &pages) != 1) return 0;
+  return std::uint64_t{pages} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
 
 /// The readable name of `symbol` if it is a mangled one for the function called `bare`; else nothing. Suffixes that the
 /// compiler gave to a part or a copy (".cold", ".isra.0") are left out: it is the same source function.
@@ -46,6 +62,7 @@ bool DwarfLookup::open() {
   names_.emplace(*units_, alternate_units_ ? &*alternate_units_ : nullptr);
   for (const Bytes part : units_->sections().all()) section_bytes_ += source_.file.is_mapped(part) ? 0 : part.size();
   source_.file.release();  // what was decompressed
+  mapped_bytes_ = resident_file_bytes();
   return true;
 }
 
@@ -55,11 +72,8 @@ std::vector<PooledFrame> DwarfLookup::frames(std::uint64_t address, SymbolTable&
   if (!offset) return frames;
   DwarfUnit* unit = units_->at(*offset);
   if (unit == nullptr) return frames;
-  const std::size_t before = unit->memory_bytes();
   describe(*unit, *offset, address, symbols, frames);
-  const bool was_indexed = unit->memory_bytes() > before + before / 2;
-  const UnitHeader& header = unit->reader().header();
-  release_memory(kTouchedByQuestionBytes + (was_indexed ? header.end - header.offset : 0));
+  limit_memory();
   return frames;
 }
 
@@ -143,14 +157,14 @@ std::size_t DwarfLookup::memory_bytes() const {
          names * kNodeBytes;
 }
 
-void DwarfLookup::release_memory(std::uint64_t touched_bytes) {
+void DwarfLookup::limit_memory() {
   units_->trim(kUnitBudgetBytes);
   if (alternate_units_) alternate_units_->trim(kUnitBudgetBytes);
-  touched_bytes_ += touched_bytes;
-  if (touched_bytes_ < kImageBudgetBytes) return;
-  touched_bytes_ = 0;
+  if (!source_.file.is_mapped() || ++questions_ % kQuestionsBetweenLooks != 0) return;
+  if (resident_file_bytes() < mapped_bytes_ + kImageBudgetBytes) return;
   source_.file.release();
   if (alternate_) alternate_->file.release();
+  mapped_bytes_ = resident_file_bytes();
 }
 
 }  // namespace hawk

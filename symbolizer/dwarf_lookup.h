@@ -46,7 +46,7 @@ class DwarfLookup {
   std::string unlinked_name(const EntryPlace& function, bool inlined, SymbolTable& symbols, std::uint64_t address);
   std::uint32_t demangled(std::string_view linkage);
   std::uint32_t file_of(DwarfUnit& unit, std::uint64_t unit_offset, std::uint64_t file);
-  void release_memory(std::uint64_t touched_bytes);
+  void limit_memory();
 
   FoundFile source_;
   std::optional<FoundFile> alternate_;
@@ -56,8 +56,9 @@ class DwarfLookup {
   std::optional<UnitRanges> unit_ranges_;
   std::optional<FunctionNames> names_;
 
-  std::size_t section_bytes_ = 0;    ///< of sections that are not mapped: read or decompressed
-  std::uint64_t touched_bytes_ = 0;  ///< of the image since its memory was released, about
+  std::size_t section_bytes_ = 0;  ///< of sections that are not mapped: read or decompressed
+  std::uint64_t questions_ = 0;
+  std::uint64_t mapped_bytes_ = 0;  ///< of all files, in memory when the image was released last
   std::unordered_map<std::uint64_t, std::uint32_t> concrete_names_;  ///< by entry
   std::unordered_map<std::uint64_t, std::uint32_t> inlined_names_;   ///< by what describes the function
   std::unordered_map<const char*, std::uint32_t> demangled_;  ///< by place in the image: linkers merge equal names

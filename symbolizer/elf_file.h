@@ -32,6 +32,8 @@ class ElfFile {
   /// Otherwise all that was ever looked at of a file of gigabytes would count as our memory. Nothing happens to a file
   /// that was read, nor to decompressed sections.
   void release() const;
+  /// Whether the file is mapped.
+  bool is_mapped() const { return mapped_; }
   /// Whether `part` lies in a file that is mapped, so that it is no memory of ours after release().
   bool is_mapped(Bytes part) const;
   /// The content of the section called `name`, as it stands in the file; empty when there is none.

@@ -4,7 +4,14 @@
 All get the same addresses, call sites of the code of FILE: few and many, random over the whole file, and clustered as the
 frames of stacks are. Runs are interleaved, with FILE (and its debug file) in the page cache and without. Prints a
 Markdown table, or JSON with --json: for each set and cache state, medians of seconds, the median, least and greatest of
-the ratios of one round, and peak resident memory. Then tells in how many answers llvm-symbolizer differs, and shows some.
+the ratios of one round, and peak resident memory. Last, in how many answers llvm-symbolizer differs, by kind:
+
+- directory: the file's directory is relative and so is the compilation directory (both come from -fdebug-prefix-map);
+  llvm-symbolizer joins them although the first is not below the second, we do not;
+- scope: a function without a linkage name, which we give its namespaces and classes and llvm-symbolizer does not;
+- frames, function, file, line: differences that need an explanation.
+
+Names are compared as c++filt prints them, for LLVM's demangler spells types otherwise and does not know all of GCC's.
 """
 import argparse
 import collections
@@ -135,20 +142,34 @@ def normal(frames):
     return result
 
 
-def differences(addresses, directory):
-    """(address, ours, theirs) wherever llvm-symbolizer answers otherwise."""
-    pairs = zip(addresses, answers(directory / 'ours'), answers(directory / 'llvm-symbolizer'), strict=True)
-    return [(address, ours, theirs) for address, ours, theirs in pairs if normal(ours) != normal(theirs)]
+def differences(arguments, addresses, directory):
+    """(kind, address, ours, theirs) wherever llvm-symbolizer answers otherwise."""
+    text = ''.join(f'{address:#x}\n' for address in addresses)
+    command = [arguments.llvm, '--inlines', '--no-demangle', f'--obj={arguments.file}']
+    mangled = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
+    readable = subprocess.run(['c++filt', '-i'], input=mangled, stdout=subprocess.PIPE, text=True, check=True).stdout
+    (directory / 'theirs').write_text(readable)
+    pairs = zip(addresses, answers(directory / 'ours'), answers(directory / 'theirs'), strict=True)
+    return [(kind_of(normal(ours), normal(theirs)), address, ours, theirs) for address, ours, theirs in pairs
+            if normal(ours) != normal(theirs)]
 
 
 def kind_of(ours, theirs):
-    left, right = normal(ours), normal(theirs)
-    if len(left) != len(right):
-        return 'number of frames'
-    for part, name in ((0, 'function'), (1, 'file'), (2, 'line')):
-        if [frame[part] for frame in left] != [frame[part] for frame in right]:
-            return name
-    return 'none'
+    """The gravest of the differences between two answers."""
+    if len(ours) != len(theirs):
+        return 'frames'
+    kinds = set()
+    for (our_function, our_file, our_line), (their_function, their_file, their_line) in zip(ours, theirs):
+        if our_line != their_line:
+            kinds.add('line')
+        if our_file != their_file:
+            is_joined = not our_file.startswith('/') and their_file.endswith('/' + our_file)
+            kinds.add('directory' if is_joined else 'file')
+        if our_function != their_function:
+            is_scoped = our_function.split('(')[0].endswith('::' + their_function) or our_function.endswith(
+                '::' + their_function)
+            kinds.add('scope' if is_scoped else 'function')
+    return next(kind for kind in ('function', 'line', 'file', 'scope', 'directory') if kind in kinds)
 
 
 def markdown(rows):
@@ -166,7 +187,8 @@ def markdown(rows):
             if tool != 'ours':
                 spread = figures['ours_to_it']
                 cells.append(f'{spread["median"]:.2f} ({spread["least"]:.2f}-{spread["greatest"]:.2f})')
-        print('| ' + ' | '.join(cells) + f' | {row["different_answers"]} |')
+        kinds = ', '.join(f'{count} {kind}' for kind, count in row['different_answers'].items())
+        print('| ' + ' | '.join(cells) + f' | {kinds or "none"} |')
 
 
 def parse():
@@ -177,7 +199,8 @@ def parse():
     parser.add_argument('--llvm', default=shutil.which('llvm-symbolizer-19') or shutil.which('llvm-symbolizer'))
     parser.add_argument('--eu', default=shutil.which('eu-addr2line'))
     parser.add_argument('--rounds', type=int, default=5)
-    parser.add_argument('--eu-rounds', type=int, default=1000, help='at most so many for eu-addr2line, which is slow')
+    parser.add_argument('--eu-rounds', type=int, default=1, help='at most so many for eu-addr2line, which is slow')
+    parser.add_argument('--eu-most', type=int, default=1000, help='more addresses are not asked of it')
     parser.add_argument('--states', nargs='+', default=['warm', 'cold'])
     parser.add_argument('--sets', nargs='+', default=[f'{shape}:{count}' for shape, count in SETS])
     parser.add_argument('--show', type=int, default=0, help='differing answers to show of each kind')
@@ -188,22 +211,23 @@ def parse():
 def main():
     arguments = parse()
     sites = call_sites(arguments.file)
-    tools = commands(arguments)
+    all_tools = commands(arguments)
     rows = []
     with tempfile.TemporaryDirectory(prefix='hawktrace-symbolize-') as name:
         directory = pathlib.Path(name)
         for text in arguments.sets:
             shape, count = text.split(':')
             addresses = choose(sites, shape, int(count), random.Random(1))
+            tools = {name: command for name, command in all_tools.items()
+                     if name != 'eu-addr2line' or len(addresses) <= arguments.eu_most}
             runs = measure_set(arguments, tools, addresses, directory)
-            different = differences(addresses, directory) if arguments.llvm else []
-            kinds = collections.Counter(kind_of(ours, theirs) for _, ours, theirs in different)
+            different = differences(arguments, addresses, directory) if arguments.llvm else []
+            kinds = collections.Counter(kind for kind, *_ in different)
             for state in arguments.states:
                 rows.append({'set': f'{len(addresses)} {shape}', 'cache': state, 'tools': summary(runs[state]),
-                             'different_answers': len(different), 'kinds': dict(kinds)})
+                             'different_answers': dict(kinds)})
             shown = collections.Counter()
-            for address, ours, theirs in different:
-                kind = kind_of(ours, theirs)
+            for kind, address, ours, theirs in different:
                 shown[kind] += 1
                 if shown[kind] <= arguments.show:
                     print(f'{address:#x} {kind}:\n  ours   {ours}\n  theirs {theirs}', file=sys.stderr)
