@@ -136,6 +136,15 @@ TEST(line_table, keeps_sequences_apart_whatever_their_order) {
   EXPECT_FALSE(table.find(0x1800).is_known);
 }
 
+TEST(line_table, tells_the_same_line_of_two_files_apart) {
+  LineProgram program(
+      "/src", joined({set_address(0x1000), advance(0, 2), {DW_LNS_set_file, 2}, advance(4, 0), kForward, kEnd}));
+  LineTable table = program.table();
+  EXPECT_EQ(table.find(0x1003).file, 1u);
+  EXPECT_EQ(table.find(0x1004).file, 2u);
+  EXPECT_EQ(table.find(0x1004).line, 3u);
+}
+
 TEST(line_table, sorts_rows_that_go_back) {
   LineProgram program("/src", joined({set_address(0x1010), advance(0, 1), set_address(0x1000), advance(0, 1),
                                       set_address(0x1020), kEnd}));
