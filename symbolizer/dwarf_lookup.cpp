@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t kUnitBudgetBytes = std::size_t{48} << 20;
 /// How much of mapped images may be in memory until it is released.
 constexpr std::uint64_t kImageBudgetBytes = std::uint64_t{32} << 20;
-/// Questions between two looks at how much that is. One may bring in some megabytes: Linux maps pages of files in the
-/// units in which it cached them, up to 2 MiB since 6.18.
+/// Questions between two looks at how much that is. How much one brings in cannot be told beforehand: Linux maps pages
+/// around the one that was asked for, too.
 constexpr std::uint64_t kQuestionsBetweenLooks = 4;
 
 /// Bytes of files that are mapped and in our memory; 0 when unknown.

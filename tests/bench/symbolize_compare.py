@@ -15,12 +15,12 @@ Names are compared as c++filt prints them, for LLVM's demangler spells types oth
 """
 import argparse
 import collections
+import concurrent.futures
 import json
 import os
 import pathlib
 import random
 import re
-import resource
 import shutil
 import statistics
 import subprocess
@@ -32,7 +32,6 @@ SETS = (('clustered', 20), ('random', 20), ('clustered', 1000), ('random', 1000)
         ('random', 20000))
 # Neighbouring call sites that a cluster takes one or two of each function from.
 CLUSTER = 40
-PATIENCE_SECONDS = 900
 
 
 def call_sites(file):
@@ -80,6 +79,7 @@ def measure(command, text, output):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f'{command[0]} failed with status {process.returncode}')
+    # The peak of a program counts from its fork on: it is never less than what this one takes itself, which must be little.
     return {'seconds': seconds, 'cpu': usage.ru_utime + usage.ru_stime, 'mib': usage.ru_maxrss / 1024}
 
 
@@ -129,8 +129,20 @@ def summary(runs):
 def answers(path):
     """Per address, its frames as (function, file:line)."""
     blocks = pathlib.Path(path).read_text(errors='replace').split('\n\n')
-    return [list(zip(lines[::2], (re.sub(r':\d+$', '', place) if place.count(':') > 1 else place for place in lines[1::2])))
+    without_column = re.compile(r'^(.*:\d+):\d+$')
+    return [list(zip(lines[::2], (without_column.sub(r'\1', place) for place in lines[1::2])))
             for lines in (block.strip('\n').split('\n') for block in blocks if block.strip())]
+
+
+def compare_answers(arguments, addresses, directory):
+    """How many answers differ, by kind; prints as many of them as --show tells. In a process of its own, see measure()."""
+    different = differences(arguments, addresses, directory)
+    shown = collections.Counter()
+    for kind, address, ours, theirs in different:
+        shown[kind] += 1
+        if shown[kind] <= arguments.show:
+            print(f'{address:#x} {kind}:\n  ours   {ours}\n  theirs {theirs}', file=sys.stderr)
+    return dict(shown)
 
 
 def normal(frames):
@@ -213,7 +225,8 @@ def main():
     sites = call_sites(arguments.file)
     all_tools = commands(arguments)
     rows = []
-    with tempfile.TemporaryDirectory(prefix='hawktrace-symbolize-') as name:
+    with (tempfile.TemporaryDirectory(prefix='hawktrace-symbolize-') as name,
+          concurrent.futures.ProcessPoolExecutor(1) as aside):
         directory = pathlib.Path(name)
         for text in arguments.sets:
             shape, count = text.split(':')
@@ -221,16 +234,10 @@ def main():
             tools = {name: command for name, command in all_tools.items()
                      if name != 'eu-addr2line' or len(addresses) <= arguments.eu_most}
             runs = measure_set(arguments, tools, addresses, directory)
-            different = differences(arguments, addresses, directory) if arguments.llvm else []
-            kinds = collections.Counter(kind for kind, *_ in different)
+            kinds = aside.submit(compare_answers, arguments, addresses, directory).result() if arguments.llvm else {}
             for state in arguments.states:
                 rows.append({'set': f'{len(addresses)} {shape}', 'cache': state, 'tools': summary(runs[state]),
-                             'different_answers': dict(kinds)})
-            shown = collections.Counter()
-            for kind, address, ours, theirs in different:
-                shown[kind] += 1
-                if shown[kind] <= arguments.show:
-                    print(f'{address:#x} {kind}:\n  ours   {ours}\n  theirs {theirs}', file=sys.stderr)
+                             'different_answers': kinds})
     print(json.dumps(rows, indent=1)) if arguments.json else markdown(rows)
 
 

@@ -42,7 +42,7 @@ TEST_F(Units, that_do_not_exist_are_null) {
 TEST_F(Units, not_asked_for_longest_are_dropped_first) {
   ASSERT_GE(starts_.size(), 2u);
   for (const std::size_t kept : {0u, 1u}) {
-    UnitCache cache(cache_->sections(), InfoSection(info_section_of(file_->elf())));
+    UnitCache cache(cache_->sections(), info_section_of(file_->elf()));
     cache.at(starts_[kept]);
     cache.trim(SIZE_MAX);
     const std::size_t one = cache.memory_bytes();
@@ -53,6 +53,13 @@ TEST_F(Units, not_asked_for_longest_are_dropped_first) {
     cache.at(starts_[kept]);
     cache.trim(one);  // what was asked just now stays, the other goes
     EXPECT_EQ(cache.memory_bytes(), one);
+
+    UnitCache in_other_order(cache_->sections(), info_section_of(file_->elf()));
+    in_other_order.at(starts_[1 - kept]);
+    in_other_order.trim(SIZE_MAX);
+    in_other_order.at(starts_[kept]);
+    in_other_order.trim(one);
+    EXPECT_EQ(in_other_order.memory_bytes(), one);
   }
 }
 
