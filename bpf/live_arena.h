@@ -104,6 +104,8 @@ HAWK_INLINE int hawk_count_insertion(void)
 	return ++own->insertions % HAWK_GROWTH_CHECK_EVERY == 0;
 }
 
+#define HAWK_ALL_SLOTS ((1u << HAWK_BUCKET_SLOTS) - 1)
+
 /* Bit i: slot i is free. */
 HAWK_INLINE __u32 hawk_free_slots(hawk_bucket_ref bucket)
 {
@@ -471,6 +473,8 @@ static long hawk_empty_misplaced(__u32 number, void *context)
 	moves.step = step;
 	moves.page = hawk_set_page(step, place);
 	moves.bucket = &moves.page->buckets[number % HAWK_PAGE_BUCKETS];
+	if (hawk_free_slots(moves.bucket) == HAWK_ALL_SLOTS)
+		return 0;
 	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++) {
 		__u64 hash = hawk_live_hash(hawk_slot_address(moves.bucket->low[i], moves.bucket->high_and_stack[i]));
 		__u64 elsewhere = hawk_place_in_set(hash, step->sets_log2, step->pages_after) ^ place;
@@ -513,9 +517,11 @@ HAWK_INLINE int hawk_make_step(struct hawk_step *step, struct hawk_geometry geom
 	HAWK_REPEAT(HAWK_LOCK_ATTEMPTS, hawk_lock_in_set, step);
 	all_locked = header->buckets_locked == buckets;
 	if (all_locked) {
-		if (step->pages_after > step->pages_before)
+		/* New pages are zero: in epoch 0 no bucket can be of another one. */
+		if (step->epoch && step->pages_after > step->pages_before)
 			HAWK_REPEAT(HAWK_PAGE_BUCKETS, hawk_start_bucket, step);
-		HAWK_REPEAT(buckets, hawk_use_in_set, step);
+		if (step->epoch)
+			HAWK_REPEAT(buckets, hawk_use_in_set, step);
 		HAWK_REPEAT(buckets, hawk_empty_misplaced, step);
 		hawk_publish(&header->geometry, hawk_geometry_pack(geometry));
 	}

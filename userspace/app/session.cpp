@@ -155,6 +155,7 @@ void Session::take_mapping_events() {
 }
 
 void Session::drain() {
+  tracer_.tend();
   const auto began = std::chrono::steady_clock::now();
   const Drained drained = tracer_.drain();
   longest_drain_ = std::max<std::chrono::nanoseconds>(longest_drain_, std::chrono::steady_clock::now() - began);

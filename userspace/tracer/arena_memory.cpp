@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "bpf/live_geometry.h"
@@ -18,8 +19,8 @@ namespace {
 constexpr std::uint32_t kHeadroomPages = 2 * ArenaMemory::kPagesLow;
 /// Pages to be made at a time: the kernel holds the arena's mutex that long.
 constexpr std::uint32_t kPagesPerCall = 512;
-/// Pages that one call of tend takes away at most, some 50 microseconds each.
-constexpr std::uint32_t kShrinkStepsMost = 4096;
+/// How long one call of tend shrinks the table at most.
+constexpr std::chrono::milliseconds kShrinkTime(25);
 
 /// Runs a program with `range` as its argument; -1: it could not be run.
 int run(int program_fd, hawk_page_range range) {
@@ -86,8 +87,8 @@ std::int64_t ArenaMemory::population() const {
 }
 
 void ArenaMemory::shrink() {
-  for (std::uint32_t step = 0; step < kShrinkStepsMost; ++step) {
-    if (run(programs_.shrink, {}) <= 0) return;
+  const auto end = std::chrono::steady_clock::now() + kShrinkTime;
+  while (std::chrono::steady_clock::now() < end && run(programs_.shrink, {}) > 0) {
   }
 }
 

@@ -13,13 +13,13 @@ namespace hawk {
 namespace {
 
 /// Room for this many frames per stack on average; a stack is mostly shallower than this.
-constexpr std::uint64_t kFramesPerStack = 24;
+constexpr std::uint64_t kFramesPerStack = 20;
 /// Stripes of the counters. More CPUs than this share stripes, which costs them contention but no exactness. Each
 /// stripe is 4 MiB at the default size, and all of them count as our resident memory, because mapping an array maps
 /// every page.
 constexpr std::uint32_t kMaxStripes = 16;
-/// Of the arena's blocks one in 400 goes to the hash map; this is room for one in 128.
-constexpr std::uint32_t kBlocksPerOverflow = 128;
+/// Of the arena's blocks one in 400 goes to the hash map; this is room for one in 256.
+constexpr std::uint32_t kBlocksPerOverflow = 256;
 constexpr std::uint32_t kOverflowLeast = 1024;
 constexpr std::uint32_t kHashBlocksByDefault = 1U << 20;
 /// What a preallocated hash map takes per entry (measured, 16-byte values): the element, its bucket and its place in
@@ -56,7 +56,7 @@ Result<void> plan_arena(const MemoryWishes& wishes, MemoryPlan& plan) {
   const std::uint64_t bytes = HAWK_TRY(bytes_for_blocks(wishes, plan, least_pages * HAWK_ARENA_PAGE_BYTES));
   plan.arena_pages = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(ArenaMemory::pages_for(blocks), bytes / HAWK_ARENA_PAGE_BYTES));
-  // What overflows must stay within the bounds as well: one block in 128 of those that the pages hold.
+  // What overflows must stay within the bounds as well: one block in 256 of those that the pages hold.
   const std::uint64_t held = std::uint64_t{plan.arena_pages} * HAWK_PAGE_SLOTS;
   plan.hash_blocks =
       std::min(plan.hash_blocks, std::max(kOverflowLeast, static_cast<std::uint32_t>(held / kBlocksPerOverflow)));

@@ -365,7 +365,6 @@ void Tracer::tend() {
 LiveTable Tracer::live_table() const { return impl_->table; }
 
 Drained Tracer::drain() {
-  tend();
   Drained drained = impl_->drain.read(impl_->maps);
   if (drained.exec_epoch != impl_->cleaned_epoch) {
     const Result<void> dropped = drop_old_epochs(bpf_map__fd(impl_->skeleton->maps.live_blocks), drained.exec_epoch);

@@ -54,11 +54,12 @@ class Tracer {
 
   /// From here on allocations and frees count.
   void enable();
-  /// What the kernel's books say now. Tends the memory as well.
+  /// What the kernel's books say now.
   Drained drain();
   /// Readable when the programs ask for memory: tend() is due.
   int wakeup_fd() const;
-  /// Gives the programs the memory they will need next, and takes back what they no longer use.
+  /// Gives the programs the memory they will need next, and takes back what they no longer use. Due now and then as
+  /// well.
   void tend();
   LiveTable live_table() const;
   /// Counts a loss that user space noticed; it appears in later drains.
