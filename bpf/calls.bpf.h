@@ -183,13 +183,11 @@ static __always_inline void open_call(struct hawk_call *call, struct pt_regs *ct
 	call->sp = ctx->sp;
 }
 
-/* Entry of an allocating function. Returns whether its return is wanted. */
-static __always_inline bool on_entry(struct pt_regs *ctx, __u64 cookie)
+/* Entry of an allocating function, in a thread that may not be known yet. Returns whether its return is wanted. */
+static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie)
 {
 	if (!state.enabled)
 		return false;
-	struct hawk_thread *thread = known_thread();
-
 	if (!thread)
 		thread = new_thread();
 	if (!thread)
@@ -251,10 +249,8 @@ static __always_inline void settle_nested(struct hawk_call *call)
 /* Return of an allocating function to `pc`, where rsp is `sp` and rbp still what it is in `ctx`. `at_ret`: told by a probe on
  * a ret instruction; such a ret may belong to other functions than those it is probed for. That the thread has an open call
  * says that it is the target's. */
-static __always_inline void on_return(struct pt_regs *ctx, __u64 pc, __u64 sp, bool at_ret)
+static __always_inline void on_return(struct hawk_thread *thread, struct pt_regs *ctx, __u64 pc, __u64 sp, bool at_ret)
 {
-	struct hawk_thread *thread = known_thread();
-
 	/* Not the open call: nested, or begun before the trace. */
 	if (!thread || thread->call.sp != sp - 8 || thread->call.may_throw != at_ret)
 		return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 // The list of hooks. User space decides which of them are loaded, as which kind of uprobe, and where they sit:
 //
-//   session   alloc_session on every allocating function
+//   session   alloc_session on every allocating function, but malloc_session on malloc
 //   multi     alloc_entry and alloc_return on every allocating function
 //   perf      the same, one perf event each
 //   always    free_entry; module_init; the tracepoints
@@ -20,15 +20,25 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 // 6.13 to 6.x take no argument, 7.0 on take the context (kernel commit 8fe4dc4f6456). vmlinux.h declares the former.
 extern bool bpf_session_is_return___ctx(void *ctx) __weak __ksym;
 
-static __always_inline bool session_is_return(struct pt_regs *ctx)
+static __always_inline bool asked_session_is_return(struct pt_regs *ctx)
 {
 	if (bpf_ksym_exists(bpf_session_is_return___ctx))
 		return bpf_session_is_return___ctx(ctx);
 	return bpf_session_is_return();
 }
 
+// To ask costs a call. A return of the open call to code that is in no allocator shows itself: rsp is right behind its slot,
+// and entries are in allocators.
+static __always_inline bool session_is_return(const struct hawk_thread *thread, struct pt_regs *ctx)
+{
+	if (thread && thread->call.sp == ctx->sp - 8 && state.allocators_low &&
+	    (ctx->ip < state.allocators_low || ctx->ip >= state.allocators_high))
+		return true;
+	return asked_session_is_return(ctx);
+}
+
 // At a return probe ip is the restored return address, and sp what the ret left; at a ret instruction both are still to come.
-static __always_inline void returns(struct pt_regs *ctx, bool at_ret)
+static __always_inline void returns(struct hawk_thread *thread, struct pt_regs *ctx, bool at_ret)
 {
 	__u64 pc = ctx->ip, sp = ctx->sp;
 
@@ -37,34 +47,49 @@ static __always_inline void returns(struct pt_regs *ctx, bool at_ret)
 			return;
 		sp += 8;
 	}
-	on_return(ctx, pc, sp, at_ret);
+	on_return(thread, ctx, pc, sp, at_ret);
 }
 
 // 1: leave the return half out.
 SEC("uprobe")
 int alloc_session(struct pt_regs *ctx)
 {
-	bool is_return = session_is_return(ctx);
+	struct hawk_thread *thread = known_thread();
+	bool is_return = session_is_return(thread, ctx);
 	__u64 cookie = is_return ? 0 : bpf_get_attach_cookie(ctx);
 
 	if (is_return || (cookie & HAWK_COOKIE_AT_RET)) {
-		returns(ctx, !is_return);
+		returns(thread, ctx, !is_return);
 		return 1;
 	}
-	return on_entry(ctx, cookie) && !(cookie & HAWK_COOKIE_MAY_THROW) ? 0 : 1;
+	return on_entry(thread, ctx, cookie) && !(cookie & HAWK_COOKIE_MAY_THROW) ? 0 : 1;
+}
+
+// The same for the function that is called most: a malloc whose size is where the ABI passes it. To know that saves asking
+// for the cookie.
+SEC("uprobe")
+int malloc_session(struct pt_regs *ctx)
+{
+	struct hawk_thread *thread = known_thread();
+
+	if (session_is_return(thread, ctx)) {
+		returns(thread, ctx, false);
+		return 1;
+	}
+	return on_entry(thread, ctx, HAWK_CALL_MALLOC) ? 0 : 1;
 }
 
 SEC("uprobe")
 int alloc_entry(struct pt_regs *ctx)
 {
-	on_entry(ctx, bpf_get_attach_cookie(ctx));
+	on_entry(known_thread(), ctx, bpf_get_attach_cookie(ctx));
 	return 0;
 }
 
 SEC("uprobe")
 int alloc_return(struct pt_regs *ctx)
 {
-	returns(ctx, !!(bpf_get_attach_cookie(ctx) & HAWK_COOKIE_AT_RET));
+	returns(known_thread(), ctx, !!(bpf_get_attach_cookie(ctx) & HAWK_COOKIE_AT_RET));
 	return 0;
 }
 
@@ -143,6 +168,7 @@ int BPF_PROG(process_exec, struct task_struct *task, __u32 old_tid)
 	for (int i = 0; i < HAWK_MAX_FRAMELESS_MODULES; i++)
 		state.frameless[i].base = 0;
 	state.allocator_range_count = 0;
+	state.allocators_low = 0;
 	__sync_fetch_and_add(&state.exec_epoch, 1);
 	return 0;
 }

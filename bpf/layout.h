@@ -86,6 +86,8 @@ struct hawk_state {
 	__u64 direct_map;         /* where the kernel has all memory; 0: not found */
 	__u32 threads_in_storage; /* some threads have their state in task storage */
 	struct hawk_frameless_module frameless[HAWK_MAX_FRAMELESS_MODULES];
+	__u64 allocators_low;     /* from the first of allocator_ranges to the end of the last; 0: not all are known */
+	__u64 allocators_high;
 	__u32 allocator_range_count; /* 0: not all of them are known */
 	__u32 pad_3;
 	struct hawk_range allocator_ranges[HAWK_MAX_ALLOCATOR_RANGES];

@@ -98,6 +98,7 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
   bpf_map__set_max_entries(skeleton.maps.frames, static_cast<__u32>(config.frame_capacity));
   bpf_program__set_autoload(skeleton.progs.find_direct_map, config.may_read_directly != 0);
   bpf_program__set_autoload(skeleton.progs.alloc_session, options.way == AttachWay::kSession);
+  bpf_program__set_autoload(skeleton.progs.malloc_session, options.way == AttachWay::kSession);
   bpf_program__set_autoload(skeleton.progs.alloc_entry, options.way != AttachWay::kSession);
   bpf_program__set_autoload(skeleton.progs.alloc_return, options.way != AttachWay::kSession);
   if (options.way == AttachWay::kPerf) return;
@@ -106,8 +107,9 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
                                skeleton.progs.module_init}) {
     bpf_program__set_expected_attach_type(program, multi);
   }
-  bpf_program__set_expected_attach_type(skeleton.progs.alloc_session,
-                                        static_cast<bpf_attach_type>(kAttachTypeUprobeSession));
+  const auto session = static_cast<bpf_attach_type>(kAttachTypeUprobeSession);
+  bpf_program__set_expected_attach_type(skeleton.progs.alloc_session, session);
+  bpf_program__set_expected_attach_type(skeleton.progs.malloc_session, session);
 }
 
 Result<Skeleton> load_programs(const TracerOptions& options, LiveTable table, const MemoryPlan& plan) {
@@ -173,6 +175,13 @@ std::uint64_t cookie_of(const AllocatorFile& allocator, const AllocatorFunction&
   return cookie;
 }
 
+/// Whether malloc_session serves: no more than f(size), with the size where the ABI passes it.
+bool is_malloc(const Probe& probe) {
+  constexpr std::uint64_t kIgnored =
+      HAWK_COOKIE_IN_LIBRARY | std::uint64_t{HAWK_COOKIE_ENTRY} << HAWK_COOKIE_ENTRY_SHIFT;
+  return (probe.cookie & ~kIgnored) == HAWK_CALL_MALLOC;
+}
+
 ProbeSets sort_probes(const AllocatorFile& allocator) {
   ProbeSets sets;
   for (const AllocatorFunction& function : allocator.functions) {
@@ -194,6 +203,11 @@ ProbeSets sort_probes(const AllocatorFile& allocator) {
                                        [](const Probe& a, const Probe& b) { return a.file_offset == b.file_offset; }),
                            sets.throwing_rets.end());
   return sets;
+}
+
+void forget_allocator_ranges(hawk_state& state) {
+  __atomic_store_n(&state.allocators_low, 0, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&state.allocator_range_count, 0, __ATOMIC_SEQ_CST);
 }
 
 /// Destroys every element, all at the same time. Each removal waits for several of the kernel's grace periods, some 40
@@ -309,6 +323,7 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
 
 Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   ProbeSets sets = sort_probes(allocator);
+  forget_allocator_ranges(*impl_->maps.state);  // until they are set again
   const auto& programs = impl_->skeleton->progs;
   if (!sets.frees.empty() && ++impl_->files_with_free > 1) impl_->maps.state->several_allocators = 1;
   const auto has_moved = [](const Probe& probe) { return probe.cookie >> HAWK_COOKIE_MOVED_SHIFT != 0; };
@@ -319,6 +334,11 @@ Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   HAWK_TRY_VOID(impl_->attach(session ? programs.alloc_session : programs.alloc_return, fd, sets.throwing_rets));
   if (!session) HAWK_TRY_VOID(impl_->attach(programs.alloc_return, fd, sets.returning, true));
   std::vector<Probe> entries = std::move(sets.returning);
+  if (session) {
+    const auto mallocs = std::partition(entries.begin(), entries.end(), [](const Probe& p) { return !is_malloc(p); });
+    HAWK_TRY_VOID(impl_->attach(programs.malloc_session, fd, {mallocs, entries.end()}));
+    entries.erase(mallocs, entries.end());
+  }
   entries.insert(entries.end(), sets.throwing.begin(), sets.throwing.end());
   return impl_->attach(session ? programs.alloc_session : programs.alloc_entry, fd, entries);
 }
@@ -342,12 +362,18 @@ void Tracer::set_allocator_ranges(const std::vector<AddressRange>& ranges) {
   hawk_state& state = *impl_->maps.state;
   // Zero says "not all known", which is what the programs shall see while the table is rewritten, or if it is too
   // small.
-  __atomic_store_n(&state.allocator_range_count, 0, __ATOMIC_SEQ_CST);
-  if (ranges.size() > HAWK_MAX_ALLOCATOR_RANGES) return;
+  forget_allocator_ranges(state);
+  if (ranges.size() > HAWK_MAX_ALLOCATOR_RANGES || ranges.empty()) return;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     state.allocator_ranges[i] = {.start = ranges[i].start, .end = ranges[i].end};
   }
+  const auto lower = [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; };
+  const auto ends_lower = [](const AddressRange& a, const AddressRange& b) { return a.end < b.end; };
   __atomic_store_n(&state.allocator_range_count, static_cast<__u32>(ranges.size()), __ATOMIC_SEQ_CST);
+  __atomic_store_n(&state.allocators_high, std::max_element(ranges.begin(), ranges.end(), ends_lower)->end,
+                   __ATOMIC_SEQ_CST);
+  __atomic_store_n(&state.allocators_low, std::min_element(ranges.begin(), ranges.end(), lower)->start,
+                   __ATOMIC_SEQ_CST);
 }
 
 void Tracer::enable() { __atomic_store_n(&impl_->maps.state->enabled, 1, __ATOMIC_SEQ_CST); }
