@@ -262,8 +262,7 @@ static __always_inline void on_return(struct hawk_thread *thread, struct pt_regs
 	call->sp = 0;
 	if (!address)
 		return;
-	walk_stack(thread, pc, sp, ctx->bp);
-	struct hawk_block block = { .size_bytes = call->size_bytes, .stack = stack_number(thread) };
+	struct hawk_block block = { .size_bytes = call->size_bytes, .stack = find_stack(thread, pc, sp, ctx->bp) };
 
 	live_add(address, &block);
 }

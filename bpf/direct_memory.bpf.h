@@ -70,8 +70,11 @@ static __always_inline bool view_holds(const struct hawk_view *view)
 	return !(changed & (HAWK_ENTRY_FRAME | HAWK_ENTRY_PRESENT));
 }
 
-static __noinline bool turn_view(struct hawk_thread *thread, __u64 address)
+/* Shows another page. Not static: checked once by the verifier, and not for each frame of a walk. */
+__noinline int turn_view(struct hawk_thread *thread, __u64 address)
 {
+	if (!thread)
+		return 0;
 	if (thread->view.address != HAWK_NO_VIEW && !view_holds(&thread->view))
 		return false;
 	return find_page(thread->page_tables, state.direct_map, address, &thread->view);

@@ -157,4 +157,15 @@ static __always_inline __u32 stack_number(struct hawk_thread *thread)
 	return known != HAWK_NO_STACK ? known : intern_new(thread);
 }
 
+/* The number of the stack that the allocator was called from; pc, sp, fp: as they are in its caller. Not static: the verifier
+ * then checks it once, and not for each kind of memory that a thread's state can be in and each way that leads here, which
+ * takes it half a second. */
+__noinline int find_stack(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
+{
+	if (!thread)
+		return HAWK_NO_STACK;
+	walk_stack(thread, pc, sp, fp);
+	return stack_number(thread);
+}
+
 #endif
