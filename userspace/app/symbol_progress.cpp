@@ -41,6 +41,11 @@ std::vector<SourceFrame> ProgressSymbolizer::frames(ModuleId module, std::uint64
   return answer;
 }
 
+void ProgressSymbolizer::prepare(ModuleId module, std::span<const std::uint64_t> module_offsets) {
+  symbolizer_.prepare(module, module_offsets);
+  if (outlet_.put && done_ < expected_ && outlet_.now() >= next_) tell();
+}
+
 void ProgressSymbolizer::tell() {
   std::string text = progress_text(done_, expected_);
   if (!outlet_.is_terminal) {

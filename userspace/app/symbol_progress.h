@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,7 @@ class ProgressSymbolizer : public Symbolizer {
   void expect(std::size_t addresses);
 
   std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override;
+  void prepare(ModuleId module, std::span<const std::uint64_t> module_offsets) override;
   SymbolSource source(ModuleId module) override { return symbolizer_.source(module); }
 
  private:

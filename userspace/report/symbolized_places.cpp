@@ -1,6 +1,8 @@
 #include "userspace/report/symbolized_places.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace hawk {
@@ -24,6 +26,23 @@ std::vector<PlaceId> distinct_places(const Snapshot& snapshot, const std::vector
   return places;
 }
 
+/// Looked up together: enough to share what they need of the debug information, few enough to see progress.
+constexpr std::size_t kPreparedTogether = 2000;
+
+/// Announces the places from `first` on, as far as they are of one module. Returns the first one that is not announced.
+std::size_t prepare_from(const Snapshot& snapshot, const std::vector<PlaceId>& places, std::size_t first,
+                         Symbolizer& symbolizer) {
+  const std::optional<ModuleId> module = snapshot.place(places[first]).module;
+  std::vector<std::uint64_t> offsets;
+  std::size_t end = first;
+  while (end < places.size() && offsets.size() < kPreparedTogether && snapshot.place(places[end]).module == module) {
+    offsets.push_back(snapshot.place(places[end]).module_offset);
+    ++end;
+  }
+  if (module) symbolizer.prepare(*module, offsets);
+  return end;
+}
+
 }  // namespace
 
 void symbolize_places(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks, Symbolizer& symbolizer,
@@ -33,8 +52,11 @@ void symbolize_places(const Snapshot& snapshot, const std::vector<const StackRec
     const auto is_asked = [&](PlaceId place) { return snapshot.place(place).module.has_value(); };
     observer(static_cast<std::size_t>(std::count_if(places.begin(), places.end(), is_asked)));
   }
-  for (const PlaceId id : places) {
+  std::size_t prepared = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const PlaceId id = places[i];
     const Frame& place = snapshot.place(id);
+    if (i == prepared) prepared = prepare_from(snapshot, places, i, symbolizer);
     std::vector<SourceFrame> sources;
     if (place.module) sources = symbolizer.frames(*place.module, place.module_offset);
     if (sources.empty()) sources.emplace_back();

@@ -19,11 +19,16 @@ class SlowSymbolizer : public Symbolizer {
     asked.push_back(module_offset);
     return {{.function = "f", .file = {}, .line = static_cast<std::uint32_t>(module), .inlined = false}};
   }
+  void prepare(ModuleId, std::span<const std::uint64_t> offsets) override {
+    now += takes * offsets.size();
+    prepared.assign(offsets.begin(), offsets.end());
+  }
   SymbolSource source(ModuleId) override { return SymbolSource::kSymtab; }
 
   std::chrono::steady_clock::time_point now;
   milliseconds takes{0};
   std::vector<std::uint64_t> asked;
+  std::vector<std::uint64_t> prepared;
 };
 
 class SymbolProgress : public testing::Test {
@@ -62,6 +67,16 @@ TEST_F(SymbolProgress, WorkOfLessThanASecondIsNotTalkedAbout) {
     ask(progress, 2, milliseconds(0));
   }
   EXPECT_EQ(told_, Lines{});
+}
+
+TEST_F(SymbolProgress, PreparationIsPassedOnAndTalkedAbout) {
+  ProgressSymbolizer progress(slow_, outlet(false));
+  slow_.takes = milliseconds(600);
+  progress.expect(4);
+  const std::vector<std::uint64_t> offsets = {0x10, 0x20};
+  progress.prepare(ModuleId{1}, offsets);
+  EXPECT_EQ(slow_.prepared, offsets);
+  EXPECT_EQ(told_, Lines{"hawktrace: reading debug information, 0 of 4 addresses\n"});
 }
 
 TEST_F(SymbolProgress, LogGetsALineAtTheFirstSecondAndThenEveryFive) {

@@ -14,12 +14,18 @@ namespace {
 class NotingSymbolizer : public Symbolizer {
  public:
   std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override {
+    EXPECT_NE(std::find(announced.begin(), announced.end(), Frame{0, module, module_offset}), announced.end());
     asked.push_back({0, module, module_offset});
     return {};
+  }
+  void prepare(ModuleId module, std::span<const std::uint64_t> module_offsets) override {
+    EXPECT_TRUE(std::is_sorted(module_offsets.begin(), module_offsets.end()));
+    for (const std::uint64_t offset : module_offsets) announced.push_back({0, module, offset});
   }
   SymbolSource source(ModuleId) override { return SymbolSource::kNone; }
 
   std::vector<Frame> asked;
+  std::vector<Frame> announced;  ///< by prepare
 };
 
 struct Outcome {
