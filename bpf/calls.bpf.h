@@ -13,13 +13,14 @@
  *     below the open    holds the trampoline       elsewhere           left, and nobody has written to its slot since
  *
  * The trampoline is what the kernel puts in place of the return address while a return probe is pending. A call that may
- * throw has its returns probed at their instructions instead; its slot keeps the address, and a throw is no loss.
+ * throw has its returns probed at instructions of its own instead; its slot keeps the address, and a throw is no loss.
  *
  * An allocator in the executable itself has callers in the same file, so that the last two rows cannot be told apart there:
  * calls are then taken for nested, and counted as hidden if the open call never returns. */
 #ifndef HAWKTRACE_CALLS_BPF_H
 #define HAWKTRACE_CALLS_BPF_H
 
+#include "bpf/condition.h"
 #include "bpf/intern.bpf.h"
 #include "bpf/kinds.h"
 #include "bpf/live_table.bpf.h"
@@ -114,7 +115,7 @@ struct hawk_arguments {
  * which the verifier refuses. The assembler text, a comment, makes each of them different. */
 #define REGISTER(field) ({ __u64 value = ctx->field; __asm__ volatile("# " #field : "+r"(value)); value; })
 
-/* A general register by the number that instructions encode it with; neither the stack nor the frame pointer. */
+/* A general register by the number that instructions encode it with; not the stack pointer. */
 static __noinline __u64 register_value(struct pt_regs *ctx, __u32 number)
 {
 	switch (number) {
@@ -126,6 +127,8 @@ static __noinline __u64 register_value(struct pt_regs *ctx, __u32 number)
 		return REGISTER(dx);
 	case 3:
 		return REGISTER(bx);
+	case 5:
+		return REGISTER(bp);
 	case HAWK_RSI:
 		return REGISTER(si);
 	case HAWK_RDI:
@@ -246,25 +249,60 @@ static __always_inline void settle_nested(struct hawk_call *call)
 	call->nested = 0;
 }
 
-/* Return of an allocating function to `pc`, where rsp is `sp` and rbp still what it is in `ctx`. `at_ret`: told by a probe on
- * a ret instruction; such a ret may belong to other functions than those it is probed for. That the thread has an open call
- * says that it is the target's. */
-static __always_inline void on_return(struct hawk_thread *thread, struct pt_regs *ctx, __u64 pc, __u64 sp, bool at_ret)
+/* How a call returns: its result, and the caller's registers then. */
+struct hawk_return {
+	__u64 result, pc, sp, fp;
+};
+
+/* Whether what returns is the thread's open call, which has its return address at `slot`. If not, it is nested, or was begun
+ * before the trace, or is not the target's. */
+static __always_inline bool is_open_call(const struct hawk_thread *thread, __u64 slot, bool may_throw)
 {
-	/* Not the open call: nested, or begun before the trace. */
-	if (!thread || thread->call.sp != sp - 8 || thread->call.may_throw != at_ret)
-		return;
+	return thread && thread->call.sp == slot && thread->call.may_throw == may_throw;
+}
+
+static __always_inline void on_return(struct hawk_thread *thread, const struct hawk_return *end)
+{
 	struct hawk_call *call = &thread->call;
-	__u64 address = returned_address(call, ctx->ax);
+	__u64 address = returned_address(call, end->result);
 
 	settle_old_block(call, address == 0);
 	settle_nested(call);
 	call->sp = 0;
 	if (!address)
 		return;
-	struct hawk_block block = { .size_bytes = call->size_bytes, .stack = find_stack(thread, pc, sp, ctx->bp) };
+	struct hawk_block block = { .size_bytes = call->size_bytes, .stack = find_stack(thread, end->pc, end->sp, end->fp) };
 
 	live_add(address, &block);
+}
+
+/* At a return probe: ip is the return address, restored, and sp what the ret has left. */
+static __always_inline void on_return_probe(struct hawk_thread *thread, struct pt_regs *ctx)
+{
+	struct hawk_return end = { .result = ctx->ax, .pc = ctx->ip, .sp = ctx->sp, .fp = ctx->bp };
+
+	if (is_open_call(thread, end.sp - 8, false))
+		on_return(thread, &end);
+}
+
+/* At a probe on an instruction from which a function that may throw returns, all of that still to come. The instruction may
+ * belong to other functions too than those it is probed for. */
+static __always_inline void on_return_point(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie)
+{
+	if ((cookie & HAWK_COOKIE_RETURNS_IF) && !hawk_condition_holds(ctx->flags, cookie >> HAWK_COOKIE_CONDITION_SHIFT & 15))
+		return;
+	__u64 slot = ctx->sp + (cookie >> HAWK_COOKIE_SLOT_SHIFT & HAWK_COOKIE_WORDS) * 8;
+	struct hawk_return end = { .result = ctx->ax, .sp = slot + 8, .fp = ctx->bp };
+	__u32 result_register = cookie >> HAWK_COOKIE_RESULT_SHIFT & 15;
+	__u64 saved_rbp = cookie >> HAWK_COOKIE_SAVED_RBP_SHIFT & HAWK_COOKIE_WORDS;
+
+	if (!is_open_call(thread, slot, true) || bpf_probe_read_user(&end.pc, sizeof(end.pc), (void *)slot))
+		return;
+	if (saved_rbp && bpf_probe_read_user(&end.fp, sizeof(end.fp), (void *)(ctx->sp + (saved_rbp - 1) * 8)))
+		return;
+	if (result_register)
+		end.result = register_value(ctx, result_register);
+	on_return(thread, &end);
 }
 
 /* Whether a free that the live table knows nothing of was called from inside an allocating call of the same thread: then it

@@ -7,7 +7,7 @@
 //   always    free_entry; module_init; the tracepoints
 //
 // A function that may throw must not have its return address replaced, which no unwinder could pass: its returns are probed
-// at their ret instructions, by alloc_session or alloc_return as well.
+// at their ret instructions or shortly before, by alloc_session or alloc_return as well.
 #include "vmlinux.h"
 
 #include <bpf/bpf_helpers.h>
@@ -37,29 +37,20 @@ static __always_inline bool session_is_return(const struct hawk_thread *thread, 
 	return asked_session_is_return(ctx);
 }
 
-// At a return probe ip is the restored return address, and sp what the ret left; at a ret instruction both are still to come.
-static __always_inline void returns(struct hawk_thread *thread, struct pt_regs *ctx, bool at_ret)
-{
-	__u64 pc = ctx->ip, sp = ctx->sp;
-
-	if (at_ret) {
-		if (bpf_probe_read_user(&pc, sizeof(pc), (void *)sp))
-			return;
-		sp += 8;
-	}
-	on_return(thread, ctx, pc, sp, at_ret);
-}
-
 // 1: leave the return half out.
 SEC("uprobe")
 int alloc_session(struct pt_regs *ctx)
 {
 	struct hawk_thread *thread = known_thread();
-	bool is_return = session_is_return(thread, ctx);
-	__u64 cookie = is_return ? 0 : bpf_get_attach_cookie(ctx);
 
-	if (is_return || (cookie & HAWK_COOKIE_AT_RET)) {
-		returns(thread, ctx, !is_return);
+	if (session_is_return(thread, ctx)) {
+		on_return_probe(thread, ctx);
+		return 1;
+	}
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	if (cookie & HAWK_COOKIE_AT_RET) {
+		on_return_point(thread, ctx, cookie);
 		return 1;
 	}
 	return on_entry(thread, ctx, cookie) && !(cookie & HAWK_COOKIE_MAY_THROW) ? 0 : 1;
@@ -73,7 +64,7 @@ int malloc_session(struct pt_regs *ctx)
 	struct hawk_thread *thread = known_thread();
 
 	if (session_is_return(thread, ctx)) {
-		returns(thread, ctx, false);
+		on_return_probe(thread, ctx);
 		return 1;
 	}
 	return on_entry(thread, ctx, HAWK_CALL_MALLOC) ? 0 : 1;
@@ -89,7 +80,13 @@ int alloc_entry(struct pt_regs *ctx)
 SEC("uprobe")
 int alloc_return(struct pt_regs *ctx)
 {
-	returns(known_thread(), ctx, !!(bpf_get_attach_cookie(ctx) & HAWK_COOKIE_AT_RET));
+	struct hawk_thread *thread = known_thread();
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	if (cookie & HAWK_COOKIE_AT_RET)
+		on_return_point(thread, ctx, cookie);
+	else
+		on_return_probe(thread, ctx);
 	return 0;
 }
 

@@ -21,7 +21,9 @@ enum hawk_call_kind {
 #define HAWK_COOKIE_MAY_THROW 0x100
 /* It belongs to a shared library: a direct call of it comes from the library itself. */
 #define HAWK_COOKIE_IN_LIBRARY 0x200
-/* The probe is on one of its ret instructions; the rest of the cookie has no meaning. */
+/* The probe is where a function that may throw returns: on one of its ret instructions, or before that, on an instruction
+ * from which nothing else can happen any more. Of the rest of the cookie only HAWK_COOKIE_RETURNS_IF and what follows it
+ * has a meaning then. At a ret all that is zero. */
 #define HAWK_COOKIE_AT_RET 0x400
 /* Bytes from its first instruction to the probed one, 16 bits. */
 #define HAWK_COOKIE_ENTRY_SHIFT 16
@@ -32,5 +34,16 @@ enum hawk_call_kind {
 #define HAWK_RDX 2
 #define HAWK_RSI 6
 #define HAWK_RDI 7
+
+/* It returns only if the condition holds: four bits, see bpf/condition.h. */
+#define HAWK_COOKIE_RETURNS_IF 0x800
+#define HAWK_COOKIE_CONDITION_SHIFT 16
+/* The register that holds the result, four bits; zero is rax. */
+#define HAWK_COOKIE_RESULT_SHIFT 20
+/* Words from rsp up to the return address, 16 bits. */
+#define HAWK_COOKIE_SLOT_SHIFT 24
+/* Words from rsp up to the caller's rbp, plus one, 16 bits; zero: it is in rbp. */
+#define HAWK_COOKIE_SAVED_RBP_SHIFT 40
+#define HAWK_COOKIE_WORDS 0xffff
 
 #endif

@@ -22,6 +22,9 @@ void check_functions(const std::vector<hawk::AllocatorFunction>& functions, std:
     for (const std::uint64_t offset : function.return_offsets) {
       HAWK_CHECK(offset < file_bytes, "a return outside the file");
     }
+    for (const hawk::ReturnPointAt& at : function.return_points) {
+      HAWK_CHECK(at.file_offset < file_bytes, "a point of return outside the file");
+    }
   }
 }
 

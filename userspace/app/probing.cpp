@@ -84,7 +84,8 @@ Result<void> Probing::probe_allocator(const MappedModule& module, bool is_expect
     const bool returns = function.kind != HAWK_CALL_FREE;
     traps_.back().push_back({.stepped_entry = function.single_stepped,
                              .kernel_return = returns && !function.may_throw,
-                             .stepped_return = returns && function.may_throw});
+                             .stepped_return = returns && function.may_throw && function.return_points.empty(),
+                             .emulated_return = !function.return_points.empty()});
   }
   for (const ProbedFunction& function : allocators_.back().functions) {
     log_verbose(fmt::format("probe {} in {} at {:#x}, {}{}", function.name, module.path, function.probe_offset,
@@ -144,6 +145,7 @@ void Probing::set_costs(const ProbeCosts& costs) {
       std::uint64_t cost_ns = traps.stepped_entry ? costs.stepped_ns : costs.emulated_ns;
       if (traps.kernel_return) cost_ns += costs.return_ns;
       if (traps.stepped_return) cost_ns += costs.stepped_ns;
+      if (traps.emulated_return) cost_ns += costs.emulated_ns;
       allocators_[i].functions[j].cost_ns = cost_ns;
     }
   }

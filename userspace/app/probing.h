@@ -52,8 +52,9 @@ class Probing {
   /// What each call of a function runs into.
   struct Traps {
     bool stepped_entry = false;
-    bool kernel_return = false;   ///< a return probe
-    bool stepped_return = false;  ///< a probe on its ret
+    bool kernel_return = false;    ///< a return probe
+    bool stepped_return = false;   ///< a probe on its ret
+    bool emulated_return = false;  ///< a probe from where it is certain to return
   };
 
   Result<void> probe_module(ModuleId id, bool is_expected);

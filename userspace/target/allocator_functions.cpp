@@ -19,6 +19,7 @@
 #include "userspace/target/allocator_catalogue.h"
 #include "userspace/target/function_walk.h"
 #include "userspace/target/probe_placement.h"
+#include "userspace/target/return_points.h"
 
 namespace hawk {
 namespace {
@@ -79,25 +80,77 @@ bool is_forwarder(TargetResolver& resolver, const Candidates& candidates, const 
   return walk.incomplete.empty() && walk.returns.empty() && walk.ended_paths > 0;
 }
 
-/// File offsets of the function's returns, or why they cannot be had.
+/// Where the function's returns are seen, or why that cannot be known.
 std::optional<std::string> find_returns(TargetResolver& resolver, const Candidate& candidate,
-                                        std::vector<std::uint64_t>& return_offsets) {
-  const FunctionWalk walk = walk_function(resolver, candidate.extent);
+                                        std::uint64_t entry_probe_vaddr, ReturnPlaces& places) {
+  WalkOptions options;
+  options.record_steps = true;
+  const FunctionWalk walk = walk_function(resolver, candidate.extent, options);
   if (!walk.incomplete.empty()) return walk.incomplete;
-  for (const std::uint64_t vaddr : walk.returns) {
-    if (const std::optional<std::uint64_t> offset = resolver.image().file_offset_of(vaddr)) {
-      return_offsets.push_back(*offset);
+  if (walk.returns.empty()) return "it has no return instruction";
+  places = place_returns(resolver, candidate.extent, walk, entry_probe_vaddr);
+  // Of all else it is not known what has to be done at the return.
+  if (candidate.kind != HAWK_CALL_MALLOC && candidate.kind != HAWK_CALL_ALIGNED_ALLOC) places.give_up_points();
+  return std::nullopt;
+}
+
+/// By file offset of the functions' entries.
+using ReturnsByEntry = std::map<std::uint64_t, ReturnPlaces>;
+
+/// Whether others probe an instruction of `places` too: its `ret`, which they share but have found no points for, or an
+/// instruction that has two meanings then.
+bool is_shared(const ElfImage& image, const AllocatorFile& file, const ReturnsByEntry& returns,
+               const ReturnPlaces& places) {
+  const auto has_point = [&](std::uint64_t vaddr) {
+    return std::any_of(places.points.begin(), places.points.end(),
+                       [vaddr](const ReturnPoint& point) { return point.vaddr == vaddr; });
+  };
+  for (const auto& [entry, others] : returns) {
+    const bool share_a_ret = std::any_of(others.rets.begin(), others.rets.end(), [&](std::uint64_t vaddr) {
+      return std::binary_search(places.hidden.begin(), places.hidden.end(), vaddr);
+    });
+    const bool share_a_point =
+        &others != &places && std::any_of(others.points.begin(), others.points.end(),
+                                          [&](const ReturnPoint& point) { return has_point(point.vaddr); });
+    if (share_a_ret || share_a_point) return true;
+  }
+  return std::any_of(file.functions.begin(), file.functions.end(), [&](const AllocatorFunction& function) {
+    const std::optional<std::uint64_t> vaddr = image.vaddr_of(function.probe_offset);
+    return !vaddr || has_point(*vaddr);
+  });
+}
+
+/// Gives every function its returns. One that gives up its points has more `ret`, so that others may have to follow.
+void settle_returns(const ElfImage& image, ReturnsByEntry& returns, AllocatorFile& file) {
+  for (bool settled = false; !settled;) {
+    settled = true;
+    for (auto& [entry, places] : returns) {
+      if (places.points.empty() || !is_shared(image, file, returns, places)) continue;
+      places.give_up_points();
+      settled = false;
     }
   }
-  if (return_offsets.empty()) return "it has no return instruction";
-  return std::nullopt;
+  for (AllocatorFunction& function : file.functions) {
+    const auto found = returns.find(function.entry_offset);
+    if (found == returns.end()) continue;
+    for (const std::uint64_t vaddr : found->second.rets) {
+      if (const std::optional<std::uint64_t> offset = image.file_offset_of(vaddr)) {
+        function.return_offsets.push_back(*offset);
+      }
+    }
+    for (const ReturnPoint& point : found->second.points) {
+      if (const std::optional<std::uint64_t> offset = image.file_offset_of(point.vaddr)) {
+        function.return_points.push_back({*offset, point});
+      }
+    }
+  }
 }
 
 void add_unprobed(AllocatorFile& file, const Candidate& candidate, const std::string& reason) {
   for (const std::string& name : candidate.names) file.unprobed.push_back({name, reason});
 }
 
-void add_function(TargetResolver& resolver, const Candidate& candidate, AllocatorFile& file) {
+void add_function(TargetResolver& resolver, const Candidate& candidate, AllocatorFile& file, ReturnsByEntry& returns) {
   if (candidate.conflict) return add_unprobed(file, candidate, "functions of different kinds share its address");
   const std::optional<std::uint64_t> entry_offset = resolver.image().file_offset_of(candidate.extent.vaddr);
   const ProbePlace place = place_probe(resolver, candidate.extent, candidate.kind);
@@ -113,10 +166,15 @@ void add_function(TargetResolver& resolver, const Candidate& candidate, Allocato
                              .single_stepped = place.single_stepped,
                              .arguments = place.arguments,
                              .return_offsets = {},
+                             .return_points = {},
                              .may_throw = candidate.may_throw};
   if (candidate.may_throw) {
-    const std::optional<std::string> reason = find_returns(resolver, candidate, function.return_offsets);
-    if (reason) return add_unprobed(file, candidate, *reason);
+    const std::optional<std::string> reason =
+        find_returns(resolver, candidate, place.vaddr, returns[function.entry_offset]);
+    if (reason) {
+      returns.erase(function.entry_offset);
+      return add_unprobed(file, candidate, *reason);
+    }
   }
   file.functions.push_back(std::move(function));
 }
@@ -128,11 +186,13 @@ AllocatorFile find_allocator_functions(const ElfImage& image) {
   const Candidates candidates = find_candidates(image);
   AllocatorFile file;
   file.is_library = image.is_library();
+  ReturnsByEntry returns;
   for (const auto& [vaddr, candidate] : candidates) {
     const bool may_be_forwarder = candidate.only_operators || candidate.kind == HAWK_CALL_FREE;
     if (may_be_forwarder && is_forwarder(resolver, candidates, candidate)) continue;
-    add_function(resolver, candidate, file);
+    add_function(resolver, candidate, file, returns);
   }
+  settle_returns(image, returns, file);
   std::sort(file.functions.begin(), file.functions.end(),
             [](const AllocatorFunction& a, const AllocatorFunction& b) { return a.entry_offset < b.entry_offset; });
   return file;

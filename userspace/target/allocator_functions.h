@@ -7,8 +7,15 @@
 
 #include "bpf/kinds.h"
 #include "userspace/target/elf_image.h"
+#include "userspace/target/return_points.h"
 
 namespace hawk {
+
+/// See ReturnPoint.
+struct ReturnPointAt {
+  std::uint64_t file_offset = 0;
+  ReturnPoint point;
+};
 
 /// One address to probe, with all the names it goes by.
 struct AllocatorFunction {
@@ -21,10 +28,12 @@ struct AllocatorFunction {
   /// Registers that hold its arguments there, by the numbers that instructions encode: see ProbePlace.
   std::array<std::uint8_t, 3> arguments = {HAWK_RDI, HAWK_RSI, HAWK_RDX};
   /// The function may throw, so that the kernel's return probe (which no unwinder can cross) is out of the question:
-  /// the result is taken by probes on these `ret` instructions, as file offsets. Empty for functions that never throw.
-  /// A slow path that the function jumps to may be shared with other functions, or be called from within this one: a
-  /// `ret` is this function's only where rsp is what it was at the entry probe.
+  /// the result is taken by probes on these `ret` instructions, as file offsets, and on return_points instead of
+  /// others. Both are empty for functions that never throw. A slow path that the function jumps to may be shared with
+  /// other functions, or be called from within this one: a `ret` is this function's only where rsp is what it was at
+  /// the entry probe.
   std::vector<std::uint64_t> return_offsets;
+  std::vector<ReturnPointAt> return_points;
   bool may_throw = false;
 };
 

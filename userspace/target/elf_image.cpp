@@ -12,6 +12,7 @@
 #include "userspace/target/elf_dynamic.h"
 #include "userspace/target/elf_sections.h"
 #include "userspace/target/elf_segments.h"
+#include "userspace/target/unwind_index.h"
 
 namespace hawk {
 namespace {
@@ -71,6 +72,7 @@ struct ElfImage::Impl {
   std::optional<ElfDynamic> dynamic;
   std::string interpreter;
   std::string build_id;
+  std::optional<std::uint64_t> unwind_index_vaddr;
   mutable std::optional<std::map<std::uint64_t, std::string>> got_symbols;
 
   void read_program_headers(std::span<const std::uint8_t> head);
@@ -110,6 +112,7 @@ void ElfImage::Impl::take(const Elf64_Phdr& segment, std::span<const std::uint8_
       interpreter.assign(bytes.begin(), std::find(bytes.begin(), bytes.end(), 0));
     });
   }
+  if (segment.p_type == PT_GNU_EH_FRAME) unwind_index_vaddr = segment.p_vaddr;
   if (segment.p_type == PT_NOTE && segment.p_filesz <= kMaxNoteBytes && build_id.empty()) {
     with_bytes(segment.p_offset, segment.p_filesz, head,
                [&](std::span<const std::uint8_t> bytes) { build_id = build_id_in(bytes, segment.p_align); });
@@ -167,6 +170,14 @@ std::optional<std::uint64_t> ElfImage::code_bias(std::uint64_t file_offset, std:
 
 std::span<const std::uint8_t> ElfImage::code_at(std::uint64_t vaddr, std::size_t max_bytes) const {
   return impl_->segments.code_at(vaddr, max_bytes);
+}
+
+bool ElfImage::code_may_contain(std::span<const std::uint8_t> bytes) const {
+  return impl_->segments.code_may_contain(bytes);
+}
+
+bool ElfImage::handles_no_exceptions(std::uint64_t vaddr) const {
+  return impl_->unwind_index_vaddr && hawk::handles_no_exceptions(impl_->segments, *impl_->unwind_index_vaddr, vaddr);
 }
 
 std::optional<std::string_view> ElfImage::got_symbol(std::uint64_t slot_vaddr) const {

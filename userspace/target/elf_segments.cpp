@@ -16,6 +16,9 @@ constexpr std::uint64_t kMaxReadBytes = 256u << 20;
 /// A piece of code starts at a multiple of this and is twice as long, so that any request lies within one piece.
 constexpr std::uint64_t kCodePieceBytes = 64u << 10;
 
+constexpr std::uint64_t kMaxSearchedBytes = 64u << 20;
+constexpr std::uint64_t kSearchPieceBytes = 1u << 20;
+
 bool sum_overflows(std::uint64_t a, std::uint64_t b) { return a > std::numeric_limits<std::uint64_t>::max() - b; }
 
 std::uint64_t size_of(int fd) {
@@ -123,6 +126,23 @@ std::span<const std::uint8_t> ElfSegments::code_at(std::uint64_t vaddr, std::siz
   if (skipped_bytes >= piece.size()) return {};
   const std::size_t wanted_bytes = std::min<std::size_t>(max_bytes, kCodePieceBytes);
   return piece.subspan(skipped_bytes, std::min<std::size_t>(wanted_bytes, piece.size() - skipped_bytes));
+}
+
+bool ElfSegments::code_may_contain(std::span<const std::uint8_t> bytes) const {
+  std::uint64_t searched_bytes = 0;
+  for (const LoadSegment& segment : segments_) {
+    if (!segment.executable) continue;
+    searched_bytes += segment.file_bytes;
+    if (searched_bytes > kMaxSearchedBytes) return true;
+    for (std::uint64_t at = 0; at < segment.file_bytes; at += kSearchPieceBytes) {
+      // Pieces overlap, so that nothing is missed between two of them.
+      const std::uint64_t wanted_bytes = std::min(kSearchPieceBytes + bytes.size(), segment.file_bytes - at);
+      const std::vector<std::uint8_t> piece = read_file(segment.file_offset + at, wanted_bytes);
+      if (piece.size() < wanted_bytes) return true;
+      if (std::search(piece.begin(), piece.end(), bytes.begin(), bytes.end()) != piece.end()) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace hawk

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -30,6 +31,10 @@ class Walker {
     walk.returns.assign(returns_.begin(), returns_.end());
     for (std::pair<const std::uint64_t, CallSite>& call : calls_) walk.calls.push_back(std::move(call.second));
     walk.ended_paths = ended_paths_.size();
+    if (options_.record_steps) {
+      for (const auto& [vaddr, state] : states_) walk.steps[vaddr].before = state;
+      for (const auto& [from, to] : edges_) walk.steps[from].successors.push_back(to);
+    }
     walk.incomplete = incomplete_;
     return walk;
   }
@@ -40,6 +45,7 @@ class Walker {
   }
 
   void reach(std::uint64_t vaddr, const StackState& state) {
+    if (options_.record_steps && visited_) edges_.emplace(*visited_, vaddr);
     const auto known = states_.find(vaddr);
     if (known == states_.end()) {
       if (states_.size() >= options_.max_instructions) return give_up("its code is too long to be followed");
@@ -55,6 +61,7 @@ class Walker {
 
   void visit(std::uint64_t vaddr) {
     const StackState before = states_.at(vaddr);
+    visited_ = vaddr;
     const std::optional<Instruction> instruction = decode_at(resolver_.image(), vaddr);
     if (!instruction) return give_up("its code could not be decoded");
     const StackState state = after(*instruction, before);
@@ -125,6 +132,8 @@ class Walker {
   const WalkOptions& options_;
   std::unordered_map<std::uint64_t, StackState> states_;
   std::deque<std::uint64_t> pending_;
+  std::optional<std::uint64_t> visited_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> edges_;
   std::set<std::uint64_t> branch_targets_;
   std::set<std::uint64_t> returns_;
   std::set<std::uint64_t> ended_paths_;

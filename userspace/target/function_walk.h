@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,19 @@ struct CallSite {
   StackState state;  ///< as it is once the call has returned
 };
 
+/// One instruction that some path through a function runs through.
+struct WalkStep {
+  StackState before;                      ///< however it is reached
+  std::vector<std::uint64_t> successors;  ///< where paths go from it; none: they end there
+};
+
 /// What all paths through a function have in store.
 struct FunctionWalk {
   std::vector<std::uint64_t> branch_targets;  ///< of direct jumps and branches; sorted
   std::vector<CallSite> calls;                ///< sorted by return_vaddr
   std::vector<std::uint64_t> returns;         ///< vaddrs of `ret`, those of tail-called functions included; sorted
   std::size_t ended_paths = 0;                ///< jumps and calls at which WalkOptions::ends_path said so
+  std::map<std::uint64_t, WalkStep> steps;    ///< by vaddr; only if WalkOptions::record_steps
   std::string incomplete;                     ///< why not everything was followed; empty: everything was
 };
 
@@ -40,6 +48,7 @@ struct WalkOptions {
   std::function<bool(const CodeTarget&)> ends_path = [](const CodeTarget&) { return false; };
   /// Paths on which the first argument has been found to be null are left alone.
   bool skip_null_argument = false;
+  bool record_steps = false;
 };
 
 /// Follows every path from the function's entry: both ways of branches, over calls, through direct jumps into other

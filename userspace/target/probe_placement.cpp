@@ -35,14 +35,6 @@ std::array<bool, 3> arguments_read(hawk_call_kind kind) {
   }
 }
 
-/// The general registers, by the numbers that instructions encode them with.
-constexpr std::array kRegisters = {
-    ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_RCX, ZYDIS_REGISTER_RDX, ZYDIS_REGISTER_RBX,
-    ZYDIS_REGISTER_RSP, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_RSI, ZYDIS_REGISTER_RDI,
-    ZYDIS_REGISTER_R8,  ZYDIS_REGISTER_R9,  ZYDIS_REGISTER_R10, ZYDIS_REGISTER_R11,
-    ZYDIS_REGISTER_R12, ZYDIS_REGISTER_R13, ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R15,
-};
-
 /// Which registers hold the arguments, followed through straight code.
 class ArgumentCopies {
  public:
@@ -52,8 +44,8 @@ class ArgumentCopies {
   void step(const Instruction& instruction) {
     for (std::uint32_t& holders : holders_) {
       std::uint32_t left = holders;
-      for (std::size_t number = 0; number < kRegisters.size(); ++number) {
-        if (instruction.writes(kRegisters[number])) left &= ~(1u << number);
+      for (std::size_t number = 0; number < kGeneralRegisters.size(); ++number) {
+        if (instruction.writes(kGeneralRegisters[number])) left &= ~(1u << number);
       }
       if (instruction.decoded.mnemonic == ZYDIS_MNEMONIC_MOV) left |= copy_made(instruction, holders);
       holders = left;
@@ -82,10 +74,10 @@ class ArgumentCopies {
   static constexpr std::array<std::uint8_t, 3> kPassedIn = {HAWK_RDI, HAWK_RSI, HAWK_RDX};
 
   static std::uint32_t copy_made(const Instruction& instruction, std::uint32_t holders) {
-    for (std::size_t from = 0; from < kRegisters.size(); ++from) {
-      if ((holders >> from & 1) == 0 || !instruction.is_register(1, kRegisters[from])) continue;
-      for (std::size_t to = 0; to < kRegisters.size(); ++to) {
-        if (instruction.is_register(0, kRegisters[to])) return 1u << to;
+    for (std::size_t from = 0; from < kGeneralRegisters.size(); ++from) {
+      if ((holders >> from & 1) == 0 || !instruction.is_register(1, kGeneralRegisters[from])) continue;
+      for (std::size_t to = 0; to < kGeneralRegisters.size(); ++to) {
+        if (instruction.is_register(0, kGeneralRegisters[to])) return 1u << to;
       }
     }
     return 0;

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -30,6 +29,7 @@
 #include "userspace/tracer/kernel_maps.h"
 #include "userspace/tracer/links.h"
 #include "userspace/tracer/live_table_check.h"
+#include "userspace/tracer/probe_sets.h"
 
 namespace hawk {
 namespace {
@@ -156,53 +156,11 @@ Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
   return maps;
 }
 
-/// The probes of one file, by the program that takes them.
-struct ProbeSets {
-  std::vector<Probe> frees;
-  std::vector<Probe> returning;      ///< allocating functions whose return the kernel may hijack
-  std::vector<Probe> throwing;       ///< entries of the others
-  std::vector<Probe> throwing_rets;  ///< and their ret instructions
-};
-
-std::uint64_t cookie_of(const AllocatorFile& allocator, const AllocatorFunction& function) {
-  std::uint64_t cookie = (function.probe_offset - function.entry_offset) << HAWK_COOKIE_ENTRY_SHIFT | function.kind;
-  if (function.may_throw) cookie |= HAWK_COOKIE_MAY_THROW;
-  if (allocator.is_library) cookie |= HAWK_COOKIE_IN_LIBRARY;
-  constexpr std::array<std::uint64_t, 3> kPassedIn = {HAWK_RDI, HAWK_RSI, HAWK_RDX};
-  for (std::size_t i = 0; i < kPassedIn.size(); ++i) {
-    cookie |= (function.arguments[i] ^ kPassedIn[i]) << (HAWK_COOKIE_MOVED_SHIFT + 4 * i);
-  }
-  return cookie;
-}
-
 /// Whether malloc_session serves: no more than f(size), with the size where the ABI passes it.
 bool is_malloc(const Probe& probe) {
   constexpr std::uint64_t kIgnored =
       HAWK_COOKIE_IN_LIBRARY | std::uint64_t{HAWK_COOKIE_ENTRY} << HAWK_COOKIE_ENTRY_SHIFT;
   return (probe.cookie & ~kIgnored) == HAWK_CALL_MALLOC;
-}
-
-ProbeSets sort_probes(const AllocatorFile& allocator) {
-  ProbeSets sets;
-  for (const AllocatorFunction& function : allocator.functions) {
-    const Probe probe = {.file_offset = function.probe_offset, .cookie = cookie_of(allocator, function)};
-    if (function.kind == HAWK_CALL_FREE) {
-      sets.frees.push_back(probe);
-    } else if (!function.may_throw) {
-      sets.returning.push_back(probe);
-    } else {
-      sets.throwing.push_back(probe);
-      for (const std::uint64_t offset : function.return_offsets)
-        sets.throwing_rets.push_back({.file_offset = offset, .cookie = HAWK_COOKIE_AT_RET});
-    }
-  }
-  // Two throwing functions may share a slow path and hence its ret.
-  std::sort(sets.throwing_rets.begin(), sets.throwing_rets.end(),
-            [](const Probe& a, const Probe& b) { return a.file_offset < b.file_offset; });
-  sets.throwing_rets.erase(std::unique(sets.throwing_rets.begin(), sets.throwing_rets.end(),
-                                       [](const Probe& a, const Probe& b) { return a.file_offset == b.file_offset; }),
-                           sets.throwing_rets.end());
-  return sets;
 }
 
 void forget_allocator_ranges(hawk_state& state) {
@@ -331,7 +289,7 @@ Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   // Frees first and entries last. A block whose allocation is seen must not be freed unseen.
   HAWK_TRY_VOID(impl_->attach(programs.free_entry, fd, sets.frees));
   const bool session = impl_->options.way == AttachWay::kSession;
-  HAWK_TRY_VOID(impl_->attach(session ? programs.alloc_session : programs.alloc_return, fd, sets.throwing_rets));
+  HAWK_TRY_VOID(impl_->attach(session ? programs.alloc_session : programs.alloc_return, fd, sets.throwing_returns));
   if (!session) HAWK_TRY_VOID(impl_->attach(programs.alloc_return, fd, sets.returning, true));
   std::vector<Probe> entries = std::move(sets.returning);
   if (session) {

@@ -113,7 +113,7 @@ TEST_P(SystemAllocator, BusyFunctionsAreNotSingleStepped) {
 
 TEST_P(SystemAllocator, ReturnOffsetsAreReturns) {
   for (const AllocatorFunction& function : file.functions) {
-    EXPECT_EQ(function.may_throw, !function.return_offsets.empty());
+    EXPECT_EQ(function.may_throw, !function.return_offsets.empty() || !function.return_points.empty());
     for (const std::uint64_t offset : function.return_offsets) {
       const std::uint64_t vaddr = *image.vaddr_of(offset);
       EXPECT_EQ(disassemble(path, vaddr, vaddr + 1).back().text, "ret");
@@ -139,6 +139,18 @@ TEST(SystemJemalloc, WrappersAreLeftToWhatTheyWrap) {
     EXPECT_TRUE(functions.contains(probed)) << probed;
   }
   EXPECT_GE(functions.at("_Znwm")->return_offsets.size(), 2u);
+}
+
+/// The busy path of operator new must not be single-stepped at its end either.
+TEST_P(SystemAllocator, BusyReturnsAreNotSingleStepped) {
+  for (const AllocatorFunction& function : file.functions) {
+    if (!function.may_throw) continue;
+    EXPECT_FALSE(function.return_points.empty()) << function.names.front();
+    for (const ReturnPointAt& at : function.return_points) {
+      EXPECT_EQ(*image.vaddr_of(at.file_offset), at.point.vaddr);
+      EXPECT_GT(at.file_offset, function.probe_offset) << function.names.front();
+    }
+  }
 }
 
 TEST(SystemTcmalloc, OperatorsAreFunctionsOfTheirOwn) {

@@ -1,0 +1,60 @@
+#include "userspace/tracer/probe_sets.h"
+
+#include <algorithm>
+#include <array>
+
+#include "bpf/kinds.h"
+
+namespace hawk {
+namespace {
+
+std::uint64_t cookie_of(const AllocatorFile& allocator, const AllocatorFunction& function) {
+  std::uint64_t cookie = (function.probe_offset - function.entry_offset) << HAWK_COOKIE_ENTRY_SHIFT | function.kind;
+  if (function.may_throw) cookie |= HAWK_COOKIE_MAY_THROW;
+  if (allocator.is_library) cookie |= HAWK_COOKIE_IN_LIBRARY;
+  constexpr std::array<std::uint64_t, 3> kPassedIn = {HAWK_RDI, HAWK_RSI, HAWK_RDX};
+  for (std::size_t i = 0; i < kPassedIn.size(); ++i) {
+    cookie |= (function.arguments[i] ^ kPassedIn[i]) << (HAWK_COOKIE_MOVED_SHIFT + 4 * i);
+  }
+  return cookie;
+}
+
+}  // namespace
+
+std::uint64_t return_cookie(const ReturnPoint& point) {
+  std::uint64_t cookie = HAWK_COOKIE_AT_RET;
+  if (point.condition)
+    cookie |= HAWK_COOKIE_RETURNS_IF | std::uint64_t{*point.condition} << HAWK_COOKIE_CONDITION_SHIFT;
+  cookie |= std::uint64_t{point.result_register} << HAWK_COOKIE_RESULT_SHIFT;
+  cookie |= std::uint64_t{point.slot_words} << HAWK_COOKIE_SLOT_SHIFT;
+  if (point.saved_rbp_words) cookie |= (std::uint64_t{*point.saved_rbp_words} + 1) << HAWK_COOKIE_SAVED_RBP_SHIFT;
+  return cookie;
+}
+
+ProbeSets sort_probes(const AllocatorFile& allocator) {
+  ProbeSets sets;
+  for (const AllocatorFunction& function : allocator.functions) {
+    const Probe probe = {.file_offset = function.probe_offset, .cookie = cookie_of(allocator, function)};
+    if (function.kind == HAWK_CALL_FREE) {
+      sets.frees.push_back(probe);
+    } else if (!function.may_throw) {
+      sets.returning.push_back(probe);
+    } else {
+      sets.throwing.push_back(probe);
+      for (const std::uint64_t offset : function.return_offsets)
+        sets.throwing_returns.push_back({.file_offset = offset, .cookie = HAWK_COOKIE_AT_RET});
+      for (const ReturnPointAt& at : function.return_points)
+        sets.throwing_returns.push_back({.file_offset = at.file_offset, .cookie = return_cookie(at.point)});
+    }
+  }
+  // Two throwing functions may share a slow path and hence its ret.
+  std::sort(sets.throwing_returns.begin(), sets.throwing_returns.end(),
+            [](const Probe& a, const Probe& b) { return a.file_offset < b.file_offset; });
+  sets.throwing_returns.erase(
+      std::unique(sets.throwing_returns.begin(), sets.throwing_returns.end(),
+                  [](const Probe& a, const Probe& b) { return a.file_offset == b.file_offset; }),
+      sets.throwing_returns.end());
+  return sets;
+}
+
+}  // namespace hawk
