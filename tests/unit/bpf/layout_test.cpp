@@ -4,12 +4,38 @@
 
 #include <cstddef>
 
-// Both worlds compile this header; the numbers are what the programs were built with.
+#include "bpf/arena_layout.h"
+#include "bpf/live_bucket.h"
+#include "bpf/live_geometry.h"
+
+// Both worlds compile these headers; the numbers are what the programs were built with.
 static_assert(sizeof(hawk_counters) == 32);
 static_assert(sizeof(hawk_block) == 16);
 static_assert(sizeof(hawk_stack_record) == 16);
 static_assert(sizeof(hawk_frameless_rule) == 8);
-static_assert(sizeof(hawk_config) == 40);
+static_assert(sizeof(hawk_config) == 64);
+static_assert(sizeof(hawk_page_range) == 8);
+static_assert(sizeof(hawk_direct_map_check) == 80);
+
+// A bucket is two cache lines, the first of which has the lock and every address; a page is one of the arena's.
+static_assert(sizeof(hawk_bucket) == 128);
+static_assert(offsetof(hawk_bucket, low) + sizeof(hawk_bucket::low) <= 64);
+static_assert(sizeof(hawk_live_page) == HAWK_ARENA_PAGE_BYTES);
+static_assert(HAWK_PAGE_BUCKETS % HAWK_BUCKET_CHOICES == 0);
+
+// What every event reads, what growth writes, and what each CPU writes, on cache lines of their own.
+static_assert(offsetof(hawk_arena_header, geometry) == 0);
+static_assert(offsetof(hawk_arena_header, growing) == 64);
+static_assert(offsetof(hawk_arena_header, population) == 128);
+static_assert(sizeof(hawk_cpu_population) == 64);
+static_assert(sizeof(hawk_arena_header) <= HAWK_ARENA_LIVE_PAGE * HAWK_ARENA_PAGE_BYTES);
+
+// All pages that the largest table can have are below 4 GiB, which is all that an arena can be.
+static_assert((HAWK_ARENA_LIVE_PAGE + ((HAWK_SET_PAGES_MOST * 1ULL) << HAWK_SETS_LOG2_MOST)) * HAWK_ARENA_PAGE_BYTES <=
+              1ULL << 32);
+// And they hold as many blocks as can be asked for.
+static_assert(((HAWK_SET_PAGES_MOST * 1ULL) << HAWK_SETS_LOG2_MOST) * HAWK_PAGE_SLOTS * HAWK_FULL_PERCENT / 100 >=
+              HAWK_MAX_BLOCKS);
 
 namespace {
 
@@ -21,9 +47,11 @@ TEST(Layout, MappedRecordsAreMultiplesOfEightBytes) {
 
 // What programs write on each new stack or loss must not share a cache line with what they read on each call.
 TEST(Layout, HotAndColdStateLieOnDifferentCacheLines) {
-  const std::size_t read_often = offsetof(hawk_state, frameless) + sizeof(hawk_state::frameless) - 1;
+  const std::size_t read_often = offsetof(hawk_state, allocator_ranges) + sizeof(hawk_state::allocator_ranges) - 1;
   EXPECT_LT(read_often / 64, offsetof(hawk_state, next_frame) / 64);
+  EXPECT_EQ(offsetof(hawk_state, next_frame) % 64, 0u);
   EXPECT_LT(offsetof(hawk_state, next_stack) / 64, offsetof(hawk_state, losses) / 64);
+  EXPECT_EQ(offsetof(hawk_state, losses) % 64, 0u);
 }
 
 }  // namespace

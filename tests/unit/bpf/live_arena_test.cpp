@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -54,7 +55,9 @@ class LiveArena : public ::testing::Test {
     return block;
   }
 
-  __u32 pages_used() const { return hawk_geometry_pages(hawk_geometry_unpack(header_->geometry)); }
+  __u32 pages_used() const {
+    return hawk_geometry_pages(hawk_geometry_unpack(__atomic_load_n(&header_->geometry, __ATOMIC_ACQUIRE)));
+  }
 
   __s64 population() const {
     __s64 sum = 0;
@@ -124,11 +127,13 @@ TEST_F(LiveArena, SaysWhenItHasNoRoomAndThatPagesAreMissing) {
 /// Allocates and frees at random addresses of its own and remembers them.
 class Mutator {
  public:
-  explicit Mutator(__u32 cpu) : cpu_(cpu), random_(cpu) {}
+  /// Adds to `operations` what it does.
+  Mutator(__u32 cpu, std::atomic<__u64>& operations) : cpu_(cpu), random_(cpu), operations_(&operations) {}
 
   void run(int operations, std::size_t most_live) {
     host_arena::cpu = cpu_;
     for (int i = 0; i < operations; ++i) {
+      operations_->fetch_add(1, std::memory_order_relaxed);
       const bool is_full = live_.size() >= most_live;
       if (!is_full && random_() % 5 < 3) {
         put();
@@ -173,15 +178,24 @@ class Mutator {
   std::mt19937 random_;
   std::map<__u64, __u64> live_;
   std::uint64_t wrong_ = 0;
+  std::atomic<__u64>* operations_;
 };
 
 TEST_F(LiveArena, ThreadsWhileItGrowsAndShrinks) {
+  std::atomic<__u64> operations = 0;
   std::vector<Mutator> mutators;
-  for (__u32 cpu = 0; cpu < 4; ++cpu) mutators.emplace_back(cpu);
+  for (__u32 cpu = 0; cpu < 4; ++cpu) mutators.emplace_back(cpu, operations);
   std::atomic<bool> done = false;
+  __u32 most_pages = 0;
   std::thread shrinker([&] {
     host_arena::cpu = 4;
-    while (!done) hawk_resize(0, 0);
+    // Not all the time: growth, which does not wait for it, would never get its turn.
+    for (__u64 next = 0; !done; std::this_thread::yield()) {
+      if (operations < next) continue;
+      next = operations + 64;
+      most_pages = std::max(most_pages, pages_used());
+      hawk_resize(0, 0);
+    }
   });
   std::vector<std::thread> threads;
   for (Mutator& mutator : mutators) {
@@ -200,7 +214,9 @@ TEST_F(LiveArena, ThreadsWhileItGrowsAndShrinks) {
     expected += mutator.live().size();
     for (const auto& [address, size] : mutator.live()) ASSERT_EQ(take(address).size_bytes, size);
   }
-  EXPECT_GT(expected, 10000U);
+  EXPECT_GT(expected, 30000U);
+  EXPECT_GT(most_pages, 8 * hawk_geometry_pages(hawk_geometry_start())) << "it grew";
+  EXPECT_LT(pages_used(), most_pages) << "and shrank";
   EXPECT_EQ(population(), 0);
   EXPECT_TRUE(host_arena::spilled.empty());
 }

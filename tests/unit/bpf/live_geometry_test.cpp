@@ -1,0 +1,161 @@
+// Which page holds an address: what every look-up and every step of growth rests on.
+#include "bpf/live_geometry.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <ostream>
+#include <random>
+#include <vector>
+
+namespace hawk {
+namespace {
+
+/// Pages of the largest table that the header speaks of.
+constexpr __u32 kMostPages = (1U << HAWK_SETS_LOG2_MOST) * HAWK_SET_PAGES_MOST;
+
+bool same(hawk_geometry a, hawk_geometry b) { return hawk_geometry_pack(a) == hawk_geometry_pack(b); }
+
+/// The geometry of a table with so many pages.
+hawk_geometry geometry_with(__u32 pages) {
+  hawk_geometry g = hawk_geometry_start();
+  while (hawk_geometry_pages(g) < pages) g = hawk_geometry_grown(g);
+  return g;
+}
+
+/// Hashes as good as any, and those whose bits are all alike.
+std::vector<__u64> some_hashes(std::size_t count) {
+  std::mt19937_64 random(7);
+  std::vector<__u64> hashes = {0, ~0ULL, 1ULL << 63, ~0ULL >> 1, 0xffffffffULL, ~0ULL << 32};
+  while (hashes.size() < count) hashes.push_back(random());
+  return hashes;
+}
+
+/// Whether each number below hawk_geometry_pages(g) is a page of exactly one set.
+bool is_without_gaps(hawk_geometry g) {
+  std::vector<int> seen(hawk_geometry_pages(g));
+  std::size_t pages = 0;
+  for (__u32 set = 0; set < 1U << g.sets_log2; ++set) {
+    const __u32 in_set = g.set_pages + (set < g.next ? 1U : 0U);
+    for (__u32 place = 0; place < in_set; ++place, ++pages) {
+      const __u32 number = hawk_page_of_set(set, place, g.sets_log2);
+      if (number >= seen.size() || seen[number]++ != 0) return false;
+    }
+  }
+  return pages == seen.size();
+}
+
+TEST(LiveGeometry, BeginsWithTheSmallestTable) {
+  EXPECT_EQ(hawk_geometry_pages(hawk_geometry_start()), HAWK_SET_PAGES_LEAST << HAWK_SETS_LOG2_LEAST);
+}
+
+TEST(LiveGeometry, PagesAreNumberedWithoutGaps) {
+  // All the steps of five doublings, so that every number of pages per set occurs at several numbers of sets.
+  for (hawk_geometry g = hawk_geometry_start(); hawk_geometry_pages(g) <= 1024; g = hawk_geometry_grown(g)) {
+    ASSERT_TRUE(is_without_gaps(g)) << hawk_geometry_pages(g) << " pages";
+  }
+}
+
+TEST(LiveGeometry, EachStepAddsOnePageAndCanBeUndone) {
+  hawk_geometry g = hawk_geometry_start();
+  for (__u32 pages = hawk_geometry_pages(g); pages <= kMostPages; ++pages) {
+    ASSERT_EQ(hawk_geometry_pages(g), pages);
+    ASSERT_GE(g.set_pages, static_cast<__u32>(HAWK_SET_PAGES_LEAST));
+    ASSERT_LT(g.set_pages, static_cast<__u32>(HAWK_SET_PAGES_MOST));
+    ASSERT_LT(g.next, 1U << g.sets_log2);
+    ASSERT_TRUE(same(hawk_geometry_unpack(hawk_geometry_pack(g)), g)) << pages;
+    const hawk_geometry grown = hawk_geometry_grown(g);
+    ASSERT_TRUE(same(hawk_geometry_shrunk(grown), g)) << pages;
+    g = grown;
+  }
+}
+
+TEST(LiveGeometry, PlacesAreWithinTheSetAtEachOfItsSizes) {
+  for (const __u64 hash : some_hashes(2000)) {
+    for (__u32 sets_log2 = HAWK_SETS_LOG2_LEAST; sets_log2 <= HAWK_SETS_LOG2_MOST + 1; ++sets_log2) {
+      for (__u32 pages = HAWK_SET_PAGES_LEAST; pages <= HAWK_SET_PAGES_MOST; ++pages) {
+        ASSERT_LT(hawk_place_in_set(hash, sets_log2, pages), pages) << hash << " in " << sets_log2;
+      }
+    }
+  }
+}
+
+TEST(LiveGeometry, PagesAreWithinTheTable) {
+  for (hawk_geometry g = hawk_geometry_start(); hawk_geometry_pages(g) <= 600; g = hawk_geometry_grown(g)) {
+    for (const __u64 hash : some_hashes(200)) ASSERT_LT(hawk_page_number(hash, g), hawk_geometry_pages(g));
+  }
+}
+
+/// Expects that a step moves addresses of its own set only, and within that set. Returns how many it moves.
+std::size_t expect_step_keeps_to_its_set(hawk_geometry g, const std::vector<__u64>& hashes) {
+  const hawk_geometry grown = hawk_geometry_grown(g);
+  const __u32 sets_mask = (1U << g.sets_log2) - 1;
+  std::size_t moved = 0;
+  for (const __u64 hash : hashes) {
+    const __u32 before = hawk_page_number(hash, g);
+    const __u32 after = hawk_page_number(hash, grown);
+    if (hawk_set_of(hash, g) == g.next) {
+      EXPECT_EQ(before & sets_mask, g.next);
+      EXPECT_EQ(after & sets_mask, g.next);
+      // Where the step itself puts it (hawk_empty_misplaced).
+      EXPECT_EQ(after >> g.sets_log2, hawk_place_in_set(hash, g.sets_log2, g.set_pages + 1));
+    } else {
+      EXPECT_EQ(before, after);
+    }
+    moved += before != after ? 1 : 0;
+  }
+  return moved;
+}
+
+TEST(LiveGeometry, AStepMovesAddressesOfItsSetOnly) {
+  const std::vector<__u64> hashes = some_hashes(4000);
+  std::size_t moved = 0;
+  for (hawk_geometry g = hawk_geometry_start(); hawk_geometry_pages(g) < 300; g = hawk_geometry_grown(g)) {
+    moved += expect_step_keeps_to_its_set(g, hashes);
+    ASSERT_FALSE(HasFailure()) << "the step from " << hawk_geometry_pages(g) << " pages";
+  }
+  EXPECT_GT(moved, hashes.size()) << "the steps move something at all";
+}
+
+/// The step after which sets of 8 pages are counted as twice as many sets of 4, at every size of the table.
+TEST(LiveGeometry, DoublingTheSetsMovesNothingElse) {
+  const std::vector<__u64> hashes = some_hashes(20000);
+  for (__u32 log2 = HAWK_SETS_LOG2_LEAST; log2 <= HAWK_SETS_LOG2_MOST; ++log2) {
+    const hawk_geometry last = {.sets_log2 = log2, .set_pages = HAWK_SET_PAGES_MOST - 1, .next = (1U << log2) - 1};
+    EXPECT_TRUE(same(hawk_geometry_grown(last), {.sets_log2 = log2 + 1, .set_pages = HAWK_SET_PAGES_LEAST, .next = 0}));
+    expect_step_keeps_to_its_set(last, hashes);
+  }
+}
+
+/// How addresses are handed out: the distance between blocks that follow each other.
+class LiveGeometrySpread : public ::testing::TestWithParam<__u64> {};
+
+/// Expects that what falls on a page is what its set has for each of its pages, within five standard deviations, and
+/// within a tenth in any case.
+void expect_even(const std::vector<std::size_t>& found, hawk_geometry g, double blocks) {
+  for (std::size_t page = 0; page < found.size(); ++page) {
+    const __u32 set = static_cast<__u32>(page) & ((1U << g.sets_log2) - 1);
+    const double expected = blocks / (1U << g.sets_log2) / (g.set_pages + (set < g.next ? 1 : 0));
+    const double tolerance = std::max(5 * std::sqrt(expected), 0.1 * expected);
+    ASSERT_NEAR(static_cast<double>(found[page]), expected, tolerance) << "page " << page << " of " << found.size();
+  }
+}
+
+TEST_P(LiveGeometrySpread, IsEvenOverThePages) {
+  constexpr std::size_t kBlocksPerPage = 2000;
+  for (const __u32 pages : {32U, 33U, 60U, 64U, 151U, 511U}) {
+    const hawk_geometry g = geometry_with(pages);
+    std::vector<std::size_t> found(pages);
+    for (__u64 i = 0; i < pages * kBlocksPerPage; ++i) {
+      ++found[hawk_page_number(hawk_live_hash(0x7f3a5c000010 + i * GetParam()), g)];
+    }
+    expect_even(found, g, pages * kBlocksPerPage);
+    ASSERT_FALSE(HasFatalFailure());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Strides, LiveGeometrySpread, ::testing::Values(16, 32, 48, 80, 1024, 4112, 65536, 1 << 20),
+                         [](const ::testing::TestParamInfo<__u64>& stride) { return std::to_string(stride.param); });
+
+}  // namespace
+}  // namespace hawk
