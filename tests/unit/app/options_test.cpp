@@ -64,8 +64,10 @@ TEST(Options, DefaultsAreThoseOfTheHelp) {
   EXPECT_EQ(options.attach_via, AttachChoice::kAuto);
   EXPECT_EQ(options.unwind, UnwindChoice::kAuto);
   EXPECT_EQ(options.stack_depth, 128U);
-  EXPECT_EQ(options.max_blocks, 1048576U);
-  EXPECT_EQ(options.max_stacks, 65536U);
+  EXPECT_EQ(options.live_table, LiveTableChoice::kAuto);
+  EXPECT_EQ(options.max_blocks, std::nullopt);
+  EXPECT_EQ(options.max_stacks, 131072U);
+  EXPECT_EQ(options.max_memory_bytes, std::nullopt);
   EXPECT_EQ(options.ready_fd, std::nullopt);
   EXPECT_EQ(options.verbosity, Verbosity::kNormal);
   EXPECT_FALSE(options.full_stacks || options.raw_bytes || options.require_exact || options.verify);
@@ -113,6 +115,10 @@ TEST(Options, EveryValueArrives) {
                                       "256",
                                       "--max-stacks",
                                       "16",
+                                      "--live-table",
+                                      "hash",
+                                      "--max-memory",
+                                      "2G",
                                       "--ready-fd",
                                       "2",
                                       "--full-stacks",
@@ -133,6 +139,8 @@ TEST(Options, EveryValueArrives) {
   EXPECT_EQ(options.max_blocks, 67108864U);
   EXPECT_EQ(options.stack_depth, 256U);
   EXPECT_EQ(options.max_stacks, 16U);
+  EXPECT_EQ(options.live_table, LiveTableChoice::kHash);
+  EXPECT_EQ(options.max_memory_bytes, 2147483648U);
   EXPECT_EQ(options.ready_fd, 2);
   EXPECT_TRUE(options.full_stacks && options.raw_bytes && options.require_exact && options.verify);
   EXPECT_EQ(options.verbosity, Verbosity::kVerbose);
@@ -144,6 +152,8 @@ TEST(Options, EveryNameOfAChoiceMeansItsEnumerator) {
   EXPECT_EQ(options_of({"-p1", "--attach-via=session"}).attach_via, AttachChoice::kSession);
   EXPECT_EQ(options_of({"-p1", "--attach-via=perf"}).attach_via, AttachChoice::kPerf);
   EXPECT_EQ(options_of({"-p1", "--unwind=auto"}).unwind, UnwindChoice::kAuto);
+  EXPECT_EQ(options_of({"-p1", "--live-table=auto"}).live_table, LiveTableChoice::kAuto);
+  EXPECT_EQ(options_of({"-p1", "--live-table=arena"}).live_table, LiveTableChoice::kArena);
   EXPECT_EQ(options_of({"-p1", "--color=auto"}).color, ColorChoice::kAuto);
   EXPECT_EQ(options_of({"-p1", "--color=always"}).color, ColorChoice::kAlways);
   for (const SortKey key :
@@ -254,7 +264,8 @@ TEST(OptionErrors, RangesAreThoseOfTheHelp) {
   small("--max-blocks", "0", "1");
   large("--max-blocks", "67108865", "67108864");
   small("--max-stacks", "15", "16");
-  large("--max-stacks", "1048577", "1048576");
+  large("--max-stacks", "1000001", "1000000");
+  small("--max-memory", "-1", "0");
   large("--max-blocks", "99999999999999999999", "67108864");
 }
 
@@ -273,6 +284,15 @@ TEST(OptionErrors, MalformedValuesNameOptionAndValue) {
             "--unwind: 'cfi' is not one of auto, fp / hawktrace --help explains them");
   EXPECT_EQ(refusal_with_pid({"--attach-via", "uprobe"}),
             "--attach-via: 'uprobe' is not one of auto, session, multi, perf / hawktrace --help explains them");
+  EXPECT_EQ(refusal_with_pid({"--live-table", "aerna"}),
+            "--live-table: 'aerna' is not one of auto, arena, hash / did you mean 'arena'?");
+  EXPECT_EQ(refusal_with_pid({"--live-table", "btree"}),
+            "--live-table: 'btree' is not one of auto, arena, hash / hawktrace --help explains them");
+  EXPECT_EQ(
+      refusal_with_pid({"--max-memory", "2GB"}),
+      "--max-memory: '2GB' is not a size in bytes / give bytes (4096), or a whole number of KiB, MiB, GiB or TiB, "
+      "in short k, M, G or T: 4k, 1MiB");
+  EXPECT_EQ(refusal_with_pid({"--max-memory"}), "--max-memory: needs a value / hawktrace --help lists all options");
   EXPECT_EQ(refusal_with_pid({"--color", "alway"}),
             "--color: 'alway' is not one of auto, always, never / did you mean 'always'?");
   EXPECT_EQ(refusal_with_pid({"--ready-fd", "987654"}),
@@ -298,12 +318,12 @@ TEST(OptionInfo, HelpWinsOverWhatElseIsWrong) {
 TEST(OptionInfo, HelpNamesEveryOptionExampleAndExitCodeWithin80Columns) {
   const std::string help = info_of({"--help"});
   for (const char* text :
-       {"-p,--pid PID",    "--duration TIME", "--interval TIME",  "--format FORMAT", "-o,--output FILE",
-        "--sort KEY",      "--top N",         "--min-size BYTES", "--stack-depth N", "--attach-via WAY",
-        "--unwind HOW",    "--max-blocks N",  "--max-stacks N",   "--full-stacks",   "--bytes",
-        "--require-exact", "--verify",        "--ready-fd N",     "-q,--quiet",      "-v,--verbose",
-        "--color WHEN",    "--version",       "-h,--help",        "\nExamples:\n",   "\nExit codes:\n",
-        "\n  6  a file"}) {
+       {"-p,--pid PID",    "--duration TIME",   "--interval TIME",   "--format FORMAT", "-o,--output FILE",
+        "--sort KEY",      "--top N",           "--min-size BYTES",  "--stack-depth N", "--attach-via WAY",
+        "--unwind HOW",    "--max-blocks N",    "--max-stacks N",    "--full-stacks",   "--bytes",
+        "--require-exact", "--verify",          "--ready-fd N",      "-q,--quiet",      "-v,--verbose",
+        "--color WHEN",    "--version",         "-h,--help",         "\nExamples:\n",   "\nExit codes:\n",
+        "\n  6  a file",   "--live-table KIND", "--max-memory BYTES"}) {
     EXPECT_NE(help.find(text), std::string::npos) << text;
   }
   std::size_t start = 0;

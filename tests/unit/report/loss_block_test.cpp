@@ -41,7 +41,7 @@ TEST(LossBlock, HintsNameTheOption) {
   losses[HAWK_LOSS_STACK_TABLE_FULL] = 1;
   losses[HAWK_LOSS_TRUNCATED_STACK] = 1;
   const std::string text = text_of(losses);
-  EXPECT_NE(text.find("hint: raise --max-blocks"), std::string::npos);
+  EXPECT_NE(text.find("hint: raise --max-blocks, or --max-memory if it was set"), std::string::npos);
   EXPECT_NE(text.find("hint: raise --max-stacks"), std::string::npos);
   EXPECT_NE(text.find("hint: raise --stack-depth"), std::string::npos);
 }

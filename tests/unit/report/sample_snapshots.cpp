@@ -20,6 +20,7 @@ Sample sample(std::string comm, std::string exe) {
                                               {"free", {"cfree"}, 0x99450, 0x99459, "push", false},
                                               {"calloc", {}, 0x99c70, 0x99c70, "mov", true}}});
   made.snapshot.trace.attach_via = "session";
+  made.snapshot.trace.live_table = "arena";
   made.snapshot.trace.unwind = "fp";
   made.snapshot.trace.start_unix_ns = 1'790'000'000 * kSecondNs;
   made.snapshot.trace.duration_ns = 10 * kSecondNs;
