@@ -67,7 +67,8 @@ KERNEL_TEST(trace, ends_after_its_duration) {
   EXPECT_EQ(program.wait(), 0);
 }
 
-KERNEL_TEST(trace, require_exact) {
+/// How many blocks an arena keeps is not known beforehand.
+KERNEL_TEST_ON(trace, require_exact, kHashWays) {
   LedgerProgram program({.program = "live_table_full"});
   Trace trace = Trace::attach(program.pid(), way, {"--max-blocks", "1000", "--require-exact"});
   const Ledger ledger = program.run();

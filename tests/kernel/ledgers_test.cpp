@@ -1,4 +1,6 @@
 // The ledgers that need no script of their own: attach, let the program run, compare everything.
+#include <span>
+
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
@@ -16,6 +18,7 @@ struct LedgerCase {
   const char* program;                    ///< in tests/kernel/ledgers
   std::vector<std::string> options = {};  ///< for hawktrace
   std::string preload = {};
+  std::span<const Way> ways = kWays;
 };
 
 const LedgerCase kCases[] = {
@@ -53,7 +56,11 @@ const LedgerCase kCases[] = {
     {"threads", "die_inside_a_call", "dying_threads"},
     {"longjmp", "out_of_a_call", "longjmp_out"},
     {"longjmp", "over_a_hole", "longjmp_over_hole"},
-    {"live_table", "full", "live_table_full", {"--max-blocks", "1000"}},
+    {"live_table", "full", "live_table_full", {"--max-blocks", "1000"}, {}, kHashWays},
+    {"live_table", "strange_addresses", "strange_addresses"},
+    {"live_table", "four_gibibytes", "huge_blocks"},
+    {"live_table", "grows_and_shrinks", "grow_and_shrink", {"--interval", "100ms"}},
+    {"threads", "addresses_change_hands", "address_reuse"},
     {"processes", "forked_children", "fork_children"},
     {"processes", "strict_seccomp", "seccomp_strict"},
 };
@@ -71,7 +78,8 @@ void run_case(const LedgerCase& ledger_case, Way way) {
 
 const int kRegistered = [] {
   for (const LedgerCase& ledger_case : kCases) {
-    register_kernel_test(ledger_case.suite, ledger_case.name, [&ledger_case](Way way) { run_case(ledger_case, way); });
+    register_kernel_test(
+        ledger_case.suite, ledger_case.name, [&ledger_case](Way way) { run_case(ledger_case, way); }, ledger_case.ways);
   }
   return 0;
 }();

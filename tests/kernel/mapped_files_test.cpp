@@ -107,7 +107,7 @@ KERNEL_TEST(mapped_files, three_thousand) {
   EXPECT_EQ(trace_through_libraries(3000, way), 3000u);
 }
 
-KERNEL_TEST(threads, a_thousand) {
+KERNEL_TEST(threads, more_than_a_thousand) {
   LedgerProgram program({.program = "thousand_threads"});
   expect_traced_exactly(program, program.pid(), way);
 }

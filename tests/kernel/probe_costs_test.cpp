@@ -14,9 +14,9 @@ namespace {
 /// Traces a ledger program that does nothing, and returns the functions of its allocators as the report lists them.
 std::vector<nlohmann::json> probed_functions(Way way, const std::vector<std::string>& options) {
   LedgerProgram program({.program = "every_function"});
-  std::vector<std::string> command = {HAWKTRACE_PATH, "-p",          std::to_string(program.pid()),
-                                      "--attach-via", way_name(way), "--duration",
-                                      "50ms",         "--format",    "json"};
+  std::vector<std::string> command = {
+      HAWKTRACE_PATH, "-p",  std::to_string(program.pid()), "--attach-via", attach_via(way), "--duration", "50ms",
+      "--format",     "json"};
   command.insert(command.end(), options.begin(), options.end());
   ChildProcess tracer({.argv = command});
   const nlohmann::json report = nlohmann::json::parse(tracer.read_to_end());
@@ -46,13 +46,13 @@ void expect_plausible(const std::vector<nlohmann::json>& functions) {
 }
 
 KERNEL_TEST(probe_costs, are_measured_here) {
-  if (way == Way::kPerf) {
+  if (way == Way::kPerfHash) {
     for (const nlohmann::json& function : probed_functions(way, {})) {
       EXPECT_TRUE(function["cost_ns"].is_null()) << "measuring would make detaching take twice as long";
     }
   }
   const std::vector<std::string> options =
-      way == Way::kPerf ? std::vector<std::string>{"--verbose"} : std::vector<std::string>{};
+      way == Way::kPerfHash ? std::vector<std::string>{"--verbose"} : std::vector<std::string>{};
   expect_plausible(probed_functions(way, options));
 }
 

@@ -1,4 +1,5 @@
 // What the stacks themselves look like, beyond their direct caller.
+#include <cstdio>
 #include <set>
 
 #include "tests/kernel/harness/compare.h"
@@ -9,9 +10,9 @@ namespace hawk {
 namespace {
 
 /// The functions that ledgers/distinct_stacks.c calls for number `n`, outermost first: its digits in base 8.
-std::vector<std::string> digits_of(std::uint64_t n) {
+std::vector<std::string> digits_of(std::uint64_t n, int count) {
   std::vector<std::string> functions;
-  for (int i = 0; i < 5; ++i, n /= 8) functions.push_back("digit_" + std::to_string(n % 8));
+  for (int i = 0; i < count; ++i, n /= 8) functions.push_back("digit_" + std::to_string(n % 8));
   return functions;
 }
 
@@ -24,21 +25,76 @@ void expect_begins_with(const ReportStack& stack, const std::vector<std::string>
   EXPECT_EQ(found, functions) << stack.text();
 }
 
-KERNEL_TEST(stacks, twenty_thousand) {
-  LedgerProgram program({.program = "distinct_stacks"});
+/// Traces a program made from ledgers/distinct_stacks.c with that many digits.
+void expect_each_stack_once(Way way, const std::string& name, int digits) {
+  LedgerProgram program({.program = name});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();
   const Report report = trace.finish();
+  std::printf("%zu stacks: detach, report and verification %lld ms, %s\n", report.stacks.size(),
+              static_cast<long long>(trace.finish_time().count()), way_name(way).c_str());
   expect_equal(report, ledger);
   std::set<std::uint64_t> seen;
   for (const ReportStack& stack : report.stacks) {
     const std::uint64_t number = stack.numbers.allocated_bytes - 1;
     EXPECT_TRUE(seen.insert(number).second) << "twice: " << number;
-    std::vector<std::string> expected = digits_of(number);
+    std::vector<std::string> expected = digits_of(number, digits);
     expected.emplace_back("leaf");
     expect_begins_with(stack, {expected.rbegin(), expected.rend()});
     EXPECT_EQ(stack.numbers.allocated_count, 1u);
     if (testing::Test::HasFailure()) return;  // one example is enough
+  }
+}
+
+KERNEL_TEST(stacks, twenty_thousand) { expect_each_stack_once(way, "distinct_stacks", 5); }
+
+KERNEL_TEST(stacks, a_hundred_thousand) { expect_each_stack_once(way, "hundred_thousand_stacks", 6); }
+
+/// `inner`, then `count` times `function`, then `outer`.
+std::vector<std::string> functions(const std::string& inner, std::size_t count, const std::string& function,
+                                   const std::string& outer) {
+  std::vector<std::string> all = {inner};
+  all.insert(all.end(), count, function);
+  all.push_back(outer);
+  return all;
+}
+
+KERNEL_TEST(stacks, on_many_pages) {
+  LedgerProgram program({.program = "paged_stack"});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  expect_equal(report, ledger);
+  for (const ReportStack& stack : report.stacks) {
+    const std::uint64_t levels = stack.numbers.allocated_bytes / stack.numbers.allocated_count - 1;
+    if (stack.direct_caller() == "by_malloc") {
+      expect_begins_with(stack, functions("by_malloc", levels + 1, "page_by_page", "main"));
+    } else {
+      expect_begins_with(stack, {"on_the_edge", "call_on_pair", "behind_the_edge", "main"});
+    }
+  }
+}
+
+KERNEL_TEST(stacks, in_huge_pages) {
+  LedgerProgram program({.program = "huge_page_stack"});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  expect_equal(report, ledger);
+  EXPECT_GT(ledger.values.at("huge_kib"), 0u) << "/sys/kernel/mm/transparent_hugepage/enabled must not be never";
+  ASSERT_EQ(report.stacks.size(), 1u);
+  expect_begins_with(report.stacks[0], functions("by_malloc", 61, "descend", "work"));
+}
+
+KERNEL_TEST(stacks, chain_leaves_the_stack) {
+  LedgerProgram program({.program = "broken_chain"});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  expect_equal(report, ledger);
+  for (const ReportStack& stack : report.stacks) {
+    EXPECT_EQ(stack.text(), stack.direct_caller() + " < call_on_pair");
+    EXPECT_FALSE(stack.truncated);
   }
 }
 

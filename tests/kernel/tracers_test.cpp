@@ -98,7 +98,7 @@ KERNEL_TEST(tracers, of_a_stopped_process) {
 }
 
 KERNEL_TEST(tracers, come_and_go_under_load) {
-  const int rounds = way == Way::kPerf ? 10 : 50;  // see kPerfBound
+  const int rounds = way == Way::kPerfHash ? 10 : 50;  // see kPerfBound
   LedgerProgram program({.program = "churn", .arguments = {"2"}});
   for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) {
     const Report report = Trace::attach(program.pid(), way).finish();
@@ -124,7 +124,7 @@ KERNEL_TEST(tracers, are_quick_on_50_threads) {
               static_cast<long long>(trace.attach_time().count()), static_cast<long long>(trace.finish_time().count()),
               way_name(way).c_str());
   EXPECT_LT(trace.attach_time(), kBound);
-  EXPECT_LT(trace.finish_time(), way == Way::kPerf ? kPerfBound : kBound);
+  EXPECT_LT(trace.finish_time(), way == Way::kPerfHash ? kPerfBound : kBound);
   expect_unharmed(program);
 }
 

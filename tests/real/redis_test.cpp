@@ -82,7 +82,7 @@ TEST_P(redis, is_exact_under_load) {
   expect_answers(directory);
 }
 
-INSTANTIATE_TEST_SUITE_P(, redis, testing::Values(Way::kSession, Way::kMulti),
+INSTANTIATE_TEST_SUITE_P(, redis, testing::Values(Way::kSessionArena, Way::kSessionHash, Way::kMultiArena),
                          [](const testing::TestParamInfo<Way>& test) { return way_name(test.param); });
 
 }  // namespace

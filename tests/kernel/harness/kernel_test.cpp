@@ -17,8 +17,9 @@ class KernelTest : public testing::Test {
 
 }  // namespace
 
-int register_kernel_test(const std::string& suite, const std::string& name, std::function<void(Way)> body) {
-  for (const Way way : kWays) {
+int register_kernel_test(const std::string& suite, const std::string& name, std::function<void(Way)> body,
+                         std::span<const Way> ways) {
+  for (const Way way : ways) {
     testing::RegisterTest(suite.c_str(), (name + "/" + way_name(way)).c_str(), nullptr, nullptr, __FILE__, __LINE__,
                           [body, way]() -> testing::Test* { return new KernelTest(body, way); });
   }

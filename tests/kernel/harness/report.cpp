@@ -56,6 +56,7 @@ Report read_report(const std::string& path) {
   const json& trace = root.at("trace");
   Report report{.exact = root.at("exact"),
                 .attach_via = trace.at("attach_via"),
+                .live_table = trace.at("live_table"),
                 .target_exited = trace.at("target_exited"),
                 .exec_count = trace.at("exec_count"),
                 .totals = read_counters(root.at("totals")),

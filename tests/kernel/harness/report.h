@@ -34,6 +34,7 @@ struct ReportStack {
 struct Report {
   bool exact = false;
   std::string attach_via;
+  std::string live_table;
   bool target_exited = false;
   std::uint64_t exec_count = 0;
   std::optional<bool> verified = {};

@@ -20,22 +20,46 @@ std::chrono::milliseconds since(Clock::time_point start) {
 }
 
 std::vector<std::string> command_line(Way way, const std::string& report_path) {
-  return {HAWKTRACE_PATH, "--attach-via", way_name(way), "--format", "json",
-          "-o",           report_path,    "--top",       "0",        "--verify"};
+  return {HAWKTRACE_PATH,
+          "--attach-via",
+          attach_via(way),
+          "--live-table",
+          live_table(way),
+          "--format",
+          "json",
+          "-o",
+          report_path,
+          "--top",
+          "0",
+          "--verify"};
 }
 
 }  // namespace
 
 std::string way_name(Way way) {
   switch (way) {
-    case Way::kSession:
-      return "session";
-    case Way::kMulti:
-      return "multi";
-    case Way::kPerf:
-      return "perf";
+    case Way::kSessionArena:
+      return "session_arena";
+    case Way::kSessionHash:
+      return "session_hash";
+    case Way::kMultiArena:
+      return "multi_arena";
+    case Way::kMultiHash:
+      return "multi_hash";
+    case Way::kPerfHash:
+      return "perf_hash";
   }
   return {};
+}
+
+std::string attach_via(Way way) {
+  const std::string name = way_name(way);
+  return name.substr(0, name.find('_'));
+}
+
+std::string live_table(Way way) {
+  const std::string name = way_name(way);
+  return name.substr(name.find('_') + 1);
 }
 
 ScratchDirectory::ScratchDirectory() {
@@ -92,7 +116,8 @@ Report Trace::finish(int status) {
 Report Trace::wait_for_report(int status) {
   EXPECT_EQ(process_->wait(), status) << process_->errors();
   Report report = read_report(directory_->path("report.json"));
-  EXPECT_EQ(report.attach_via, way_name(way_));
+  EXPECT_EQ(report.attach_via, attach_via(way_));
+  EXPECT_EQ(report.live_table, live_table(way_));
   return report;
 }
 

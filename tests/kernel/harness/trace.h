@@ -10,10 +10,18 @@
 
 namespace hawk {
 
-/// A way to attach, as --attach-via names it.
-enum class Way { kSession, kMulti, kPerf };
-inline constexpr Way kWays[] = {Way::kSession, Way::kMulti, Way::kPerf};
+/// What a test runs with: a way to attach and a live table. Perf events only with one of the tables, because to detach
+/// them takes seconds.
+enum class Way { kSessionArena, kSessionHash, kMultiArena, kMultiHash, kPerfHash };
+inline constexpr Way kWays[] = {Way::kSessionArena, Way::kSessionHash, Way::kMultiArena, Way::kMultiHash,
+                                Way::kPerfHash};
+inline constexpr Way kArenaWays[] = {Way::kSessionArena, Way::kMultiArena};
+inline constexpr Way kHashWays[] = {Way::kSessionHash, Way::kMultiHash, Way::kPerfHash};
+/// "session_arena": as --attach-via and as --live-table names it.
 std::string way_name(Way way);
+/// Each part alone.
+std::string attach_via(Way way);
+std::string live_table(Way way);
 
 /// A directory that is removed, with the files in it, at the end.
 class ScratchDirectory {

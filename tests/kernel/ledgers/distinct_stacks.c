@@ -1,8 +1,8 @@
-/* 20,000 stacks, each used once: number n is written in base 8, each digit is a call of a function of its own. The n-th
- * block has n + 1 bytes, so that the test can tell which stack it must carry. */
+/* Very many stacks, each used once: number n is written in base 8, each digit is a call of a function of its own. The
+ * n-th block has n + 1 bytes, so that the test can tell which stack it must carry. */
 #include "ledger.h"
 
-enum { kStacks = 20000, kDigits = 5 };
+enum { kStacks = LEDGER_STACKS, kDigits = LEDGER_DIGITS };
 
 typedef struct block (*digit_function)(size_t rest, int digits_left, size_t bytes);
 extern digit_function const kDigitFunctions[8];

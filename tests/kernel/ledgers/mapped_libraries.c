@@ -1,5 +1,5 @@
-/* mapped_libraries DIRECTORY COUNT: loads DIRECTORY/0.so and so on, COUNT of them, before the trace begins. Then a block is
- * allocated through each. */
+/* mapped_libraries DIRECTORY COUNT: loads DIRECTORY/0.so and so on, COUNT of them, before the trace begins. Then a
+ * block is allocated through each. */
 #include <dlfcn.h>
 
 #include "ledger.h"

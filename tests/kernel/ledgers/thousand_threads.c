@@ -1,9 +1,10 @@
-/* A thousand threads that live before the trace begins and allocate in it, all at once. */
+/* More threads than the tracer has slots for (1024), that live before the trace begins and allocate in it, all at once.
+ */
 #include <pthread.h>
 
 #include "ledger.h"
 
-enum { kThreads = 1000, kBlocks = 20, kStackBytes = 65536 };
+enum { kThreads = 1200, kBlocks = 20, kStackBytes = 65536 };
 
 static pthread_barrier_t start, done;
 

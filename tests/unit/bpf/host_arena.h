@@ -49,7 +49,11 @@ inline void hawk_spill(__u64 address, const hawk_slot* slot) {
       if (callback(repeat_i, context) != 0) break;                  \
   } while (0)
 
+// Written for the kernel's warnings: there, narrowing is said by the type that is assigned to.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
 #include "bpf/live_arena.h"
+#pragma GCC diagnostic pop
 
 /// A request by both ways, as programs do it.
 inline void hawk_do(hawk_request* request) {
