@@ -51,7 +51,14 @@ std::string ReportStack::text() const {
 
 Report read_report(const std::string& path) {
   std::ifstream file(path);
-  const json root = json::parse(file);
+  std::vector<ReportStack> stacks;
+  // Each stack is taken as soon as it is read: all of them together, 100,000 say, would fill gigabytes as JSON values.
+  const auto take_stack = [&](int /*depth*/, json::parse_event_t event, json& parsed) {
+    if (event != json::parse_event_t::object_end || !parsed.contains("frames")) return true;
+    stacks.push_back(read_stack(parsed));
+    return false;
+  };
+  const json root = json::parse(file, take_stack);
   if (root.at("schema") != "hawktrace.report/1") throw std::runtime_error(path + " has another schema");
   const json& trace = root.at("trace");
   Report report{.exact = root.at("exact"),
@@ -64,7 +71,8 @@ Report read_report(const std::string& path) {
                 .frees_of_untraced = root.at("totals").at("frees_of_untraced"),
                 .losses = root.at("losses")};
   if (!trace.at("verified").is_null()) report.verified = trace.at("verified").get<bool>();
-  for (const json& stack : root.at("stacks")) report.stacks.push_back(read_stack(stack));
+  if (!root.at("stacks").empty()) throw std::runtime_error(path + " has a stack without frames");
+  report.stacks = std::move(stacks);
   return report;
 }
 
