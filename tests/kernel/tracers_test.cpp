@@ -98,7 +98,7 @@ KERNEL_TEST(tracers, of_a_stopped_process) {
 }
 
 KERNEL_TEST(tracers, come_and_go_under_load) {
-  const int rounds = way == Way::kPerfHash ? 10 : 50;  // see kPerfBound
+  const int rounds = way == Way::kPerfHash ? 5 : 20;  // see kPerfBound
   LedgerProgram program({.program = "churn", .arguments = {"2"}});
   for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) {
     const Report report = Trace::attach(program.pid(), way).finish();
