@@ -103,7 +103,8 @@ KERNEL_TEST(tracers, come_and_go_under_load) {
   for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) {
     const Report report = Trace::attach(program.pid(), way).finish();
     expect_sound(report);
-    EXPECT_TRUE(report.exact) << "round " << i;
+    for (const auto& [cause, count] : report.losses) EXPECT_EQ(count, 0u) << cause << ", round " << i;
+    EXPECT_TRUE(report.exact);
     EXPECT_FALSE(report.target_exited);
   }
   expect_unharmed(program);
