@@ -186,10 +186,25 @@ static __always_inline void open_call(struct hawk_call *call, struct pt_regs *ct
 	call->sp = ctx->sp;
 }
 
+/* Whether a call can be left alone from its entry on, which saves the trap at its return: what it allocates is too small to be
+ * followed, and it gives nothing back. Calls that an allocator makes inside it ask for the same size. */
+static __always_inline bool too_small(struct pt_regs *ctx, __u64 cookie)
+{
+	__u32 kind = cookie & HAWK_COOKIE_KIND;
+
+	if (!settings.min_block_bytes)
+		return false;
+	struct hawk_arguments arguments = arguments_at(ctx, cookie);
+
+	if ((kind == HAWK_CALL_REALLOC || kind == HAWK_CALL_REALLOCARRAY) && arguments.first)
+		return false;
+	return hawk_requested_bytes(kind, arguments.first, arguments.second, arguments.third) < settings.min_block_bytes;
+}
+
 /* Entry of an allocating function, in a thread that may not be known yet. Returns whether its return is wanted. */
 static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie)
 {
-	if (!state.enabled)
+	if (!state.enabled || too_small(ctx, cookie))
 		return false;
 	if (!thread)
 		thread = new_thread();
@@ -269,7 +284,7 @@ static __always_inline void on_return(struct hawk_thread *thread, const struct h
 	settle_old_block(call, address == 0);
 	settle_nested(call);
 	call->sp = 0;
-	if (!address)
+	if (!address || call->size_bytes < settings.min_block_bytes)
 		return;
 	struct hawk_block block = { .size_bytes = call->size_bytes, .stack = find_stack(thread, end->pc, end->sp, end->fp) };
 

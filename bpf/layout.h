@@ -44,6 +44,7 @@ struct hawk_config {
 	__u32 live_table;         /* enum hawk_live_table */
 	__u32 stack_index_mask;   /* entries of stack_index less one; a power of two less one */
 	__u32 pages_low;          /* fewer ready pages than this beyond those in use: user space is asked for more */
+	__u64 min_block_bytes;    /* smaller blocks are not followed */
 	__u64 frame_capacity;     /* entries of frames */
 	__u32 may_read_directly;  /* the kernel has what direct_memory.bpf.h needs */
 	__u32 pad_0;

@@ -64,6 +64,11 @@ Result<void> set_min_size(Options& options, OptionValue value) {
   return {};
 }
 
+Result<void> set_min_block(Options& options, OptionValue value) {
+  options.min_block_bytes = HAWK_TRY(parse_size_bytes(value));
+  return {};
+}
+
 Result<void> set_max_memory(Options& options, OptionValue value) {
   options.max_memory_bytes = HAWK_TRY(parse_size_bytes(value));
   return {};
@@ -122,6 +127,8 @@ constexpr ValueOption kValueOptions[] = {
     {"--min-size", "BYTES", kReportGroup, "leave out stacks with less than that: 4096, 4k, 1MiB", set_min_size},
     {"--color", "WHEN", kReportGroup, "auto, always or never (default auto, which honours\nNO_COLOR)",
      [](Options& o, OptionValue v) { return set_choice(o.color, v, kColors); }},
+    {"--min-block", "BYTES", kTracingGroup, "do not follow smaller blocks: such a call costs the\ntarget about half",
+     set_min_block},
     {"--stack-depth", "N", kTracingGroup, "frames kept of a stack, 1 to 256 (default 128)",
      [](Options& o, OptionValue v) { return set_number(o.stack_depth, v, 1, kMaxStackDepth); }},
     {"--attach-via", "WAY", kTracingGroup,

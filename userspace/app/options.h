@@ -37,6 +37,7 @@ struct Options {
   SortKey sort = SortKey::kLive;
   std::optional<std::size_t> top;  ///< as given; 0: all. See selection().
   std::uint64_t min_size_bytes = 0;
+  std::uint64_t min_block_bytes = 0;
   bool full_stacks = false;
   bool raw_bytes = false;  ///< --bytes
   ColorChoice color = ColorChoice::kAuto;

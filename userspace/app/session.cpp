@@ -109,6 +109,7 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
                                          .memory = {.max_blocks = options.max_blocks,
                                                     .max_stacks = options.max_stacks,
                                                     .max_memory_bytes = options.max_memory_bytes},
+                                         .min_block_bytes = options.min_block_bytes,
                                          .max_depth = options.stack_depth}));
   // Before the list of mappings is read, so that none falls in between.
   MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(pid));
@@ -197,6 +198,7 @@ Snapshot Session::snapshot() const {
   snapshot.trace = {.attach_via = std::string(attach_way_name(way_)),
                     .live_table = std::string(live_table_name(tracer_.live_table())),
                     .unwind = "fp",
+                    .min_block_bytes = tracer_.min_block_bytes(),
                     .start_unix_ns = static_cast<std::uint64_t>(
                         std::chrono::duration_cast<std::chrono::nanoseconds>(start_wall_.time_since_epoch()).count()),
                     .duration_ns = static_cast<std::uint64_t>(duration.count()),

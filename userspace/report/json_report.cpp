@@ -67,6 +67,7 @@ Json trace_json(const TraceInfo& trace) {
   json["attach_via"] = text_or_null(trace.attach_via);
   json["live_table"] = text_or_null(trace.live_table);
   json["unwind"] = text_or_null(trace.unwind);
+  json["min_block_bytes"] = trace.min_block_bytes;
   json["start_unix_ns"] = trace.start_unix_ns;
   json["duration_ns"] = trace.duration_ns;
   json["kernel"] = text_or_null(trace.kernel);

@@ -113,7 +113,8 @@ void LiveView::totals() {
   totals_line(Quantity::kLive, fmt::format("  peak {}", bytes(now_.peak_live_bytes)));
   if (options_.rows < kRowsForTotals) return;
   totals_line(Quantity::kAllocated, "");
-  totals_line(Quantity::kFreed, fmt::format("  and {} older ones", format_count(now_.frees_of_untraced, style_)));
+  totals_line(Quantity::kFreed, fmt::format("  and {} {} ones", format_count(now_.frees_of_untraced, style_),
+                                            now_.trace.min_block_bytes == 0 ? "older" : "other"));
   put("");
 }
 

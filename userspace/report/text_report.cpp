@@ -131,6 +131,9 @@ void TextReport::trace_notes() {
       put_wrapped("VERIFICATION FAILED: the live table disagrees with the counters of a stack", 2, Style::kBad);
     }
   }
+  if (trace.min_block_bytes != 0) {
+    put_wrapped(fmt::format("only blocks of {} or more were followed", bytes(trace.min_block_bytes)), 2);
+  }
   if (trace.exec_count != 0) {
     put_wrapped(fmt::format("the target replaced its program {} (exec): the numbers are of the last one",
                             trace.exec_count == 1 ? "once" : format_count(trace.exec_count, style_) + " times"),
@@ -170,7 +173,10 @@ void TextReport::totals() {
       {"peak live", bytes(snapshot_.peak_live_bytes), "", "highest that a reading of the counters saw"},
       {"allocated", bytes(totals.allocated_bytes), format_count(totals.allocated_count, style_), ""},
       {"freed", bytes(totals.freed_bytes), format_count(totals.freed_count, style_), ""},
-      {"freed, older", "", format_count(snapshot_.frees_of_untraced, style_), "frees of blocks from before the trace"},
+      {snapshot_.trace.min_block_bytes == 0 ? "freed, older" : "freed, other", "",
+       format_count(snapshot_.frees_of_untraced, style_),
+       snapshot_.trace.min_block_bytes == 0 ? "frees of blocks from before the trace"
+                                            : "frees of blocks from before the trace, and of smaller ones"},
   }};
   std::size_t bytes_columns = 5;
   std::size_t blocks_columns = 6;

@@ -67,9 +67,10 @@ struct TargetInfo {
 };
 
 struct TraceInfo {
-  std::string attach_via;  ///< "session", "multi" or "perf"
-  std::string live_table;  ///< "arena" or "hash"
-  std::string unwind;      ///< "fp"
+  std::string attach_via;             ///< "session", "multi" or "perf"
+  std::string live_table;             ///< "arena" or "hash"
+  std::string unwind;                 ///< "fp"
+  std::uint64_t min_block_bytes = 0;  ///< smaller blocks were not followed; their frees count as frees_of_untraced
   std::uint64_t start_unix_ns = 0;
   std::uint64_t duration_ns = 0;
   std::string kernel;            ///< release, as uname -r prints it

@@ -67,6 +67,7 @@ hawk_config make_config(const TracerOptions& options, LiveTable table, const Mem
   config.pages_low = ArenaMemory::kPagesLow;
   // What it needs came with 6.3 at the latest, the arena with 6.10 and sessions with 6.13.
   config.may_read_directly = table == LiveTable::kArena || options.way == AttachWay::kSession ? 1 : 0;
+  config.min_block_bytes = options.min_block_bytes;
   config.frame_capacity = plan.frames;
   set_pid_namespace(config);
   return config;
@@ -158,8 +159,8 @@ Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
 
 /// Whether malloc_session serves: no more than f(size), with the size where the ABI passes it.
 bool is_malloc(const Probe& probe) {
-  constexpr std::uint64_t kIgnored =
-      HAWK_COOKIE_IN_LIBRARY | std::uint64_t{HAWK_COOKIE_ENTRY} << HAWK_COOKIE_ENTRY_SHIFT;
+  constexpr std::uint64_t kIgnored = HAWK_COOKIE_IN_LIBRARY | std::uint64_t{HAWK_COOKIE_ENTRY}
+                                                                  << HAWK_COOKIE_ENTRY_SHIFT;
   return (probe.cookie & ~kIgnored) == HAWK_CALL_MALLOC;
 }
 
@@ -347,6 +348,7 @@ void Tracer::tend() {
 }
 
 LiveTable Tracer::live_table() const { return impl_->table; }
+std::uint64_t Tracer::min_block_bytes() const { return impl_->options.min_block_bytes; }
 
 Drained Tracer::drain() {
   Drained drained = impl_->drain.read(impl_->maps);

@@ -23,6 +23,7 @@ struct TracerOptions {
   AttachWay way = AttachWay::kSession;
   std::optional<LiveTable> live_table = {};  ///< nullopt: the arena if the kernel can do it
   MemoryWishes memory = {};
+  std::uint64_t min_block_bytes = 0;  ///< smaller blocks are not followed
   std::uint32_t max_depth = 0;  ///< frames per stack
 };
 
@@ -62,6 +63,7 @@ class Tracer {
   /// well.
   void tend();
   LiveTable live_table() const;
+  std::uint64_t min_block_bytes() const;
   /// Counts a loss that user space noticed; it appears in later drains.
   void count_loss(hawk_loss cause, std::uint64_t times = 1);
   /// Stops counting and removes every probe. The books stay readable.
