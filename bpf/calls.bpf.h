@@ -379,7 +379,10 @@ static __always_inline void on_free(struct pt_regs *ctx)
 	if (live_take(address, &block)) {
 		book_freed(&block);
 	} else {
-		if (inside_call(ctx->sp) || called_by_own_library(ctx) || passed_on(address))
+		/* Where small blocks are left alone nearly every free is of this kind, and to know whose it was is not worth
+		 * two reads of the target. */
+		if (!settings.min_block_bytes &&
+		    (inside_call(ctx->sp) || called_by_own_library(ctx) || passed_on(address)))
 			return;
 		book_untraced_free();
 	}
