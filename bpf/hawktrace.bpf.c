@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 // The list of hooks. User space decides which of them are loaded, as which kind of uprobe, and where they sit:
 //
-//   session   alloc_session on every allocating function, but malloc_session on malloc
-//   multi     alloc_entry and alloc_return on every allocating function
+//   session   alloc_session on every allocating function that cannot throw
+//   multi     alloc_entry and alloc_return on those
 //   perf      the same, one perf event each
 //   always    free_entry; module_init; the tracepoints
 //
-// A function that may throw must not have its return address replaced, which no unwinder could pass: its returns are probed
-// at their ret instructions or shortly before, by alloc_session or alloc_return as well.
+// A function that may throw must not have its return address replaced, which no unwinder could pass. It has alloc_entry in every
+// way, and its returns are probed at their ret instructions or shortly before, by alloc_return. Never a session: where
+// another process is traced as well, the kernel asks a session for each of them, and takes the silence of its pid filter
+// for the wish to see the return.
 #include "vmlinux.h"
 
 #include <bpf/bpf_helpers.h>
@@ -47,27 +49,7 @@ int alloc_session(struct pt_regs *ctx)
 		on_return_probe(thread, ctx);
 		return 1;
 	}
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-
-	if (cookie & HAWK_COOKIE_AT_RET) {
-		on_return_point(thread, ctx, cookie);
-		return 1;
-	}
-	return on_entry(thread, ctx, cookie) && !(cookie & HAWK_COOKIE_MAY_THROW) ? 0 : 1;
-}
-
-// The same for the function that is called most: a malloc whose size is where the ABI passes it. To know that saves asking
-// for the cookie.
-SEC("uprobe")
-int malloc_session(struct pt_regs *ctx)
-{
-	struct hawk_thread *thread = known_thread();
-
-	if (session_is_return(thread, ctx)) {
-		on_return_probe(thread, ctx);
-		return 1;
-	}
-	return on_entry(thread, ctx, HAWK_CALL_MALLOC) ? 0 : 1;
+	return on_entry(thread, ctx, bpf_get_attach_cookie(ctx)) ? 0 : 1;
 }
 
 SEC("uprobe")

@@ -74,44 +74,64 @@ __noinline int follows_call(__u64 address)
 	return hawk_is_return_address(code);
 }
 
-/* Cuts the walk where a frame is no return address, and hashes what is left. Only new stacks come here, so that known
- * ones never pay for reading code. The first frame needs no proof: the processor returned to it. */
+/* A stack that is looked at frame by frame. Through bpf_loop, whose body the verifier checks once: only new stacks come here,
+ * so that its calls cost nothing that counts. */
+struct hawk_frame_loop {
+	struct hawk_thread *thread;
+	__u64 hash;
+	__u64 first;               /* index into frames */
+	__u32 depth;
+	__u32 done;
+};
+
+static long keep_return_address(__u32 number, struct hawk_frame_loop *loop)
+{
+	__u64 address = loop->thread->frames[(number + 1) & (HAWK_MAX_FRAMES - 1)];
+
+	if (number + 1 >= loop->depth || !follows_call(address))
+		return 1;
+	loop->hash = hawk_hash_frame(loop->hash, address);
+	loop->done = number + 2;
+	return 0;
+}
+
+/* Cuts the walk where a frame is no return address, and hashes what is left, so that known stacks never pay for reading
+ * code. The first frame needs no proof: the processor returned to it. */
 static __noinline void cut_at_garbage(struct hawk_thread *thread)
 {
 	struct hawk_walk *walk = &thread->walk;
-	__u64 hash = hawk_hash_frame(hawk_hash_start(state.exec_epoch), thread->frames[0]);
-	__u32 kept = 1;
+	struct hawk_frame_loop loop = { .thread = thread, .depth = walk->depth, .done = 1 };
 
-	for (__u32 i = 1; i < HAWK_MAX_FRAMES; i++) {
-		if (i >= walk->depth || !follows_call(thread->frames[i]))
-			break;
-		hash = hawk_hash_frame(hash, thread->frames[i]);
-		kept++;
-	}
-	if (kept < walk->depth) {
-		walk->depth = kept;
+	loop.hash = hawk_hash_frame(hawk_hash_start(state.exec_epoch), thread->frames[0]);
+	bpf_loop(HAWK_MAX_FRAMES - 1, keep_return_address, &loop, 0);
+	if (loop.done < walk->depth) {
+		walk->depth = loop.done;
 		walk->truncated = 0;
 	}
-	walk->hash = hawk_hash_frame(hash, walk->truncated);
+	walk->hash = hawk_hash_frame(loop.hash, walk->truncated);
+}
+
+static long store_frame(__u32 number, struct hawk_frame_loop *loop)
+{
+	__u32 index = loop->first + number;
+	__u64 *slot = bpf_map_lookup_elem(&frames, &index);
+
+	if (number >= loop->depth || !slot)
+		return 1;
+	*slot = loop->thread->frames[number & (HAWK_MAX_FRAMES - 1)];
+	loop->done = number + 1;
+	return 0;
 }
 
 /* Copies the frames out; false: no room. */
 static __noinline bool store_frames(struct hawk_thread *thread, __u32 depth, __u64 first)
 {
+	struct hawk_frame_loop loop = { .thread = thread, .first = first, .depth = depth };
+
 	if (first + depth > settings.frame_capacity)
 		return false;
-	for (__u32 i = 0; i < HAWK_MAX_FRAMES; i++) {
-		__u32 index = first + i;
-
-		if (i >= depth)
-			break;
-		__u64 *slot = bpf_map_lookup_elem(&frames, &index);
-
-		if (!slot)
-			return false;
-		*slot = thread->frames[i];
-	}
-	return true;
+	bpf_loop(HAWK_MAX_FRAMES, store_frame, &loop, 0);
+	return loop.done == depth;
 }
 
 /* Gives a stack that is not known yet its number. */

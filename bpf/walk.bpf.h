@@ -64,17 +64,23 @@ static __always_inline bool frameless_step(struct hawk_thread *thread)
 	return true;
 }
 
-/* Makes the two words at `address` available; false: unreadable. */
-static __always_inline bool window_holds(struct hawk_thread *thread, __u64 address)
+/* Reads the window that begins at `address`; false: not even two words of it. Not static: checked once by the verifier. */
+__noinline int read_window(struct hawk_thread *thread, __u64 address)
 {
-	if (address - thread->window_base <= (HAWK_WINDOW_WORDS - 2) * 8)
-		return true;
+	if (!thread)
+		return 0;
 	thread->window_base = address;
 	if (!bpf_probe_read_user(thread->window, HAWK_WINDOW_WORDS * 8, (void *)address))
-		return true;
+		return 1;
 	/* The window reaches past the end of the stack's mapping: the two words alone may still be there. What follows
 	 * them was zeroed by the failed read, and a zero return address ends the walk. */
 	return !bpf_probe_read_user(thread->window, 16, (void *)address);
+}
+
+/* Makes the two words at `address` available; false: unreadable. */
+static __always_inline bool window_holds(struct hawk_thread *thread, __u64 address)
+{
+	return address - thread->window_base <= (HAWK_WINDOW_WORDS - 2) * 8 || read_window(thread, address);
 }
 
 /* Where a walk along frame pointers stands. In registers, but for what it leaves in the thread. */

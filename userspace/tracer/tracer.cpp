@@ -99,18 +99,14 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
   bpf_map__set_max_entries(skeleton.maps.frames, static_cast<__u32>(config.frame_capacity));
   bpf_program__set_autoload(skeleton.progs.find_direct_map, config.may_read_directly != 0);
   bpf_program__set_autoload(skeleton.progs.alloc_session, options.way == AttachWay::kSession);
-  bpf_program__set_autoload(skeleton.progs.malloc_session, options.way == AttachWay::kSession);
-  bpf_program__set_autoload(skeleton.progs.alloc_entry, options.way != AttachWay::kSession);
-  bpf_program__set_autoload(skeleton.progs.alloc_return, options.way != AttachWay::kSession);
   if (options.way == AttachWay::kPerf) return;
   const auto multi = static_cast<bpf_attach_type>(kAttachTypeUprobeMulti);
   for (bpf_program* program : {skeleton.progs.alloc_entry, skeleton.progs.alloc_return, skeleton.progs.free_entry,
                                skeleton.progs.module_init}) {
     bpf_program__set_expected_attach_type(program, multi);
   }
-  const auto session = static_cast<bpf_attach_type>(kAttachTypeUprobeSession);
-  bpf_program__set_expected_attach_type(skeleton.progs.alloc_session, session);
-  bpf_program__set_expected_attach_type(skeleton.progs.malloc_session, session);
+  bpf_program__set_expected_attach_type(skeleton.progs.alloc_session,
+                                        static_cast<bpf_attach_type>(kAttachTypeUprobeSession));
 }
 
 Result<Skeleton> load_programs(const TracerOptions& options, LiveTable table, const MemoryPlan& plan) {
@@ -155,13 +151,6 @@ Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
   maps.frames =
       HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.frames), config.frame_capacity * sizeof(__u64), "frames"));
   return maps;
-}
-
-/// Whether malloc_session serves: no more than f(size), with the size where the ABI passes it.
-bool is_malloc(const Probe& probe) {
-  constexpr std::uint64_t kIgnored = HAWK_COOKIE_IN_LIBRARY | std::uint64_t{HAWK_COOKIE_ENTRY}
-                                                                  << HAWK_COOKIE_ENTRY_SHIFT;
-  return (probe.cookie & ~kIgnored) == HAWK_CALL_MALLOC;
 }
 
 void forget_allocator_ranges(hawk_state& state) {
@@ -289,17 +278,11 @@ Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   if (std::any_of(sets.frees.begin(), sets.frees.end(), has_moved)) impl_->maps.state->frees_moved = 1;
   // Frees first and entries last. A block whose allocation is seen must not be freed unseen.
   HAWK_TRY_VOID(impl_->attach(programs.free_entry, fd, sets.frees));
-  const bool session = impl_->options.way == AttachWay::kSession;
-  HAWK_TRY_VOID(impl_->attach(session ? programs.alloc_session : programs.alloc_return, fd, sets.throwing_returns));
-  if (!session) HAWK_TRY_VOID(impl_->attach(programs.alloc_return, fd, sets.returning, true));
-  std::vector<Probe> entries = std::move(sets.returning);
-  if (session) {
-    const auto mallocs = std::partition(entries.begin(), entries.end(), [](const Probe& p) { return !is_malloc(p); });
-    HAWK_TRY_VOID(impl_->attach(programs.malloc_session, fd, {mallocs, entries.end()}));
-    entries.erase(mallocs, entries.end());
-  }
-  entries.insert(entries.end(), sets.throwing.begin(), sets.throwing.end());
-  return impl_->attach(session ? programs.alloc_session : programs.alloc_entry, fd, entries);
+  HAWK_TRY_VOID(impl_->attach(programs.alloc_return, fd, sets.throwing_returns));
+  HAWK_TRY_VOID(impl_->attach(programs.alloc_entry, fd, sets.throwing));
+  if (impl_->options.way == AttachWay::kSession) return impl_->attach(programs.alloc_session, fd, sets.returning);
+  HAWK_TRY_VOID(impl_->attach(programs.alloc_return, fd, sets.returning, true));
+  return impl_->attach(programs.alloc_entry, fd, sets.returning);
 }
 
 Result<std::optional<std::uint32_t>> Tracer::add_operator_frames(int fd, const OperatorFrames& frames,
