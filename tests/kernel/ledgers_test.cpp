@@ -61,6 +61,7 @@ const LedgerCase kCases[] = {
     {"live_table", "four_gibibytes", "huge_blocks"},
     {"live_table", "grows_and_shrinks", "grow_and_shrink", {"--interval", "100ms"}},
     {"threads", "addresses_change_hands", "address_reuse"},
+    {"min_block", "smaller_ones_left_alone", "small_blocks", {"--min-block", "4k"}},
     {"processes", "forked_children", "fork_children"},
     {"processes", "strict_seccomp", "seccomp_strict"},
 };

@@ -24,7 +24,7 @@ struct TracerOptions {
   std::optional<LiveTable> live_table = {};  ///< nullopt: the arena if the kernel can do it
   MemoryWishes memory = {};
   std::uint64_t min_block_bytes = 0;  ///< smaller blocks are not followed
-  std::uint32_t max_depth = 0;  ///< frames per stack
+  std::uint32_t max_depth = 0;        ///< frames per stack
 };
 
 /// The programs in the kernel, their probes and their maps.

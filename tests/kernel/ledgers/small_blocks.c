@@ -1,5 +1,5 @@
-/* Blocks above and below the 4096 bytes that the test names with --min-block. Only those of 4096 and more are to be followed;
- * frees of the others are frees of blocks that are not known. */
+/* Blocks above and below the 4096 bytes that the test names with --min-block. Only those of 4096 and more are to be
+ * followed; frees of the others are frees of blocks that are not known. */
 #include "ledger.h"
 
 enum { kRounds = 500, kSmall = 4095, kLarge = 4096 };

@@ -119,6 +119,8 @@ TEST(Options, EveryValueArrives) {
                                       "hash",
                                       "--max-memory",
                                       "2G",
+                                      "--min-block",
+                                      "64k",
                                       "--ready-fd",
                                       "2",
                                       "--full-stacks",
@@ -141,6 +143,7 @@ TEST(Options, EveryValueArrives) {
   EXPECT_EQ(options.max_stacks, 16U);
   EXPECT_EQ(options.live_table, LiveTableChoice::kHash);
   EXPECT_EQ(options.max_memory_bytes, 2147483648U);
+  EXPECT_EQ(options.min_block_bytes, 65536U);
   EXPECT_EQ(options.ready_fd, 2);
   EXPECT_TRUE(options.full_stacks && options.raw_bytes && options.require_exact && options.verify);
   EXPECT_EQ(options.verbosity, Verbosity::kVerbose);
