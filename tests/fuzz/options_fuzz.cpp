@@ -14,7 +14,7 @@ void check_options(const hawk::Options& options) {
   HAWK_CHECK(!options.duration || options.duration->count() > 0, "a trace of no time");
   HAWK_CHECK(options.interval >= std::chrono::milliseconds(100), "an interval too short");
   HAWK_CHECK(options.stack_depth >= 1 && options.stack_depth <= kMaxStackDepth, "a depth the kernel has no room for");
-  HAWK_CHECK(options.max_blocks >= 1 && options.max_stacks >= 1, "a table without room");
+  HAWK_CHECK(options.max_blocks.value_or(1) >= 1 && options.max_stacks >= 1, "a table without room");
   HAWK_CHECK(!options.output_path || !options.output_path->empty(), "a file without a name");
 }
 
