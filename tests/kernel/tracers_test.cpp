@@ -63,6 +63,21 @@ KERNEL_TEST(tracers, two_at_once) {
   expect_equal(second.finish(), ledger);
 }
 
+/// Two processes that map the same allocator, whose functions throw: each has a tracer, which must not touch the
+/// other's return addresses.
+KERNEL_TEST(tracers, of_two_processes_that_throw) {
+  const LedgerProgram::Setup setup{
+      .program = "bad_alloc", .environment = {{"LD_PRELOAD", "/usr/lib/x86_64-linux-gnu/libtcmalloc_minimal.so.4"}}};
+  LedgerProgram first(setup);
+  LedgerProgram second(setup);
+  Trace of_first = Trace::attach(first.pid(), way);
+  Trace of_second = Trace::attach(second.pid(), way);
+  const Ledger second_ledger = second.run();
+  const Ledger first_ledger = first.run();
+  expect_equal(of_first.finish(), first_ledger);
+  expect_equal(of_second.finish(), second_ledger);
+}
+
 KERNEL_TEST(tracers, killed) {
   LedgerProgram program({.program = "churn", .arguments = {"4"}});
   {
