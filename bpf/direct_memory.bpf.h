@@ -73,7 +73,7 @@ static __always_inline bool view_holds(const struct hawk_view *view)
 /* Shows another page. Not static: checked once by the verifier, and not for each frame of a walk. */
 __noinline int turn_view(struct hawk_thread *thread, __u64 address)
 {
-	if (!thread)
+	if (!thread || !settings.may_read_directly)
 		return 0;
 	if (thread->view.address != HAWK_NO_VIEW && !view_holds(&thread->view))
 		return false;

@@ -22,6 +22,11 @@ extern void bpf_preempt_enable(void) __weak __ksym;
 
 #define HAWK_REPEAT(count, callback, context) bpf_loop((count), (void *)(callback), (context), 0)
 
+static __always_inline int hawk_has_arena(void)
+{
+	return settings.live_table == HAWK_LIVE_ARENA;
+}
+
 static __always_inline __u32 hawk_cpu(void)
 {
 	return bpf_get_smp_processor_id();

@@ -147,7 +147,8 @@ __attribute__((noinline)) int hawk_do_slowly(struct hawk_request *request)
 {
 	struct hawk_request own;
 
-	if (!request)
+	/* Being checked on its own, it must say itself that it is not for kernels without arenas. */
+	if (!request || !hawk_has_arena())
 		return 0;
 	own = *request; /* what a callback gets must be on the stack */
 	own.result = own.is_take ? 0 : HAWK_LOCK_TIMEOUT;

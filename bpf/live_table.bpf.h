@@ -7,8 +7,11 @@
 #include "bpf/live_arena.bpf.h"
 #include "bpf/maps.bpf.h"
 
+#define HAWK_ENOENT 2
 #define HAWK_E2BIG 7
 #define HAWK_EEXIST 17
+
+#define HAWK_DELETE_ATTEMPTS 8
 
 static __always_inline __u64 live_key(__u64 address)
 {
@@ -61,7 +64,15 @@ static __always_inline bool hash_take(__u64 address, struct hawk_block *taken)
 	if (!found)
 		return false;
 	*taken = *found;
-	return bpf_map_delete_elem(&live_blocks, &key) == 0;
+	/* Since 6.15 the kernel gives a lock up that takes too long, as it may on a virtual CPU that is not scheduled. */
+	for (int attempt = 0; attempt < HAWK_DELETE_ATTEMPTS; attempt++) {
+		long error = bpf_map_delete_elem(&live_blocks, &key);
+
+		if (!error || error == -HAWK_ENOENT)
+			return !error;
+	}
+	count_loss(HAWK_LOSS_LIVE_TABLE_ERROR);
+	return false;
 }
 
 /* Retires a block whose free went by unseen: its address has been handed out again. */
@@ -141,6 +152,8 @@ static __always_inline void ask_for_pages(void)
 /* Not static: checked once by the verifier. */
 __noinline int grow_arena(void)
 {
+	if (!hawk_has_arena())
+		return 0;
 	hawk_resize(state.exec_epoch, 1);
 	ask_for_pages();
 	return 0;
@@ -157,14 +170,14 @@ static __noinline bool overflow_insert(__u64 address, const struct hawk_block *b
 	return hash_insert(address, block);
 }
 
-static __always_inline bool arena_insert(__u64 address, const struct hawk_block *block)
+/* *growth_check: whether it is time to see if growth is due. */
+static __always_inline bool arena_insert(__u64 address, const struct hawk_block *block, __u32 *growth_check)
 {
 	struct hawk_request request = hawk_insertion_of(address, block, state.exec_epoch);
 
 	if (!arena_do(&request, hawk_slot_fits(address, block)))
 		return overflow_insert(address, block);
-	if (request.growth_check)
-		grow_arena();
+	*growth_check = request.growth_check;
 	if (request.result == HAWK_INSERTED)
 		return true;
 	if (request.result != HAWK_REPLACED)
@@ -187,14 +200,21 @@ static __always_inline bool live_take(__u64 address, struct hawk_block *taken)
  * retired, and counted. False: not kept, counted under its cause. */
 static __always_inline bool live_insert(__u64 address, const struct hawk_block *block)
 {
-	return settings.live_table == HAWK_LIVE_ARENA ? arena_insert(address, block) : hash_insert(address, block);
+	__u32 growth_check = 0;
+
+	return hawk_has_arena() ? arena_insert(address, block, &growth_check) : hash_insert(address, block);
 }
 
-/* Books a block that the program has just been given. */
+/* Books a block that the program has just been given. The place where the arena grows: from elsewhere the calls would take
+ * more stack than the 512 bytes that programs have up to 6.12. */
 static __always_inline void live_add(__u64 address, const struct hawk_block *block)
 {
-	if (live_insert(address, block))
+	__u32 growth_check = 0;
+
+	if (hawk_has_arena() ? arena_insert(address, block, &growth_check) : hash_insert(address, block))
 		book_allocated(block);
+	if (growth_check)
+		grow_arena();
 }
 
 #endif

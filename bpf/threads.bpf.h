@@ -102,12 +102,13 @@ static __noinline struct hawk_thread *new_thread(void)
 /* The thread with this id has ended: its slot, if it has one, is free. What is in it must be as in a new one. */
 static __always_inline void release_slot(__u32 tid)
 {
-	__u32 slot = search_slot(tid, tid);
+	__u32 slot = search_slot(tid, tid), key = slot;
 	struct hawk_thread *thread;
 
 	if (slot >= HAWK_THREAD_SLOTS)
 		return;
-	thread = bpf_map_lookup_elem(&thread_slots, &slot);
+	/* A copy: up to 6.12 the verifier forgets the bound of what it has seen passed by address. */
+	thread = bpf_map_lookup_elem(&thread_slots, &key);
 	if (thread) {
 		thread->call.sp = 0;
 		thread->call.nested = 0;

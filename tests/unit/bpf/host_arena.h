@@ -31,6 +31,7 @@ inline std::map<__u64, hawk_slot> spilled;  ///< what a step of growth found no 
 
 inline hawk_arena_header* hawk_header() { return hawk::host_arena::header; }
 inline hawk_live_page* hawk_arena_page(__u32 number) { return hawk::host_arena::pages + number; }
+inline int hawk_has_arena() { return 1; }
 inline __u32 hawk_cpu() { return hawk::host_arena::cpu; }
 inline void hawk_preempt_disable() {}
 inline void hawk_preempt_enable() {}
