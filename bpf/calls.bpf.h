@@ -92,7 +92,7 @@ static __noinline void put_back(struct hawk_call *call)
 	if (!call->old_found)
 		return;
 	leave_hand(call);
-	if (!live_insert(call->old_address, &call->old))
+	if (!live_put_back(call->old_address, &call->old))
 		book_freed(&call->old);
 }
 

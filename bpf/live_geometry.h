@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) struct hawk_geometry hawk_geometry_
 	return g;
 }
 
-static inline __attribute__((always_inline)) struct hawk_geometry hawk_geometry_start(void)
+static inline __attribute__((always_inline)) struct hawk_geometry hawk_geometry_start()
 {
 	struct hawk_geometry g = { .sets_log2 = HAWK_SETS_LOG2_LEAST, .set_pages = HAWK_SET_PAGES_LEAST, .next = 0 };
 

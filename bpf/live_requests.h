@@ -57,7 +57,7 @@ static long hawk_find_in_choice(__u32 number, void *context)
 	hawk_bucket_ref bucket = hawk_choice(choices, number);
 
 	hawk_use_bucket(bucket, choices->request->epoch);
-	if (!hawk_slots_of(bucket, &choices->request->slot))
+	if (!hawk_search_slots(bucket, choices->request->slot.low, choices->request->slot.high_and_stack))
 		return 0;
 	choices->bucket = bucket;
 	return 1;
@@ -97,7 +97,8 @@ HAWK_INLINE void hawk_do_in_choices(struct hawk_choices *choices)
 
 	HAWK_REPEAT(HAWK_BUCKET_CHOICES, hawk_find_in_choice, choices);
 	if (choices->bucket) {
-		at = hawk_lowest(hawk_slots_of(choices->bucket, &request->slot));
+		at = hawk_lowest(
+			hawk_search_slots(choices->bucket, request->slot.low, request->slot.high_and_stack));
 		hawk_get(choices->bucket, at, &request->found);
 	}
 	if (request->is_take) {

@@ -159,13 +159,9 @@ __noinline int grow_arena(void)
 	return 0;
 }
 
-/* A block that the arena cannot take. What it may hold at this address is stale. */
+/* A block that the arena cannot take: it goes to the hash map, and look-ups go there from now on when the arena knows nothing. */
 static __noinline bool overflow_insert(__u64 address, const struct hawk_block *block)
 {
-	struct hawk_block stale;
-
-	if (arena_take(address, &stale))
-		retire_stale(&stale);
 	state.overflowed = 1;
 	return hash_insert(address, block);
 }
@@ -196,17 +192,16 @@ static __always_inline bool live_take(__u64 address, struct hawk_block *taken)
 	return settings.live_table == HAWK_LIVE_ARENA ? arena_take(address, taken) : hash_take(address, taken);
 }
 
-/* Puts a block into the table. An entry that is already there belongs to a block whose free went by unseen: it is
- * retired, and counted. False: not kept, counted under its cause. */
-static __always_inline bool live_insert(__u64 address, const struct hawk_block *block)
+/* Puts a block back that was taken a moment ago. False: not kept, counted under its cause. Into the hash map, which serves
+ * as well: it is rare, and comes at the end of so many calls that the arena's would not fit into the stack that programs
+ * have up to 6.12. */
+static __always_inline bool live_put_back(__u64 address, const struct hawk_block *block)
 {
-	__u32 growth_check = 0;
-
-	return hawk_has_arena() ? arena_insert(address, block, &growth_check) : hash_insert(address, block);
+	return overflow_insert(address, block);
 }
 
-/* Books a block that the program has just been given. The place where the arena grows: from elsewhere the calls would take
- * more stack than the 512 bytes that programs have up to 6.12. */
+/* Books a block that the program has just been given. An entry that is already there belongs to a block whose free went by
+ * unseen: it is retired, and counted. */
 static __always_inline void live_add(__u64 address, const struct hawk_block *block)
 {
 	__u32 growth_check = 0;

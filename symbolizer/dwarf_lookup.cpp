@@ -59,7 +59,7 @@ bool DwarfLookup::open() {
   units_.emplace(sections, info_section_of(elf()));
   if (!UnitHeader::at(units_->info(), 0)) return false;
   unit_ranges_.emplace(*units_);
-  names_.emplace(*units_, alternate_units_ ? &*alternate_units_ : nullptr);
+  names_.emplace(alternate_units_ ? &*alternate_units_ : nullptr);
   for (const Bytes part : units_->sections().all()) section_bytes_ += source_.file.is_mapped(part) ? 0 : part.size();
   source_.file.release();  // what was decompressed
   mapped_bytes_ = resident_file_bytes();

@@ -20,8 +20,8 @@ struct EntryPlace {
 /// the one that it refers to, which may lie in another unit (link-time optimisation) or another file (dwz).
 class FunctionNames {
  public:
-  /// Both must outlive this. `alternate`, which may be null: what dwz moved out of `file`.
-  FunctionNames(UnitCache& file, UnitCache* alternate) : file_(&file), alternate_(alternate) {}
+  /// `alternate`, which may be null: what dwz moved out of the file. Must outlive this.
+  explicit FunctionNames(UnitCache* alternate) : alternate_(alternate) {}
 
   /// The name for the linker; "" when there is none, as in C. Lies in the image or the unit.
   std::string_view linkage_name(EntryPlace function) { return text(function, Slot::kLinkageName); }
@@ -39,7 +39,6 @@ class FunctionNames {
   std::string scope_name(const EntryPlace& scope, std::uint16_t tag);
   std::string prefix_at(EntryPlace function, int depth);
 
-  UnitCache* file_;
   UnitCache* alternate_;
 };
 

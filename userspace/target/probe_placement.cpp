@@ -138,7 +138,7 @@ ProbePlace place_probe(TargetResolver& resolver, FunctionExtent function, hawk_c
   ArgumentCopies arguments(kind);
   const std::optional<Instruction> entry = decode_at(resolver.image(), function.vaddr);
   if (!entry) return {function.vaddr, {}, true};
-  const ProbePlace at_entry = place_at(*entry, arguments.places());
+  ProbePlace at_entry = place_at(*entry, arguments.places());
   if (!at_entry.single_stepped) return at_entry;
   const std::optional<std::unordered_set<std::uint64_t>> targets = branch_targets(resolver, function);
   if (!targets) return at_entry;
