@@ -42,9 +42,11 @@ static __always_inline struct hawk_frameless_rule *frameless_rule(__u64 pc)
 	return NULL;
 }
 
-/* One step over a frameless function; false: the current frame is none. */
-static __always_inline bool frameless_step(struct hawk_thread *thread)
+/* One step over a frameless function; false: the current frame is none. Not static: checked once by the verifier. */
+__noinline int frameless_step(struct hawk_thread *thread)
 {
+	if (!thread)
+		return 0;
 	struct hawk_walk *walk = &thread->walk;
 	struct hawk_frameless_rule *rule = frameless_rule(walk->pc);
 
@@ -181,7 +183,7 @@ static __always_inline void walk_stack(struct hawk_thread *thread, __u64 pc, __u
 	thread->view.address = HAWK_NO_VIEW;
 	walk_push(thread);
 	for (int step = 0; step < HAWK_MAX_FRAMELESS_STEPS; step++) {
-		if (!frameless_step(thread))
+		if (!state.frameless_count || !frameless_step(thread))
 			break;
 	}
 	walk_frame_pointers(thread);
