@@ -189,7 +189,7 @@ static __always_inline bool arena_insert(__u64 address, const struct hawk_block 
 /* Removes the block at `address` and stores what it was into `taken`. False: not in the table. */
 static __always_inline bool live_take(__u64 address, struct hawk_block *taken)
 {
-	return settings.live_table == HAWK_LIVE_ARENA ? arena_take(address, taken) : hash_take(address, taken);
+	return hawk_has_arena() ? arena_take(address, taken) : hash_take(address, taken);
 }
 
 /* Puts a block back that was taken a moment ago. False: not kept, counted under its cause. Into the hash map, which serves
