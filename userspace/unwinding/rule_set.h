@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bpf/unwind_layout.h"
+
+namespace hawk {
+
+/// Distinct unwind rules, each with a number. Numbers below HAWK_FIRST_RULE are those of the reserved rules, which are there
+/// from the start: for each kind without operands the rule of that kind, and HAWK_RULE_FRAME_POINTER. Numbers never change,
+/// and rules are never removed.
+class RuleSet {
+ public:
+  RuleSet();
+  /// The number of `rule`, a new one if it is not known. HAWK_RULE_UNSUPPORTED when there is no room for it: the set holds
+  /// HAWK_MAX_RULES. Some 5 ns for rules that came a moment ago.
+  std::uint32_t number_of(const hawk_rule& rule);
+  /// By number.
+  std::span<const hawk_rule> rules() const { return rules_; }
+  /// Times that there was no room.
+  std::uint64_t refused() const { return refused_; }
+
+ private:
+  std::vector<hawk_rule> rules_;
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace hawk
