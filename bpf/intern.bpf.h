@@ -154,7 +154,8 @@ static __noinline __u32 intern_new(struct hawk_thread *thread)
 	}
 	record->first_frame = first;
 	record->exec_epoch = state.exec_epoch;
-	record->truncated = walk->truncated;
+	record->end = walk->truncated ? HAWK_END_DEPTH : HAWK_END_OUTERMOST;
+	record->guessed = 1;
 	record->depth = walk->depth;
 	__u32 known = index_number(walk->hash, number);
 

@@ -5,6 +5,7 @@
 
 #include "bpf/losses.h"
 #include "bpf/types.h"
+#include "bpf/unwind_ends.h"
 
 /* Deepest stack that can be recorded; --stack-depth lowers it. */
 #define HAWK_MAX_FRAMES 256
@@ -124,7 +125,8 @@ struct hawk_stack_record {
 	__u64 first_frame;        /* index into frames */
 	__u32 exec_epoch;
 	__u16 depth;              /* 0: this number was never given to a stack */
-	__u16 truncated;
+	__u8 end;                 /* enum hawk_end */
+	__u8 guessed;             /* partly walked along frame pointers where no rule told the way */
 };
 
 /* One block of the live table. */

@@ -67,7 +67,9 @@ hawk::Snapshot snapshot_of(const std::uint8_t* header, Names& names) {
   std::memcpy(&snapshot.trace.duration_ns, header + 8, sizeof snapshot.trace.duration_ns);
   hawk::PlaceTable places;
   for (std::uint32_t i = 0; i < 3; ++i) {
-    hawk::StackRecord stack{.id = hawk::StackId{i}, .counters = {}, .truncated = (header[i] & 1) != 0, .frames = {}};
+    hawk::StackRecord stack{.id = hawk::StackId{i}, .counters = {}, .frames = {}};
+    stack.end = static_cast<hawk_end>(header[i] % HAWK_END_COUNT);
+    stack.guessed = (header[i] & 0x80) != 0;
     const std::uint64_t allocated_bytes = snapshot.trace.duration_ns >> (2 + 16 * i);
     stack.counters = {allocated_bytes, header[i] + 1u, allocated_bytes / 3, header[i] / 2u};
     // Module 2 does not exist, as in a damaged recording.

@@ -155,7 +155,7 @@ void append_stack(std::string& out, const StackRecord& stack, const std::vector<
                  R"("freed_bytes":{},"freed_count":{},"truncated":{},"frames":[)",
                  static_cast<std::uint32_t>(stack.id), counters.live_bytes(), counters.live_count(),
                  counters.allocated_bytes, counters.allocated_count, counters.freed_bytes, counters.freed_count,
-                 stack.truncated);
+                 stack.quality() == HAWK_STACK_TRUNCATED);
   const char* separator = "";
   for (const PlaceId place : stack.frames) {
     out += separator;

@@ -282,7 +282,7 @@ void TextReport::stack(std::size_t rank, const StackRecord& record) {
     if (text.empty()) text = rendered(StyledLine{}.add(indent + left_out_text(line), Style::kDim));
     out_ += text;
   }
-  if (record.truncated) put(indent + "… (cut at --stack-depth)", Style::kDim);
+  if (record.end == HAWK_END_DEPTH) put(indent + "… (cut at --stack-depth)", Style::kDim);
   put("");
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bpf/unwind_ends.h"
 #include "userspace/base/ids.h"
 #include "userspace/tables/counters.h"
 #include "userspace/tables/losses.h"
@@ -13,8 +14,11 @@ namespace hawk {
 struct NewStack {
   StackId id = kNoStack;
   std::uint32_t exec_epoch = 0;  ///< which program of the process it belongs to: 0 until the first exec
-  bool truncated = false;
-  std::vector<std::uint64_t> addresses;  ///< return addresses, caller of the allocator first
+  hawk_end end = HAWK_END_OUTERMOST;
+  bool guessed = false;  ///< partly walked along frame pointers, which nothing proves
+  /// As the kernel wrote them, caller of the allocator first: return addresses, or with HAWK_FRAME_INTERRUPTED the
+  /// address of an instruction that a signal interrupted.
+  std::vector<std::uint64_t> addresses;
 };
 
 /// The kernel's counters of one stack since the trace began, summed over CPUs.

@@ -69,7 +69,8 @@ void HeapModel::add_stacks(const std::vector<NewStack>& added, const FrameResolv
     for (const std::uint64_t address : stack.addresses) block->push_back(place_of(address));
     stacks_.push_back({.id = stack.id,
                        .counters = {},
-                       .truncated = stack.truncated,
+                       .end = stack.end,
+                       .guessed = stack.guessed,
                        .frames = StackFrames(block, first, stack.addresses.size())});
   }
   sort_by_id(stacks_, known);

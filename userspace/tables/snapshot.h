@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bpf/unwind_ends.h"
 #include "userspace/base/ids.h"
 #include "userspace/tables/counters.h"
 #include "userspace/tables/losses.h"
@@ -32,8 +33,12 @@ struct Frame {
 struct StackRecord {
   StackId id = kNoStack;
   Counters counters;
-  bool truncated = false;  ///< deeper than --stack-depth
-  StackFrames frames;      ///< from the caller of the allocator outwards; empty for kNoStack
+  hawk_end end = HAWK_END_OUTERMOST;  ///< why the walk ended where it did
+  bool guessed = false;               ///< partly walked along frame pointers, which nothing proves
+  StackFrames frames;                 ///< from the caller of the allocator outwards; empty for kNoStack
+
+  /// What the stack is worth. Says nothing for kNoStack.
+  enum hawk_stack_quality quality() const { return hawk_stack_quality(end, guessed); }
   bool operator==(const StackRecord&) const = default;
 };
 

@@ -34,7 +34,8 @@ NewStack read_stack(const KernelMaps& maps, std::uint32_t number) {
   const std::span<const __u64> frames = maps.frames.as<__u64>().subspan(record.first_frame, record.depth);
   return {.id = StackId{number},
           .exec_epoch = record.exec_epoch,
-          .truncated = record.truncated != 0,
+          .end = static_cast<hawk_end>(record.end),
+          .guessed = record.guessed != 0,
           .addresses = {frames.begin(), frames.end()}};
 }
 

@@ -34,7 +34,7 @@ Snapshot large_snapshot() {
     for (std::uint64_t offset = id; offset < id + 5; ++offset)
       frames.push_back(places.number_of({0x1000 + offset, ModuleId{0}, offset}));
     const Counters counters{id, 1, 0, 0};
-    snapshot.stacks.push_back({StackId{id}, counters, false, StackFrames(std::move(frames))});
+    snapshot.stacks.push_back({.id = StackId{id}, .counters = counters, .frames = StackFrames(std::move(frames))});
     snapshot.totals += counters;
   }
   snapshot.places = places.places();

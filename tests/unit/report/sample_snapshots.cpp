@@ -109,7 +109,8 @@ StackRecord& Sample::add_stack(std::uint32_t id, const Counters& counters, const
   std::vector<PlaceId> places;
   for (const Frame& frame : frames) places.push_back(places_.number_of(frame));
   snapshot.places = places_.places();
-  snapshot.stacks.push_back({static_cast<StackId>(id), counters, false, StackFrames(std::move(places))});
+  snapshot.stacks.push_back(
+      {.id = static_cast<StackId>(id), .counters = counters, .frames = StackFrames(std::move(places))});
   snapshot.totals += counters;
   snapshot.peak_live_bytes = std::max(snapshot.peak_live_bytes, snapshot.totals.live_bytes());
   return snapshot.stacks.back();
@@ -186,8 +187,8 @@ Sample lossy_sample() {
   const ModuleId exe = made.add_module("/srv/worker", "aabbcc");
   const Frame recurse = made.call(exe, {function("walk(Node*)", "tree.cpp", 10)});
   made.add_stack(0, {5000, 50, 1000, 10}, {});
-  made.add_stack(9, {9000, 3, 0, 0}, {made.call(exe, {function("leaf(Node*)", "tree.cpp")}), recurse, recurse})
-      .truncated = true;
+  made.add_stack(9, {9000, 3, 0, 0}, {made.call(exe, {function("leaf(Node*)", "tree.cpp")}), recurse, recurse}).end =
+      HAWK_END_DEPTH;
   made.snapshot.losses[HAWK_LOSS_LIVE_TABLE_FULL] = 1'200'000;
   made.snapshot.losses[HAWK_LOSS_STACK_TABLE_FULL] = 50;
   made.snapshot.losses[HAWK_LOSS_TRUNCATED_STACK] = 1;

@@ -14,7 +14,7 @@ Frame resolve_to_module_3(std::uint64_t address) {
 }
 
 NewStack stack(std::uint32_t id, std::vector<std::uint64_t> addresses, std::uint32_t epoch = 0) {
-  return {.id = StackId{id}, .exec_epoch = epoch, .truncated = false, .addresses = std::move(addresses)};
+  return {.id = StackId{id}, .exec_epoch = epoch, .addresses = std::move(addresses)};
 }
 
 StackCounters counters(std::uint32_t id, std::uint64_t allocated_bytes, std::uint64_t freed_bytes) {

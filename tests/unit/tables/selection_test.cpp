@@ -13,7 +13,7 @@ Snapshot snapshot_of(const std::vector<Counters>& counters) {
   Snapshot snapshot;
   std::uint32_t id = 0;
   for (const Counters& one : counters) {
-    snapshot.stacks.push_back({static_cast<StackId>(++id), one, false, {}});
+    snapshot.stacks.push_back({.id = static_cast<StackId>(++id), .counters = one, .frames = {}});
     snapshot.totals += one;
   }
   return snapshot;

@@ -45,7 +45,8 @@ std::uint32_t FakeBooks::add_stack(const std::vector<std::uint64_t>& addresses, 
   records_[number] = {.first_frame = state_.next_frame,
                       .exec_epoch = exec_epoch,
                       .depth = static_cast<__u16>(addresses.size()),
-                      .truncated = 0};
+                      .end = HAWK_END_OUTERMOST,
+                      .guessed = 0};
   for (const std::uint64_t address : addresses) frames_[state_.next_frame++] = address;
   return number;
 }
