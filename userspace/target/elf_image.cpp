@@ -180,6 +180,30 @@ bool ElfImage::handles_no_exceptions(std::uint64_t vaddr) const {
   return impl_->unwind_index_vaddr && hawk::handles_no_exceptions(impl_->segments, *impl_->unwind_index_vaddr, vaddr);
 }
 
+std::optional<CallFrameSection> ElfImage::eh_frame() const {
+  if (const std::optional<Elf64_Shdr> header = ElfSections(impl_->segments, impl_->header).named(".eh_frame")) {
+    CallFrameSection found = {.bytes = impl_->segments.read_file(header->sh_offset, header->sh_size),
+                              .vaddr = header->sh_addr};
+    if (!found.bytes.empty()) return found;
+  }
+  if (!impl_->unwind_index_vaddr) return std::nullopt;
+  const std::optional<std::uint64_t> vaddr = eh_frame_vaddr(impl_->segments, *impl_->unwind_index_vaddr);
+  if (!vaddr) return std::nullopt;
+  CallFrameSection found = {.bytes = impl_->segments.read(*vaddr, UINT64_MAX), .vaddr = *vaddr, .ends_at_zero = true};
+  if (found.bytes.empty()) return std::nullopt;
+  return found;
+}
+
+std::optional<CallFrameSection> ElfImage::debug_frame() const {
+  const std::optional<Elf64_Shdr> header = ElfSections(impl_->segments, impl_->header).named(".debug_frame");
+  if (!header || (header->sh_flags & SHF_COMPRESSED) != 0) return std::nullopt;
+  CallFrameSection found = {.bytes = impl_->segments.read_file(header->sh_offset, header->sh_size),
+                            .vaddr = header->sh_addr,
+                            .is_debug_frame = true};
+  if (found.bytes.empty()) return std::nullopt;
+  return found;
+}
+
 std::optional<std::string_view> ElfImage::got_symbol(std::uint64_t slot_vaddr) const {
   if (!impl_->dynamic) return std::nullopt;
   if (!impl_->got_symbols) impl_->got_symbols = impl_->dynamic->got_symbols();

@@ -22,10 +22,10 @@ ElfSections::ElfSections(const ElfSegments& segments, const Elf64_Ehdr& header) 
   if (header.e_shoff == 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return;
   std::uint64_t count = header.e_shnum;
   Elf64_Shdr first = {};
-  // A count that does not fit stands in the first section (System V gABI, e_shnum).
-  if (count == 0 && segments.read_file(header.e_shoff, bytes_of(std::span(&first, 1))) == sizeof(first)) {
-    count = first.sh_size;
-  }
+  // Numbers that do not fit stand in the first section (System V gABI, e_shnum, e_shstrndx).
+  const bool has_first = segments.read_file(header.e_shoff, bytes_of(std::span(&first, 1))) == sizeof(first);
+  if (count == 0 && has_first) count = first.sh_size;
+  names_at_ = header.e_shstrndx == SHN_XINDEX ? first.sh_link : header.e_shstrndx;
   headers_.resize(std::min({count, kMaxSections, segments.file_bytes() / sizeof(Elf64_Shdr)}));
   headers_.resize(segments.read_file(header.e_shoff, bytes_of(std::span(headers_))) / sizeof(Elf64_Shdr));
 }
@@ -36,6 +36,22 @@ std::vector<Elf64_Shdr> ElfSections::of_type(Elf64_Word type) const {
     if (header.sh_type == type && header.sh_size <= kMaxSectionBytes) found.push_back(header);
   }
   return found;
+}
+
+std::optional<Elf64_Shdr> ElfSections::named(std::string_view name) const {
+  if (names_at_ >= headers_.size() || headers_[names_at_].sh_size > kMaxSectionBytes) return std::nullopt;
+  const Elf64_Shdr& section = headers_[names_at_];
+  const std::vector<std::uint8_t> names = segments_.read_file(section.sh_offset, section.sh_size);
+  for (const Elf64_Shdr& header : headers_) {
+    // With the NUL behind it.
+    if (header.sh_type == SHT_NOBITS || header.sh_name >= names.size() ||
+        names.size() - header.sh_name <= name.size()) {
+      continue;
+    }
+    const std::uint8_t* text = names.data() + header.sh_name;
+    if (std::memcmp(text, name.data(), name.size()) == 0 && text[name.size()] == 0) return header;
+  }
+  return std::nullopt;
 }
 
 void ElfSections::for_each_symbol(const Elf64_Shdr& table, const Visit& visit) const {

@@ -3,6 +3,8 @@
 #include <elf.h>
 
 #include <functional>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "userspace/target/elf_segments.h"
@@ -18,6 +20,8 @@ class ElfSections {
 
   /// Those of sane size.
   std::vector<Elf64_Shdr> of_type(Elf64_Word type) const;
+  /// The first with this name that has bytes in the file.
+  std::optional<Elf64_Shdr> named(std::string_view name) const;
   /// Goes through the first symbol table of `type`.
   void find_functions(Elf64_Word type, FunctionCollector& collector) const;
   /// Whether that table has a function that is defined in the file.
@@ -29,6 +33,7 @@ class ElfSections {
 
   const ElfSegments& segments_;
   std::vector<Elf64_Shdr> headers_;
+  std::uint64_t names_at_ = 0;  ///< index of the section with their names
 };
 
 }  // namespace hawk

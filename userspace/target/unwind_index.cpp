@@ -72,4 +72,13 @@ bool handles_no_exceptions(const ElfSegments& segments, std::uint64_t index_vadd
   return read_value<std::array<char, 4>>(segments, cie_vaddr + sizeof(Head)) == kNone;
 }
 
+std::optional<std::uint64_t> eh_frame_vaddr(const ElfSegments& segments, std::uint64_t index_vaddr) {
+  constexpr std::uint64_t kPointerAt = 4;
+  const auto head = read_value<std::array<std::uint8_t, kPointerAt>>(segments, index_vaddr);
+  const std::optional<std::int32_t> distance = read_value<std::int32_t>(segments, index_vaddr + kPointerAt);
+  // The rest of the header tells of its table, which is not needed here.
+  if (!head || !distance || (*head)[0] != kKnownHeader[0] || (*head)[1] != kKnownHeader[1]) return std::nullopt;
+  return index_vaddr + kPointerAt + static_cast<std::uint64_t>(std::int64_t{*distance});
+}
+
 }  // namespace hawk

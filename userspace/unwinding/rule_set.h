@@ -8,14 +8,23 @@
 
 namespace hawk {
 
-/// Distinct unwind rules, each with a number. Numbers below HAWK_FIRST_RULE are those of the reserved rules, which are there
-/// from the start: for each kind without operands the rule of that kind, and HAWK_RULE_FRAME_POINTER. Numbers never change,
-/// and rules are never removed.
+/// The rule of a kind that says everything by itself.
+inline hawk_rule rule_without_operands(std::uint8_t kind) {
+  hawk_rule rule = {};
+  rule.kind = kind;
+  return rule;
+}
+
+/// Distinct unwind rules, each with a number. Numbers below HAWK_FIRST_RULE are those of the reserved rules, which are
+/// there from the start: for each kind without operands the rule of that kind, and HAWK_RULE_FRAME_POINTER. (The
+/// numbers of kinds with operands are never given; HAWK_RULE_UNSUPPORTED stands there.) Numbers never change, and rules
+/// are never removed.
 class RuleSet {
  public:
   RuleSet();
-  /// The number of `rule`, a new one if it is not known. HAWK_RULE_UNSUPPORTED when there is no room for it: the set holds
-  /// HAWK_MAX_RULES. Some 5 ns for rules that came a moment ago.
+  /// The number of `rule`, a new one if it is not known. HAWK_RULE_UNSUPPORTED when there is no room for it: the set
+  /// holds HAWK_MAX_RULES. Some 5 ns for rules that came a moment ago, and never more than 64 comparisons, whatever
+  /// rules come: some 10^-20 of them would find no room before the set is full.
   std::uint32_t number_of(const hawk_rule& rule);
   /// By number.
   std::span<const hawk_rule> rules() const { return rules_; }
@@ -24,6 +33,8 @@ class RuleSet {
 
  private:
   std::vector<hawk_rule> rules_;
+  /// Hash table of rule numbers, linear probing; 0, which is a rule without operands, where nothing is.
+  std::vector<std::uint16_t> slots_;
   std::uint64_t refused_ = 0;
 };
 

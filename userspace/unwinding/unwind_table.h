@@ -16,21 +16,25 @@ struct UnwindSection {
   std::span<const std::uint8_t> bytes;
   std::uint64_t vaddr = 0;      ///< ELF virtual address of the first byte
   bool is_debug_frame = false;  ///< .debug_frame (DWARF 5, 6.4) instead of .eh_frame (LSB Core, "Exception Frames")
+  bool ends_at_zero = false;    ///< where an .eh_frame ends is not known: its terminator tells
 };
 
 /// The rules of one file, by address.
 ///
-/// Invariants: rows ascend by offset, the first has offset 0; neighbours have different rules; after the last function, and
-/// between functions more than 15 bytes apart, the rule is HAWK_RULE_GAP.
+/// Invariants: rows ascend by offset, the first has offset 0; neighbours have different rules; after the last function,
+/// and between functions more than 15 bytes apart, the rule is HAWK_RULE_GAP.
 struct UnwindTable {
   std::uint64_t base_vaddr = 0;  ///< that row offsets count from
   std::vector<hawk_row> rows;    ///< empty: no call frame information
-  /// What could not be put into a rule, and in how many rows: "CFA by an expression", "CFA from rbx", "unknown augmentation".
+  /// What could not be put into a rule, and in how many rows: "CFA by an expression", "CFA from rbx". Functions that
+  /// could not be read at all count once: "unknown augmentation".
   std::map<std::string, std::uint64_t> unsupported;
 };
 
-/// Reads one section. Damaged or hostile input can at worst lose rows: what cannot be understood becomes HAWK_RULE_GAP or
-/// HAWK_RULE_UNSUPPORTED. Where functions overlap, the one that begins later holds from its beginning to its end.
+/// Reads one section. Damaged or hostile input can at worst lose rows: what cannot be understood becomes HAWK_RULE_GAP
+/// or HAWK_RULE_UNSUPPORTED. Where functions overlap, the one that begins later holds from its beginning to its end (of
+/// two that begin together the shorter one, else the later one in the section). Time and memory are proportional to the
+/// section, but for the sorting of functions.
 UnwindTable read_unwind_table(const UnwindSection& section, RuleSet& rules);
 
 }  // namespace hawk

@@ -1,0 +1,32 @@
+#include "userspace/target/vdso.h"
+
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "userspace/base/unique_fd.h"
+#include "userspace/base/write_all.h"
+#include "userspace/target/mappings.h"
+
+namespace hawk {
+
+Result<ElfImage> read_vdso() {
+  const std::string name = "[vdso]";
+  for (const Mapping& mapping : HAWK_TRY(read_mappings(::getpid()))) {
+    if (mapping.path != name) continue;
+    UniqueFd file(::memfd_create("vdso", MFD_CLOEXEC));
+    const std::string_view bytes(reinterpret_cast<const char*>(mapping.start), mapping.end - mapping.start);
+    const int error = file ? write_all(file.get(), bytes) : errno;
+    if (error != 0) return fail(ExitCode::kPrivilege, fmt::format("copy the vdso to memory: {}", std::strerror(error)));
+    return ElfImage::make(std::move(file), name);
+  }
+  return fail(ExitCode::kPrivilege, "read the vdso: this kernel maps none");
+}
+
+}  // namespace hawk
