@@ -21,7 +21,7 @@ std::vector<PlaceId> distinct_places(const Snapshot& snapshot, const std::vector
     const Frame& frame_a = snapshot.place(a);
     const Frame& frame_b = snapshot.place(b);
     return frame_a.module != frame_b.module ? frame_a.module < frame_b.module
-                                            : frame_a.module_offset < frame_b.module_offset;
+                                            : frame_a.symbol_offset() < frame_b.symbol_offset();
   });
   return places;
 }
@@ -36,7 +36,7 @@ std::size_t prepare_from(const Snapshot& snapshot, const std::vector<PlaceId>& p
   std::vector<std::uint64_t> offsets;
   std::size_t end = first;
   while (end < places.size() && offsets.size() < kPreparedTogether && snapshot.place(places[end]).module == module) {
-    offsets.push_back(snapshot.place(places[end]).module_offset);
+    offsets.push_back(snapshot.place(places[end]).symbol_offset());
     ++end;
   }
   if (module) symbolizer.prepare(*module, offsets);
@@ -58,7 +58,7 @@ void symbolize_places(const Snapshot& snapshot, const std::vector<const StackRec
     const Frame& place = snapshot.place(id);
     if (i == prepared) prepared = prepare_from(snapshot, places, i, symbolizer);
     std::vector<SourceFrame> sources;
-    if (place.module) sources = symbolizer.frames(*place.module, place.module_offset);
+    if (place.module) sources = symbolizer.frames(*place.module, place.symbol_offset());
     if (sources.empty()) sources.emplace_back();
     consumer(id, std::move(sources));
   }

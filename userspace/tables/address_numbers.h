@@ -9,8 +9,9 @@
 
 namespace hawk {
 
-/// Remembers the place of each address, for as long as nothing is mapped or unmapped. A hash table of its own because a
-/// trace may begin with millions of frames at a few thousand addresses: std::unordered_map takes five times as long.
+/// Remembers the place of each address (a word of NewStack::addresses, with the kernel's mark), for as long as nothing
+/// is mapped or unmapped. A hash table of its own because a trace may begin with millions of frames at a few thousand
+/// addresses: std::unordered_map takes five times as long.
 class AddressNumbers {
  public:
   /// The place of `address`; asks `make` for it the first time.

@@ -19,6 +19,13 @@ Counters difference(const Counters& now, const Counters& before) {
 
 bool ids_ascend(const StackRecord& a, const StackRecord& b) { return a.id < b.id; }
 
+/// The frame that a word of the kernel's stands for.
+Frame frame_of(std::uint64_t word, const FrameResolver& resolve) {
+  Frame frame = resolve(word & ~std::uint64_t{HAWK_FRAME_INTERRUPTED});
+  frame.interrupted = (word & HAWK_FRAME_INTERRUPTED) != 0;
+  return frame;
+}
+
 /// Orders `stacks`, of which the first `known` are in order already. Of two with the same id the later one stays.
 void sort_by_id(std::vector<StackRecord>& stacks, std::size_t known) {
   const auto out_of_order = [](const StackRecord& a, const StackRecord& b) { return !ids_ascend(a, b); };
@@ -58,15 +65,15 @@ void HeapModel::add_stacks(const std::vector<NewStack>& added, const FrameResolv
   const auto block = std::make_shared<std::vector<PlaceId>>();
   block->reserve(frame_count);  // all of it: the stacks point into it
   AddressNumbers numbers;
-  const auto place_of = [&](std::uint64_t address) {
-    return numbers.find_or_add(address, [&] { return places_.number_of(resolve(address)); });
+  const auto place_of = [&](std::uint64_t word) {
+    return numbers.find_or_add(word, [&] { return places_.number_of(frame_of(word, resolve)); });
   };
   const std::size_t known = stacks_.size();
   if (stacks_.capacity() < known + added.size()) stacks_.reserve(std::max(2 * known, known + added.size()));
   for (const NewStack& stack : added) {
     if (!is_current(stack)) continue;
     const std::size_t first = block->size();
-    for (const std::uint64_t address : stack.addresses) block->push_back(place_of(address));
+    for (const std::uint64_t word : stack.addresses) block->push_back(place_of(word));
     stacks_.push_back({.id = stack.id,
                        .counters = {},
                        .end = stack.end,

@@ -10,7 +10,8 @@
 namespace hawk {
 
 /// Finds the module in which an address lies. Called when a stack is new, once for each address that the new stacks of
-/// a drain have, so that what is mapped there later does not matter.
+/// a drain have (twice where it is both a return address and that of an interrupted instruction), so that what is
+/// mapped there later does not matter.
 using FrameResolver = std::function<Frame(std::uint64_t address)>;
 
 /// The heap as the drains so far tell it: stacks with their frames, the latest counters, the peak.

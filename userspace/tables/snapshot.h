@@ -20,12 +20,16 @@ struct Module {
   bool operator==(const Module&) const = default;
 };
 
-/// One return address of a stack.
+/// One place that a stack passes through.
 struct Frame {
-  std::uint64_t address = 0;       ///< as found on the stack: the instruction after the call
-  std::optional<ModuleId> module;  ///< nullopt: no file was mapped there
-  std::uint64_t module_offset =
-      0;  ///< ELF virtual address of `address` in the module (what addr2line takes); 0 without one
+  std::uint64_t address = 0;        ///< as found on the stack: the instruction after the call, unless `interrupted`
+  std::optional<ModuleId> module;   ///< nullopt: no file was mapped there
+  std::uint64_t module_offset = 0;  ///< ELF virtual address of `address` in the module; 0 without one
+  /// No return address but that of an instruction which a signal interrupted: what runs there is at the address itself.
+  bool interrupted = false;
+
+  /// The return address in the module by which a Symbolizer finds the place: it looks up the byte before.
+  std::uint64_t symbol_offset() const { return module_offset + (interrupted ? 1 : 0); }
   bool operator==(const Frame&) const = default;
 };
 
@@ -74,7 +78,7 @@ struct TargetInfo {
 struct TraceInfo {
   std::string attach_via;             ///< "session", "multi" or "perf"
   std::string live_table;             ///< "arena" or "hash"
-  std::string unwind;                 ///< "fp"
+  std::string unwind;                 ///< "auto", "cfi" or "fp"
   std::uint64_t min_block_bytes = 0;  ///< smaller blocks were not followed; their frees count as frees_of_untraced
   std::uint64_t start_unix_ns = 0;
   std::uint64_t duration_ns = 0;
@@ -84,6 +88,21 @@ struct TraceInfo {
   /// With --verify: whether for each stack allocated - freed equalled the sum over the live table. nullopt: not asked.
   std::optional<bool> verified;
   bool operator==(const TraceInfo&) const = default;
+};
+
+/// What of a module's call frame information could not be put into rules that the kernel's programs follow.
+struct UnsupportedRules {
+  ModuleId module{};
+  std::string reason;      ///< "CFA by an expression"
+  std::uint64_t rows = 0;  ///< of the module's unwind table
+  bool operator==(const UnsupportedRules&) const = default;
+};
+
+/// What is known of the unwind tables of the modules, for reports that name the cause of an incomplete stack.
+struct UnwindInfo {
+  std::vector<UnsupportedRules> unsupported_rules;  ///< each module and reason once, any order
+  std::vector<ModuleId> modules_without_table;      ///< looked at, and found to have no call frame information
+  bool operator==(const UnwindInfo&) const = default;
 };
 
 /// Everything a report needs, as plain values: a state of the heap at one instant.
@@ -98,6 +117,7 @@ struct Snapshot {
   std::uint64_t frees_of_untraced = 0;  ///< frees of blocks that are older than the trace
   Losses losses;
   std::vector<Module> modules;
+  UnwindInfo unwind;
   std::vector<Frame> places;        ///< the frames of all stacks, each once
   std::vector<StackRecord> stacks;  ///< ascending by id; only stacks with at least one allocation
 

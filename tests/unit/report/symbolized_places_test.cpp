@@ -76,5 +76,20 @@ TEST(SymbolizedPlaces, EachPlaceOnceHoweverManyStacksPassIt) {
   EXPECT_EQ(symbolize(sample.snapshot, {}).announced, 0U);
 }
 
+// A symbolizer looks up the byte before a return address. The byte before an interrupted instruction may be of another
+// function.
+TEST(SymbolizedPlaces, AnInterruptedInstructionIsAskedForItself) {
+  Sample sample;
+  const ModuleId exe = sample.add_module("/bin/exe", "");
+  const Frame interrupted{0x1100, exe, 0x100, true};
+  const Frame called{0x1100, exe, 0x100, false};
+  const Frame next{0x1101, exe, 0x101, false};
+  sample.add_stack(1, {8, 1, 0, 0}, {interrupted, called, next});
+  const Outcome outcome = symbolize(sample.snapshot, {&sample.snapshot.stacks[0]});
+  EXPECT_EQ(outcome.asked, (std::vector<Frame>{{0, exe, 0x100}, {0, exe, 0x101}, {0, exe, 0x101}}));
+  EXPECT_EQ(outcome.consumed.size(), 3U);
+  EXPECT_EQ(outcome.consumed[0], called);
+}
+
 }  // namespace
 }  // namespace hawk

@@ -164,6 +164,41 @@ TEST(HeapModel, AnAddressIsResolvedOnceADrainAndAgainInLaterOnes) {
   EXPECT_EQ(snapshot.place(snapshot.stacks.back().frames[1]).module, std::nullopt);
 }
 
+TEST(HeapModel, AnInterruptedInstructionIsNotTheReturnAddressThere) {
+  HeapModel model;
+  Drained drained;
+  std::vector<std::uint64_t> resolved;
+  drained.new_stacks = {stack(5, {0x1234, 0x1234 | HAWK_FRAME_INTERRUPTED, 0x1234 | HAWK_FRAME_INTERRUPTED, 0x1240})};
+  drained.counters = {counters(5, 8, 0)};
+  model.update(drained, [&](std::uint64_t address) {
+    resolved.push_back(address);
+    return resolve_to_module_3(address);
+  });
+  EXPECT_EQ(resolved, (std::vector<std::uint64_t>{0x1234, 0x1234, 0x1240})) << "the mark is no part of an address";
+  const Snapshot snapshot = model.snapshot();
+  EXPECT_EQ(snapshot.places, (std::vector<Frame>{{0x1234, ModuleId{3}, 0x234, false},
+                                                 {0x1234, ModuleId{3}, 0x234, true},
+                                                 {0x1240, ModuleId{3}, 0x240, false}}));
+  const StackFrames& frames = snapshot.stacks.at(0).frames;
+  EXPECT_EQ(std::vector<PlaceId>(frames.begin(), frames.end()),
+            (std::vector<PlaceId>{PlaceId{0}, PlaceId{1}, PlaceId{1}, PlaceId{2}}));
+}
+
+TEST(HeapModel, StacksKeepHowTheirWalksEnded) {
+  HeapModel model;
+  Drained drained;
+  drained.new_stacks = {stack(4, {0x10}), stack(5, {0x10}), stack(6, {0x10})};
+  drained.new_stacks[1].guessed = true;
+  drained.new_stacks[2].end = HAWK_END_UNSUPPORTED;
+  drained.counters = {counters(4, 8, 0), counters(5, 8, 0), counters(6, 8, 0)};
+  model.update(drained, resolve_nothing);
+  const Snapshot snapshot = model.snapshot();
+  EXPECT_EQ(snapshot.stacks.at(0).quality(), HAWK_STACK_COMPLETE);
+  EXPECT_EQ(snapshot.stacks.at(1).quality(), HAWK_STACK_GUESSED);
+  EXPECT_EQ(snapshot.stacks.at(2).quality(), HAWK_STACK_TRUNCATED);
+  EXPECT_EQ(snapshot.stacks.at(2).end, HAWK_END_UNSUPPORTED);
+}
+
 TEST(HeapModel, SnapshotsShareFramesWithTheModelAndKeepThem) {
   Snapshot snapshot;
   {

@@ -32,6 +32,19 @@ TEST(Drain, GivesTheFramesOfAStackOnceAndItsCountersAlways) {
   EXPECT_EQ(second.counters.size(), 1u);
 }
 
+TEST(Drain, GivesHowAWalkEndedAndItsFramesAsTheKernelMarkedThem) {
+  FakeBooks books;
+  const std::uint32_t stack = books.add_stack({0x1000, 0x2000 | HAWK_FRAME_INTERRUPTED});
+  books.record(stack).end = HAWK_END_GAP;
+  books.record(stack).guessed = 1;
+  books.counters(0, stack).allocated_count = 1;
+  const Drained drained = Drain().read(books.maps());
+  ASSERT_EQ(drained.new_stacks.size(), 1u);
+  EXPECT_EQ(drained.new_stacks[0].end, HAWK_END_GAP);
+  EXPECT_TRUE(drained.new_stacks[0].guessed);
+  EXPECT_EQ(drained.new_stacks[0].addresses[1], 0x2000 | HAWK_FRAME_INTERRUPTED);
+}
+
 // A number is handed out before its record is complete, and may stay unused when two threads meet the same new stack.
 TEST(Drain, PassesOverNumbersThatNothingWasBookedOn) {
   FakeBooks books;

@@ -19,6 +19,7 @@ class FakeBooks {
   hawk_counters& counters(std::uint32_t stripe, std::uint32_t stack) { return counters_[stripe * kStacks + stack]; }
   /// Gives the next number to a stack with these frames.
   std::uint32_t add_stack(const std::vector<std::uint64_t>& addresses, std::uint32_t exec_epoch = 0);
+  hawk_stack_record& record(std::uint32_t stack) { return records_[stack]; }
   hawk_state& state() { return state_; }
   const KernelMaps& maps() const { return maps_; }
 
