@@ -27,19 +27,6 @@
 #include "bpf/requested_size.h"
 #include "bpf/threads.bpf.h"
 
-/* Where the kernel's return trampoline lies in this process; 0: it has none. */
-static __always_inline __u64 trampoline_address(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct mm_struct *mm = task->mm;
-
-	if (!mm)
-		return 0;
-	struct xol_area *area = mm->uprobes_state.xol_area;
-
-	return area ? area->vaddr : 0;
-}
-
 /* Whether `address` lies in a file that may call an allocator from inside one; true as long as not all are known. */
 static __noinline bool in_allocator_file(__u64 address)
 {

@@ -90,15 +90,6 @@ static __always_inline bool direct_word(struct hawk_thread *thread, __u64 addres
 	return true;
 }
 
-/* Reads any word of the target. */
-static __always_inline bool read_word(struct hawk_thread *thread, __u64 address, __u64 *word)
-{
-	if (settings.may_read_directly && state.direct_map && !(address & 7) && direct_word(thread, address, word) &&
-	    view_holds(&thread->view))
-		return true;
-	return !bpf_probe_read_user(word, sizeof(*word), (void *)address);
-}
-
 /* ------------------------------------------------------------------------------------------------- where it all lies */
 
 /* The direct map begins at a multiple of 1 GiB (arch/x86/mm/kaslr.c), below the page tables by their physical address. */

@@ -148,6 +148,9 @@ int BPF_PROG(process_exec, struct task_struct *task, __u32 old_tid)
 		state.frameless[i].base = 0;
 	state.allocator_range_count = 0;
 	state.allocators_low = 0;
+	// No range holds any more, and no cached rule.
+	state.code_ranges = ((state.code_ranges >> HAWK_RANGES_VERSION_SHIFT) + 1) << HAWK_RANGES_VERSION_SHIFT;
+	__sync_fetch_and_add(&state.code_generation, 1);
 	__sync_fetch_and_add(&state.exec_epoch, 1);
 	return 0;
 }

@@ -88,15 +88,16 @@ static long keep_return_address(__u32 number, struct hawk_frame_loop *loop)
 {
 	__u64 address = loop->thread->frames[(number + 1) & (HAWK_MAX_FRAMES - 1)];
 
-	if (number + 1 >= loop->depth || !follows_call(address))
+	if (number + 1 >= loop->depth || (!(address & HAWK_FRAME_INTERRUPTED) && !follows_call(address)))
 		return 1;
 	loop->hash = hawk_hash_frame(loop->hash, address);
 	loop->done = number + 2;
 	return 0;
 }
 
-/* Cuts the walk where a frame is no return address, and hashes what is left, so that known stacks never pay for reading
- * code. The first frame needs no proof: the processor returned to it. */
+/* Cuts a guessed walk where a frame is no return address, and hashes what is left, so that known stacks never pay for
+ * reading code. The first frame needs no proof: the processor returned to it. Nor do frames found by rules: makecontext, for
+ * one, makes return addresses that no call has left. */
 static __noinline void cut_at_garbage(struct hawk_thread *thread)
 {
 	struct hawk_walk *walk = &thread->walk;
@@ -106,9 +107,9 @@ static __noinline void cut_at_garbage(struct hawk_thread *thread)
 	bpf_loop(HAWK_MAX_FRAMES - 1, keep_return_address, &loop, 0);
 	if (loop.done < walk->depth) {
 		walk->depth = loop.done;
-		walk->truncated = 0;
+		walk->end = HAWK_END_NO_CALL;
 	}
-	walk->hash = hawk_hash_frame(loop.hash, walk->truncated);
+	walk->hash = hawk_hash_end(loop.hash, walk);
 }
 
 static long store_frame(__u32 number, struct hawk_frame_loop *loop)
@@ -154,14 +155,14 @@ static __noinline __u32 intern_new(struct hawk_thread *thread)
 	}
 	record->first_frame = first;
 	record->exec_epoch = state.exec_epoch;
-	record->end = walk->truncated ? HAWK_END_DEPTH : HAWK_END_OUTERMOST;
-	record->guessed = 1;
+	record->end = walk->end;
+	record->guessed = walk->is_guessed;
 	record->depth = walk->depth;
 	__u32 known = index_number(walk->hash, number);
 
 	if (known == HAWK_NO_STACK)
 		count_loss(HAWK_LOSS_STACK_TABLE_FULL);
-	else if (known == number && walk->truncated)
+	else if (known == number && walk->end == HAWK_END_DEPTH)
 		count_loss(HAWK_LOSS_TRUNCATED_STACK);
 	return known;
 }
@@ -171,10 +172,10 @@ static __always_inline __u32 stack_number(struct hawk_thread *thread)
 	struct hawk_walk *walk = &thread->walk;
 	__u32 known = known_number(walk->hash);
 
-	if (known != HAWK_NO_STACK)
-		return known;
-	cut_at_garbage(thread);
-	known = known_number(walk->hash);
+	if (known == HAWK_NO_STACK && walk->is_guessed) {
+		cut_at_garbage(thread);
+		known = known_number(walk->hash);
+	}
 	return known != HAWK_NO_STACK ? known : intern_new(thread);
 }
 

@@ -6,6 +6,7 @@
 #include "bpf/losses.h"
 #include "bpf/types.h"
 #include "bpf/unwind_ends.h"
+#include "bpf/unwind_layout.h"
 
 /* Deepest stack that can be recorded; --stack-depth lowers it. */
 #define HAWK_MAX_FRAMES 256
@@ -48,7 +49,7 @@ struct hawk_config {
 	__u64 min_block_bytes;    /* smaller blocks are not followed */
 	__u64 frame_capacity;     /* entries of frames */
 	__u32 may_read_directly;  /* the kernel has what direct_memory.bpf.h needs */
-	__u32 pad_0;
+	__u32 unwind;             /* enum hawk_unwind */
 	__u64 pid_namespace_device; /* of user space's pid namespace, as the kernel encodes it; 0: it is the root one */
 	__u64 pid_namespace_inode;
 };
@@ -76,6 +77,9 @@ struct hawk_frameless_rule {
 };
 #define HAWK_RBP_UNCHANGED 0xffffffffu
 
+/* Ranges that are looked at again when mappings have changed. A stack passes through three to ten files. */
+#define HAWK_MAX_USED_RANGES 64u
+
 /* Written by programs and by user space while tracing. What is written often stands on cache lines of its own. */
 struct hawk_state {
 	__u32 enabled;            /* 0: entries and frees are ignored; calls that are open still finish */
@@ -87,12 +91,20 @@ struct hawk_state {
 	__u32 pages_asked;        /* user space has been woken to make pages, and has not answered */
 	__u64 direct_map;         /* where the kernel has all memory; 0: not found */
 	__u32 threads_in_storage; /* some threads have their state in task storage */
+	__u32 code_generation;    /* of what was said about code: cached rules hold for one only */
+	__u64 code_ranges;        /* see HAWK_RANGES_HALF */
+	__u64 settled_version;    /* of the mappings, for which the ranges in use have been found to hold; 0: none */
+	__u32 code_ranges_stale;  /* some range no longer holds: user space shall read the mappings again */
+	__u32 pad_1;
 	struct hawk_frameless_module frameless[HAWK_MAX_FRAMELESS_MODULES];
 	__u64 allocators_low;     /* from the first of allocator_ranges to the end of the last; 0: not all are known */
 	__u64 allocators_high;
 	__u32 allocator_range_count; /* 0: not all of them are known */
 	__u32 pad_3;
 	struct hawk_range allocator_ranges[HAWK_MAX_ALLOCATOR_RANGES];
+	__u32 used_range_count __attribute__((aligned(64))); /* more than HAWK_MAX_USED_RANGES: not all are in the list */
+	__u32 used_ranges[HAWK_MAX_USED_RANGES]; /* indexes of ranges that rules were taken from */
+	__u64 unwind_misses;      /* look-ups of rules that the cache did not have */
 	__u64 next_frame __attribute__((aligned(64)));         /* first unused entry of frames */
 	__u32 next_stack;         /* first unused stack number */
 	__u64 losses[HAWK_LOSS_COUNT] __attribute__((aligned(64)));

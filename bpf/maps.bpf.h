@@ -4,6 +4,7 @@
 #define HAWKTRACE_MAPS_BPF_H
 
 #include "bpf/layout.h"
+#include "bpf/walk_state.h"
 
 const volatile struct hawk_config settings = {};
 
@@ -83,17 +84,6 @@ struct hawk_call {
 	__u32 pad_0;
 };
 
-/* A stack while it is walked. In map memory and not in registers, because the verifier follows the exact values of
- * registers: it would check all that comes after a walk once for each of its 256 possible depths. */
-struct hawk_walk {
-	__u64 pc;
-	__u64 sp;
-	__u64 fp;
-	__u64 hash;
-	__u32 depth;
-	__u32 truncated;
-};
-
 /* What wakes user space up: anything in it says that memory is running short. One entry at a time (state.pages_asked). */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -113,12 +103,17 @@ struct hawk_view {
  * would be shared by two threads that preempt each other inside a program. */
 struct hawk_thread {
 	struct hawk_call call;
+	/* In map memory and not in registers, because the verifier follows the exact values of registers: it would check all
+	 * that comes after a walk once for each of its 256 possible depths. */
 	struct hawk_walk walk;
 	struct hawk_view view;
 	__u64 page_tables;        /* of the process, as the kernel sees them */
+	__u64 mappings_version_at; /* where the kernel counts changes of its mappings; 0: it does not */
 	__u64 last_freed;         /* kept only while state.several_allocators */
+	__u32 reads_directly;     /* this walk does */
+	__u32 window_bytes;
 	__u64 window_base;
-	__u64 window[HAWK_WINDOW_WORDS + 1];
+	__u64 window[HAWK_WINDOW_WORDS];
 	__u64 frames[HAWK_MAX_FRAMES];
 };
 
@@ -142,6 +137,36 @@ struct {
 	__type(key, int);
 	__type(value, struct hawk_thread);
 } threads SEC(".maps");
+
+/* Rows of unwind tables, in segments. Written by user space through mappings, before the ranges that lead to them. */
+struct hawk_row_segment {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct hawk_row)); /* its type would be a mere forward declaration here */
+	__uint(max_entries, HAWK_SEGMENT_ROWS);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);
+	__uint(max_entries, HAWK_MAX_SEGMENTS);
+	__array(values, struct hawk_row_segment);
+} row_segments SEC(".maps");
+
+/* By number. Written by user space, before the rows that name them. */
+struct hawk_rule unwind_rules[HAWK_MAX_RULES];
+
+/* Two halves, of which state.code_ranges says which one holds; user space writes the other one. */
+struct hawk_code_range code_ranges[2 * HAWK_MAX_CODE_RANGES];
+
+/* Of each range: the version of the mappings for which it was last found to hold, 0 for none; HAWK_RANGE_IS_DEAD: it does
+ * not. Cleared by user space with the range. */
+__u64 code_range_checks[2 * HAWK_MAX_CODE_RANGES];
+#define HAWK_RANGE_IS_DEAD (~0ull)
+
+/* See HAWK_CACHE_TAG_BITS. Written by programs; cleared by user space when generations repeat. */
+__u64 unwind_cache[2 * HAWK_CACHE_SETS];
 
 static __always_inline void count_loss(enum hawk_loss cause)
 {

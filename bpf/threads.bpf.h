@@ -3,6 +3,7 @@
 #ifndef HAWKTRACE_THREADS_BPF_H
 #define HAWKTRACE_THREADS_BPF_H
 
+#include "bpf/mappings.bpf.h"
 #include "bpf/maps.bpf.h"
 
 /* Slots that may be a thread's: its id modulo their number, and those after it. */
@@ -71,6 +72,13 @@ static __always_inline __u64 current_page_tables(void)
 	return tables;
 }
 
+/* Where the kernel keeps what it knows of the process's memory: the same until the thread ends or runs another program. */
+static __always_inline void note_memory(struct hawk_thread *thread)
+{
+	thread->page_tables = current_page_tables();
+	thread->mappings_version_at = find_mappings_version();
+}
+
 /* Gives the current thread its state; NULL: it is not the target's, or there is no memory (counted). */
 static __noinline struct hawk_thread *new_thread(void)
 {
@@ -84,7 +92,7 @@ static __noinline struct hawk_thread *new_thread(void)
 		struct hawk_thread *thread = bpf_map_lookup_elem(&thread_slots, &slot);
 
 		if (thread)
-			thread->page_tables = current_page_tables();
+			note_memory(thread);
 		return thread;
 	}
 	state.threads_in_storage = 1;
@@ -95,7 +103,7 @@ static __noinline struct hawk_thread *new_thread(void)
 		count_loss(HAWK_LOSS_THREAD_STATE);
 		return NULL;
 	}
-	thread->page_tables = current_page_tables();
+	note_memory(thread);
 	return thread;
 }
 

@@ -3,7 +3,7 @@
  * libdw's on the same stacks.
  *
  * What each of the two worlds provides (walk.bpf.h, tests/unwinding/host_walk.h): struct hawk_thread with the members `walk`
- * and `frames[HAWK_MAX_FRAMES]`, and
+ * and `frames[HAWK_MAX_FRAMES]`, HAWK_GLOBAL before functions that the verifier shall check once, and
  *
  *     hawk_cached_rule(address, generation)   number of the rule for the code at an address, 0 if it is not known at once
  *     hawk_look_up_rule(thread, address)      the same, known or found

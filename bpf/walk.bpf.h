@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The frame-pointer walk.
+/* The walk of unwind.h over the target's own stack.
  *
  * It starts when the allocator has returned: pc is the call's return address, sp the stack pointer there, and rbp the
  * caller's, since the allocator has restored it. So the direct caller is always the first frame, whatever the
  * allocator's first instruction is (the kernel's own walk loses it on Debian's glibc: its entry heuristic knows only
- * push %rbp and endbr64). If that caller is a frameless operator new, a rule made from its code leads to the next frame.
+ * push %rbp and endbr64).
  *
  * Stack memory is read where the kernel has it, or else in windows, because calls of helpers are what a walk costs. */
 #ifndef HAWKTRACE_WALK_BPF_H
@@ -12,17 +12,106 @@
 
 #include "bpf/direct_memory.bpf.h"
 #include "bpf/maps.bpf.h"
-#include "bpf/stack_hash.h"
+#include "bpf/rules.bpf.h"
 
-static __always_inline void walk_push(struct hawk_thread *thread)
+/* Bytes of a window below the word that it is read for: where a caller's rbp is saved. */
+#define HAWK_WINDOW_BELOW 64
+#define HAWK_WINDOW_SIZE (HAWK_WINDOW_WORDS * 8)
+
+/* Reads a window around `address`; false: not even the rest of its page. Not static: checked once by the verifier. */
+__noinline int read_window(struct hawk_thread *thread, __u64 address)
 {
-	struct hawk_walk *walk = &thread->walk;
-	__u32 at = walk->depth;
+	if (!thread)
+		return 0;
+	__u32 left = HAWK_PAGE_MASK + 1 - (address & HAWK_PAGE_MASK);
 
-	if (at < HAWK_MAX_FRAMES)
-		thread->frames[at] = walk->pc;
-	walk->depth = at + 1;
-	walk->hash = hawk_hash_frame(walk->hash, walk->pc);
+	thread->window_base = address - HAWK_WINDOW_BELOW;
+	thread->window_bytes = HAWK_WINDOW_SIZE;
+	if (!bpf_probe_read_user(thread->window, HAWK_WINDOW_SIZE, (void *)thread->window_base))
+		return 1;
+	/* It reaches out of the stack's mapping: what is left of this page may still be there. */
+	if (left > HAWK_WINDOW_SIZE)
+		left = HAWK_WINDOW_SIZE;
+	thread->window_base = address;
+	thread->window_bytes = left;
+	if (!bpf_probe_read_user(thread->window, left, (void *)address))
+		return 1;
+	thread->window_bytes = 0;
+	return 0;
+}
+
+static __always_inline bool window_word(struct hawk_thread *thread, __u64 address, __u64 *word)
+{
+	__u64 offset = address - thread->window_base;
+
+	if (offset >= thread->window_bytes) {
+		if (!read_window(thread, address))
+			return false;
+		offset = address - thread->window_base;
+	}
+	*word = thread->window[offset >> 3 & (HAWK_WINDOW_WORDS - 1)];
+	return true;
+}
+
+static __always_inline bool hawk_stack_word(struct hawk_thread *thread, __u64 address, __u64 *word)
+{
+	if (address & 7)
+		return false;
+	if (!settings.may_read_directly || !thread->reads_directly)
+		return window_word(thread, address, word);
+	if (direct_word(thread, address, word))
+		return true;
+	/* Perhaps a bad pointer, perhaps a page that is not there: the other way to read tells. */
+	thread->reads_directly = 0;
+	return false;
+}
+
+static __always_inline __u32 hawk_look_up_rule(struct hawk_thread *thread, __u64 address)
+{
+	return find_rule(address, mappings_version(thread), thread->walk.generation);
+}
+
+static __always_inline __u32 hawk_max_depth(void)
+{
+	return settings.max_depth;
+}
+
+static __always_inline int hawk_step_unruled(struct hawk_thread *thread, __u32 kind);
+
+#define HAWK_GLOBAL __noinline
+#include "bpf/unwind.h"
+
+/* Where the kernel's return trampoline lies in this process; 0: it has none. */
+static __always_inline __u64 trampoline_address(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = task->mm;
+
+	if (!mm)
+		return 0;
+	struct xol_area *area = mm->uprobes_state.xol_area;
+
+	return area ? area->vaddr : 0;
+}
+
+/* Return probes that one thread can have open, one inside the other. */
+#define HAWK_MAX_RETURN_INSTANCES 64
+
+/* The return address that the kernel has replaced at `slot`; 0: it has none. */
+static __noinline __u64 replaced_return(__u64 slot, __u64 trampoline)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct return_instance *instance = BPF_CORE_READ(task, utask, return_instances);
+
+	for (int i = 0; i < HAWK_MAX_RETURN_INSTANCES && instance; i++) {
+		__u64 replaced = BPF_CORE_READ(instance, orig_ret_vaddr);
+
+		/* Several probes of one call, and tail calls, replace each other's trampoline. */
+		if (BPF_CORE_READ(instance, stack) == slot && replaced != trampoline)
+			return replaced;
+		instance = BPF_CORE_READ(instance, next);
+	}
+	return 0;
 }
 
 /* The rule for `pc` when that lies in a frameless function. */
@@ -45,149 +134,93 @@ static __always_inline struct hawk_frameless_rule *frameless_rule(__u64 pc)
 /* One step over a frameless function; false: the current frame is none. Not static: checked once by the verifier. */
 __noinline int frameless_step(struct hawk_thread *thread)
 {
-	if (!thread)
+	if (!thread || !state.frameless_count)
 		return 0;
 	struct hawk_walk *walk = &thread->walk;
 	struct hawk_frameless_rule *rule = frameless_rule(walk->pc);
+	__u64 pc, fp = walk->fp;
 
 	if (!rule)
 		return false;
 	__u64 cfa = walk->sp + rule->cfa_offset_bytes;
-	__u64 return_address = 0, fp = walk->fp;
 
-	if (!read_word(thread, cfa - 8, &return_address))
+	if (!hawk_stack_word(thread, cfa + HAWK_RETURN_SLOT, &pc))
 		return false;
-	if (rule->rbp_offset_bytes != HAWK_RBP_UNCHANGED && !read_word(thread, walk->sp + rule->rbp_offset_bytes, &fp))
+	if (rule->rbp_offset_bytes != HAWK_RBP_UNCHANGED &&
+	    !hawk_stack_word(thread, walk->sp + rule->rbp_offset_bytes, &fp))
 		return false;
-	walk->pc = return_address;
 	walk->sp = cfa;
 	walk->fp = fp;
-	walk_push(thread);
-	return true;
+	return hawk_push_frame(thread, walk, pc, 0);
 }
 
-/* Reads the window that begins at `address`; false: not even two words of it. Not static: checked once by the verifier. */
-__noinline int read_window(struct hawk_thread *thread, __u64 address)
+/* Where no table helps: the address may be the kernel's trampoline in place of another, or lie in a frameless operator new,
+ * for which there is a rule made from its code. */
+static __always_inline int hawk_step_unruled(struct hawk_thread *thread, __u32 kind)
+{
+	struct hawk_walk *walk = &thread->walk;
+
+	if (kind == HAWK_RULE_NO_CODE && walk->pc == trampoline_address()) {
+		__u64 replaced = replaced_return(walk->sp + HAWK_RETURN_SLOT, walk->pc);
+
+		if (!replaced)
+			return HAWK_STEP_NONE;
+		hawk_replace_frame(thread, replaced);
+		return HAWK_STEP_DONE;
+	}
+	if (frameless_step(thread))
+		return HAWK_STEP_DONE;
+	return settings.unwind == HAWK_UNWIND_AUTO ? HAWK_STEP_GUESS : HAWK_STEP_NONE;
+}
+
+/* Walks from where thread->walk stands to the end. */
+static __always_inline void finish_walk(struct hawk_thread *thread)
+{
+	for (int i = 0; i < HAWK_MAX_FRAMES / HAWK_STEPS_AT_ONCE + 1; i++) {
+		if (!hawk_walk_some(thread))
+			break;
+	}
+}
+
+/* Not static: checked once by the verifier. */
+__noinline int walk_from(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
 {
 	if (!thread)
 		return 0;
-	thread->window_base = address;
-	if (!bpf_probe_read_user(thread->window, HAWK_WINDOW_WORDS * 8, (void *)address))
-		return 1;
-	/* The window reaches past the end of the stack's mapping: the two words alone may still be there. What follows
-	 * them was zeroed by the failed read, and a zero return address ends the walk. */
-	return !bpf_probe_read_user(thread->window, 16, (void *)address);
-}
+	__u32 generation = settings.unwind == HAWK_UNWIND_FP ? 0 : rule_generation(thread);
 
-/* Makes the two words at `address` available; false: unreadable. */
-static __always_inline bool window_holds(struct hawk_thread *thread, __u64 address)
-{
-	return address - thread->window_base <= (HAWK_WINDOW_WORDS - 2) * 8 || read_window(thread, address);
-}
-
-/* Where a walk along frame pointers stands. In registers, but for what it leaves in the thread. */
-struct fp_walk {
-	__u64 fp;
-	__u64 hash;
-	__u32 depth;
-	__u32 truncated;
-};
-
-/* Takes the frame that the two words at walk->fp describe; false: the walk ends. */
-static __always_inline bool take_frame(struct hawk_thread *thread, struct fp_walk *walk, __u64 saved_fp, __u64 pc)
-{
-	if (!pc)
-		return false;
-	if (walk->depth >= settings.max_depth) {
-		walk->truncated = 1;
-		return false;
+	thread->view.address = HAWK_NO_VIEW;
+	thread->window_bytes = 0;
+	hawk_begin_walk(thread, hawk_hash_start(state.exec_epoch), pc, sp, fp, generation);
+	if (settings.unwind == HAWK_UNWIND_FP) {
+		thread->walk.is_guessed = 1;
+		for (int step = 0; step < HAWK_MAX_FRAMELESS_STEPS; step++) {
+			if (!frameless_step(thread))
+				break;
+		}
+		thread->walk.end = HAWK_END_NO_PROGRESS;
+		if (thread->walk.fp < thread->walk.sp)
+			return 0;
 	}
-	thread->frames[walk->depth & (HAWK_MAX_FRAMES - 1)] = pc;
-	walk->depth++;
-	walk->hash = hawk_hash_frame(walk->hash, pc);
-	if (saved_fp <= walk->fp)
-		return false;
-	walk->fp = saved_fp;
-	return true;
-}
-
-static __always_inline void leave_walk(struct hawk_thread *thread, const struct fp_walk *walk)
-{
-	thread->walk.hash = walk->hash;
-	thread->walk.depth = walk->depth;
-	thread->walk.truncated = walk->truncated;
-}
-
-static __noinline int walk_through_windows(struct hawk_thread *thread)
-{
-	struct fp_walk walk = { .fp = thread->walk.fp, .hash = thread->walk.hash, .depth = thread->walk.depth };
-
-	thread->window_base = ~0ull / 2;
-	for (int i = 0; i < HAWK_MAX_FRAMES; i++) {
-		if ((walk.fp & 7) || !window_holds(thread, walk.fp))
-			break;
-		__u64 at = (walk.fp - thread->window_base) >> 3 & (HAWK_WINDOW_WORDS - 1);
-
-		if (!take_frame(thread, &walk, thread->window[at], thread->window[at + 1]))
-			break;
-	}
-	leave_walk(thread, &walk);
+	finish_walk(thread);
 	return 0;
-}
-
-/* False: what it left is not to be relied on. */
-static __always_inline bool walk_directly(struct hawk_thread *thread)
-{
-	struct fp_walk walk = { .fp = thread->walk.fp, .hash = thread->walk.hash, .depth = thread->walk.depth };
-
-	if (thread->view.address == HAWK_NO_VIEW &&
-	    !find_page(thread->page_tables, state.direct_map, walk.fp, &thread->view))
-		return false;
-	for (int i = 0; i < HAWK_MAX_FRAMES; i++) {
-		__u64 saved_fp, pc;
-
-		if (walk.fp & 7)
-			break;
-		/* Perhaps a bad pointer, perhaps a page that is not there: the other way to read tells. */
-		if (!direct_word(thread, walk.fp, &saved_fp) || !direct_word(thread, walk.fp + 8, &pc))
-			return false;
-		if (!take_frame(thread, &walk, saved_fp, pc))
-			break;
-	}
-	if (!view_holds(&thread->view))
-		return false;
-	leave_walk(thread, &walk);
-	return true;
-}
-
-static __always_inline void walk_frame_pointers(struct hawk_thread *thread)
-{
-	if (thread->walk.fp < thread->walk.sp)
-		return;
-	if (settings.may_read_directly && state.direct_map && walk_directly(thread))
-		return;
-	walk_through_windows(thread);
 }
 
 /* Fills thread->frames and thread->walk. pc, sp, fp: as they are in the caller of the allocator. */
 static __always_inline void walk_stack(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
 {
-	struct hawk_walk *walk = &thread->walk;
-
-	walk->pc = pc;
-	walk->sp = sp;
-	walk->fp = fp;
-	walk->hash = hawk_hash_start(state.exec_epoch);
-	walk->depth = 0;
-	walk->truncated = 0;
-	thread->view.address = HAWK_NO_VIEW;
-	walk_push(thread);
-	for (int step = 0; step < HAWK_MAX_FRAMELESS_STEPS; step++) {
-		if (!state.frameless_count || !frameless_step(thread))
-			break;
+	thread->reads_directly = settings.may_read_directly && state.direct_map;
+	if (thread->reads_directly) {
+		walk_from(thread, pc, sp, fp);
+		/* What was read counts only if the page was the target's to the end. */
+		if (!thread->reads_directly || (thread->view.address != HAWK_NO_VIEW && !view_holds(&thread->view))) {
+			thread->reads_directly = 0;
+			walk_from(thread, pc, sp, fp);
+		}
+	} else {
+		walk_from(thread, pc, sp, fp);
 	}
-	walk_frame_pointers(thread);
-	walk->hash = hawk_hash_frame(walk->hash, walk->truncated);
+	thread->walk.hash = hawk_hash_end(thread->walk.hash, &thread->walk);
 }
 
 #endif

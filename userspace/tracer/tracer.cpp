@@ -24,6 +24,7 @@
 #include "userspace/base/log.h"
 #include "userspace/base/owned.h"
 #include "userspace/tracer/arena_memory.h"
+#include "userspace/tracer/code_tables.h"
 #include "userspace/tracer/drain.h"
 #include "userspace/tracer/frameless.h"
 #include "userspace/tracer/kernel_maps.h"
@@ -69,6 +70,7 @@ hawk_config make_config(const TracerOptions& options, LiveTable table, const Mem
   config.may_read_directly = table == LiveTable::kArena || options.way == AttachWay::kSession ? 1 : 0;
   config.min_block_bytes = options.min_block_bytes;
   config.frame_capacity = plan.frames;
+  config.unwind = options.unwind;
   set_pid_namespace(config);
   return config;
 }
@@ -181,6 +183,7 @@ struct Tracer::Impl {
   Skeleton skeleton;
   KernelMaps maps;
   std::optional<ArenaMemory> arena;
+  std::optional<CodeTables> code;
   WakeupRing wakeups;
   bool memory_refused = false;
   Drain drain;
@@ -264,6 +267,13 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
   impl->maps = HAWK_TRY(map_arrays(*impl->skeleton, impl->skeleton->rodata->settings));
   find_direct_map(bpf_program__fd(impl->skeleton->progs.find_direct_map), *impl->maps.state);
   if (impl->table == LiveTable::kArena) HAWK_TRY_VOID(impl->open_arena());
+  auto& memory = *impl->skeleton->bss;
+  impl->code.emplace(CodeTables::Memory{.segments_fd = bpf_map__fd(impl->skeleton->maps.row_segments),
+                                        .state = impl->maps.state,
+                                        .rules = memory.unwind_rules,
+                                        .ranges = memory.code_ranges,
+                                        .range_checks = memory.code_range_checks,
+                                        .cache = memory.unwind_cache});
   HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.process_exec));
   HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.thread_exit));
   return Tracer(std::move(impl));
@@ -298,6 +308,21 @@ Result<std::optional<std::uint32_t>> Tracer::add_operator_frames(int fd, const O
 
 void Tracer::set_module_base(std::uint32_t module, std::uint64_t base) {
   set_frameless_base(impl_->maps, module, base);
+}
+
+Result<std::optional<std::uint32_t>> Tracer::add_unwind_rows(std::span<const hawk_row> rows) {
+  return impl_->code->add_rows(rows);
+}
+
+void Tracer::set_unwind_rules(std::span<const hawk_rule> rules) { impl_->code->set_rules(rules); }
+void Tracer::set_code_ranges(std::span<const hawk_code_range> ranges) { impl_->code->set_ranges(ranges); }
+
+bool Tracer::code_ranges_are_stale() const {
+  return __atomic_load_n(&impl_->maps.state->code_ranges_stale, __ATOMIC_ACQUIRE) != 0;
+}
+
+std::uint64_t Tracer::unwind_misses() const {
+  return __atomic_load_n(&impl_->maps.state->unwind_misses, __ATOMIC_RELAXED);
 }
 
 void Tracer::set_allocator_ranges(const std::vector<AddressRange>& ranges) {

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "bpf/unwind_layout.h"
 #include "userspace/base/result.h"
 #include "userspace/tables/drained.h"
 #include "userspace/target/allocator_functions.h"
@@ -25,6 +27,7 @@ struct TracerOptions {
   MemoryWishes memory = {};
   std::uint64_t min_block_bytes = 0;  ///< smaller blocks are not followed
   std::uint32_t max_depth = 0;        ///< frames per stack
+  hawk_unwind unwind = HAWK_UNWIND_AUTO;
 };
 
 /// The programs in the kernel, their probes and their maps.
@@ -52,6 +55,15 @@ class Tracer {
   /// Where the code lies that may call an allocator from inside one: files that define one, and the dynamic linker. To
   /// be set when all of them are known, and again when one is added; an exec of the target forgets them.
   void set_allocator_ranges(const std::vector<AddressRange>& ranges);
+
+  /// See CodeTables, which these are the operations of.
+  Result<std::optional<std::uint32_t>> add_unwind_rows(std::span<const hawk_row> rows);
+  void set_unwind_rules(std::span<const hawk_rule> rules);
+  void set_code_ranges(std::span<const hawk_code_range> ranges);
+  /// Whether the programs have met code that is no longer where set_code_ranges said: it is to be called again.
+  bool code_ranges_are_stale() const;
+  /// How often the rule for a frame had to be searched for.
+  std::uint64_t unwind_misses() const;
 
   /// From here on allocations and frees count.
   void enable();

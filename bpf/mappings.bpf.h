@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Do the code ranges that user space has told of still hold?
+ *
+ * The kernel counts the changes of a process's mappings (mm->mm_lock_seq, since 6.4): as long as that number stands still, what
+ * was found to hold does. Once it has moved, every range in use is looked at again. User space hears of a new mapping a
+ * moment after it was made, and of one that is gone not at all; both would be too late.
+ *
+ * Code that a frame of the current thread will return to is not unmapped meanwhile, by no program that lives: it is enough to
+ * look when the walk begins. */
+#ifndef HAWKTRACE_MAPPINGS_BPF_H
+#define HAWKTRACE_MAPPINGS_BPF_H
+
+#include <bpf/bpf_core_read.h>
+
+#include "bpf/direct_memory.bpf.h"
+#include "bpf/maps.bpf.h"
+
+#define HAWK_EBUSY 16
+/* How often the kernel is asked while another thread is changing mappings, which it does in some microseconds. */
+#define HAWK_MAPPING_ATTEMPTS 64
+#define HAWK_PROT_PAGE_SHIFT 12
+
+/* Up to 6.12 it is a plain number. */
+struct mm_struct___plain_sequence {
+	int mm_lock_seq;
+} __attribute__((preserve_access_index));
+
+/* Where the kernel counts the changes of the current process's mappings; 0: this kernel does not. */
+static __always_inline __u64 find_mappings_version(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 mm = 0;
+
+	/* Copied, so that it is a number to the verifier and not a pointer. */
+	bpf_probe_read_kernel(&mm, sizeof(mm), &task->mm);
+	if (!mm)
+		return 0;
+	if (bpf_core_field_exists(struct mm_struct, mm_lock_seq))
+		return mm + bpf_core_field_offset(struct mm_struct, mm_lock_seq);
+	if (bpf_core_field_exists(struct mm_struct___plain_sequence, mm_lock_seq))
+		return mm + bpf_core_field_offset(struct mm_struct___plain_sequence, mm_lock_seq);
+	return 0;
+}
+
+/* Loaded where it is written, and as often. */
+#define HAWK_READ_ONCE(place) (*(const volatile typeof(place) *)&(place))
+
+/* On kernels before 6.4: what changes whenever code that has run is unmapped. Its pages are there, and to take them away the
+ * kernel flushes the TLB, which it counts; but not of pages that it had swapped out before. */
+static __noinline __u32 substitute_version(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = task->mm;
+
+	if (!mm)
+		return 0;
+	return BPF_CORE_READ(mm, exec_vm) << 20 ^ (__u32)BPF_CORE_READ(mm, map_count) << 10 ^
+	       BPF_CORE_READ(mm, context.tlb_gen.counter);
+}
+
+/* Changes with the mappings, and with what user space has said of them; never 0. */
+#define HAWK_SAID_SHIFT 33
+static __always_inline __u64 mappings_version(const struct hawk_thread *thread)
+{
+	__u64 said = HAWK_READ_ONCE(state.code_ranges) >> HAWK_RANGES_VERSION_SHIFT;
+	__u32 version = 0;
+
+	if (!thread->mappings_version_at)
+		version = substitute_version();
+	else if (settings.may_read_directly && state.direct_map)
+		version = kernel_word(thread->mappings_version_at);
+	else
+		bpf_probe_read_kernel(&version, sizeof(version), (void *)thread->mappings_version_at);
+	return said << HAWK_SAID_SHIFT | (__u64)version << 1 | 1;
+}
+
+/* A range that is compared with the kernel's mapping. */
+struct hawk_mapping_check {
+	const struct hawk_code_range *range;
+	bool holds;
+};
+
+/* Since 6.8 the kernel tells user space the inode of an overlay file system, and keeps that beside the file which it really
+ * maps (file_user_inode, include/linux/fs.h). */
+struct backing_file___hawk {
+	struct file file;
+	struct path user_path;
+} __attribute__((preserve_access_index));
+#define HAWK_FMODE_BACKING (1u << 25)
+
+static __always_inline struct inode *inode_of(struct file *file)
+{
+	struct backing_file___hawk *backing = (void *)file;
+
+	if (bpf_core_type_exists(struct backing_file___hawk) && (BPF_CORE_READ(file, f_mode) & HAWK_FMODE_BACKING))
+		return BPF_CORE_READ(backing, user_path.dentry, d_inode);
+	return BPF_CORE_READ(file, f_inode);
+}
+
+static long compare_mapping(struct task_struct *task, struct vm_area_struct *vma, struct hawk_mapping_check *check)
+{
+	const struct hawk_code_range *range = check->range;
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+	__u64 start = BPF_CORE_READ(vma, vm_start), end = BPF_CORE_READ(vma, vm_end);
+	__u64 offset = (BPF_CORE_READ(vma, vm_pgoff) << HAWK_PROT_PAGE_SHIFT) + (range->start - start);
+	__u64 number = 0;
+	__u32 device = 0;
+
+	if (start > range->start || end < range->end)
+		return 0;
+	if (file) {
+		struct inode *inode = inode_of(file);
+
+		number = BPF_CORE_READ(inode, i_ino);
+		device = BPF_CORE_READ(inode, i_sb, s_dev);
+		if (offset != range->file_offset)
+			return 0;
+	}
+	check->holds = number == range->inode && (!file || device == range->device);
+	return 0;
+}
+
+/* Whether the range with this index holds: 1, it does; 0, it does not; -HAWK_EBUSY, not to be found out just now. Not static:
+ * checked once by the verifier. */
+__noinline int range_holds(__u32 index)
+{
+	const struct hawk_code_range *range = &code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)];
+	struct hawk_mapping_check check = { .range = range };
+	long error = -HAWK_EBUSY;
+
+	for (int i = 0; i < HAWK_MAPPING_ATTEMPTS && error == -HAWK_EBUSY; i++)
+		error = bpf_find_vma(bpf_get_current_task_btf(), range->start, compare_mapping, &check, 0);
+	if (error == -HAWK_EBUSY)
+		return -HAWK_EBUSY;
+	return check.holds;
+}
+
+static __always_inline void bury_range(__u32 index)
+{
+	code_range_checks[index & (2 * HAWK_MAX_CODE_RANGES - 1)] = HAWK_RANGE_IS_DEAD;
+	__sync_fetch_and_add(&state.code_generation, 1);
+	state.code_ranges_stale = 1;
+}
+
+/* Finds out whether a range holds with the mappings of `version`: as range_holds does, but at most once for each. */
+static __always_inline int check_range(__u32 index, __u64 version)
+{
+	__u64 *checked = &code_range_checks[index & (2 * HAWK_MAX_CODE_RANGES - 1)];
+	int holds;
+
+	if (*checked == HAWK_RANGE_IS_DEAD)
+		return 0;
+	if (*checked == version)
+		return 1;
+	holds = range_holds(index);
+	if (holds == 1)
+		*checked = version;
+	if (!holds)
+		bury_range(index);
+	return holds;
+}
+
+struct hawk_settling {
+	__u64 version;
+	__u32 count;
+	bool is_busy;
+};
+
+static long settle_range(__u32 i, struct hawk_settling *settling)
+{
+	if (i >= settling->count)
+		return 1;
+	if (check_range(state.used_ranges[i & (HAWK_MAX_USED_RANGES - 1)], settling->version) >= 0)
+		return 0;
+	settling->is_busy = true;
+	return 1;
+}
+
+/* Looks at the ranges in use again; false: that was not possible. Not static: checked once by the verifier. */
+__noinline int settle_mappings(__u64 version)
+{
+	struct hawk_settling settling = { .version = version, .count = state.used_range_count };
+
+	if (settling.count > HAWK_MAX_USED_RANGES) {
+		/* Those that are not in the list are found to hold when a rule is next taken from them. */
+		state.used_range_count = 0;
+		__sync_fetch_and_add(&state.code_generation, 1);
+	} else {
+		bpf_loop(HAWK_MAX_USED_RANGES, settle_range, &settling, 0);
+	}
+	if (settling.is_busy)
+		return false;
+	state.settled_version = version;
+	return true;
+}
+
+/* A range from which rules are taken from now on. */
+static __always_inline void note_used_range(__u32 index)
+{
+	__u32 at = __sync_fetch_and_add(&state.used_range_count, 1);
+
+	if (at < HAWK_MAX_USED_RANGES)
+		state.used_ranges[at] = index;
+}
+
+/* The generation that cached rules must have; 0: none can be used. */
+static __always_inline __u32 rule_generation(const struct hawk_thread *thread)
+{
+	__u64 version = mappings_version(thread);
+
+	if (version != state.settled_version && !settle_mappings(version))
+		return 0;
+	return state.code_generation & ((1u << HAWK_CACHE_GENERATION_BITS) - 1);
+}
+
+#endif

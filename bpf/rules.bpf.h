@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* From an address of code to the number of its rule: through the cache, or by searching (unwind_layout.h). */
+#ifndef HAWKTRACE_RULES_BPF_H
+#define HAWKTRACE_RULES_BPF_H
+
+#include "bpf/mappings.bpf.h"
+#include "bpf/unwind_cache.h"
+
+/* The first steps of binary searches that are enough: half of what they may have to search. */
+#define HAWK_RANGE_SEARCH_STEP (HAWK_MAX_CODE_RANGES / 2)
+#define HAWK_ROW_SEARCH_STEP (HAWK_MAX_SEGMENTS / 2 * HAWK_SEGMENT_ROWS)
+
+/* 1 if a < b, otherwise 0; both below 2^63. Without a branch, of which the verifier would follow both ways in every round of
+ * a search, and learn a little more of the numbers each time, so that no two ways are ever alike to it. */
+static __always_inline __u64 is_less(__u64 a, __u64 b)
+{
+	__u64 less = a - b;
+
+	/* Or clang makes comparisons of it, and masks, for whose two values the verifier forks as well. */
+	__asm__ volatile("" : "+r"(less));
+	less >>= 63;
+	__asm__ volatile("" : "+r"(less));
+	return less;
+}
+
+static __always_inline const struct hawk_rule *hawk_rule_at(__u32 number)
+{
+	return &unwind_rules[number & (HAWK_MAX_RULES - 1)];
+}
+
+static __always_inline __u32 hawk_cached_rule(__u64 address, __u32 generation)
+{
+	if (settings.unwind == HAWK_UNWIND_FP)
+		return HAWK_RULE_FRAME_POINTER;
+	return hawk_find_cached(unwind_cache, address, generation);
+}
+
+/* Index of the range in which `address` lies, of the half that `ranges` says; HAWK_NO_RANGE: none. */
+#define HAWK_NO_RANGE (~0u)
+static __always_inline __u32 find_range(__u64 ranges, __u64 address)
+{
+	__u32 first = ranges & HAWK_RANGES_HALF ? HAWK_MAX_CODE_RANGES : 0;
+	__u64 count = (__u32)ranges >> HAWK_RANGES_COUNT_SHIFT, passed = 0;
+
+	/* How many end at or below the address. */
+#pragma clang loop unroll(disable)
+	for (__u32 step = HAWK_RANGE_SEARCH_STEP; step; step >>= 1) {
+		__u32 last = (first + passed + step - 1) & (2 * HAWK_MAX_CODE_RANGES - 1);
+		__u64 stays = is_less(address, code_ranges[last].end) | is_less(count, passed + step);
+
+		passed = (passed + step * (stays ^ 1)) & (HAWK_MAX_CODE_RANGES - 1);
+	}
+	__u32 index = (first + passed) & (2 * HAWK_MAX_CODE_RANGES - 1);
+
+	if (is_less(passed, count) && !is_less(address, code_ranges[index].start) && is_less(address, code_ranges[index].end))
+		return index;
+	return HAWK_NO_RANGE;
+}
+
+static __always_inline const struct hawk_row *row_at(__u32 number)
+{
+	__u32 segment = number >> HAWK_SEGMENT_SHIFT, inside = number & (HAWK_SEGMENT_ROWS - 1);
+	void *rows = bpf_map_lookup_elem(&row_segments, &segment);
+
+	return rows ? bpf_map_lookup_elem(rows, &inside) : NULL;
+}
+
+/* The rule that holds at `address` by the rows of a range. Not static: checked once by the verifier. */
+__noinline int search_rows(__u32 index, __u64 address)
+{
+	const struct hawk_code_range *range = &code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)];
+	__u64 offset = address - range->base, count = range->row_count, passed = 0;
+	const struct hawk_row *row;
+
+	if (!count)
+		return HAWK_RULE_NO_TABLE;
+	if (offset >> 32)
+		return HAWK_RULE_GAP;
+	/* How many begin at or below the offset. */
+#pragma clang loop unroll(disable)
+	for (__u32 step = HAWK_ROW_SEARCH_STEP; step; step >>= 1) {
+		if (step > count)
+			continue;
+		row = row_at(range->first_row + passed + step - 1);
+		if (!row)
+			return HAWK_RULE_NO_TABLE;
+		__u64 stays = is_less(offset, row->offset) | is_less(count, passed + step);
+
+		passed = (passed + step * (stays ^ 1)) & (2 * HAWK_ROW_SEARCH_STEP - 1);
+	}
+	if (!passed)
+		return HAWK_RULE_GAP;
+	row = row_at(range->first_row + passed - 1);
+	return row ? row->rule : HAWK_RULE_NO_TABLE;
+}
+
+/* Finds the rule for an address that is not cached, and caches it. Not static: checked once by the verifier. */
+__noinline int find_rule(__u64 address, __u64 version, __u32 generation)
+{
+	__u64 ranges = HAWK_READ_ONCE(state.code_ranges);
+	__u32 index = find_range(ranges, address), number;
+	int holds;
+
+	__sync_fetch_and_add(&state.unwind_misses, 1);
+	if (index == HAWK_NO_RANGE)
+		return HAWK_RULE_NO_CODE;
+	index &= 2 * HAWK_MAX_CODE_RANGES - 1;
+	__u64 checked_before = code_range_checks[index];
+
+	holds = check_range(index, version);
+	if (holds < 0)
+		return HAWK_RULE_CHANGING;
+	if (!holds)
+		return HAWK_RULE_NO_CODE;
+	number = search_rows(index, address);
+	/* The half was given up, and may have been written to, while it was read. */
+	if (HAWK_READ_ONCE(state.code_ranges) != ranges)
+		return HAWK_RULE_CHANGING;
+	if (checked_before != version)
+		note_used_range(index);
+	if (number < HAWK_MAX_RULES)
+		hawk_cache_rule(unwind_cache, address, generation, number);
+	return number;
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The cache of rules by address: see HAWK_CACHE_TAG_BITS. Pure: compiled for the kernel and for the host's tests.
+ *
+ * An entry is one word, so that it is read and written whole, and says all of the address it is for: there are no locks
+ * and no false hits. What programs write that have seen an old table bears the old table's generation. */
+#ifndef HAWKTRACE_UNWIND_CACHE_H
+#define HAWKTRACE_UNWIND_CACHE_H
+
+#include "bpf/unwind_layout.h"
+
+/* Odd, hence a permutation modulo 2^47: the golden ratio. */
+#define HAWK_CACHE_MULTIPLIER 0x9E3779B97F4A7C15ull
+#define HAWK_CACHE_RULE_MASK ((1ull << HAWK_CACHE_RULE_BITS) - 1)
+
+/* Where an address is cached, and what is above the rule's number there. */
+struct hawk_cache_place {
+	__u32 first;              /* of the two entries of its set */
+	__u64 tag;
+};
+
+static inline __attribute__((always_inline)) struct hawk_cache_place hawk_cache_place(__u64 address, __u32 generation)
+{
+	__u64 product = address * HAWK_CACHE_MULTIPLIER & ((1ull << HAWK_ADDRESS_BITS) - 1);
+	struct hawk_cache_place place = {
+		.first = (__u32)(product >> HAWK_CACHE_TAG_BITS) * 2,
+		.tag = product << (64 - HAWK_CACHE_TAG_BITS) | (__u64)generation << HAWK_CACHE_RULE_BITS,
+	};
+
+	return place;
+}
+
+/* The number of the rule for `address`; 0: it is not cached. Nothing is cached in generation 0. */
+static inline __attribute__((always_inline)) __u32 hawk_find_cached(const __u64 *cache, __u64 address, __u32 generation)
+{
+	struct hawk_cache_place place = hawk_cache_place(address, generation);
+	__u64 first = cache[place.first & (2 * HAWK_CACHE_SETS - 2)] ^ place.tag;
+	__u64 second;
+
+	if (address >> HAWK_ADDRESS_BITS)
+		return 0;
+	if (first <= HAWK_CACHE_RULE_MASK)
+		return (__u32)first;
+	second = cache[(place.first & (2 * HAWK_CACHE_SETS - 2)) + 1] ^ place.tag;
+	return second <= HAWK_CACHE_RULE_MASK ? (__u32)second : 0;
+}
+
+/* Caches a rule in place of the older one of the two that its set has. */
+static inline __attribute__((always_inline)) void hawk_cache_rule(__u64 *cache, __u64 address, __u32 generation, __u32 number)
+{
+	struct hawk_cache_place place = hawk_cache_place(address, generation);
+	__u64 *set = &cache[place.first & (2 * HAWK_CACHE_SETS - 2)];
+
+	if (!generation || address >> HAWK_ADDRESS_BITS)
+		return;
+	set[1] = set[0];
+	set[0] = place.tag | number;
+}
+
+#endif

@@ -1,0 +1,97 @@
+#include "userspace/tracer/code_tables.h"
+
+#include <bpf/bpf.h>
+#include <fmt/core.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace hawk {
+namespace {
+
+constexpr std::size_t kSegmentBytes = HAWK_SEGMENT_ROWS * sizeof(hawk_row);
+/// Generations repeat after twice as many. What was cached an era ago is cleared before the same generation comes again.
+constexpr std::uint32_t kGenerationsPerEra = 1U << (HAWK_CACHE_GENERATION_BITS - 1);
+
+}  // namespace
+
+CodeTables::CodeTables(CodeTables&& other) noexcept
+    : memory_(other.memory_),
+      segments_(std::move(other.segments_)),
+      row_count_(other.row_count_),
+      cleared_era_(other.cleared_era_) {
+  other.segments_.clear();
+}
+
+CodeTables::~CodeTables() {
+  for (const Segment& segment : segments_) ::munmap(segment.rows, kSegmentBytes);
+}
+
+Result<void> CodeTables::add_segment() {
+  LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+  Segment segment;
+  segment.fd = UniqueFd(
+      bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(__u32), sizeof(hawk_row), HAWK_SEGMENT_ROWS, &options));
+  if (!segment.fd) return fail(ExitCode::kPrivilege, fmt::format("make a table of unwind rows: {}", std::strerror(errno)));
+  void* mapped = ::mmap(nullptr, kSegmentBytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment.fd.get(), 0);
+  if (mapped == MAP_FAILED) {
+    return fail(ExitCode::kPrivilege, fmt::format("map a table of unwind rows: {}", std::strerror(errno)));
+  }
+  segment.rows = static_cast<hawk_row*>(mapped);
+  const __u32 number = static_cast<__u32>(segments_.size());
+  const __u32 fd = static_cast<__u32>(segment.fd.get());
+  segments_.push_back(std::move(segment));
+  if (bpf_map_update_elem(memory_.segments_fd, &number, &fd, BPF_ANY) != 0) {
+    return fail(ExitCode::kPrivilege, fmt::format("add a table of unwind rows: {}", std::strerror(errno)));
+  }
+  return {};
+}
+
+Result<std::optional<std::uint32_t>> CodeTables::add_rows(std::span<const hawk_row> rows) {
+  const std::uint64_t first = row_count_;
+  if (first + rows.size() > std::uint64_t{HAWK_MAX_SEGMENTS} * HAWK_SEGMENT_ROWS) {
+    return std::optional<std::uint32_t>();
+  }
+  for (std::span<const hawk_row> left = rows; !left.empty();) {
+    const std::size_t segment = row_count_ >> HAWK_SEGMENT_SHIFT, inside = row_count_ & (HAWK_SEGMENT_ROWS - 1);
+    while (segment >= segments_.size()) HAWK_TRY_VOID(add_segment());
+    const std::size_t count = std::min<std::size_t>(left.size(), HAWK_SEGMENT_ROWS - inside);
+    std::memcpy(segments_[segment].rows + inside, left.data(), count * sizeof(hawk_row));
+    row_count_ += count;
+    left = left.subspan(count);
+  }
+  return std::optional<std::uint32_t>(static_cast<std::uint32_t>(first));
+}
+
+void CodeTables::set_rules(std::span<const hawk_rule> rules) {
+  std::copy_n(rules.begin(), std::min(rules.size(), memory_.rules.size()), memory_.rules.begin());
+}
+
+void CodeTables::renew_generation() {
+  const std::uint32_t generation = __atomic_add_fetch(&memory_.state->code_generation, 1, __ATOMIC_SEQ_CST);
+  const std::uint32_t era = generation / kGenerationsPerEra;
+  if (era == cleared_era_) return;
+  for (__u64& entry : memory_.cache) __atomic_store_n(&entry, 0, __ATOMIC_RELAXED);
+  cleared_era_ = era;
+}
+
+void CodeTables::set_ranges(std::span<const hawk_code_range> ranges) {
+  hawk_state& state = *memory_.state;
+  const __u64 said = __atomic_load_n(&state.code_ranges, __ATOMIC_SEQ_CST);
+  const __u64 half = ~said & HAWK_RANGES_HALF;
+  const std::size_t first = half != 0 ? HAWK_MAX_CODE_RANGES : 0;
+  const std::size_t count = std::min<std::size_t>(ranges.size(), HAWK_MAX_CODE_RANGES);
+  __atomic_store_n(&state.code_ranges_stale, 0, __ATOMIC_SEQ_CST);
+  std::copy_n(ranges.begin(), count, memory_.ranges.begin() + static_cast<std::ptrdiff_t>(first));
+  for (std::size_t i = 0; i < count; ++i) __atomic_store_n(&memory_.range_checks[first + i], 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&state.used_range_count, 0, __ATOMIC_SEQ_CST);
+  const __u64 version = (said >> HAWK_RANGES_VERSION_SHIFT) + 1;
+  __atomic_store_n(&state.code_ranges, version << HAWK_RANGES_VERSION_SHIFT | count << HAWK_RANGES_COUNT_SHIFT | half,
+                   __ATOMIC_SEQ_CST);
+  renew_generation();
+}
+
+}  // namespace hawk

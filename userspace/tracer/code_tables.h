@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bpf/layout.h"
+#include "bpf/unwind_layout.h"
+#include "userspace/base/result.h"
+#include "userspace/base/unique_fd.h"
+
+namespace hawk {
+
+/// The kernel's side of the unwinder, as user space writes it: rules, the rows of all files, and which code lies where.
+class CodeTables {
+ public:
+  /// Mapped memory of the programs; lives as long as the skeleton.
+  struct Memory {
+    int segments_fd = -1;                 ///< the map row_segments
+    hawk_state* state = nullptr;
+    std::span<hawk_rule> rules;           ///< HAWK_MAX_RULES
+    std::span<hawk_code_range> ranges;    ///< two halves
+    std::span<__u64> range_checks;        ///< two halves
+    std::span<__u64> cache;
+  };
+  explicit CodeTables(const Memory& memory) : memory_(memory) {}
+  CodeTables(CodeTables&&) noexcept;
+  CodeTables& operator=(CodeTables&&) = delete;
+  ~CodeTables();
+
+  /// Stores the rows of one file after all others; returns the number of the first. nullopt: no room is left.
+  Result<std::optional<std::uint32_t>> add_rows(std::span<const hawk_row> rows);
+  /// All rules there are, those of before included. To be told before rows that name them are in use.
+  void set_rules(std::span<const hawk_rule> rules);
+  /// All code there is, sorted and without overlaps, in place of what was said before; from now on nothing that was cached
+  /// before is used. Beyond HAWK_MAX_CODE_RANGES the rest is left out.
+  void set_ranges(std::span<const hawk_code_range> ranges);
+
+ private:
+  /// HAWK_SEGMENT_ROWS rows, mapped.
+  struct Segment {
+    UniqueFd fd;
+    hawk_row* rows = nullptr;
+  };
+  Result<void> add_segment();
+  void renew_generation();
+
+  Memory memory_;
+  std::vector<Segment> segments_;
+  std::uint64_t row_count_ = 0;
+  std::uint32_t cleared_era_ = 0;  ///< of generations, since the cache was cleared
+};
+
+}  // namespace hawk
