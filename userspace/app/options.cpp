@@ -30,7 +30,7 @@ constexpr std::uint64_t kMaxStacks = 1000000;  // numbers have 20 bits
 // In the order of the enumerators.
 constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
 constexpr std::array<std::string_view, 4> kAttachWays{"auto", "session", "multi", "perf"};
-constexpr std::array<std::string_view, 2> kUnwinders{"auto", "fp"};
+constexpr std::array<std::string_view, 3> kUnwinders{"auto", "cfi", "fp"};
 constexpr std::array<std::string_view, 3> kLiveTables{"auto", "arena", "hash"};
 constexpr std::array<std::string_view, 3> kColors{"auto", "always", "never"};
 
@@ -134,7 +134,9 @@ constexpr ValueOption kValueOptions[] = {
     {"--attach-via", "WAY", kTracingGroup,
      "how probes are attached: auto, session (Linux 6.13),\nmulti (6.6) or perf (default auto: the fastest there is)",
      [](Options& o, OptionValue v) { return set_choice(o.attach_via, v, kAttachWays); }},
-    {"--unwind", "HOW", kTracingGroup, "how stacks are walked: auto or fp, frame pointers\n(default auto)",
+    {"--unwind", "HOW", kTracingGroup,
+     "how stacks are walked: cfi, by unwind tables; fp, along\nframe pointers; auto (default), along frame "
+     "pointers\nonly where there is no table",
      [](Options& o, OptionValue v) { return set_choice(o.unwind, v, kUnwinders); }},
     {"--live-table", "KIND", kTracingGroup,
      "where the kernel keeps live blocks: auto, arena (Linux\n6.10) or hash (default auto: the arena if there is one)",
@@ -330,6 +332,8 @@ Result<void> check_target(const Options& options, bool has_separator) {
 }
 
 }  // namespace
+
+std::string_view unwind_name(UnwindChoice choice) { return kUnwinders[static_cast<std::size_t>(choice)]; }
 
 Selection Options::selection() const {
   constexpr std::size_t kTopForPeople = 10;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -19,7 +20,9 @@ enum class FormatChoice { kText, kJson };
 /// --attach-via: how probes are attached. kAuto leaves it to what the kernel offers.
 enum class AttachChoice { kAuto, kSession, kMulti, kPerf };
 /// --unwind: how stacks are walked.
-enum class UnwindChoice { kAuto, kFramePointers };
+enum class UnwindChoice { kAuto, kCfi, kFramePointers };
+/// As it is spelled on the command line.
+std::string_view unwind_name(UnwindChoice choice);
 /// --live-table: where the kernel keeps live blocks.
 enum class LiveTableChoice { kAuto, kArena, kHash };
 /// --color.

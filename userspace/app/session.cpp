@@ -65,10 +65,12 @@ Result<std::optional<ProbeCosts>> costs_here(AttachWay way) {
 
 }  // namespace
 
-Session::Session(Subject subject, UniqueFd pid_fd, AttachWay way, Tracer tracer, MappingEvents mapping_events)
+Session::Session(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindChoice unwind, Tracer tracer,
+                 MappingEvents mapping_events)
     : subject_(std::move(subject)),
       pid_fd_(std::move(pid_fd)),
       way_(way),
+      unwind_(unwind),
       tracer_(std::move(tracer)),
       mapping_events_(std::move(mapping_events)),
       probing_(subject_.proc_pid, tracer_) {}
@@ -113,8 +115,8 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
                                          .max_depth = options.stack_depth}));
   // Before the list of mappings is read, so that none falls in between.
   MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(pid));
-  std::unique_ptr<Session> session(
-      new Session(std::move(subject), std::move(pid_fd), way, std::move(tracer), std::move(mapping_events)));
+  std::unique_ptr<Session> session(new Session(std::move(subject), std::move(pid_fd), way, options.unwind,
+                                               std::move(tracer), std::move(mapping_events)));
   HAWK_TRY_VOID(command != nullptr ? session->probing_.expect_files(session->subject_.expected_files)
                                    : session->probe_running_process());
   return session;
@@ -197,7 +199,7 @@ Snapshot Session::snapshot() const {
   const std::chrono::nanoseconds duration = running ? std::chrono::steady_clock::now() - start_ : duration_;
   snapshot.trace = {.attach_via = std::string(attach_way_name(way_)),
                     .live_table = std::string(live_table_name(tracer_.live_table())),
-                    .unwind = "fp",
+                    .unwind = std::string(unwind_name(unwind_)),
                     .min_block_bytes = tracer_.min_block_bytes(),
                     .start_unix_ns = static_cast<std::uint64_t>(
                         std::chrono::duration_cast<std::chrono::nanoseconds>(start_wall_.time_since_epoch()).count()),

@@ -61,7 +61,8 @@ class Session {
     std::vector<std::string> expected_files;  ///< that a command will map
   };
 
-  Session(Subject subject, UniqueFd pid_fd, AttachWay way, Tracer tracer, MappingEvents mapping_events);
+  Session(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindChoice unwind, Tracer tracer,
+          MappingEvents mapping_events);
   static Result<Subject> subject_of(const Options& options, const LaunchedCommand* command);
   Result<void> probe_running_process();
   void take_mappings_again();
@@ -69,6 +70,7 @@ class Session {
   Subject subject_;
   UniqueFd pid_fd_;
   AttachWay way_;
+  UnwindChoice unwind_;
   Tracer tracer_;
   MappingEvents mapping_events_;
   Probing probing_;

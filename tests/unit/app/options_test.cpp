@@ -155,6 +155,7 @@ TEST(Options, EveryNameOfAChoiceMeansItsEnumerator) {
   EXPECT_EQ(options_of({"-p1", "--attach-via=session"}).attach_via, AttachChoice::kSession);
   EXPECT_EQ(options_of({"-p1", "--attach-via=perf"}).attach_via, AttachChoice::kPerf);
   EXPECT_EQ(options_of({"-p1", "--unwind=auto"}).unwind, UnwindChoice::kAuto);
+  EXPECT_EQ(options_of({"-p1", "--unwind=cfi"}).unwind, UnwindChoice::kCfi);
   EXPECT_EQ(options_of({"-p1", "--live-table=auto"}).live_table, LiveTableChoice::kAuto);
   EXPECT_EQ(options_of({"-p1", "--live-table=arena"}).live_table, LiveTableChoice::kArena);
   EXPECT_EQ(options_of({"-p1", "--color=auto"}).color, ColorChoice::kAuto);
@@ -272,6 +273,11 @@ TEST(OptionErrors, RangesAreThoseOfTheHelp) {
   large("--max-blocks", "99999999999999999999", "67108864");
 }
 
+TEST(Options, UnwindersHaveTheNamesThatSelectThem) {
+  for (const char* name : {"auto", "cfi", "fp"})
+    EXPECT_EQ(unwind_name(options_of({"-p1", "--unwind", name}).unwind), name);
+}
+
 TEST(OptionErrors, MalformedValuesNameOptionAndValue) {
   EXPECT_EQ(refusal_with_pid({"--top", "12x"}), "--top: '12x' is not a whole number / give a number from 0 to 1048576");
   EXPECT_EQ(refusal_with_pid({"--duration", "fast"}),
@@ -283,8 +289,12 @@ TEST(OptionErrors, MalformedValuesNameOptionAndValue) {
   EXPECT_EQ(refusal_with_pid({"--sort", "size"}),
             "--sort: 'size' is not one of live, live-count, allocated, allocated-count, freed-count / hawktrace --help "
             "explains them");
-  EXPECT_EQ(refusal_with_pid({"--unwind", "cfi"}),
-            "--unwind: 'cfi' is not one of auto, fp / hawktrace --help explains them");
+  EXPECT_EQ(refusal_with_pid({"--unwind", "cfo"}), "--unwind: 'cfo' is not one of auto, cfi, fp / did you mean 'cfi'?");
+  EXPECT_EQ(refusal_with_pid({"--unwind", "dwarf"}),
+            "--unwind: 'dwarf' is not one of auto, cfi, fp / hawktrace --help explains them");
+  EXPECT_EQ(refusal_with_pid({"--unwind"}), "--unwind: needs a value / hawktrace --help lists all options");
+  EXPECT_EQ(refusal_with_pid({"--unwind", "cfi", "--unwind", "fp"}),
+            "--unwind: 'fp' is a second value / give the option only once");
   EXPECT_EQ(refusal_with_pid({"--attach-via", "uprobe"}),
             "--attach-via: 'uprobe' is not one of auto, session, multi, perf / hawktrace --help explains them");
   EXPECT_EQ(refusal_with_pid({"--live-table", "aerna"}),
