@@ -115,8 +115,8 @@ ModuleId ModuleMap::module_of(const Mapping& mapping, bool& is_new) {
   return add_module(std::move(module), std::move(opened.fd));
 }
 
-ModuleMap::Range ModuleMap::part_of(const Range& whole, std::uint64_t start, std::uint64_t end) const {
-  Range part = whole;
+MappedCode ModuleMap::part_of(const MappedCode& whole, std::uint64_t start, std::uint64_t end) const {
+  MappedCode part = whole;
   part.start = start;
   part.end = end;
   part.file_offset += start - whole.start;
@@ -128,12 +128,19 @@ ModuleMap::Range ModuleMap::part_of(const Range& whole, std::uint64_t start, std
 
 void ModuleMap::insert(const Mapping& mapping, ModuleId module) {
   remembered_.clear();
+  ++changes_;
   const auto first = std::partition_point(ranges_.begin(), ranges_.end(),
-                                          [&](const Range& range) { return range.end <= mapping.start; });
+                                          [&](const MappedCode& range) { return range.end <= mapping.start; });
   const auto last =
-      std::partition_point(first, ranges_.end(), [&](const Range& range) { return range.start < mapping.end; });
-  const Range added = {mapping.start, mapping.end, mapping.file_offset, module, {}};
-  std::vector<Range> pieces;
+      std::partition_point(first, ranges_.end(), [&](const MappedCode& range) { return range.start < mapping.end; });
+  const MappedCode added = {.start = mapping.start,
+                            .end = mapping.end,
+                            .file_offset = mapping.file_offset,
+                            .device = mapping.device,
+                            .inode = mapping.inode,
+                            .module = module,
+                            .bias = {}};
+  std::vector<MappedCode> pieces;
   if (first != last && first->start < mapping.start) pieces.push_back(part_of(*first, first->start, mapping.start));
   pieces.push_back(part_of(added, mapping.start, mapping.end));
   if (first != last && std::prev(last)->end > mapping.end) {
@@ -145,6 +152,7 @@ void ModuleMap::insert(const Mapping& mapping, ModuleId module) {
 void ModuleMap::forget_mappings() {
   ranges_.clear();
   remembered_.clear();
+  ++changes_;
 }
 
 std::optional<ModuleId> ModuleMap::add(const Mapping& mapping) {
@@ -165,10 +173,10 @@ void ModuleMap::settle(ModuleId id) {
 void ModuleMap::prepare_look_ups() const {
   remembered_.resize(kRememberedPages);
   ends_.clear();
-  for (const Range& range : ranges_) ends_.push_back(range.end);
+  for (const MappedCode& range : ranges_) ends_.push_back(range.end);
 }
 
-const ModuleMap::Range* ModuleMap::range_at(std::uint64_t address) const {
+const MappedCode* ModuleMap::range_at(std::uint64_t address) const {
   if (remembered_.empty()) prepare_look_ups();
   const std::uint64_t page = address >> kPageShift;
   // Fibonacci hashing: libraries tend to lie at like distances.
@@ -182,7 +190,7 @@ const ModuleMap::Range* ModuleMap::range_at(std::uint64_t address) const {
 }
 
 std::optional<ModuleAddress> ModuleMap::resolve(std::uint64_t address) const {
-  const Range* range = range_at(address);
+  const MappedCode* range = range_at(address);
   if (range == nullptr) return std::nullopt;
   const std::uint64_t file_offset = address - range->start + range->file_offset;
   if (range->bias) return ModuleAddress{.module = range->module, .vaddr = file_offset + *range->bias};
@@ -194,7 +202,7 @@ std::optional<ModuleAddress> ModuleMap::resolve(std::uint64_t address) const {
 std::optional<std::uint64_t> ModuleMap::load_base(ModuleId id) const {
   const MappedModule& wanted = module(id);
   if (!wanted.image) return std::nullopt;
-  for (const Range& range : ranges_) {
+  for (const MappedCode& range : ranges_) {
     if (range.module != id) continue;
     const std::optional<std::uint64_t> vaddr = wanted.image->vaddr_of(range.file_offset);
     if (vaddr) return range.start - *vaddr;
@@ -204,7 +212,7 @@ std::optional<std::uint64_t> ModuleMap::load_base(ModuleId id) const {
 
 std::vector<AddressRange> ModuleMap::ranges_of(ModuleId id) const {
   std::vector<AddressRange> found;
-  for (const Range& range : ranges_) {
+  for (const MappedCode& range : ranges_) {
     if (range.module == id) found.push_back({.start = range.start, .end = range.end});
   }
   return found;

@@ -39,6 +39,17 @@ struct ModuleAddress {
   std::uint64_t vaddr = 0;  ///< ELF virtual address in the module
 };
 
+/// An executable mapping of a module, or a part of one.
+struct MappedCode {
+  std::uint64_t start = 0;  ///< first address
+  std::uint64_t end = 0;    ///< one past the last
+  std::uint64_t file_offset = 0;
+  std::uint64_t device = 0;  ///< as whoever told of the mapping gave it; not always that of the module
+  std::uint64_t inode = 0;   ///< the same
+  ModuleId module{};
+  std::optional<std::uint64_t> bias;  ///< see ElfSegments::code_bias
+};
+
 /// From the first address to one past the last.
 struct AddressRange {
   std::uint64_t start = 0;
@@ -68,6 +79,10 @@ class ModuleMap {
   std::optional<ModuleAddress> resolve(std::uint64_t address) const;
   /// The address that ELF virtual address 0 of `module` has now; nullopt when it is not mapped.
   std::optional<std::uint64_t> load_base(ModuleId module) const;
+  /// Where code is mapped now: by address, not overlapping.
+  const std::vector<MappedCode>& code() const { return ranges_; }
+  /// How often code() has been changed, or set to what it was before.
+  std::uint64_t changes() const { return changes_; }
   /// Where the module's code is mapped now.
   std::vector<AddressRange> ranges_of(ModuleId module) const;
   /// A descriptor of the caller's own for the module's file. A file that has been closed is opened again if it can
@@ -78,13 +93,6 @@ class ModuleMap {
   std::size_t module_count() const { return modules_.size(); }
 
  private:
-  struct Range {
-    std::uint64_t start = 0;
-    std::uint64_t end = 0;
-    std::uint64_t file_offset = 0;
-    ModuleId module{};
-    std::optional<std::uint64_t> bias;  ///< see ElfSegments::code_bias
-  };
   /// What the last look-up in a page found. Mappings begin and end at pages.
   struct RememberedPage {
     std::uint64_t page = ~std::uint64_t{0};
@@ -101,8 +109,8 @@ class ModuleMap {
   ModuleId module_of(const Mapping& mapping, bool& is_new);
   ModuleId add_module(MappedModule module, UniqueFd fd);
   void insert(const Mapping& mapping, ModuleId module);
-  Range part_of(const Range& whole, std::uint64_t start, std::uint64_t end) const;
-  const Range* range_at(std::uint64_t address) const;
+  MappedCode part_of(const MappedCode& whole, std::uint64_t start, std::uint64_t end) const;
+  const MappedCode* range_at(std::uint64_t address) const;
   void prepare_look_ups() const;
 
   int proc_pid_;
@@ -112,7 +120,8 @@ class ModuleMap {
   Index by_mapping_;  ///< by device and inode as /proc/PID/maps gives them
   Index by_file_;     ///< by device and inode as stat gives them
   std::optional<ModuleId> vdso_;
-  std::vector<Range> ranges_;                       ///< by address; executable mappings only, never overlapping
+  std::vector<MappedCode> ranges_;
+  std::uint64_t changes_ = 0;
   mutable std::vector<std::uint64_t> ends_;         ///< of `ranges_`, close together for the search
   mutable std::vector<RememberedPage> remembered_;  ///< empty since the last change of `ranges_`
 };
