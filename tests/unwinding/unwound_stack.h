@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hawk {
+
+/// What an unwinder makes of a dump.
+struct UnwoundStack {
+  /// From the caller of the allocator outwards. HAWK_FRAME_INTERRUPTED is set in the address of an instruction that was
+  /// interrupted by a signal.
+  std::vector<std::uint64_t> frames;
+  bool is_complete = false;  ///< the last is the outermost: its return address is undefined
+  std::string end;           ///< why there is no further frame
+};
+
+}  // namespace hawk
