@@ -39,7 +39,7 @@ static __always_inline __u64 kernel_word(__u64 address)
 /* Finds the page of `address`. False: it is not there, or not simply. */
 static __always_inline bool find_page(__u64 tables, __u64 direct_map, __u64 address, struct hawk_view *view)
 {
-	view->address = HAWK_NO_VIEW;
+	view->page = HAWK_NO_VIEW;
 	if (address >> (HAWK_TOP_LEVEL_SHIFT + HAWK_LEVEL_BITS - 1))
 		return false;
 #pragma clang loop unroll(full)
@@ -54,7 +54,7 @@ static __always_inline bool find_page(__u64 tables, __u64 direct_map, __u64 addr
 			view->entry = entry;
 			view->shown_at = direct_map + (entry & HAWK_ENTRY_FRAME & ~inside) +
 					 (address & inside & ~HAWK_PAGE_MASK);
-			view->address = address;
+			view->page = address & ~HAWK_PAGE_MASK;
 			return true;
 		}
 		tables = direct_map + (entry & HAWK_ENTRY_FRAME);
@@ -70,24 +70,12 @@ static __always_inline bool view_holds(const struct hawk_view *view)
 	return !(changed & (HAWK_ENTRY_FRAME | HAWK_ENTRY_PRESENT));
 }
 
-/* Shows another page. Not static: checked once by the verifier, and not for each frame of a walk. */
-__noinline int turn_view(struct hawk_thread *thread, __u64 address)
+/* Shows another page; false: it cannot be read this way, or the one before is no longer the target's. */
+static __always_inline bool turn_view(struct hawk_thread *thread, __u64 address)
 {
-	if (!thread || !settings.may_read_directly)
-		return 0;
-	if (thread->view.address != HAWK_NO_VIEW && !view_holds(&thread->view))
+	if (thread->view.page != HAWK_NO_VIEW && !view_holds(&thread->view))
 		return false;
 	return find_page(thread->page_tables, state.direct_map, address, &thread->view);
-}
-
-/* Reads a word of the target that lies at a multiple of 8. Only for programs that know state.direct_map. False: not to be
- * read this way. What was read counts only if view_holds in the end. */
-static __always_inline bool direct_word(struct hawk_thread *thread, __u64 address, __u64 *word)
-{
-	if ((address ^ thread->view.address) >> HAWK_PAGE_SHIFT && !turn_view(thread, address))
-		return false;
-	*word = kernel_word(thread->view.shown_at + (address & HAWK_PAGE_MASK));
-	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------- where it all lies */

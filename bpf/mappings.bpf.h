@@ -78,6 +78,7 @@ static __always_inline __u64 mappings_version(const struct hawk_thread *thread)
 struct hawk_mapping_check {
 	const struct hawk_code_range *range;
 	bool holds;
+	long error;               /* of bpf_find_vma */
 };
 
 /* Since 6.8 the kernel tells user space the inode of an overlay file system, and keeps that beside the file which it really
@@ -120,17 +121,20 @@ static long compare_mapping(struct task_struct *task, struct vm_area_struct *vma
 	return 0;
 }
 
+static long find_mapping(__u32 attempt, struct hawk_mapping_check *check)
+{
+	check->error = bpf_find_vma(bpf_get_current_task_btf(), check->range->start, compare_mapping, check, 0);
+	return check->error == -HAWK_EBUSY ? 0 : 1;
+}
+
 /* Whether the range with this index holds: 1, it does; 0, it does not; -HAWK_EBUSY, not to be found out just now. Not static:
  * checked once by the verifier. */
 __noinline int range_holds(__u32 index)
 {
-	const struct hawk_code_range *range = &code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)];
-	struct hawk_mapping_check check = { .range = range };
-	long error = -HAWK_EBUSY;
+	struct hawk_mapping_check check = { .range = &code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)] };
 
-	for (int i = 0; i < HAWK_MAPPING_ATTEMPTS && error == -HAWK_EBUSY; i++)
-		error = bpf_find_vma(bpf_get_current_task_btf(), range->start, compare_mapping, &check, 0);
-	if (error == -HAWK_EBUSY)
+	bpf_loop(HAWK_MAPPING_ATTEMPTS, find_mapping, &check, 0);
+	if (check.error == -HAWK_EBUSY)
 		return -HAWK_EBUSY;
 	return check.holds;
 }

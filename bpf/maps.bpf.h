@@ -92,7 +92,7 @@ struct {
 
 /* The page of the target that a walk reads now, as the kernel sees it (direct_memory.bpf.h). */
 struct hawk_view {
-	__u64 address;            /* in that page; HAWK_NO_VIEW: none */
+	__u64 page;               /* its first address; HAWK_NO_VIEW: none */
 	__u64 shown_at;           /* where the kernel has the page */
 	__u64 entry_at;           /* the page-table entry that says so, and what it said */
 	__u64 entry;
@@ -112,6 +112,7 @@ struct hawk_thread {
 	__u64 last_freed;         /* kept only while state.several_allocators */
 	__u32 reads_directly;     /* this walk does */
 	__u32 window_bytes;
+	__u64 word;               /* what read_stack_word has read */
 	__u64 window_base;
 	__u64 window[HAWK_WINDOW_WORDS];
 	__u64 frames[HAWK_MAX_FRAMES];

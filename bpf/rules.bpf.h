@@ -6,9 +6,9 @@
 #include "bpf/mappings.bpf.h"
 #include "bpf/unwind_cache.h"
 
-/* The first steps of binary searches that are enough: half of what they may have to search. */
+/* The first step of a binary search that is enough: half of what it may have to search. */
 #define HAWK_RANGE_SEARCH_STEP (HAWK_MAX_CODE_RANGES / 2)
-#define HAWK_ROW_SEARCH_STEP (HAWK_MAX_SEGMENTS / 2 * HAWK_SEGMENT_ROWS)
+#define HAWK_MAX_ROWS (HAWK_MAX_SEGMENTS * HAWK_SEGMENT_ROWS)
 
 /* 1 if a < b, otherwise 0; both below 2^63. Without a branch, of which the verifier would follow both ways in every round of
  * a search, and learn a little more of the numbers each time, so that no two ways are ever alike to it. */
@@ -32,7 +32,7 @@ static __always_inline __u32 hawk_cached_rule(__u64 address, __u32 generation)
 {
 	if (settings.unwind == HAWK_UNWIND_FP)
 		return HAWK_RULE_FRAME_POINTER;
-	return hawk_find_cached(unwind_cache, address, generation);
+	return hawk_find_first_cached(unwind_cache, address, generation);
 }
 
 /* Index of the range in which `address` lies, of the half that `ranges` says; HAWK_NO_RANGE: none. */
@@ -78,15 +78,15 @@ __noinline int search_rows(__u32 index, __u64 address)
 		return HAWK_RULE_GAP;
 	/* How many begin at or below the offset. */
 #pragma clang loop unroll(disable)
-	for (__u32 step = HAWK_ROW_SEARCH_STEP; step; step >>= 1) {
-		if (step > count)
-			continue;
-		row = row_at(range->first_row + passed + step - 1);
+	for (__u32 step = range->search_step; step; step >>= 1) {
+		__u64 is_over = is_less(count, passed + step);
+
+		row = row_at(range->first_row + (passed + step - 1) * (is_over ^ 1));
 		if (!row)
 			return HAWK_RULE_NO_TABLE;
-		__u64 stays = is_less(offset, row->offset) | is_less(count, passed + step);
+		__u64 stays = is_less(offset, row->offset) | is_over;
 
-		passed = (passed + step * (stays ^ 1)) & (2 * HAWK_ROW_SEARCH_STEP - 1);
+		passed = (passed + step * (stays ^ 1)) & (HAWK_MAX_ROWS - 1);
 	}
 	if (!passed)
 		return HAWK_RULE_GAP;
@@ -94,8 +94,8 @@ __noinline int search_rows(__u32 index, __u64 address)
 	return row ? row->rule : HAWK_RULE_NO_TABLE;
 }
 
-/* Finds the rule for an address that is not cached, and caches it. Not static: checked once by the verifier. */
-__noinline int find_rule(__u64 address, __u64 version, __u32 generation)
+/* Searches for the rule for an address, and caches it. */
+static __always_inline __u32 search_rule(__u64 address, __u64 version, __u32 generation)
 {
 	__u64 ranges = HAWK_READ_ONCE(state.code_ranges);
 	__u32 index = find_range(ranges, address), number;
@@ -121,6 +121,16 @@ __noinline int find_rule(__u64 address, __u64 version, __u32 generation)
 	if (number < HAWK_MAX_RULES)
 		hawk_cache_rule(unwind_cache, address, generation, number);
 	return number;
+}
+
+/* The rule for an address that is not the first of its set in the cache. Not static: checked once by the verifier. */
+__noinline int find_rule(const struct hawk_thread *thread, __u64 address, __u32 generation)
+{
+	__u32 cached = hawk_find_second_cached(unwind_cache, address, generation);
+
+	if (!thread)
+		return 0;
+	return cached ? cached : search_rule(address, mappings_version(thread), generation);
 }
 
 #endif

@@ -6,7 +6,7 @@
  * and `frames[HAWK_MAX_FRAMES]`, HAWK_GLOBAL before functions that the verifier shall check once, and
  *
  *     hawk_cached_rule(address, generation)   number of the rule for the code at an address, 0 if it is not known at once
- *     hawk_look_up_rule(thread, address)      the same, known or found
+ *     hawk_look_up_rule(thread, address, generation)  the same, known or found
  *     hawk_rule_at(number)                    the rule with this number
  *     hawk_stack_word(thread, address, word)  reads a word of the stack; false: it cannot be read
  *     hawk_step_unruled(thread, kind)         a step from code without rules; HAWK_STEP_*
@@ -78,11 +78,23 @@ static inline __attribute__((always_inline)) __u64 hawk_rule_base(const struct h
 	return rule->base == HAWK_BASE_SP ? walk->sp : walk->fp;
 }
 
-/* The commonest step by far. */
+/* The commonest step by far. With as few branches as can be, which the processor would guess and the verifier would follow: a
+ * base or an rbp that does not count is taken times zero, and where rbp is not stored a word is loaded all the same
+ * (hawk_prepared_rule). */
 static inline __attribute__((always_inline)) int hawk_step_plainly(struct hawk_thread *thread, struct hawk_walk *walk,
 								    const struct hawk_rule *rule)
 {
-	return hawk_step_to(thread, walk, rule, hawk_rule_base(walk, rule) + (__s64)rule->cfa_offset);
+	__u64 cfa = walk->sp + (walk->fp - walk->sp) * rule->base + (__s64)rule->cfa_offset;
+	__u64 pc, saved_fp;
+
+	if (cfa <= walk->sp || cfa % HAWK_STACK_ALIGNMENT)
+		return hawk_end_walk(walk, HAWK_END_NO_PROGRESS);
+	if (!hawk_stack_word(thread, cfa + HAWK_RETURN_SLOT, &pc) ||
+	    !hawk_stack_word(thread, cfa + (__s64)rule->fp_offset, &saved_fp))
+		return hawk_end_walk(walk, HAWK_END_UNREADABLE);
+	walk->sp = cfa;
+	walk->fp += (saved_fp - walk->fp) * rule->fp_place;
+	return hawk_push_frame(thread, walk, pc, 0);
 }
 
 static inline __attribute__((always_inline)) int hawk_step_by_frame_pointer(struct hawk_thread *thread, struct hawk_walk *walk)
@@ -176,7 +188,7 @@ HAWK_GLOBAL int hawk_step_specially(struct hawk_thread *thread, __u32 number)
 	}
 }
 
-/* Whether one comparison is enough to know that hawk_step_plainly does. */
+/* Whether hawk_step_plainly does. */
 static inline __attribute__((always_inline)) int hawk_is_plain(const struct hawk_rule *rule)
 {
 	return rule->kind == HAWK_RULE_PLAIN && rule->fp_place <= HAWK_FP_AT_CFA;
@@ -196,7 +208,7 @@ HAWK_GLOBAL int hawk_walk_some(struct hawk_thread *thread)
 		__u32 number = hawk_cached_rule(address, walk.generation);
 
 		if (!number)
-			number = hawk_look_up_rule(thread, address);
+			number = hawk_look_up_rule(thread, address, walk.generation);
 		const struct hawk_rule *rule = hawk_rule_at(number);
 
 		if (hawk_is_plain(rule)) {

@@ -29,19 +29,24 @@ static inline __attribute__((always_inline)) struct hawk_cache_place hawk_cache_
 	return place;
 }
 
-/* The number of the rule for `address`; 0: it is not cached. Nothing is cached in generation 0. */
-static inline __attribute__((always_inline)) __u32 hawk_find_cached(const __u64 *cache, __u64 address, __u32 generation)
+/* The number of the rule for `address` if that stands first in its set, where it was put last; otherwise 0. Nothing is cached
+ * in generation 0. */
+static inline __attribute__((always_inline)) __u32 hawk_find_first_cached(const __u64 *cache, __u64 address, __u32 generation)
 {
 	struct hawk_cache_place place = hawk_cache_place(address, generation);
-	__u64 first = cache[place.first & (2 * HAWK_CACHE_SETS - 2)] ^ place.tag;
-	__u64 second;
+	__u64 number = cache[place.first & (2 * HAWK_CACHE_SETS - 2)] ^ place.tag;
 
-	if (address >> HAWK_ADDRESS_BITS)
-		return 0;
-	if (first <= HAWK_CACHE_RULE_MASK)
-		return (__u32)first;
-	second = cache[(place.first & (2 * HAWK_CACHE_SETS - 2)) + 1] ^ place.tag;
-	return second <= HAWK_CACHE_RULE_MASK ? (__u32)second : 0;
+	return number <= HAWK_CACHE_RULE_MASK && !(address >> HAWK_ADDRESS_BITS) ? (__u32)number : 0;
+}
+
+/* The same for the second place. */
+static inline __attribute__((always_inline)) __u32 hawk_find_second_cached(const __u64 *cache, __u64 address,
+									     __u32 generation)
+{
+	struct hawk_cache_place place = hawk_cache_place(address, generation);
+	__u64 number = cache[(place.first & (2 * HAWK_CACHE_SETS - 2)) + 1] ^ place.tag;
+
+	return number <= HAWK_CACHE_RULE_MASK && !(address >> HAWK_ADDRESS_BITS) ? (__u32)number : 0;
 }
 
 /* Caches a rule in place of the older one of the two that its set has. */

@@ -34,14 +34,14 @@ enum hawk_rule_kind {
 };
 
 enum hawk_rule_base {
-	HAWK_BASE_SP,
-	HAWK_BASE_FP,             /* rbp */
+	HAWK_BASE_SP = 0,
+	HAWK_BASE_FP = 1,         /* rbp */
 };
 
 /* Where the caller's rbp is. */
 enum hawk_fp_place {
-	HAWK_FP_SAME,             /* still in rbp */
-	HAWK_FP_AT_CFA,           /* stored at CFA + fp_offset */
+	HAWK_FP_SAME = 0,         /* still in rbp */
+	HAWK_FP_AT_CFA = 1,       /* stored at CFA + fp_offset */
 	HAWK_FP_AT_SP,            /* stored at rsp + fp_offset */
 	HAWK_FP_AT_FP,            /* stored at rbp + fp_offset */
 	HAWK_FP_LOST,             /* nowhere */
@@ -57,6 +57,17 @@ struct hawk_rule {
 	__u8 fp_place;            /* enum hawk_fp_place */
 	__u8 is_guess;            /* not from a table */
 };
+
+/* A rule as the walk takes it: with offsets at which there can be words, and one of rbp that can be loaded from even if it is
+ * not stored, as that of the return address can. */
+static inline struct hawk_rule hawk_prepared_rule(struct hawk_rule rule)
+{
+	if (rule.fp_place == HAWK_FP_SAME)
+		rule.fp_offset = -8;
+	if (rule.kind == HAWK_RULE_PLAIN && (rule.cfa_offset % 8 || rule.fp_offset % 8))
+		rule.kind = HAWK_RULE_UNSUPPORTED;
+	return rule;
+}
 
 /* From `offset` on, up to the next row, the rule with this number. Of one file, ascending. */
 struct hawk_row {
@@ -89,7 +100,7 @@ struct hawk_code_range {
 	__u32 device;             /* the same, as the kernel encodes it: major << 20 | minor */
 	__u32 row_count;          /* 0: no table */
 	__u32 first_row;
-	__u32 pad_0;
+	__u32 search_step;        /* the greatest power of two that is at most row_count */
 };
 
 /* state.code_ranges: which half of the table of ranges holds, and how many there are. Half and number change together. */

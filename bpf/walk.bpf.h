@@ -53,22 +53,40 @@ static __always_inline bool window_word(struct hawk_thread *thread, __u64 addres
 	return true;
 }
 
-static __always_inline bool hawk_stack_word(struct hawk_thread *thread, __u64 address, __u64 *word)
+/* Reads a word that is not in the page in view, into thread->word. Not static: checked once by the verifier. */
+__noinline int read_stack_word(struct hawk_thread *thread, __u64 address)
 {
-	if (address & 7)
-		return false;
+	if (!thread || (address & 7))
+		return 0;
 	if (!settings.may_read_directly || !thread->reads_directly)
-		return window_word(thread, address, word);
-	if (direct_word(thread, address, word))
-		return true;
+		return window_word(thread, address, &thread->word);
+	if (turn_view(thread, address)) {
+		thread->word = kernel_word(thread->view.shown_at + (address & HAWK_PAGE_MASK));
+		return 1;
+	}
 	/* Perhaps a bad pointer, perhaps a page that is not there: the other way to read tells. */
 	thread->reads_directly = 0;
-	return false;
+	return 0;
 }
 
-static __always_inline __u32 hawk_look_up_rule(struct hawk_thread *thread, __u64 address)
+/* In one comparison: the address is in the page in view, and a multiple of 8. */
+#define HAWK_WORDS_IN_PAGE (HAWK_PAGE_MASK & ~7ull)
+
+static __always_inline bool hawk_stack_word(struct hawk_thread *thread, __u64 address, __u64 *word)
 {
-	return find_rule(address, mappings_version(thread), thread->walk.generation);
+	if (settings.may_read_directly && !((address ^ thread->view.page) & ~HAWK_WORDS_IN_PAGE)) {
+		*word = kernel_word(thread->view.shown_at + (address & HAWK_PAGE_MASK));
+		return true;
+	}
+	if (!read_stack_word(thread, address))
+		return false;
+	*word = thread->word;
+	return true;
+}
+
+static __always_inline __u32 hawk_look_up_rule(struct hawk_thread *thread, __u64 address, __u32 generation)
+{
+	return find_rule(thread, address, generation);
 }
 
 static __always_inline __u32 hawk_max_depth(void)
@@ -189,7 +207,7 @@ __noinline int walk_from(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 f
 		return 0;
 	__u32 generation = settings.unwind == HAWK_UNWIND_FP ? 0 : rule_generation(thread);
 
-	thread->view.address = HAWK_NO_VIEW;
+	thread->view.page = HAWK_NO_VIEW;
 	thread->window_bytes = 0;
 	hawk_begin_walk(thread, hawk_hash_start(state.exec_epoch), pc, sp, fp, generation);
 	if (settings.unwind == HAWK_UNWIND_FP) {
@@ -213,7 +231,7 @@ static __always_inline void walk_stack(struct hawk_thread *thread, __u64 pc, __u
 	if (thread->reads_directly) {
 		walk_from(thread, pc, sp, fp);
 		/* What was read counts only if the page was the target's to the end. */
-		if (!thread->reads_directly || (thread->view.address != HAWK_NO_VIEW && !view_holds(&thread->view))) {
+		if (!thread->reads_directly || (thread->view.page != HAWK_NO_VIEW && !view_holds(&thread->view))) {
 			thread->reads_directly = 0;
 			walk_from(thread, pc, sp, fp);
 		}

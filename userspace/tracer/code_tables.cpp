@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -67,7 +68,8 @@ Result<std::optional<std::uint32_t>> CodeTables::add_rows(std::span<const hawk_r
 }
 
 void CodeTables::set_rules(std::span<const hawk_rule> rules) {
-  std::copy_n(rules.begin(), std::min(rules.size(), memory_.rules.size()), memory_.rules.begin());
+  const std::size_t count = std::min(rules.size(), memory_.rules.size());
+  for (std::size_t i = 0; i < count; ++i) memory_.rules[i] = hawk_prepared_rule(rules[i]);
 }
 
 void CodeTables::renew_generation() {
@@ -85,8 +87,11 @@ void CodeTables::set_ranges(std::span<const hawk_code_range> ranges) {
   const std::size_t first = half != 0 ? HAWK_MAX_CODE_RANGES : 0;
   const std::size_t count = std::min<std::size_t>(ranges.size(), HAWK_MAX_CODE_RANGES);
   __atomic_store_n(&state.code_ranges_stale, 0, __ATOMIC_SEQ_CST);
-  std::copy_n(ranges.begin(), count, memory_.ranges.begin() + static_cast<std::ptrdiff_t>(first));
-  for (std::size_t i = 0; i < count; ++i) __atomic_store_n(&memory_.range_checks[first + i], 0, __ATOMIC_RELAXED);
+  for (std::size_t i = 0; i < count; ++i) {
+    memory_.ranges[first + i] = ranges[i];
+    memory_.ranges[first + i].search_step = std::bit_floor(ranges[i].row_count);
+    __atomic_store_n(&memory_.range_checks[first + i], 0, __ATOMIC_RELAXED);
+  }
   __atomic_store_n(&state.used_range_count, 0, __ATOMIC_SEQ_CST);
   const __u64 version = (said >> HAWK_RANGES_VERSION_SHIFT) + 1;
   __atomic_store_n(&state.code_ranges, version << HAWK_RANGES_VERSION_SHIFT | count << HAWK_RANGES_COUNT_SHIFT | half,
