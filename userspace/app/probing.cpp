@@ -66,8 +66,11 @@ std::size_t max_open_modules() {
 
 }  // namespace
 
-Probing::Probing(int proc_pid, Tracer& tracer)
-    : max_open_modules_(max_open_modules()), modules_(proc_pid, max_open_modules_), tracer_(tracer) {}
+Probing::Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables)
+    : max_open_modules_(max_open_modules()),
+      modules_(proc_pid, max_open_modules_),
+      tracer_(tracer),
+      unwinding_(tracer, uses_unwind_tables) {}
 
 Result<void> Probing::probe_allocator(const MappedModule& module, bool is_expected) {
   const AllocatorFile file = find_allocator_functions(*module.image);
@@ -117,14 +120,13 @@ Result<void> Probing::probe_telling_module(ModuleId id, bool is_expected) {
   return add_operator_frames(id, is_expected);
 }
 
-Result<void> Probing::probe_module(ModuleId id, bool is_expected) {
+Result<void> Probing::study_module(ModuleId id, bool is_expected) {
   const MappedModule& module = modules_.module(id);
-  if (!module.image) {
-    if (!module.is_vdso) log_verbose(fmt::format("{} cannot be read as an ELF file", module.path));
-    return {};
-  }
   Result<void> probed;
-  if (!module.image->functions(telling_names()).empty()) probed = probe_telling_module(id, is_expected);
+  if (!module.image && !module.is_vdso) log_verbose(fmt::format("{} cannot be read as an ELF file", module.path));
+  // Probes first: blocks that come before them are lost.
+  if (module.image && !module.image->functions(telling_names()).empty()) probed = probe_telling_module(id, is_expected);
+  unwinding_.read_table(modules_, id);
   modules_.settle(id);
   return probed;
 }
@@ -133,7 +135,7 @@ Result<void> Probing::expect_files(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     const std::size_t known = modules_.module_count();
     const std::optional<ModuleId> id = modules_.expect(path);
-    if (id && modules_.module_count() > known) HAWK_TRY_VOID(probe_module(*id, true));
+    if (id && modules_.module_count() > known) HAWK_TRY_VOID(study_module(*id, true));
   }
   return {};
 }
@@ -173,10 +175,11 @@ Result<void> Probing::take_mappings(const std::vector<Mapping>& mappings) {
   modules_.forget_mappings();
   for (const Mapping& mapping : mappings) {
     const std::optional<ModuleId> added = modules_.add(mapping);
-    if (added) HAWK_TRY_VOID(probe_module(*added, false));
+    if (added) HAWK_TRY_VOID(study_module(*added, false));
   }
   for (const auto& [id, number] : frameless_) update_base(id);
   update_allocator_ranges();
+  unwinding_.publish(modules_);
   return {};
 }
 
@@ -202,20 +205,44 @@ UniqueFd Probing::open_for_symbols(ModuleId id) {
   return {};
 }
 
-void Probing::take_new_mapping(const Mapping& mapping) {
-  const std::optional<ModuleId> added = modules_.add(mapping);
-  if (added) {
-    const Result<void> probed = probe_module(*added, false);
-    if (!probed) {
-      log_warning(fmt::format("{}: {}", mapping.path, probed.error().what));
-      tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
-    }
+void Probing::update_addresses(std::span<const Mapping> mappings) {
+  for (const Mapping& mapping : mappings) {
+    const std::optional<ModuleAddress> place = modules_.resolve(mapping.start);
+    if (!place) continue;
+    update_base(place->module);
+    const auto allocator_file = std::find(allocator_files_.begin(), allocator_files_.end(), place->module);
+    if (allocator_file != allocator_files_.end()) update_allocator_ranges();
   }
-  const std::optional<ModuleAddress> place = modules_.resolve(mapping.start);
-  if (!place) return;
-  update_base(place->module);
-  const auto allocator_file = std::find(allocator_files_.begin(), allocator_files_.end(), place->module);
-  if (allocator_file != allocator_files_.end()) update_allocator_ranges();
+}
+
+void Probing::take_some_mappings(std::span<const Mapping> mappings) {
+  std::vector<ModuleId> added;
+  for (const Mapping& mapping : mappings) {
+    const std::optional<ModuleId> id = modules_.add(mapping);
+    if (id) added.push_back(*id);
+  }
+  // What is known helps at once; the rest takes milliseconds.
+  unwinding_.publish_changes(modules_);
+  update_addresses(mappings);
+  if (added.empty()) return;
+  for (const ModuleId id : added) {
+    const Result<void> studied = study_module(id, false);
+    if (studied) continue;
+    log_warning(fmt::format("{}: {}", modules_.module(id).path, studied.error().what));
+    tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+  }
+  unwinding_.publish(modules_);
+  update_addresses(mappings);
+}
+
+void Probing::take_new_mappings(std::span<const Mapping> mappings) {
+  // New files are open until they have been studied.
+  constexpr std::size_t kMappingsAtOnce = 64;
+  while (!mappings.empty()) {
+    const std::size_t count = std::min(mappings.size(), kMappingsAtOnce);
+    take_some_mappings(mappings.first(count));
+    mappings = mappings.subspan(count);
+  }
 }
 
 }  // namespace hawk

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "userspace/app/unwinding.h"
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
 #include "userspace/tables/snapshot.h"
@@ -15,18 +17,21 @@
 
 namespace hawk {
 
-/// Puts probes into every file of the target that defines allocator functions, those that it maps later included.
+/// Studies every file of the target, those that it maps later included: puts probes into those that define allocator
+/// functions, and has their unwind tables read.
 class Probing {
  public:
-  /// `proc_pid`: see ModuleMap. Raises our limit of open files: one is kept for each file that the target maps.
-  Probing(int proc_pid, Tracer& tracer);
+  /// `proc_pid`: see ModuleMap. `uses_unwind_tables`: see Unwinding. Raises our limit of open files: one is kept for
+  /// each file that the target maps.
+  Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables);
 
   /// Probes files that a command will map, before it runs.
   Result<void> expect_files(const std::vector<std::string>& paths);
   /// Takes the target's mappings as they are now.
   Result<void> take_mappings(const std::vector<Mapping>& mappings);
-  /// Takes one new mapping. A file that cannot be probed is a loss, not an error: the trace goes on.
-  void take_new_mapping(const Mapping& mapping);
+  /// Takes new mappings, in the order in which they were made. A file that cannot be probed is a loss, not an error:
+  /// the trace goes on.
+  void take_new_mappings(std::span<const Mapping> mappings);
 
   /// From now on a new file with allocator functions is a late one: what it handed out before it was probed is unknown.
   void tracing_began() { tracing_ = true; }
@@ -43,6 +48,7 @@ class Probing {
   bool found_allocator() const { return !allocators_.empty(); }
   const std::vector<Allocator>& allocators() const { return allocators_; }
   const ModuleMap& modules() const { return modules_; }
+  const Unwinding& unwinding() const { return unwinding_; }
   /// In the order of their first use; only ever grows.
   const std::vector<ModuleId>& used_modules() const { return used_modules_; }
   /// The module's file, to read its symbols. None when it cannot be found any more, or would be one too many.
@@ -57,16 +63,19 @@ class Probing {
     bool emulated_return = false;  ///< a probe from where it is certain to return
   };
 
-  Result<void> probe_module(ModuleId id, bool is_expected);
+  Result<void> study_module(ModuleId id, bool is_expected);
   Result<void> probe_telling_module(ModuleId id, bool is_expected);
   Result<void> probe_allocator(const MappedModule& module, bool is_expected);
   Result<void> add_operator_frames(ModuleId id, bool is_expected);
   void update_base(ModuleId id);
+  void update_addresses(std::span<const Mapping> mappings);
+  void take_some_mappings(std::span<const Mapping> mappings);
   void update_allocator_ranges();
 
   std::size_t max_open_modules_;
   ModuleMap modules_;
   Tracer& tracer_;
+  Unwinding unwinding_;
   bool tracing_ = false;
   std::vector<ModuleId> used_modules_;
   std::vector<bool> is_used_;  ///< by module

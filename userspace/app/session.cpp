@@ -41,6 +41,18 @@ std::optional<LiveTable> forced_table(LiveTableChoice choice) {
   return choice == LiveTableChoice::kArena ? LiveTable::kArena : LiveTable::kHash;
 }
 
+hawk_unwind kernel_unwind(UnwindChoice choice) {
+  switch (choice) {
+    case UnwindChoice::kCfi:
+      return HAWK_UNWIND_CFI;
+    case UnwindChoice::kFramePointers:
+      return HAWK_UNWIND_FP;
+    case UnwindChoice::kAuto:
+      break;
+  }
+  return HAWK_UNWIND_AUTO;
+}
+
 Result<UniqueFd> open_pid(int pid) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!fd) return fail(ExitCode::kNoTarget, fmt::format("watch process {}: {}", pid, std::strerror(errno)));
@@ -73,7 +85,7 @@ Session::Session(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindChoice u
       unwind_(unwind),
       tracer_(std::move(tracer)),
       mapping_events_(std::move(mapping_events)),
-      probing_(subject_.proc_pid, tracer_) {}
+      probing_(subject_.proc_pid, tracer_, unwind != UnwindChoice::kFramePointers) {}
 
 Result<Session::Subject> Session::subject_of(const Options& options, const LaunchedCommand* command) {
   Subject subject;
@@ -112,7 +124,8 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
                                                     .max_stacks = options.max_stacks,
                                                     .max_memory_bytes = options.max_memory_bytes},
                                          .min_block_bytes = options.min_block_bytes,
-                                         .max_depth = options.stack_depth}));
+                                         .max_depth = options.stack_depth,
+                                         .unwind = kernel_unwind(options.unwind)}));
   // Before the list of mappings is read, so that none falls in between.
   MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(pid));
   std::unique_ptr<Session> session(new Session(std::move(subject), std::move(pid_fd), way, options.unwind,
@@ -153,7 +166,7 @@ void Session::take_mapping_events() {
     subject_.target.comm = changes.last_exec->comm;
     if (!changes.last_exec->path.empty()) subject_.target.exe = changes.last_exec->path;
   }
-  for (const Mapping& mapping : changes.mapped) probing_.take_new_mapping(mapping);
+  probing_.take_new_mappings(changes.mapped);
   if (changes.lost) take_mappings_again();
 }
 
@@ -169,6 +182,9 @@ void Session::drain() {
   // After the books: the mapping of every stack in them has been announced by then.
   take_mapping_events();
   model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });
+  // Of what is unmapped nobody tells us. After the stacks, whose frames may lie there.
+  const bool running = duration_ == std::chrono::nanoseconds{};
+  if (running && tracer_.code_ranges_are_stale()) take_mappings_again();
 }
 
 Result<void> Session::end(bool verify) {
@@ -208,6 +224,7 @@ Snapshot Session::snapshot() const {
                     .target_exited = target_exited_,
                     .exec_count = model_.exec_epoch() - std::min(subject_.own_execs, model_.exec_epoch()),
                     .verified = verified_};
+  snapshot.unwind = probing_.unwinding().info();
   for (std::size_t i = 0; i < probing_.modules().module_count(); ++i) {
     const MappedModule& module = probing_.modules().module(ModuleId(i));
     snapshot.modules.push_back({.path = module.path, .build_id = module.build_id});

@@ -1,0 +1,139 @@
+#include "userspace/app/unwinding.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "userspace/base/log.h"
+#include "userspace/target/elf_image.h"
+#include "userspace/target/vdso.h"
+#include "userspace/unwinding/unwind_table.h"
+
+namespace hawk {
+namespace {
+
+/// The kernel's own form of a device number (include/linux/kdev_t.h), from ours (Mapping::device).
+std::uint32_t kernel_device(std::uint64_t device) {
+  constexpr unsigned kMinorBits = 20;
+  return static_cast<std::uint32_t>(device >> 32 << kMinorBits | (device & ((1u << kMinorBits) - 1)));
+}
+
+UnwindTable table_of(const std::optional<CallFrameSection>& section, RuleSet& rules) {
+  if (!section) return {};
+  return read_unwind_table({.bytes = section->bytes,
+                            .vaddr = section->vaddr,
+                            .is_debug_frame = section->is_debug_frame,
+                            .ends_at_zero = section->ends_at_zero},
+                           rules);
+}
+
+UnwindTable table_of(const ElfImage& image, RuleSet& rules) {
+  UnwindTable table = table_of(image.eh_frame(), rules);
+  return table.rows.empty() ? table_of(image.debug_frame(), rules) : table;
+}
+
+UnwindTable vdso_table(RuleSet& rules) {
+  const Result<ElfImage> vdso = read_vdso();
+  return vdso ? table_of(*vdso, rules) : UnwindTable{};
+}
+
+hawk_code_range code_range_of(const MappedCode& code, const StoredTable& table) {
+  hawk_code_range range = {};
+  range.start = code.start;
+  range.end = code.end;
+  range.file_offset = code.file_offset;
+  range.inode = code.inode;
+  range.device = kernel_device(code.device);
+  if (!code.bias) return range;
+  // The difference may be "negative": offsets are counted modulo 2^64 by the kernel side as well.
+  range.base = code.start - (code.file_offset + *code.bias) + table.base_vaddr;
+  range.first_row = table.first_row;
+  range.row_count = table.row_count;
+  return range;
+}
+
+}  // namespace
+
+std::vector<hawk_code_range> code_ranges_of(const ModuleMap& modules, std::span<const StoredTable> tables,
+                                            std::size_t max_ranges) {
+  std::vector<hawk_code_range> ranges;
+  ranges.reserve(modules.code().size());
+  for (const MappedCode& code : modules.code()) {
+    const MappedModule& module = modules.module(code.module);
+    if (!module.image && !module.is_vdso) continue;
+    const std::size_t index = static_cast<std::size_t>(code.module);
+    ranges.push_back(code_range_of(code, index < tables.size() ? tables[index] : StoredTable{}));
+  }
+  if (ranges.size() > max_ranges) {
+    std::erase_if(ranges, [](const hawk_code_range& range) { return range.row_count == 0; });
+  }
+  if (ranges.size() > max_ranges) ranges.resize(max_ranges);
+  return ranges;
+}
+
+StoredTable Unwinding::store(const MappedModule& module, const UnwindTable& table) {
+  if (table.rows.empty()) return {};
+  const Result<std::optional<std::uint32_t>> first_row = tracer_.add_unwind_rows(table.rows);
+  if (!first_row || !*first_row) {
+    log_warning(fmt::format("{}: its unwind table is not used: {}", module.path,
+                            first_row ? "there is no room for more rows" : first_row.error().what));
+    return {};
+  }
+  return {.base_vaddr = table.base_vaddr,
+          .first_row = **first_row,
+          .row_count = static_cast<std::uint32_t>(table.rows.size())};
+}
+
+void Unwinding::read_table(const ModuleMap& modules, ModuleId id) {
+  const MappedModule& module = modules.module(id);
+  if (!uses_tables_ || (!module.image && !module.is_vdso)) return;
+  const std::size_t index = static_cast<std::size_t>(id);
+  if (index >= tables_.size()) tables_.resize(modules.module_count());
+  const auto same_build = by_build_id_.find(module.build_id);
+  if (!module.build_id.empty() && same_build != by_build_id_.end()) {
+    tables_[index] = same_build->second;
+    return;
+  }
+  const auto began = std::chrono::steady_clock::now();
+  const std::size_t rules_before = rules_.rules().size();
+  const UnwindTable table = module.is_vdso ? vdso_table(rules_) : table_of(*module.image, rules_);
+  tables_[index] = store(module, table);
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+  if (!module.build_id.empty()) by_build_id_.emplace(module.build_id, tables_[index]);
+  for (const auto& [reason, rows] : table.unsupported) {
+    info_.unsupported_rules.push_back({.module = id, .reason = reason, .rows = rows});
+  }
+  if (table.rows.empty()) {
+    info_.modules_without_table.push_back(id);
+    return log_verbose(fmt::format("{} has no unwind table", module.path));
+  }
+  log_verbose(fmt::format("unwind table of {}: {} rows, {} new rules, {:.1f} ms", module.path, table.rows.size(),
+                          rules_.rules().size() - rules_before, took.count()));
+}
+
+void Unwinding::warn_of_limits(const ModuleMap& modules) {
+  if (modules.code().size() > HAWK_MAX_CODE_RANGES && !std::exchange(warned_of_ranges_, true)) {
+    log_warning(fmt::format("the process has more than {} executable mappings: some are not unwound by their tables",
+                            HAWK_MAX_CODE_RANGES));
+  }
+  if (rules_.refused() > 0 && !std::exchange(warned_of_rules_, true)) {
+    log_warning(fmt::format("the files of the process have more than {} distinct unwind rules: some are not followed",
+                            HAWK_MAX_RULES));
+  }
+}
+
+void Unwinding::publish(const ModuleMap& modules) {
+  published_changes_ = modules.changes();
+  if (!uses_tables_) return;
+  warn_of_limits(modules);
+  if (rules_.rules().size() > told_rules_) {
+    tracer_.set_unwind_rules(rules_.rules());
+    told_rules_ = rules_.rules().size();
+  }
+  tracer_.set_code_ranges(code_ranges_of(modules, tables_));
+}
+
+}  // namespace hawk

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bpf/unwind_layout.h"
+#include "userspace/base/ids.h"
+#include "userspace/tables/snapshot.h"
+#include "userspace/target/module_map.h"
+#include "userspace/tracer/tracer.h"
+#include "userspace/unwinding/rule_set.h"
+#include "userspace/unwinding/unwind_table.h"
+
+namespace hawk {
+
+/// Where the kernel has the unwind rows of a file.
+struct StoredTable {
+  std::uint64_t base_vaddr = 0;  ///< see UnwindTable
+  std::uint32_t first_row = 0;
+  std::uint32_t row_count = 0;  ///< 0: the file has no table, or it has not been read yet
+};
+
+/// Every executable mapping of an ELF file or of the vdso, by address, with the rows of its file. `tables` is indexed
+/// by module, and may be too short. Code of which it is not clear where in its file it belongs has no rows. Where there
+/// are more than `max_ranges`, those without rows are left out, then those at the highest addresses.
+std::vector<hawk_code_range> code_ranges_of(const ModuleMap& modules, std::span<const StoredTable> tables,
+                                            std::size_t max_ranges = HAWK_MAX_CODE_RANGES);
+
+/// Tells the kernel side how to unwind the target's code: what the files' unwind tables say, and where the files are
+/// mapped. Single-threaded.
+class Unwinding {
+ public:
+  /// `uses_tables`: false makes all of it do nothing.
+  Unwinding(Tracer& tracer, bool uses_tables) : tracer_(tracer), uses_tables_(uses_tables) {}
+
+  /// Reads the module's unwind table and stores it in the kernel, where it is of no use before the next publish(). The
+  /// module's file must be open. Files of one build id are read once. Some 2 ms for a file of libc's size.
+  void read_table(const ModuleMap& modules, ModuleId id);
+  /// Tells where code is mapped now, in place of what was told before. Microseconds, but what the kernel side had
+  /// cached is void afterwards.
+  void publish(const ModuleMap& modules);
+  /// The same if mappings have been added, or forgotten, since the last time.
+  void publish_changes(const ModuleMap& modules) {
+    if (modules.changes() != published_changes_) publish(modules);
+  }
+
+  /// What was found out about the tables of all modules so far.
+  const UnwindInfo& info() const { return info_; }
+
+ private:
+  StoredTable store(const MappedModule& module, const UnwindTable& table);
+  void warn_of_limits(const ModuleMap& modules);
+
+  Tracer& tracer_;
+  bool uses_tables_;
+  RuleSet rules_;
+  std::size_t told_rules_ = 0;       ///< that the kernel knows
+  std::vector<StoredTable> tables_;  ///< by module
+  std::map<std::string, StoredTable> by_build_id_;
+  UnwindInfo info_;
+  std::uint64_t published_changes_ = 0;
+  bool warned_of_ranges_ = false;
+  bool warned_of_rules_ = false;
+};
+
+}  // namespace hawk
