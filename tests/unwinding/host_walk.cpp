@@ -22,7 +22,7 @@ thread_local __u32 current_max_depth = 0;
 
 __u32 hawk_cached_rule(__u64, __u32) { return 0; }
 
-__u32 hawk_look_up_rule(hawk_thread* thread, __u64 address) {
+__u32 hawk_look_up_rule(hawk_thread* thread, __u64 address, __u32) {
   const std::uint32_t number = hawk::host_rule_number(*thread->tables, address);
   ++thread->result->rules[current_tables->rules[number].kind];
   return number;

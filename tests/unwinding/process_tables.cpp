@@ -95,7 +95,10 @@ HostTables ProcessTables::of(std::string_view maps) {
     tables.ranges.push_back(range);
   }
   tables.rows = rows_;
-  tables.rules = rules_.rules();
+  // As the tracer stores them.
+  prepared_rules_.assign(rules_.rules().begin(), rules_.rules().end());
+  for (hawk_rule& rule : prepared_rules_) rule = hawk_prepared_rule(rule);
+  tables.rules = prepared_rules_;
   return tables;
 }
 

@@ -35,6 +35,7 @@ class ProcessTables {
   File read(const Mapping& mapping);
 
   RuleSet rules_;
+  std::vector<hawk_rule> prepared_rules_;
   std::vector<hawk_row> rows_;  ///< of all files
   std::map<std::string, File> files_;
   std::map<std::string, UnwindTable> tables_;
