@@ -133,7 +133,9 @@ Result<void> MappingEvents::add_cpu(int cpu) {
   attr.mmap2 = 1;
   attr.comm = 1;
   attr.comm_exec = 1;
-  attr.wakeup_events = 1;
+  // Every record wakes us. wakeup_events counts samples only, of which there are none.
+  attr.watermark = 1;
+  attr.wakeup_watermark = 1;
   // Every process of this CPU, because an event of one process would have to be opened for each of its threads.
   UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
   if (!fd && errno == ENODEV) return {};  // this CPU is offline
