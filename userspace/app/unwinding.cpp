@@ -10,6 +10,7 @@
 #include "userspace/base/log.h"
 #include "userspace/target/elf_image.h"
 #include "userspace/target/vdso.h"
+#include "userspace/unwinding/entry_point.h"
 #include "userspace/unwinding/unwind_table.h"
 
 namespace hawk {
@@ -32,7 +33,9 @@ UnwindTable table_of(const std::optional<CallFrameSection>& section, RuleSet& ru
 
 UnwindTable table_of(const ElfImage& image, RuleSet& rules) {
   UnwindTable table = table_of(image.eh_frame(), rules);
-  return table.rows.empty() ? table_of(image.debug_frame(), rules) : table;
+  if (table.rows.empty()) table = table_of(image.debug_frame(), rules);
+  if (image.entry_vaddr()) end_at_entry_point(table, *image.entry_vaddr());
+  return table;
 }
 
 UnwindTable vdso_table(RuleSet& rules) {
@@ -72,6 +75,16 @@ std::vector<hawk_code_range> code_ranges_of(const ModuleMap& modules, std::span<
   }
   if (ranges.size() > max_ranges) ranges.resize(max_ranges);
   return ranges;
+}
+
+Unwinding::Unwinding(Tracer& tracer, bool uses_tables) : tracer_(tracer), uses_tables_(uses_tables) {
+  tell_rules();  // the step along a frame pointer is one
+}
+
+void Unwinding::tell_rules() {
+  if (rules_.rules().size() == told_rules_) return;
+  tracer_.set_unwind_rules(rules_.rules());
+  told_rules_ = rules_.rules().size();
 }
 
 StoredTable Unwinding::store(const MappedModule& module, const UnwindTable& table) {
@@ -129,10 +142,7 @@ void Unwinding::publish(const ModuleMap& modules) {
   published_changes_ = modules.changes();
   if (!uses_tables_) return;
   warn_of_limits(modules);
-  if (rules_.rules().size() > told_rules_) {
-    tracer_.set_unwind_rules(rules_.rules());
-    told_rules_ = rules_.rules().size();
-  }
+  tell_rules();
   tracer_.set_code_ranges(code_ranges_of(modules, tables_));
 }
 

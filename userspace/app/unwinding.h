@@ -34,7 +34,7 @@ std::vector<hawk_code_range> code_ranges_of(const ModuleMap& modules, std::span<
 class Unwinding {
  public:
   /// `uses_tables`: false makes all of it do nothing.
-  Unwinding(Tracer& tracer, bool uses_tables) : tracer_(tracer), uses_tables_(uses_tables) {}
+  Unwinding(Tracer& tracer, bool uses_tables);
 
   /// Reads the module's unwind table and stores it in the kernel, where it is of no use before the next publish(). The
   /// module's file must be open. Files of one build id are read once. Some 2 ms for a file of libc's size.
@@ -52,6 +52,7 @@ class Unwinding {
 
  private:
   StoredTable store(const MappedModule& module, const UnwindTable& table);
+  void tell_rules();
   void warn_of_limits(const ModuleMap& modules);
 
   Tracer& tracer_;

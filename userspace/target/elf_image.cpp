@@ -222,6 +222,11 @@ int ElfImage::fd() const { return impl_->segments.fd(); }
 
 void ElfImage::close_file() { impl_->segments.close_file(); }
 
+std::optional<std::uint64_t> ElfImage::entry_vaddr() const {
+  if (impl_->header.e_entry == 0) return std::nullopt;
+  return impl_->header.e_entry;
+}
+
 std::string ElfImage::interpreter() const { return impl_->interpreter; }
 
 }  // namespace hawk

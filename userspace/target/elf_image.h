@@ -75,6 +75,8 @@ class ElfImage {
   int fd() const;
   /// Closes the file. What has not been read by then is missing; addresses and offsets keep their answers.
   void close_file();
+  /// Where the kernel enters the file as a program or as its dynamic linker; nullopt for other libraries.
+  std::optional<std::uint64_t> entry_vaddr() const;
   /// PT_INTERP's content; empty for a static executable or a library.
   std::string interpreter() const;
 

@@ -14,7 +14,8 @@ namespace hawk {
 namespace {
 
 constexpr std::size_t kSegmentBytes = HAWK_SEGMENT_ROWS * sizeof(hawk_row);
-/// Generations repeat after twice as many. What was cached an era ago is cleared before the same generation comes again.
+/// Generations repeat after twice as many. What was cached an era ago is cleared before the same generation comes
+/// again.
 constexpr std::uint32_t kGenerationsPerEra = 1U << (HAWK_CACHE_GENERATION_BITS - 1);
 
 }  // namespace
@@ -36,7 +37,8 @@ Result<void> CodeTables::add_segment() {
   Segment segment;
   segment.fd = UniqueFd(
       bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(__u32), sizeof(hawk_row), HAWK_SEGMENT_ROWS, &options));
-  if (!segment.fd) return fail(ExitCode::kPrivilege, fmt::format("make a table of unwind rows: {}", std::strerror(errno)));
+  if (!segment.fd)
+    return fail(ExitCode::kPrivilege, fmt::format("make a table of unwind rows: {}", std::strerror(errno)));
   void* mapped = ::mmap(nullptr, kSegmentBytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment.fd.get(), 0);
   if (mapped == MAP_FAILED) {
     return fail(ExitCode::kPrivilege, fmt::format("map a table of unwind rows: {}", std::strerror(errno)));

@@ -17,11 +17,11 @@ class CodeTables {
  public:
   /// Mapped memory of the programs; lives as long as the skeleton.
   struct Memory {
-    int segments_fd = -1;                 ///< the map row_segments
+    int segments_fd = -1;  ///< the map row_segments
     hawk_state* state = nullptr;
-    std::span<hawk_rule> rules;           ///< HAWK_MAX_RULES
-    std::span<hawk_code_range> ranges;    ///< two halves
-    std::span<__u64> range_checks;        ///< two halves
+    std::span<hawk_rule> rules;         ///< HAWK_MAX_RULES
+    std::span<hawk_code_range> ranges;  ///< two halves
+    std::span<__u64> range_checks;      ///< two halves
     std::span<__u64> cache;
   };
   explicit CodeTables(const Memory& memory) : memory_(memory) {}
@@ -33,8 +33,8 @@ class CodeTables {
   Result<std::optional<std::uint32_t>> add_rows(std::span<const hawk_row> rows);
   /// All rules there are, those of before included. To be told before rows that name them are in use.
   void set_rules(std::span<const hawk_rule> rules);
-  /// All code there is, sorted and without overlaps, in place of what was said before; from now on nothing that was cached
-  /// before is used. Beyond HAWK_MAX_CODE_RANGES the rest is left out.
+  /// All code there is, sorted and without overlaps, in place of what was said before; from now on nothing that was
+  /// cached before is used. Beyond HAWK_MAX_CODE_RANGES the rest is left out.
   void set_ranges(std::span<const hawk_code_range> ranges);
 
  private:
