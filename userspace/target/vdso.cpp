@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "userspace/base/unique_fd.h"
 #include "userspace/base/write_all.h"
@@ -18,7 +19,8 @@ namespace hawk {
 
 Result<ElfImage> read_vdso() {
   const std::string name = "[vdso]";
-  for (const Mapping& mapping : HAWK_TRY(read_mappings(::getpid()))) {
+  const std::vector<Mapping> mappings = HAWK_TRY(read_mappings(::getpid()));
+  for (const Mapping& mapping : mappings) {
     if (mapping.path != name) continue;
     UniqueFd file(::memfd_create("vdso", MFD_CLOEXEC));
     const std::string_view bytes(reinterpret_cast<const char*>(mapping.start), mapping.end - mapping.start);

@@ -1,0 +1,80 @@
+#include "userspace/unwinding/rule_set.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace hawk {
+namespace {
+
+hawk_rule plain(std::int32_t cfa_offset) {
+  hawk_rule rule = rule_without_operands(HAWK_RULE_PLAIN);
+  rule.cfa_offset = cfa_offset;
+  return rule;
+}
+
+TEST(RuleSet, RulesWithoutOperandsHaveTheNumberOfTheirKind) {
+  RuleSet set;
+  for (const std::uint8_t kind : {HAWK_RULE_NO_CODE, HAWK_RULE_NO_TABLE, HAWK_RULE_GAP, HAWK_RULE_UNSUPPORTED,
+                                  HAWK_RULE_CHANGING, HAWK_RULE_SIGNAL, HAWK_RULE_END, HAWK_RULE_TRAMPOLINE}) {
+    EXPECT_EQ(set.number_of(rule_without_operands(kind)), kind);
+    EXPECT_EQ(set.rules()[kind].kind, kind);
+  }
+  EXPECT_EQ(set.rules().size(), std::size_t{HAWK_FIRST_RULE});
+}
+
+TEST(RuleSet, TheFramePointerStepIsAGuess) {
+  const RuleSet set;
+  const hawk_rule& rule = set.rules()[HAWK_RULE_FRAME_POINTER];
+  EXPECT_EQ(rule.kind, HAWK_RULE_PLAIN);
+  EXPECT_EQ(rule.base, HAWK_BASE_FP);
+  EXPECT_EQ(rule.cfa_offset, 16);
+  EXPECT_EQ(rule.fp_place, HAWK_FP_AT_CFA);
+  EXPECT_EQ(rule.fp_offset, -16);
+  EXPECT_EQ(rule.is_guess, 1);
+}
+
+TEST(RuleSet, TheSameStepFromATableIsNone) {
+  RuleSet set;
+  hawk_rule rule = set.rules()[HAWK_RULE_FRAME_POINTER];
+  EXPECT_EQ(set.number_of(rule), std::uint32_t{HAWK_RULE_FRAME_POINTER});
+  rule.is_guess = 0;
+  EXPECT_EQ(set.number_of(rule), std::uint32_t{HAWK_FIRST_RULE});
+}
+
+TEST(RuleSet, EqualRulesHaveOneNumber) {
+  RuleSet set;
+  const std::uint32_t first = set.number_of(plain(8)), second = set.number_of(plain(16));
+  EXPECT_EQ(first, std::uint32_t{HAWK_FIRST_RULE});
+  EXPECT_EQ(second, first + 1);
+  EXPECT_EQ(set.number_of(plain(8)), first);
+  EXPECT_EQ(set.number_of(plain(16)), second);
+  EXPECT_EQ(set.rules()[second].cfa_offset, 16);
+}
+
+TEST(RuleSet, EveryFieldCounts) {
+  RuleSet set;
+  const hawk_rule rule = plain(8);
+  const std::uint32_t number = set.number_of(rule);
+  for (std::size_t i = 0; i < sizeof(rule); ++i) {
+    if (i == offsetof(hawk_rule, kind)) continue;
+    hawk_rule changed = rule;
+    reinterpret_cast<unsigned char*>(&changed)[i] ^= 1;
+    EXPECT_NE(set.number_of(changed), number) << i;
+  }
+}
+
+TEST(RuleSet, WhatDoesNotFitIsUnsupportedAndCounted) {
+  RuleSet set;
+  for (std::uint32_t number = HAWK_FIRST_RULE; number < HAWK_MAX_RULES; ++number) {
+    ASSERT_EQ(set.number_of(plain(static_cast<std::int32_t>(8 * number))), number);
+  }
+  EXPECT_EQ(set.refused(), 0u);
+  EXPECT_EQ(set.number_of(plain(4)), std::uint32_t{HAWK_RULE_UNSUPPORTED});
+  EXPECT_EQ(set.refused(), 1u);
+  EXPECT_EQ(set.rules().size(), std::size_t{HAWK_MAX_RULES});
+  EXPECT_EQ(set.number_of(plain(8 * HAWK_FIRST_RULE)), std::uint32_t{HAWK_FIRST_RULE}) << "known ones keep theirs";
+}
+
+}  // namespace
+}  // namespace hawk
