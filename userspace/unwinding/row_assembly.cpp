@@ -9,8 +9,6 @@ namespace {
 
 /// Functions are aligned to 16 bytes: what lies between them and is shorter is padding.
 constexpr std::uint32_t kMaxPadding = 15;
-/// Chrome, the largest program known, has some 5 million.
-constexpr std::size_t kMaxRows = 1u << 24;
 
 }  // namespace
 
@@ -89,7 +87,7 @@ void RowAssembly::copy(Open& function, std::uint32_t from, std::uint32_t to) {
 }
 
 void RowAssembly::append(std::uint32_t offset, std::uint32_t rule) {
-  if (rows_.size() >= kMaxRows) {
+  if (rows_.size() >= max_rows_) {
     unsupported_.add(Unsupported::kTooManyRows);
     rule = HAWK_RULE_UNSUPPORTED;
   }

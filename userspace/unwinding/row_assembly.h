@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -23,8 +24,8 @@ namespace hawk {
 /// Every row is moved once, so that time is proportional to the rows.
 class RowAssembly {
  public:
-  RowAssembly(std::uint64_t base_vaddr, RuleSet& rules, UnsupportedCounts& unsupported)
-      : rules_(rules), unsupported_(unsupported), base_vaddr_(base_vaddr) {}
+  RowAssembly(std::uint64_t base_vaddr, std::size_t max_rows, RuleSet& rules, UnsupportedCounts& unsupported)
+      : rules_(rules), unsupported_(unsupported), base_vaddr_(base_vaddr), max_rows_(max_rows) {}
 
   /// Its instructions must have begun. Its end must be less than 4 GiB after the base.
   void add(std::uint64_t begin, std::uint64_t end, bool is_signal_frame, FrameProgram& program);
@@ -46,6 +47,7 @@ class RowAssembly {
   RuleSet& rules_;
   UnsupportedCounts& unsupported_;
   std::uint64_t base_vaddr_;
+  std::size_t max_rows_;
   std::uint32_t reached_ = 0;  ///< rows are complete up to here
   std::vector<Open> open_;     ///< not at their end yet; the last lies on top
   std::vector<hawk_row> open_rows_;

@@ -44,7 +44,8 @@ bool comes_before(const FunctionRecord& one, const FunctionRecord& other) {
 
 class TableReader {
  public:
-  TableReader(const UnwindSection& section, RuleSet& rules) : section_(section), rules_(rules) {}
+  TableReader(const UnwindSection& section, RuleSet& rules, std::size_t max_rows)
+      : section_(section), rules_(rules), max_rows_(max_rows) {}
 
   UnwindTable read() {
     records_ = read_frame_records(section_, unsupported_);
@@ -56,7 +57,7 @@ class TableReader {
     UnwindTable table;
     if (!functions.empty()) {
       table.base_vaddr = functions[0].begin;
-      RowAssembly assembly(table.base_vaddr, rules_, unsupported_);
+      RowAssembly assembly(table.base_vaddr, max_rows_, rules_, unsupported_);
       for (const FunctionRecord& function : functions) add(function, table.base_vaddr, assembly);
       table.rows = assembly.finish();
     }
@@ -78,6 +79,7 @@ class TableReader {
 
   const UnwindSection& section_;
   RuleSet& rules_;
+  std::size_t max_rows_;
   UnsupportedCounts unsupported_;
   FrameRecords records_;
   std::vector<InitialState> initial_;  ///< by common record
@@ -86,11 +88,11 @@ class TableReader {
 
 }  // namespace
 
-UnwindTable read_unwind_table(const UnwindSection& section, RuleSet& rules) {
+UnwindTable read_unwind_table(const UnwindSection& section, RuleSet& rules, std::size_t max_rows) {
   // Offsets into the section are kept in 32 bits; no section comes near.
   UnwindSection readable = section;
   readable.bytes = section.bytes.first(std::min<std::size_t>(section.bytes.size(), UINT32_MAX));
-  return TableReader(readable, rules).read();
+  return TableReader(readable, rules, max_rows).read();
 }
 
 }  // namespace hawk

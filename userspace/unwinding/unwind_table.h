@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -31,10 +32,14 @@ struct UnwindTable {
   std::map<std::string, std::uint64_t> unsupported;
 };
 
+/// Chrome, the largest program known, has some 5 million rows.
+constexpr std::size_t kMaxUnwindRows = 1u << 24;
+
 /// Reads one section. Damaged or hostile input can at worst lose rows: what cannot be understood becomes HAWK_RULE_GAP
 /// or HAWK_RULE_UNSUPPORTED. Where functions overlap, the one that begins later holds from its beginning to its end (of
 /// two that begin together the shorter one, else the later one in the section). Time and memory are proportional to the
-/// section, but for the sorting of functions.
-UnwindTable read_unwind_table(const UnwindSection& section, RuleSet& rules);
+/// section, but for the sorting of functions. From the row on for which there is no room, the rule is
+/// HAWK_RULE_UNSUPPORTED.
+UnwindTable read_unwind_table(const UnwindSection& section, RuleSet& rules, std::size_t max_rows = kMaxUnwindRows);
 
 }  // namespace hawk

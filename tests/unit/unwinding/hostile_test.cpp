@@ -1,5 +1,6 @@
 /// Sections made to hurt. Time limits are generous: what they tell from is minutes and gigabytes.
 #include <gtest/gtest.h>
+#include <time.h>
 
 #include <chrono>
 #include <random>
@@ -19,6 +20,13 @@ using testing::uleb;
 
 constexpr std::chrono::seconds kLimit{20};
 
+/// Of this thread, so that other work on the machine does not count.
+std::chrono::nanoseconds cpu_time() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
 /// What the header promises of every table.
 void check_invariants(const UnwindTable& table, const RuleSet& rules) {
   if (table.rows.empty()) return;
@@ -31,11 +39,11 @@ void check_invariants(const UnwindTable& table, const RuleSet& rules) {
   }
 }
 
-UnwindTable read(const FrameBytes& bytes) {
+UnwindTable read(const FrameBytes& bytes, std::size_t max_rows = kMaxUnwindRows) {
   RuleSet rules;
-  const auto start = std::chrono::steady_clock::now();
-  UnwindTable table = read_unwind_table(bytes.section(), rules);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, kLimit);
+  const std::chrono::nanoseconds start = cpu_time();
+  UnwindTable table = read_unwind_table(bytes.section(), rules, max_rows);
+  EXPECT_LT(cpu_time() - start, kLimit);
   check_invariants(table, rules);
   return table;
 }
@@ -68,12 +76,12 @@ TEST(Hostile, FlippedBitsAndNoise) {
   const std::uint64_t common = bytes.add_common();
   for (std::uint64_t i = 0; i < 8; ++i) bytes.add_function(common, 0x1000 + i * 0x40, 0x40, restless(8));
   std::mt19937_64 random(20261121);
-  for (int round = 0; round < 20000; ++round) {
+  RuleSet rules;
+  for (int round = 0; round < 4000; ++round) {
     Bytes damaged = bytes.bytes();
     for (std::uint64_t flips = random() % 8 + 1; flips > 0; --flips) {
       damaged[random() % damaged.size()] = static_cast<std::uint8_t>(random());
     }
-    RuleSet rules;
     check_invariants(read_unwind_table({damaged, FrameBytes::kVaddr, round % 2 == 0, round % 3 == 0}, rules), rules);
   }
 }
@@ -119,7 +127,9 @@ TEST(Hostile, CommonRecordsInsideACommonRecord) {
 
 TEST(Hostile, MoreCommonRecordsThanThereIsRoomFor) {
   FrameBytes bytes;
-  for (int i = 0; i < 300000; ++i) bytes.add_common();
+  bytes.add_common();
+  const Bytes one = bytes.bytes();
+  for (int i = 0; i < 300000; ++i) bytes.add_raw(one);
   bytes.add_function(0, 0x1000, 0x10);
   EXPECT_EQ(read(bytes).rows.size(), 2u);
 }
@@ -147,11 +157,13 @@ TEST(Hostile, RulesAreBounded) {
 
 TEST(Hostile, RowsAreBounded) {
   FrameBytes bytes;
-  constexpr std::size_t kRows = (1u << 24) + 1000;
-  bytes.add_function(bytes.add_common(), 0x1000, 2 * kRows, restless(kRows));
-  const UnwindTable table = read(bytes);
-  EXPECT_LE(table.rows.size(), (1u << 24) + 2u);
-  EXPECT_GE(table.unsupported.at("more rows than there is room for"), 900u);
+  constexpr std::size_t kMaxRows = 100;
+  bytes.add_function(bytes.add_common(), 0x1000, 0x1000, restless(1000));
+  const UnwindTable table = read(bytes, kMaxRows);
+  EXPECT_EQ(table.rows.size(), kMaxRows + 2) << "one that says so, and the end";
+  EXPECT_EQ(table.rows[kMaxRows].rule, std::uint32_t{HAWK_RULE_UNSUPPORTED});
+  EXPECT_EQ(table.rows.back().offset, 0x1000u);
+  EXPECT_EQ(table.unsupported, (std::map<std::string, std::uint64_t>{{"more rows than there is room for", 901}}));
 }
 
 TEST(Hostile, AddressesAtTheEndsOfTheAddressSpace) {
