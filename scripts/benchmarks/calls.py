@@ -1,4 +1,4 @@
-"""Rows of bench_load: pairs, pairs in threads, lists, growth. One process is measured under each column that attaches, in
+"""Rows of bench_load and of its twin without frame pointers: pairs, pairs in threads, lists, growth. One process is measured under each column that attaches, in
 turn, round by round; a column that launches gets a process of its own."""
 import contextlib
 
@@ -13,7 +13,8 @@ LIST_ELEMENTS = 1_000_000
 GROWTH_MIB = 256
 GROWTH_SMALL = 100_000
 
-PAIR_ROWS = [f'malloc {frames}' for frames in FRAMES] + [f'{kind} 4' for kind in KINDS]
+FRAMELESS_ROWS = [f'frameless {frames}' for frames in FRAMES]
+PAIR_ROWS = [f'malloc {frames}' for frames in FRAMES] + FRAMELESS_ROWS + [f'{kind} 4' for kind in KINDS]
 THREAD_ROWS = ['threads 1', 'threads 2']
 LIST_ROWS = [f'list {threads}' for threads in LIST_THREADS]
 
@@ -49,13 +50,13 @@ def call_commands(bench, column):
     """{row: (command, size)} of the short ones."""
     commands = {}
     for frames in FRAMES:
-        commands[f'malloc {frames}'] = pair_command(bench, column, 'malloc', frames)
+        commands[f'malloc {frames}'] = commands[f'frameless {frames}'] = pair_command(bench, column, 'malloc', frames)
     for kind in KINDS:
         commands[f'{kind} 4'] = pair_command(bench, column, kind, 4)
     for row, threads in zip(THREAD_ROWS, (1, 2)):
         command, size = pair_command(bench, column, 'malloc', 4)
         commands[row] = command.replace('malloc', f'threads {threads}'), size
-    return {row: command for row, command in commands.items() if bench.wants(row)}
+    return {row: command for row, command in commands.items() if bench.wants(row) and column.takes(row)}
 
 
 @contextlib.contextmanager
@@ -72,13 +73,14 @@ def workload(bench, column, subject, command, live):
         yield bench.subject(subject, command), None
 
 
-def run_commands(bench, column, number, rows, live=0, seconds=60):
-    """Runs {row: (command, size)} in one process under a column, and books the samples once the watcher is content."""
+def run_commands(bench, column, number, rows, live=0, seconds=60, subject='load'):
+    """Runs {row: (command, size)} in one process of a program under a column, and books the samples once the watcher is
+    content."""
     if not rows:
         return
     samples = {}
     with bench.attempt(rows, column), time_bound.of(seconds):
-        with workload(bench, column, 'load', [bench.programs / 'bench_load'], live) as (program, watcher):
+        with workload(bench, column, subject, [bench.programs / f'bench_{subject}'], live) as (program, watcher):
             total = 0
             for row, (command, size) in rows.items():
                 nanoseconds, allocations = program.ask(command)
@@ -97,7 +99,10 @@ def run_commands(bench, column, number, rows, live=0, seconds=60):
 def measure_calls(bench):
     rows = [row for row in PAIR_ROWS + THREAD_ROWS if bench.wants(row)]
     for number, column in bench.turns('pairs and threads', rows, bench.rounds if rows else 0):
-        run_commands(bench, column, number, call_commands(bench, column), seconds=60)
+        commands = call_commands(bench, column)
+        frameless = {row: commands.pop(row) for row in FRAMELESS_ROWS if row in commands}
+        run_commands(bench, column, number, commands)
+        run_commands(bench, column, number, frameless, subject='load_frameless')
 
 
 def measure_lists(bench):

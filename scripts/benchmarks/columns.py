@@ -30,8 +30,9 @@ class Untraced(Column):
 class AttachedFloor:
     """The bare traps on a process."""
 
-    def __init__(self, bench, way, pid, probes):
-        self._tracer = Program([bench.programs / 'bench_floor_tracer', way, pid, *probes])
+    def __init__(self, bench, column, pid, probes):
+        self._column = column
+        self._tracer = Program([bench.programs / 'bench_floor_tracer', *column.options, column.way, pid, *probes])
         try:
             if self._tracer.answer() != ['ready']:
                 raise Unmeasured('bench_floor_tracer does not get ready')
@@ -47,14 +48,19 @@ class AttachedFloor:
 
     def finish(self, _expected, is_minimum=False, target_ended=False):
         self._tracer.process.stdin.close()
-        if self._tracer.answer() != ['hit']:
+        hit, *depth = self._tracer.answer()
+        if hit != 'hit':
             raise Unmeasured('the probes of the trap floor were not hit')
+        if depth[0] < self._column.least_depth:
+            raise Unmeasured(f'the deepest stack that was walked has {depth[0]:.0f} frames')
         self._tracer.finish()
 
 
 class Floor(Column):
     attaches = True
     ours = True
+    options = ()
+    least_depth = 0
 
     def __init__(self, way):
         super().__init__(f'floor {way}', f'floor, {way}', 2800)  # as hawktrace, so that sizes are the same
@@ -62,14 +68,33 @@ class Floor(Column):
         self.main = way == WAYS[0]
 
     def attach(self, bench, pid, _live, subject):
-        return AttachedFloor(bench, self.way, pid, bench.probes(subject, pid))
+        return AttachedFloor(bench, self, pid, bench.probes(subject, pid))
+
+
+class StackId(Floor):
+    """The traps, and the kernel's own stack walk at each return; nothing else. Less than any tracer does that relies on
+    bpf_get_stackid: it knows neither sizes nor what is live."""
+    options = ('--stackid',)
+
+    def __init__(self, way, least_depth):
+        super().__init__(way)
+        self.key = f'stackid {way}'
+        self.title = f'traps and bpf_get_stackid alone, {way}'
+        self.floor = f'floor {way}'
+        self.least_depth = least_depth
+
+    def cost_at(self, frames):
+        return self.cost_ns + 80 * frames
+
+    def takes(self, row):
+        return row.startswith('malloc ')
 
 
 class AttachedHawktrace(Reporting):
     def __init__(self, bench, column, pid, live, cgroup=None):
-        options = ['--attach-via', column.way, *column.table_options(bench, live)]
+        options = ['--attach-via', column.way, '--unwind', column.unwind, *column.table_options(bench, live)]
         super().__init__(bench, pid, *options, cgroup=cgroup)
-        self._wanted = {'attach_via': column.way, 'live_table': column.table}
+        self._wanted = {'attach_via': column.way, 'live_table': column.table, 'unwind': column.unwind}
 
     def finish(self, expected, is_minimum=False, target_ended=False):
         report = super().finish(expected, is_minimum, target_ended)
@@ -83,6 +108,7 @@ class Traced(Column):
     """hawktrace itself."""
     attaches = True
     ours = True
+    unwind = 'auto'
 
     def __init__(self, way, table, abilities):
         super().__init__(f'hawktrace {way} {table}', f'hawktrace, {way}, {table}', 2800)
@@ -103,6 +129,19 @@ class Traced(Column):
 
     def attach(self, bench, pid, live, _subject):
         return AttachedHawktrace(bench, self, pid, live)
+
+
+class TracedByFramePointers(Traced):
+    """As it walks where it is told that there are frame pointers."""
+    unwind = 'fp'
+
+    def __init__(self, way, table, abilities):
+        super().__init__(way, table, abilities)
+        self.key += ' fp'
+        self.title += ', --unwind fp'
+
+    def takes(self, row):
+        return row.startswith('malloc ')
 
 
 # -------------------------------------------------------------------------------------------------- peers that attach
@@ -231,6 +270,8 @@ def all_columns(abilities, memleak=None):
     columns = [Untraced()]
     for way in WAYS:
         columns += [Floor(way), *(Traced(way, table, abilities) for table in TABLES)]
+        if way == WAYS[0]:
+            columns += [TracedByFramePointers(way, TABLES[0], abilities), StackId(way, least_depth=120)]
     columns += [Bpftrace(),
                 Memleak('memleak (libbpf-tools)', memleak or find_program('memleak', 'bpf-memleak'),
                         'the installed libbpf-tools has no memleak, or is not installed'),

@@ -1,15 +1,19 @@
 // Attaches the programs of trap_floor.bpf.c to one process until its standard input ends:
 //
-//   bench_floor_tracer session|multi|perf PID PROBE...
+//   bench_floor_tracer [--stackid] session|multi|perf PID PROBE...
 //
-// A PROBE is call:OFFSET:FILE for an allocator function, which traps at its entry and at its return, or
-// free:OFFSET:FILE for one that only traps at its entry. Functions and offsets are the ones that hawktrace reports, so
-// that both have the same traps. Prints "= ready" once the probes are in place, and in the end "= hit" if entries and
-// returns were, "= missed" otherwise.
+// With --stackid each return calls bpf_get_stackid. A PROBE is call:OFFSET:FILE for an allocator function, which traps
+// at its entry and at its return, or free:OFFSET:FILE for one that only traps at its entry. Functions and offsets are
+// the ones that hawktrace reports, so that both have the same traps. Prints "= ready" once the probes are in place, and
+// in the end "= hit DEPTH" if entries and returns were, "= missed" otherwise. DEPTH: frames of the deepest stack that
+// bpf_get_stackid found.
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
@@ -34,6 +38,9 @@
 namespace hawk {
 namespace {
 
+/// A value of the map `stacks`.
+constexpr std::size_t kStackFrames = 127;
+
 using Skeleton = std::unique_ptr<trap_floor, Freer<trap_floor::destroy>>;
 
 /// What is to be probed in one file.
@@ -44,6 +51,7 @@ struct FileProbes {
 
 struct Arguments {
   AttachWay way = AttachWay::kSession;
+  bool stackid = false;
   int pid = 0;
   std::map<std::string, FileProbes, std::less<>> files;
 };
@@ -51,6 +59,8 @@ struct Arguments {
 /// What is in place; destroyed from the last member to the first.
 struct Floor {
   Skeleton skeleton;
+  bpf_program* session;
+  bpf_program* on_return;
   std::vector<UniqueFd> multi_links;
   std::vector<PerfLink> perf_links;
 };
@@ -58,11 +68,13 @@ struct Floor {
 Result<Skeleton> load_programs(AttachWay way) {
   Skeleton skeleton(trap_floor::open(nullptr));
   if (!skeleton) return fail(ExitCode::kPrivilege, fmt::format("open the BPF programs: {}", std::strerror(errno)));
-  bpf_program__set_autoload(skeleton->progs.session_floor, way == AttachWay::kSession);
-  bpf_program__set_expected_attach_type(skeleton->progs.session_floor,
-                                        static_cast<bpf_attach_type>(kAttachTypeUprobeSession));
+  const auto& programs = skeleton->progs;
+  for (bpf_program* program : {programs.session_floor, programs.session_stackid}) {
+    bpf_program__set_autoload(program, way == AttachWay::kSession);
+    bpf_program__set_expected_attach_type(program, static_cast<bpf_attach_type>(kAttachTypeUprobeSession));
+  }
   if (way != AttachWay::kPerf) {
-    for (bpf_program* program : {skeleton->progs.entry_floor, skeleton->progs.return_floor}) {
+    for (bpf_program* program : {programs.entry_floor, programs.return_floor, programs.return_stackid}) {
       bpf_program__set_expected_attach_type(program, static_cast<bpf_attach_type>(kAttachTypeUprobeMulti));
     }
   }
@@ -106,20 +118,24 @@ Result<void> add_file(Floor& floor, const Arguments& arguments, const std::strin
   bpf_program* entry = floor.skeleton->progs.entry_floor;
   HAWK_TRY_VOID(add_probes(floor, arguments, {.program = entry, .path = path, .probes = probes.frees}));
   if (arguments.way == AttachWay::kSession) {
-    return add_probes(floor, arguments,
-                      {.program = floor.skeleton->progs.session_floor,
-                       .path = path,
-                       .probes = probes.calls,
-                       .attach_type = kAttachTypeUprobeSession});
+    return add_probes(
+        floor, arguments,
+        {.program = floor.session, .path = path, .probes = probes.calls, .attach_type = kAttachTypeUprobeSession});
   }
-  HAWK_TRY_VOID(add_probes(
-      floor, arguments,
-      {.program = floor.skeleton->progs.return_floor, .path = path, .probes = probes.calls, .on_return = true}));
+  HAWK_TRY_VOID(add_probes(floor, arguments,
+                           {.program = floor.on_return, .path = path, .probes = probes.calls, .on_return = true}));
   return add_probes(floor, arguments, {.program = entry, .path = path, .probes = probes.calls});
 }
 
 Result<Floor> attach(const Arguments& arguments) {
-  Floor floor = {.skeleton = HAWK_TRY(load_programs(arguments.way)), .multi_links = {}, .perf_links = {}};
+  Skeleton skeleton = HAWK_TRY(load_programs(arguments.way));
+  const auto& programs = skeleton->progs;
+  Floor floor = {.skeleton = nullptr,
+                 .session = arguments.stackid ? programs.session_stackid : programs.session_floor,
+                 .on_return = arguments.stackid ? programs.return_stackid : programs.return_floor,
+                 .multi_links = {},
+                 .perf_links = {}};
+  floor.skeleton = std::move(skeleton);
   for (const auto& [path, probes] : arguments.files) {
     HAWK_TRY_VOID(add_file(floor, arguments, path, probes));
   }
@@ -143,14 +159,29 @@ bool add_argument(Arguments& arguments, std::string_view text) {
 }
 
 std::optional<Arguments> parse_arguments(int count, char** values) {
-  if (count < 4) return std::nullopt;
-  const std::optional<AttachWay> way = parse_attach_way(values[1]);
-  Arguments arguments = {.way = way.value_or(AttachWay::kSession), .pid = std::atoi(values[2]), .files = {}};
+  const bool stackid = count > 1 && std::string_view(values[1]) == "--stackid";
+  const int first = stackid ? 2 : 1;
+  if (count < first + 3) return std::nullopt;
+  const std::optional<AttachWay> way = parse_attach_way(values[first]);
+  Arguments arguments = {
+      .way = way.value_or(AttachWay::kSession), .stackid = stackid, .pid = std::atoi(values[first + 1]), .files = {}};
   if (!way || arguments.pid <= 0) return std::nullopt;
-  for (int i = 3; i < count; i++) {
+  for (int i = first + 2; i < count; i++) {
     if (!add_argument(arguments, values[i])) return std::nullopt;
   }
   return arguments;
+}
+
+/// Frames of the deepest stack in the map.
+std::ptrdiff_t deepest_stack(int stacks_fd) {
+  std::array<std::uint64_t, kStackFrames> frames = {};
+  std::ptrdiff_t deepest = 0;
+  std::uint32_t key = 0;
+  for (const std::uint32_t* previous = nullptr; bpf_map_get_next_key(stacks_fd, previous, &key) == 0; previous = &key) {
+    if (bpf_map_lookup_elem(stacks_fd, &key, frames.data()) != 0) continue;
+    deepest = std::max(deepest, std::find(frames.begin(), frames.end(), 0u) - frames.begin());
+  }
+  return deepest;
 }
 
 void wait_for_end_of_input() {
@@ -170,7 +201,7 @@ void say(std::string_view what) {
 int main(int argc, char** argv) {
   const std::optional<hawk::Arguments> arguments = hawk::parse_arguments(argc, argv);
   if (!arguments) {
-    fmt::print(stderr, "usage: {} session|multi|perf PID call:OFFSET:FILE|free:OFFSET:FILE...\n", argv[0]);
+    fmt::print(stderr, "usage: {} [--stackid] session|multi|perf PID call:OFFSET:FILE|free:OFFSET:FILE...\n", argv[0]);
     return static_cast<int>(hawk::ExitCode::kUsage);
   }
   const hawk::Result<hawk::Floor> floor = hawk::attach(*arguments);
@@ -181,6 +212,8 @@ int main(int argc, char** argv) {
   hawk::say("ready");
   hawk::wait_for_end_of_input();
   const auto* proof = floor->skeleton->bss;
-  hawk::say(proof->entry_was_hit && proof->return_was_hit ? "hit" : "missed");
+  const int stacks_fd = bpf_map__fd(floor->skeleton->maps.stacks);
+  hawk::say(proof->entry_was_hit && proof->return_was_hit ? fmt::format("hit {}", hawk::deepest_stack(stacks_fd))
+                                                          : "missed");
   return 0;
 }
