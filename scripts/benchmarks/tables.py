@@ -6,6 +6,7 @@ from benchmarks.services import REDIS_ROWS
 # Row, what it is called, unit. "ns" rows are compared with their floor and with untraced.
 ROWS = (
     [(f'malloc {frames}', f'malloc+free, {frames} frames', 'ns') for frames in FRAMES]
+    + [(f'frameless {frames}', f'malloc+free without frame pointers, {frames} frames', 'ns') for frames in FRAMES]
     + [('calloc 4', 'calloc+free, 4 frames', 'ns'), ('realloc 4', 'realloc that moves, +free, 4 frames', 'ns'),
        ('memalign 4', 'posix_memalign+free, 4 frames', 'ns'), ('threads 1', 'malloc+free in one thread', 'ns'),
        ('threads 2', 'malloc+free in each of two threads', 'ns')]
@@ -89,6 +90,7 @@ def limits_table(rows):
     lines = []
     for found in rows:
         allowed = f'{found["limit"]:g}{found["unit"]}' if found['limit'] is not None else ''
+        allowed = f'at least {allowed}' if found['at_least'] else allowed
         lines.append([found['what'], '-' if found['stats'] is None else spread(found['stats'], found['unit']), allowed,
                       found['verdict'] + (f' ({found["note"]})' if found['note'] else '')])
     return table(['what', 'median (min-max)', 'limit', 'verdict'], lines)
