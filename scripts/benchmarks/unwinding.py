@@ -126,9 +126,9 @@ class Walks:
 
     def __init__(self, path):
         report = json.loads(pathlib.Path(path).read_text(encoding='utf-8'))
-        if False:
+        if 'cache_misses' not in report.get('unwinding', {}):
             raise Unmeasured('hawktrace does not tell of its cache')
-        self.misses = 1000
+        self.misses = report['unwinding']['cache_misses']
         self.frames = sum(stack['allocated_count'] * sum(not frame['inlined'] for frame in stack['frames'])
                           for stack in report['stacks'])
 
