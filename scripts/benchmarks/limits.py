@@ -154,12 +154,14 @@ def middle(bench, key):
 
 def unwinding_rows(bench):
     code = f'attach, {middle(bench, "code MB"):.0f} MB of mapped code in {middle(bench, "code libraries"):.0f} libraries'
+    mapped = f'{middle(bench, "mapped MB"):.0f} MB are mapped executable'
     is_full = middle(bench, 'code MB') >= unwinding.CODE_BYTES / 1e6
     rows = [row(f'unwind table of {name}, {middle(bench, f"rows, {name}"):,.0f} rows', ' ms',
                 summary(bench.found.get(f'tables, {name}', [])), limit)
             for name, limit in (('libc', 5), ('libLLVM-19', 150))]
     rows += [row('bytes of a row of an unwind table', '', summary(bench.found.get('row bytes', [])), 8),
-             row(code, ' ms', summary(bench.found.get('attach, code', [])), 500 if is_full else None),
+             row(code, ' ms', summary(bench.found.get('attach, code', [])), 500 if is_full else None,
+                 mapped),
              row('CPU time of that attach', ' ms', summary(bench.found.get('attach cpu, code', [])), None)]
     rows += [row(f'frames of which the cache knew the rule, {name}, second half', ' %',
                  summary(bench.found.get(f'hits, {name}', [])), HITS_LIMIT,

@@ -156,6 +156,42 @@ def affordable(bench):
             'that was linked before.']
 
 
+# Which build is walked, how, and under which column.
+STACK_ROWS = (('frameless', 'floor', 'floor session'), ('frameless', 'hawktrace, arena', 'hawktrace session arena'),
+              ('frameless', 'hawktrace, hash', 'hawktrace session hash'), ('malloc', 'floor', 'floor session'),
+              ('malloc', 'hawktrace, arena', 'hawktrace session arena'),
+              ('malloc', 'hawktrace, arena, --unwind fp', 'hawktrace session arena fp'),
+              ('malloc', 'bpf_get_stackid and the traps alone', 'stackid session'))
+
+
+def stack_table(bench):
+    """What walking stacks costs, of code with frame pointers and of code without."""
+    builds = {'frameless': 'without', 'malloc': 'with'}
+    rows = [[f'{builds[build]} frame pointers: {what}'] + [cell(bench, Footnotes(), f'{build} {frames}', bench.column(key), True)
+                                                          for frames in FRAMES]
+            for build, what, key in STACK_ROWS if bench.has(key) and bench.tried(f'{build} {FRAMES[0]}', bench.column(key))]
+    if not rows:
+        return []
+    return ['', 'What it takes to walk the stack, of the same program built with frame pointers and without:', '',
+            *table(['a malloc+free pair'] + [f'{frames} calls deep' for frames in FRAMES], rows)]
+
+
+def unwinding(bench):
+    """What tables cost, in sentences."""
+    found = {name: summary(samples)['median'] for name, samples in bench.found.items() if summary(samples)}
+    lines = []
+    if {'tables, libc', 'tables, libLLVM-19'} <= found.keys():
+        lines.append(f'The unwind table of libc is read in {figure(found["tables, libc"])} ms, that of libLLVM-19 '
+                     f'({found["rows, libLLVM-19"]:,.0f} rows of {found["row bytes"]:.0f} bytes) in '
+                     f'{figure(found["tables, libLLVM-19"])} ms.')
+    if 'attach, code' in found:
+        lines.append(f'Attaching to a process with {found["code MB"]:.0f} MB of code takes {figure(found["attach, code"])} ms.')
+    hits = [f'{found[f"hits, {name}"]:.2f} % of the frames in {name}' for name in ('postgres', 'clang') if f'hits, {name}' in found]
+    if hits:
+        lines.append(f'Once warm, the cache in the kernel knew the rule of {" and of ".join(hits)}.')
+    return [''] + lines if lines else []
+
+
 def whole_programs(bench):
     """What tracing did to a server and to a compiler."""
     column = next((bench.column(key) for key in ('hawktrace session arena', 'hawktrace session hash')
@@ -183,7 +219,7 @@ def readme_section(bench, about, limits):
              'given less work;',
              'per operation that changes little.', '']
     lines += table([''] + [column.title for column in columns], rows) + [''] + notes.lines()
-    lines += affordable(bench) + whole_programs(bench)
+    lines += affordable(bench) + whole_programs(bench) + stack_table(bench) + unwinding(bench)
     if missing:
         lines += ['', 'Not measured: ' + '; '.join(text.rstrip('.') for text in missing) + '.']
     for what, found in (('not met in this run', failed), ('not measured in this run', unknown)):
