@@ -1,5 +1,5 @@
-"""Rows of bench_load and of its twin without frame pointers: pairs, pairs in threads, lists, growth. One process is measured under each column that attaches, in
-turn, round by round; a column that launches gets a process of its own."""
+"""Rows of bench_load and of its twin without frame pointers: pairs, pairs in threads, lists, growth. One process is
+measured under each column that attaches, in turn, round by round; a column that launches gets a process of its own."""
 import contextlib
 
 from benchmarks.columns import KEPT

@@ -209,8 +209,8 @@ class Postgres:
         as_user = {'user': user.pw_uid, 'group': user.pw_gid, 'extra_groups': [], 'cwd': self._path,
                    'stdin': subprocess.DEVNULL}
         data = self._path / 'data'
-        done = subprocess.run([self._programs / 'initdb', '-D', data, '-U', 'bench', '--auth=trust', '--no-sync', '--no-locale'],
-                              capture_output=True, text=True, timeout=time_bound.left(), check=False, **as_user)
+        make = [self._programs / 'initdb', '-D', data, '-U', 'bench', '--auth=trust', '--no-sync', '--no-locale']
+        done = subprocess.run(make, capture_output=True, text=True, timeout=time_bound.left(), check=False, **as_user)
         if done.returncode != 0:
             raise Unmeasured(f'initdb fails: {last_line(done.stderr)}')
         self._server = subprocess.Popen([self._programs / 'postgres', '-D', data, '-k', self._path, '-h', '', '-F'],

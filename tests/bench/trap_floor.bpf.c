@@ -2,9 +2,9 @@
 // Programs that return at once. What a pair costs under them is the price of the traps alone, below which no tracer
 // that probes the same instructions can get.
 //
-// And the same with the kernel's own stack walk at each return, and nothing else: no table of blocks, no counters. That is
-// the least that a tracer which relies on bpf_get_stackid pays.
-// The helpers' header uses the kernel's types and does not bring them.
+// And the same with the kernel's own stack walk at each return, and nothing else: no table of blocks, no counters. That
+// is the least that a tracer which relies on bpf_get_stackid pays. The helpers' header uses the kernel's types and does
+// not bring them.
 // clang-format off
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -24,7 +24,7 @@ struct {
 } stacks SEC(".maps");
 
 // 6.13 to 6.x take no argument, 7.0 on take the context (kernel commit 8fe4dc4f6456). vmlinux.h declares the former.
-extern bool bpf_session_is_return___ctx(void *ctx) __weak __ksym;
+extern bool bpf_session_is_return___ctx(void* ctx) __weak __ksym;
 
 // Proof that probes were hit; one for entries and one for returns. Each is written once, so that processors share the
 // line: a read of it is some thousandth of a trap.
@@ -68,6 +68,4 @@ int return_stackid(void* ctx) {
 }
 
 SEC("uprobe")
-int session_stackid(void* ctx) {
-  return session_is_return(ctx) ? return_stackid(ctx) : entry_floor(ctx);
-}
+int session_stackid(void* ctx) { return session_is_return(ctx) ? return_stackid(ctx) : entry_floor(ctx); }
