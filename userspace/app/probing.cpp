@@ -137,6 +137,7 @@ Result<void> Probing::expect_files(const std::vector<std::string>& paths) {
     const std::optional<ModuleId> id = modules_.expect(path);
     if (id && modules_.module_count() > known) HAWK_TRY_VOID(study_module(*id, true));
   }
+  unwinding_.publish(modules_);
   return {};
 }
 

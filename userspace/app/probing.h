@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "userspace/app/unwinding.h"
@@ -25,6 +27,8 @@ class Probing {
   /// each file that the target maps.
   Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables);
 
+  /// See Unwinding.
+  void use(std::unique_ptr<TableReading> reading) { unwinding_.use(std::move(reading)); }
   /// Probes files that a command will map, before it runs.
   Result<void> expect_files(const std::vector<std::string>& paths);
   /// Takes the target's mappings as they are now.

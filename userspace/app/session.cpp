@@ -108,10 +108,22 @@ Result<Session::Subject> Session::subject_of(const Options& options, const Launc
   return subject;
 }
 
+std::unique_ptr<TableReading> Session::begin_to_read_tables(const Subject& subject, bool is_command) {
+  constexpr std::size_t kThreads = 2;
+  if (is_command) {
+    return std::make_unique<TableReading>(TableReading::sources_of(subject.expected_files), kThreads);
+  }
+  const Result<std::vector<Mapping>> mappings = read_mappings(subject.target.pid);
+  if (!mappings) return nullptr;  // who needs them will find out why
+  return std::make_unique<TableReading>(TableReading::sources_of(subject.proc_pid, *mappings), kThreads);
+}
+
 Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedCommand* command) {
   Subject subject = HAWK_TRY(subject_of(options, command));
   const int pid = subject.target.pid;
   UniqueFd pid_fd = HAWK_TRY(open_pid(pid));
+  std::unique_ptr<TableReading> reading;
+  if (options.unwind != UnwindChoice::kFramePointers) reading = begin_to_read_tables(subject, command != nullptr);
   const KernelFeatures features = HAWK_TRY(probe_kernel_features());
   const AttachWay way = HAWK_TRY(choose_attach_way(features, forced_way(options.attach_via)));
   // A multi link's pid filter goes by the main thread's memory, which an exited main thread no longer has.
@@ -130,6 +142,7 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
   MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(pid));
   std::unique_ptr<Session> session(new Session(std::move(subject), std::move(pid_fd), way, options.unwind,
                                                std::move(tracer), std::move(mapping_events)));
+  session->probing_.use(std::move(reading));
   HAWK_TRY_VOID(command != nullptr ? session->probing_.expect_files(session->subject_.expected_files)
                                    : session->probe_running_process());
   return session;

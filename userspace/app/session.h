@@ -64,6 +64,7 @@ class Session {
   Session(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindChoice unwind, Tracer tracer,
           MappingEvents mapping_events);
   static Result<Subject> subject_of(const Options& options, const LaunchedCommand* command);
+  static std::unique_ptr<TableReading> begin_to_read_tables(const Subject& subject, bool is_command);
   Result<void> probe_running_process();
   void take_mappings_again();
 

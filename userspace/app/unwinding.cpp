@@ -10,7 +10,6 @@
 #include "userspace/base/log.h"
 #include "userspace/target/elf_image.h"
 #include "userspace/target/vdso.h"
-#include "userspace/unwinding/entry_point.h"
 #include "userspace/unwinding/unwind_table.h"
 
 namespace hawk {
@@ -22,25 +21,9 @@ std::uint32_t kernel_device(std::uint64_t device) {
   return static_cast<std::uint32_t>(device >> 32 << kMinorBits | (device & ((1u << kMinorBits) - 1)));
 }
 
-UnwindTable table_of(const std::optional<CallFrameSection>& section, RuleSet& rules) {
-  if (!section) return {};
-  return read_unwind_table({.bytes = section->bytes,
-                            .vaddr = section->vaddr,
-                            .is_debug_frame = section->is_debug_frame,
-                            .ends_at_zero = section->ends_at_zero},
-                           rules);
-}
-
-UnwindTable table_of(const ElfImage& image, RuleSet& rules) {
-  UnwindTable table = table_of(image.eh_frame(), rules);
-  if (table.rows.empty()) table = table_of(image.debug_frame(), rules);
-  if (image.entry_vaddr()) end_at_entry_point(table, *image.entry_vaddr());
-  return table;
-}
-
 UnwindTable vdso_table(RuleSet& rules) {
   const Result<ElfImage> vdso = read_vdso();
-  return vdso ? table_of(*vdso, rules) : UnwindTable{};
+  return vdso ? read_unwind_table_of(*vdso, rules) : UnwindTable{};
 }
 
 hawk_code_range code_range_of(const MappedCode& code, const StoredTable& table) {
@@ -88,7 +71,6 @@ void Unwinding::tell_rules() {
 }
 
 StoredTable Unwinding::store(const MappedModule& module, const UnwindTable& table) {
-  if (table.rows.empty()) return {};
   const Result<std::optional<std::uint32_t>> first_row = tracer_.add_unwind_rows(table.rows);
   if (!first_row || !*first_row) {
     log_warning(fmt::format("{}: its unwind table is not used: {}", module.path,
@@ -100,22 +82,25 @@ StoredTable Unwinding::store(const MappedModule& module, const UnwindTable& tabl
           .row_count = static_cast<std::uint32_t>(table.rows.size())};
 }
 
+UnwindTable Unwinding::table_of(const MappedModule& module) {
+  if (module.is_vdso) return vdso_table(rules_);
+  std::optional<UnwindTable> table;
+  if (reading_) table = reading_->take(module, rules_);
+  return table ? std::move(*table) : read_unwind_table_of(*module.image, rules_);
+}
+
 void Unwinding::read_table(const ModuleMap& modules, ModuleId id) {
   const MappedModule& module = modules.module(id);
   if (!uses_tables_ || (!module.image && !module.is_vdso)) return;
-  const std::size_t index = static_cast<std::size_t>(id);
-  if (index >= tables_.size()) tables_.resize(modules.module_count());
-  const auto same_build = by_build_id_.find(module.build_id);
-  if (!module.build_id.empty() && same_build != by_build_id_.end()) {
-    tables_[index] = same_build->second;
-    return;
+  if (!module.build_id.empty()) {
+    const auto [known, is_new] = by_build_id_.emplace(module.build_id, id);
+    if (!is_new) twins_.emplace_back(id, known->second);
+    if (!is_new) return;
   }
   const auto began = std::chrono::steady_clock::now();
   const std::size_t rules_before = rules_.rules().size();
-  const UnwindTable table = module.is_vdso ? vdso_table(rules_) : table_of(*module.image, rules_);
-  tables_[index] = store(module, table);
+  UnwindTable table = table_of(module);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
-  if (!module.build_id.empty()) by_build_id_.emplace(module.build_id, tables_[index]);
   for (const auto& [reason, rows] : table.unsupported) {
     info_.unsupported_rules.push_back({.module = id, .reason = reason, .rows = rows});
   }
@@ -125,6 +110,19 @@ void Unwinding::read_table(const ModuleMap& modules, ModuleId id) {
   }
   log_verbose(fmt::format("unwind table of {}: {} rows, {} new rules, {:.1f} ms", module.path, table.rows.size(),
                           rules_.rules().size() - rules_before, took.count()));
+  unstored_.emplace_back(id, std::move(table));
+}
+
+void Unwinding::store_tables(const ModuleMap& modules) {
+  tables_.resize(modules.module_count());
+  std::uint64_t rows = 0;
+  for (const auto& [id, table] : unstored_) rows += table.rows.size();
+  const Result<void> reserved = tracer_.reserve_unwind_rows(rows);
+  if (!reserved) log_verbose(reserved.error().what);  // some may still find room
+  for (const auto& [id, table] : unstored_) tables_[static_cast<std::size_t>(id)] = store(modules.module(id), table);
+  for (const auto& [id, twin] : twins_) tables_[static_cast<std::size_t>(id)] = tables_[static_cast<std::size_t>(twin)];
+  unstored_.clear();
+  twins_.clear();
 }
 
 void Unwinding::warn_of_limits(const ModuleMap& modules) {
@@ -141,6 +139,8 @@ void Unwinding::warn_of_limits(const ModuleMap& modules) {
 void Unwinding::publish(const ModuleMap& modules) {
   published_changes_ = modules.changes();
   if (!uses_tables_) return;
+  reading_.reset();
+  store_tables(modules);
   warn_of_limits(modules);
   tell_rules();
   tracer_.set_code_ranges(code_ranges_of(modules, tables_));

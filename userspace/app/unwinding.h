@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bpf/unwind_layout.h"
+#include "userspace/app/table_reading.h"
 #include "userspace/base/ids.h"
 #include "userspace/tables/snapshot.h"
 #include "userspace/target/module_map.h"
@@ -36,11 +39,13 @@ class Unwinding {
   /// `uses_tables`: false makes all of it do nothing.
   Unwinding(Tracer& tracer, bool uses_tables);
 
-  /// Reads the module's unwind table and stores it in the kernel, where it is of no use before the next publish(). The
-  /// module's file must be open. Files of one build id are read once. Some 2 ms for a file of libc's size.
+  /// Lets read_table take tables from there, until the next publish().
+  void use(std::unique_ptr<TableReading> reading) { reading_ = std::move(reading); }
+  /// Reads the module's unwind table, for the next publish() to store it. The module's file must be open. Files of one
+  /// build id are read once. Some 2 ms for a file of libc's size.
   void read_table(const ModuleMap& modules, ModuleId id);
-  /// Tells where code is mapped now, in place of what was told before. Microseconds, but what the kernel side had
-  /// cached is void afterwards.
+  /// Stores what has been read since the last time, and tells where code is mapped now, in place of what was told
+  /// before. Without new tables that takes microseconds, but what the kernel side had cached is void afterwards.
   void publish(const ModuleMap& modules);
   /// The same if mappings have been added, or forgotten, since the last time.
   void publish_changes(const ModuleMap& modules) {
@@ -51,16 +56,21 @@ class Unwinding {
   const UnwindInfo& info() const { return info_; }
 
  private:
+  UnwindTable table_of(const MappedModule& module);
+  void store_tables(const ModuleMap& modules);
   StoredTable store(const MappedModule& module, const UnwindTable& table);
   void tell_rules();
   void warn_of_limits(const ModuleMap& modules);
 
   Tracer& tracer_;
   bool uses_tables_;
+  std::unique_ptr<TableReading> reading_;
   RuleSet rules_;
   std::size_t told_rules_ = 0;       ///< that the kernel knows
   std::vector<StoredTable> tables_;  ///< by module
-  std::map<std::string, StoredTable> by_build_id_;
+  std::vector<std::pair<ModuleId, UnwindTable>> unstored_;
+  std::vector<std::pair<ModuleId, ModuleId>> twins_;  ///< modules, and those before them with the same build id
+  std::map<std::string, ModuleId> by_build_id_;
   UnwindInfo info_;
   std::uint64_t published_changes_ = 0;
   bool warned_of_ranges_ = false;

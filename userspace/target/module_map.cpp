@@ -48,10 +48,6 @@ std::size_t count_up_to(const std::vector<std::uint64_t>& sorted, std::uint64_t 
   return static_cast<std::size_t>(base - sorted.data());
 }
 
-std::string map_files_path(int pid, std::uint64_t start, std::uint64_t end) {
-  return fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, start, end);
-}
-
 /// Opens the mapped file itself: map_files leads to it whatever its name has become; the paths serve when the target
 /// has ended since, and must then still name the same file. The device is not compared: see FileIdentity.
 OpenFile open_mapped_file(int pid, const Mapping& mapping) {
@@ -67,6 +63,10 @@ OpenFile open_mapped_file(int pid, const Mapping& mapping) {
 }
 
 }  // namespace
+
+std::string map_files_path(int pid, std::uint64_t start, std::uint64_t end) {
+  return fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, start, end);
+}
 
 ModuleMap::ModuleMap(int proc_pid, std::size_t max_open_files) : proc_pid_(proc_pid), max_open_files_(max_open_files) {}
 

@@ -56,6 +56,9 @@ struct AddressRange {
   std::uint64_t end = 0;
 };
 
+/// Leads to the file of the mapping at these addresses, whatever its name has become (proc(5)).
+std::string map_files_path(int pid, std::uint64_t start, std::uint64_t end);
+
 /// Which files lie where in the target's address space. Files are opened when they are first seen, and kept open while
 /// there are not too many, so that they can still be read when they have been replaced, unmapped, or the target is
 /// gone. Not thread-safe.

@@ -44,13 +44,37 @@ Result<void> CodeTables::add_segment() {
     return fail(ExitCode::kPrivilege, fmt::format("map a table of unwind rows: {}", std::strerror(errno)));
   }
   segment.rows = static_cast<hawk_row*>(mapped);
-  const __u32 number = static_cast<__u32>(segments_.size());
-  const __u32 fd = static_cast<__u32>(segment.fd.get());
   segments_.push_back(std::move(segment));
-  if (bpf_map_update_elem(memory_.segments_fd, &number, &fd, BPF_ANY) != 0) {
-    return fail(ExitCode::kPrivilege, fmt::format("add a table of unwind rows: {}", std::strerror(errno)));
-  }
   return {};
+}
+
+Result<void> CodeTables::hand_over_segments(std::size_t first) {
+  std::vector<__u32> numbers, fds;
+  for (std::size_t i = first; i < segments_.size(); ++i) {
+    numbers.push_back(static_cast<__u32>(i));
+    fds.push_back(static_cast<__u32>(segments_[i].fd.get()));
+  }
+  __u32 count = static_cast<__u32>(numbers.size());
+  LIBBPF_OPTS(bpf_map_batch_opts, options);
+  if (bpf_map_update_batch(memory_.segments_fd, numbers.data(), fds.data(), &count, &options) == 0) return {};
+  return fail(ExitCode::kPrivilege, fmt::format("add a table of unwind rows: {}", std::strerror(errno)));
+}
+
+void CodeTables::drop_segments(std::size_t first) {
+  for (std::size_t i = first; i < segments_.size(); ++i) ::munmap(segments_[i].rows, kSegmentBytes);
+  segments_.erase(segments_.begin() + static_cast<std::ptrdiff_t>(first), segments_.end());
+}
+
+Result<void> CodeTables::reserve_rows(std::uint64_t rows) {
+  constexpr std::uint64_t kMaxRows = std::uint64_t{HAWK_MAX_SEGMENTS} * HAWK_SEGMENT_ROWS;
+  const std::uint64_t all = std::min(row_count_ + rows, kMaxRows);
+  const std::size_t wanted = (all + HAWK_SEGMENT_ROWS - 1) >> HAWK_SEGMENT_SHIFT;
+  const std::size_t first = segments_.size();
+  Result<void> made;
+  while (made && segments_.size() < wanted) made = add_segment();
+  if (made && segments_.size() > first) made = hand_over_segments(first);
+  if (!made) drop_segments(first);
+  return made;
 }
 
 Result<std::optional<std::uint32_t>> CodeTables::add_rows(std::span<const hawk_row> rows) {
@@ -58,9 +82,9 @@ Result<std::optional<std::uint32_t>> CodeTables::add_rows(std::span<const hawk_r
   if (first + rows.size() > std::uint64_t{HAWK_MAX_SEGMENTS} * HAWK_SEGMENT_ROWS) {
     return std::optional<std::uint32_t>();
   }
+  HAWK_TRY_VOID(reserve_rows(rows.size()));
   for (std::span<const hawk_row> left = rows; !left.empty();) {
     const std::size_t segment = row_count_ >> HAWK_SEGMENT_SHIFT, inside = row_count_ & (HAWK_SEGMENT_ROWS - 1);
-    while (segment >= segments_.size()) HAWK_TRY_VOID(add_segment());
     const std::size_t count = std::min<std::size_t>(left.size(), HAWK_SEGMENT_ROWS - inside);
     std::memcpy(segments_[segment].rows + inside, left.data(), count * sizeof(hawk_row));
     row_count_ += count;

@@ -29,6 +29,9 @@ class CodeTables {
   CodeTables& operator=(CodeTables&&) = delete;
   ~CodeTables();
 
+  /// Makes room for so many rows more, as far as there is any. The kernel takes 15 ms each time, whether for one table
+  /// or for fifty.
+  Result<void> reserve_rows(std::uint64_t rows);
   /// Stores the rows of one file after all others; returns the number of the first. nullopt: no room is left.
   Result<std::optional<std::uint32_t>> add_rows(std::span<const hawk_row> rows);
   /// All rules there are, those of before included. To be told before rows that name them are in use.
@@ -44,6 +47,8 @@ class CodeTables {
     hawk_row* rows = nullptr;
   };
   Result<void> add_segment();
+  Result<void> hand_over_segments(std::size_t first);
+  void drop_segments(std::size_t first);
   void renew_generation();
 
   Memory memory_;

@@ -310,6 +310,8 @@ void Tracer::set_module_base(std::uint32_t module, std::uint64_t base) {
   set_frameless_base(impl_->maps, module, base);
 }
 
+Result<void> Tracer::reserve_unwind_rows(std::uint64_t rows) { return impl_->code->reserve_rows(rows); }
+
 Result<std::optional<std::uint32_t>> Tracer::add_unwind_rows(std::span<const hawk_row> rows) {
   return impl_->code->add_rows(rows);
 }

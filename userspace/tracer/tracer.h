@@ -57,6 +57,7 @@ class Tracer {
   void set_allocator_ranges(const std::vector<AddressRange>& ranges);
 
   /// See CodeTables, which these are the operations of.
+  Result<void> reserve_unwind_rows(std::uint64_t rows);
   Result<std::optional<std::uint32_t>> add_unwind_rows(std::span<const hawk_row> rows);
   void set_unwind_rules(std::span<const hawk_rule> rules);
   void set_code_ranges(std::span<const hawk_code_range> ranges);

@@ -1,0 +1,136 @@
+#include "userspace/app/table_reading.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "userspace/base/unique_fd.h"
+#include "userspace/unwinding/entry_point.h"
+
+namespace hawk {
+namespace {
+
+std::string key_of_file(std::uint64_t device, std::uint64_t inode) { return fmt::format("{:x}:{}", device, inode); }
+
+UnwindTable table_of(const std::optional<CallFrameSection>& section, RuleSet& rules) {
+  if (!section) return {};
+  return read_unwind_table({.bytes = section->bytes,
+                            .vaddr = section->vaddr,
+                            .is_debug_frame = section->is_debug_frame,
+                            .ends_at_zero = section->ends_at_zero},
+                           rules);
+}
+
+}  // namespace
+
+UnwindTable read_unwind_table_of(const ElfImage& image, RuleSet& rules) {
+  UnwindTable table = table_of(image.eh_frame(), rules);
+  if (table.rows.empty()) table = table_of(image.debug_frame(), rules);
+  if (image.entry_vaddr()) end_at_entry_point(table, *image.entry_vaddr());
+  return table;
+}
+
+std::vector<TableReading::Source> TableReading::sources_of(int proc_pid, const std::vector<Mapping>& mappings) {
+  std::map<std::string, const Mapping*> files;  // the largest mapping of each
+  for (const Mapping& mapping : mappings) {
+    if (!mapping.executable || mapping.inode == 0) continue;
+    const Mapping*& largest = files[key_of_file(mapping.device, mapping.inode)];
+    if (largest == nullptr || mapping.end - mapping.start > largest->end - largest->start) largest = &mapping;
+  }
+  std::vector<std::pair<const Mapping*, Source>> found;
+  for (const auto& [key, mapping] : files) {
+    found.emplace_back(mapping, Source{.path = map_files_path(proc_pid, mapping->start, mapping->end), .key = key});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.first->end - a.first->start > b.first->end - b.first->start; });
+  std::vector<Source> sources;
+  for (auto& [mapping, source] : found) sources.push_back(std::move(source));
+  return sources;
+}
+
+std::vector<TableReading::Source> TableReading::sources_of(const std::vector<std::string>& paths) {
+  std::vector<Source> sources;
+  for (const std::string& path : paths) sources.push_back({.path = path, .key = path});
+  return sources;
+}
+
+std::string TableReading::key_of(const MappedModule& module) {
+  return module.inode != 0 ? key_of_file(module.device, module.inode) : module.path;
+}
+
+TableReading::TableReading(std::vector<Source> sources, std::size_t thread_count)
+    : rules_(thread_count), numbers_(thread_count) {
+  for (Source& source : sources) {
+    by_key_.emplace(source.key, entries_.size());
+    entries_.emplace_back();
+    entries_.back().source = std::move(source);
+  }
+  for (std::size_t i = 0; i < thread_count; ++i) threads_.emplace_back([this, i] { work(i); });
+}
+
+TableReading::~TableReading() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  for (std::thread& thread : threads_) thread.join();
+}
+
+std::optional<UnwindTable> TableReading::read(const std::string& path, RuleSet& rules, FileIdentity& file) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status;
+  if (!fd || ::fstat(fd.get(), &status) != 0) return std::nullopt;
+  file = {.device = status.st_dev, .inode = status.st_ino};
+  const Result<ElfImage> image = ElfImage::make(std::move(fd), path);
+  if (!image) return std::nullopt;
+  return read_unwind_table_of(*image, rules);
+}
+
+void TableReading::work(std::size_t thread) {
+  RuleSet rules;
+  std::unique_lock lock(mutex_);
+  while (!stopped_ && next_ < entries_.size()) {
+    Entry& entry = entries_[next_++];
+    lock.unlock();
+    FileIdentity file;
+    std::optional<UnwindTable> table = read(entry.source.path, rules, file);
+    lock.lock();
+    entry.file = file;
+    entry.table = std::move(table);
+    entry.thread = thread;
+    entry.is_read = true;
+    const auto known = static_cast<std::ptrdiff_t>(rules_[thread].size());
+    rules_[thread].insert(rules_[thread].end(), rules.rules().begin() + known, rules.rules().end());
+    read_one_.notify_all();
+  }
+}
+
+const std::vector<std::uint32_t>& TableReading::numbers_of(std::size_t thread, RuleSet& rules) {
+  std::vector<std::uint32_t>& numbers = numbers_[thread];
+  while (numbers.size() < rules_[thread].size()) {
+    const std::size_t number = numbers.size();
+    const bool is_reserved = number < HAWK_FIRST_RULE;
+    numbers.push_back(is_reserved ? static_cast<std::uint32_t>(number) : rules.number_of(rules_[thread][number]));
+  }
+  return numbers;
+}
+
+std::optional<UnwindTable> TableReading::take(const MappedModule& module, RuleSet& rules) {
+  std::unique_lock lock(mutex_);
+  const auto found = by_key_.find(key_of(module));
+  if (found == by_key_.end()) return std::nullopt;
+  Entry& entry = entries_[found->second];
+  read_one_.wait(lock, [&] { return entry.is_read; });
+  std::optional<UnwindTable> table = std::exchange(entry.table, std::nullopt);
+  if (!table || !(entry.file == module.file)) return std::nullopt;
+  const std::vector<std::uint32_t>& numbers = numbers_of(entry.thread, rules);
+  lock.unlock();
+  for (hawk_row& row : table->rows) row.rule = numbers[row.rule];
+  return table;
+}
+
+}  // namespace hawk

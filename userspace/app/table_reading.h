@@ -1,0 +1,75 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "userspace/target/elf_image.h"
+#include "userspace/target/mappings.h"
+#include "userspace/target/module_map.h"
+#include "userspace/unwinding/rule_set.h"
+#include "userspace/unwinding/unwind_table.h"
+
+namespace hawk {
+
+/// What .eh_frame says, or .debug_frame where there is no other.
+UnwindTable read_unwind_table_of(const ElfImage& image, RuleSet& rules);
+
+/// Reads unwind tables in threads of its own, while the programs are being loaded into the kernel: a process of 200 MB
+/// of code has some 250 ms of them.
+class TableReading {
+ public:
+  /// A file to read.
+  struct Source {
+    std::string path;
+    std::string key;  ///< by which take() finds it
+  };
+  /// Those with code in `mappings`, the largest first, opened as process `proc_pid` has them (see ModuleMap).
+  static std::vector<Source> sources_of(int proc_pid, const std::vector<Mapping>& mappings);
+  /// Files by path.
+  static std::vector<Source> sources_of(const std::vector<std::string>& paths);
+  /// The key of a module's file: for one that is not mapped yet its path.
+  static std::string key_of(const MappedModule& module);
+
+  /// Begins to read, in this order. At least one thread.
+  TableReading(std::vector<Source> sources, std::size_t thread_count);
+  TableReading(const TableReading&) = delete;
+  TableReading& operator=(const TableReading&) = delete;
+  /// Waits for the tables that are being read; what has not been begun is left unread.
+  ~TableReading();
+
+  /// The table of the module's file with the numbers of `rules`, the same set every time; once. Waits until it has been
+  /// read; nullopt when it is not among the sources, could not be read, or when what was read is not the module's file.
+  std::optional<UnwindTable> take(const MappedModule& module, RuleSet& rules);
+
+ private:
+  struct Entry {
+    Source source;
+    bool is_read = false;
+    FileIdentity file;                 ///< that was read
+    std::optional<UnwindTable> table;  ///< with the numbers of its thread's rules
+    std::size_t thread = 0;
+  };
+
+  void work(std::size_t thread);
+  static std::optional<UnwindTable> read(const std::string& path, RuleSet& rules, FileIdentity& file);
+  const std::vector<std::uint32_t>& numbers_of(std::size_t thread, RuleSet& rules);
+
+  std::mutex mutex_;
+  std::condition_variable read_one_;
+  std::vector<Entry> entries_;  ///< never more or fewer
+  std::size_t next_ = 0;        ///< entry to be begun
+  std::unordered_map<std::string, std::size_t> by_key_;
+  std::vector<std::vector<hawk_rule>> rules_;        ///< by thread and number
+  std::vector<std::vector<std::uint32_t>> numbers_;  ///< that take()'s rules have for them
+  bool stopped_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace hawk
