@@ -49,5 +49,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   HAWK_CHECK(image->build_id().find_first_not_of("0123456789abcdef") == std::string::npos, "a build id is lower hex");
   HAWK_CHECK(image->interpreter().find('\0') == std::string::npos, "a path ends at its NUL");
   (void)image->has_symtab();
+  for (const auto& section : {image->eh_frame(), image->debug_frame()}) {
+    HAWK_CHECK(!section || (!section->bytes.empty() && section->bytes.size() <= size),
+               "a section of bytes from nowhere");
+  }
   return 0;
 }

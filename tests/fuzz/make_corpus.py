@@ -171,6 +171,48 @@ def modules(cwd):
     return images
 
 
+def common_record(augmentation=b'zR', data=b'\x1b', instructions=bytes([0x0c, 7, 8, 0x90, 1]), version=1, id=bytes(4)):
+    body = id + bytes([version]) + augmentation + b'\0' + (b'\x08\0' if version == 4 else b'') + bytes([1, 0x78, 16])
+    if augmentation.startswith(b'z'):
+        body += bytes([len(data)]) + data
+    body += instructions
+    return struct.pack('<I', len(body)) + body
+
+
+def function_record(section, begin, size, instructions, common=0):
+    at = len(section)
+    body = struct.pack('<IiIB', at + 4 - common, begin - (0x100000 + at + 8), size, 0) + instructions
+    return struct.pack('<I', len(body)) + body
+
+
+def unwind_tables(cwd):
+    """Sections of a compiler, and some by hand: a byte of settings comes first."""
+    source = str(HERE.parent / 'unit' / 'unwinding' / 'fixtures' / 'frames.c')
+    images = {}
+    for name, flags, section in (('eh_frame', [], '.eh_frame'),
+                                 ('debug_frame', ['-g', '-fno-asynchronous-unwind-tables'], '.debug_frame')):
+        run('gcc', '-O2', '-fPIC', '-shared', '-nostdlib', '-Wl,-z,lazy', *flags, '-o', f'{name}.so', source, cwd=cwd)
+        subprocess.run(['objcopy', '--dump-section', f'{section}={name}.bin', f'{name}.so', '/dev/null'], cwd=cwd, check=True)
+        images[name] = bytes([section == '.debug_frame']) + (cwd / f'{name}.bin').read_bytes()
+    restorer = bytes.fromhex('0f0477a00106' '10060377f800' '10070377a001' '10100377a801')
+    signal = common_record(b'zRS')
+    images['signal_frame'] = b'\0' + signal + function_record(signal, 0x1000, 0x10, restorer)
+    overlap = common_record()
+    for begin, size, cfa in ((0x1000, 100, 16), (0x1014, 40, 24), (0x1028, 40, 32), (0x1000, 20, 40), (0x1200, 8, 48)):
+        overlap += function_record(overlap, begin, size, bytes([0x0a, 0x0e, cfa, 0x44, 0x86, 2, 0x44, 0x0b, 0x42, 0x07, 16]))
+    images['overlaps'] = b'\0' + overlap
+    images['few_rows'] = b'\4' + overlap
+    images['ends_at_zero'] = b'\2' + overlap[:80] + bytes(4) + overlap
+    every = bytes([0x41, 0x02, 1, 0x03, 1, 0, 0x04, 1, 0, 0, 0, 0x05, 6, 2, 0x06, 6, 0x07, 6, 0x08, 6, 0x09, 6, 3, 0x0a,
+                   0x0c, 6, 16, 0x0d, 7, 0x0e, 8, 0x0f, 3, 0x76, 0x78, 6, 0x0b, 0x10, 6, 2, 0x76, 0, 0x11, 6, 2, 0x12,
+                   7, 0x7f, 0x13, 0x7e, 0x14, 6, 1, 0x15, 6, 1, 0x16, 6, 2, 0x76, 0, 0x2e, 16, 0x2f, 6, 1, 0x1d])
+    images['every_instruction'] = b'\0' + overlap + function_record(overlap, 0x2000, 0x100, every + bytes(8))
+    plain = common_record(b'', version=4, id=b'\xff' * 4)
+    body = struct.pack('<IQQ', 0, 0x401000, 0x20) + bytes([0x41, 0x0e, 16])
+    images['version_4'] = b'\1' + plain + struct.pack('<I', len(body)) + body
+    return images
+
+
 def corpora(cwd):
     reports = {name: NAMES_HEADERS['narrow'] + encoded(words) for name, words in NAMES.items()}
     reports |= {f'{name}_header': header + encoded(NAMES['controls'] + NAMES['lambdas'])
@@ -184,6 +226,7 @@ def corpora(cwd):
         'requested_size': REQUESTED_SIZES,
         'elf_image': elf_images(cwd),
         'symbolizer': modules(cwd),
+        'unwind_table': unwind_tables(cwd),
     }
 
 
