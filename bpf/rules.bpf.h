@@ -35,6 +35,13 @@ static __always_inline __u32 hawk_cached_rule(__u64 address, __u32 generation)
 	return hawk_find_first_cached(unwind_cache, address, generation);
 }
 
+/* `index`, as the verifier of 6.1 wants to see it bounded: right before it is used. */
+static __always_inline __u64 range_index(__u64 index)
+{
+	__asm__ volatile("" : "+r"(index));
+	return index & (2 * HAWK_MAX_CODE_RANGES - 1);
+}
+
 /* Index of the range in which `address` lies, of the half that `ranges` says; HAWK_NO_RANGE: none. */
 #define HAWK_NO_RANGE (~0u)
 static __always_inline __u32 find_range(__u64 ranges, __u64 address)
@@ -45,12 +52,12 @@ static __always_inline __u32 find_range(__u64 ranges, __u64 address)
 	/* How many end at or below the address. */
 #pragma clang loop unroll(disable)
 	for (__u32 step = HAWK_RANGE_SEARCH_STEP; step; step >>= 1) {
-		__u32 last = (first + passed + step - 1) & (2 * HAWK_MAX_CODE_RANGES - 1);
+		__u64 last = range_index(first + passed + step - 1);
 		__u64 stays = is_less(address, code_ranges[last].end) | is_less(count, passed + step);
 
 		passed = (passed + step * (stays ^ 1)) & (HAWK_MAX_CODE_RANGES - 1);
 	}
-	__u32 index = (first + passed) & (2 * HAWK_MAX_CODE_RANGES - 1);
+	__u64 index = range_index(first + passed);
 
 	if (is_less(passed, count) && !is_less(address, code_ranges[index].start) && is_less(address, code_ranges[index].end))
 		return index;
@@ -104,8 +111,7 @@ static __always_inline __u32 search_rule(__u64 address, __u64 version, __u32 gen
 	__sync_fetch_and_add(&state.unwind_misses, 1);
 	if (index == HAWK_NO_RANGE)
 		return HAWK_RULE_NO_CODE;
-	index &= 2 * HAWK_MAX_CODE_RANGES - 1;
-	__u64 checked_before = code_range_checks[index];
+	__u64 checked_before = code_range_checks[range_index(index)];
 
 	holds = check_range(index, version);
 	if (holds < 0)

@@ -74,13 +74,18 @@ __noinline int read_stack_word(struct hawk_thread *thread, __u64 address)
 
 static __always_inline bool hawk_stack_word(struct hawk_thread *thread, __u64 address, __u64 *word)
 {
+	__u64 value;
+
 	if (settings.may_read_directly && !((address ^ thread->view.page) & ~HAWK_WORDS_IN_PAGE)) {
-		*word = kernel_word(thread->view.shown_at + (address & HAWK_PAGE_MASK));
-		return true;
+		value = kernel_word(thread->view.shown_at + (address & HAWK_PAGE_MASK));
+		/* Or clang makes one load of this and the other, which up to 6.12 may not be of different memory. */
+		__asm__ volatile("" : "+r"(value));
+	} else {
+		if (!read_stack_word(thread, address))
+			return false;
+		value = thread->word;
 	}
-	if (!read_stack_word(thread, address))
-		return false;
-	*word = thread->word;
+	*word = value;
 	return true;
 }
 

@@ -9,7 +9,8 @@
 #include <utility>
 
 #include "userspace/base/unique_fd.h"
-#include "userspace/unwinding/entry_point.h"
+#include "userspace/target/context_start.h"
+#include "userspace/unwinding/outermost.h"
 
 namespace hawk {
 namespace {
@@ -30,7 +31,8 @@ UnwindTable table_of(const std::optional<CallFrameSection>& section, RuleSet& ru
 UnwindTable read_unwind_table_of(const ElfImage& image, RuleSet& rules) {
   UnwindTable table = table_of(image.eh_frame(), rules);
   if (table.rows.empty()) table = table_of(image.debug_frame(), rules);
-  if (image.entry_vaddr()) end_at_entry_point(table, *image.entry_vaddr());
+  if (const auto entry = image.entry_vaddr()) end_at_entry_point(table, *entry);
+  if (const auto start = find_context_start(image)) end_at_start_of(table, *start);
   return table;
 }
 

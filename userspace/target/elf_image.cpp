@@ -172,8 +172,8 @@ std::span<const std::uint8_t> ElfImage::code_at(std::uint64_t vaddr, std::size_t
   return impl_->segments.code_at(vaddr, max_bytes);
 }
 
-bool ElfImage::code_may_contain(std::span<const std::uint8_t> bytes) const {
-  return impl_->segments.code_may_contain(bytes);
+ElfSegments::CodeSearch ElfImage::search_code(std::span<const std::uint8_t> bytes) const {
+  return impl_->segments.search_code(bytes);
 }
 
 bool ElfImage::handles_no_exceptions(std::uint64_t vaddr) const {

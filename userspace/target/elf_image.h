@@ -11,6 +11,7 @@
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
 #include "userspace/target/elf_function.h"
+#include "userspace/target/elf_segments.h"
 #include "userspace/target/name_set.h"
 
 namespace hawk {
@@ -53,8 +54,8 @@ class ElfImage {
   /// Up to `max_bytes` (at most 64 KiB) bytes of an executable segment from `vaddr` on; fewer at the segment's end,
   /// empty outside. Valid as long as the image.
   std::span<const std::uint8_t> code_at(std::uint64_t vaddr, std::size_t max_bytes) const;
-  /// See ElfSegments::code_may_contain.
-  bool code_may_contain(std::span<const std::uint8_t> bytes) const;
+  /// See ElfSegments::CodeSearch.
+  ElfSegments::CodeSearch search_code(std::span<const std::uint8_t> bytes) const;
   /// Whether the unwinder's table says that the function which begins at `vaddr` handles no exceptions: neither catches
   /// nor cleans up. false also when the table has no such function or is not understood.
   bool handles_no_exceptions(std::uint64_t vaddr) const;

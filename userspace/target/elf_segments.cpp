@@ -128,21 +128,23 @@ std::span<const std::uint8_t> ElfSegments::code_at(std::uint64_t vaddr, std::siz
   return piece.subspan(skipped_bytes, std::min<std::size_t>(wanted_bytes, piece.size() - skipped_bytes));
 }
 
-bool ElfSegments::code_may_contain(std::span<const std::uint8_t> bytes) const {
+ElfSegments::CodeSearch ElfSegments::search_code(std::span<const std::uint8_t> bytes) const {
   std::uint64_t searched_bytes = 0;
   for (const LoadSegment& segment : segments_) {
     if (!segment.executable) continue;
     searched_bytes += segment.file_bytes;
-    if (searched_bytes > kMaxSearchedBytes) return true;
+    if (searched_bytes > kMaxSearchedBytes) return {.is_whole = false, .vaddr = {}};
     for (std::uint64_t at = 0; at < segment.file_bytes; at += kSearchPieceBytes) {
       // Pieces overlap, so that nothing is missed between two of them.
       const std::uint64_t wanted_bytes = std::min(kSearchPieceBytes + bytes.size(), segment.file_bytes - at);
       const std::vector<std::uint8_t> piece = read_file(segment.file_offset + at, wanted_bytes);
-      if (piece.size() < wanted_bytes) return true;
-      if (std::search(piece.begin(), piece.end(), bytes.begin(), bytes.end()) != piece.end()) return true;
+      if (piece.size() < wanted_bytes) return {.is_whole = false, .vaddr = {}};
+      const auto found = std::search(piece.begin(), piece.end(), bytes.begin(), bytes.end());
+      if (found == piece.end()) continue;
+      return {.is_whole = true, .vaddr = segment.vaddr + at + static_cast<std::uint64_t>(found - piece.begin())};
     }
   }
-  return false;
+  return {.is_whole = true, .vaddr = {}};
 }
 
 }  // namespace hawk

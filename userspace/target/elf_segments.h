@@ -49,9 +49,12 @@ class ElfSegments {
   std::size_t read(std::uint64_t vaddr, std::span<std::uint8_t> buffer) const;
   /// Bytes of an executable segment, at most 64 KiB at once; valid as long as this object.
   std::span<const std::uint8_t> code_at(std::uint64_t vaddr, std::size_t max_bytes) const;
-  /// Whether `bytes` stand anywhere in the executable segments. true also if these have more than 64 MiB, which are not
-  /// searched.
-  bool code_may_contain(std::span<const std::uint8_t> bytes) const;
+  /// Where in the executable segments bytes stand first.
+  struct CodeSearch {
+    bool is_whole = false;  ///< all was searched, up to there; not if there are more than 64 MiB
+    std::optional<std::uint64_t> vaddr;
+  };
+  CodeSearch search_code(std::span<const std::uint8_t> bytes) const;
 
  private:
   const LoadSegment* segment_at(std::uint64_t vaddr) const;

@@ -289,13 +289,19 @@ void ReturnPlaces::give_up_points() {
   hidden.clear();
 }
 
+namespace {
+
+bool may_contain(const ElfSegments::CodeSearch& search) { return search.vaddr || !search.is_whole; }
+
+}  // namespace
+
 ReturnPlaces place_returns(TargetResolver& resolver, FunctionExtent function, const FunctionWalk& walk,
                            std::uint64_t entry_probe_vaddr) {
   ReturnPlaces places = ReturnSearch(resolver, function, walk, entry_probe_vaddr).run();
   if (places.points.empty()) return places;
   const ElfImage& image = resolver.image();
   if (has_twins(places.points) || !image.handles_no_exceptions(function.vaddr) ||
-      image.code_may_contain(kRseqSignature)) {
+      may_contain(image.search_code(kRseqSignature))) {
     places.give_up_points();
   }
   return places;

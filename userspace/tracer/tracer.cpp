@@ -31,11 +31,11 @@
 #include "userspace/tracer/links.h"
 #include "userspace/tracer/live_table_check.h"
 #include "userspace/tracer/probe_sets.h"
+#include "userspace/tracer/programs.h"
 
 namespace hawk {
 namespace {
 
-using Skeleton = std::unique_ptr<hawktrace, Freer<hawktrace::destroy>>;
 using WakeupRing = std::unique_ptr<ring_buffer, Freer<ring_buffer__free>>;
 
 int ignore_record(void* /*context*/, void* /*record*/, std::size_t /*bytes*/) { return 0; }
@@ -46,86 +46,6 @@ int print_libbpf(libbpf_print_level level, const char* format, va_list arguments
 }
 
 std::string path_of(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
-
-/// Fills in our pid namespace unless it is the root one, whose inode number is fixed (PROC_PID_INIT_INO,
-/// include/linux/proc_ns.h).
-void set_pid_namespace(hawk_config& config) {
-  constexpr ino_t kRootNamespace = 0xEFFFFFFC;
-  struct stat status;
-  if (::stat("/proc/self/ns/pid", &status) != 0 || status.st_ino == kRootNamespace) return;
-  config.pid_namespace_device = static_cast<__u64>(major(status.st_dev)) << 20 | minor(status.st_dev);
-  config.pid_namespace_inode = status.st_ino;
-}
-
-hawk_config make_config(const TracerOptions& options, LiveTable table, const MemoryPlan& plan) {
-  hawk_config config = {};
-  config.tgid = static_cast<__u32>(options.pid);
-  config.max_stacks = plan.stacks;
-  config.stack_index_mask = plan.stack_index_entries - 1;
-  config.cpu_mask = plan.counter_stripes - 1;
-  config.max_depth = options.max_depth;
-  config.live_table = table == LiveTable::kArena ? HAWK_LIVE_ARENA : HAWK_LIVE_HASH;
-  config.pages_low = ArenaMemory::kPagesLow;
-  // What it needs came with 6.3 at the latest, the arena with 6.10 and sessions with 6.13.
-  config.may_read_directly = table == LiveTable::kArena || options.way == AttachWay::kSession ? 1 : 0;
-  config.min_block_bytes = options.min_block_bytes;
-  config.frame_capacity = plan.frames;
-  config.unwind = options.unwind;
-  set_pid_namespace(config);
-  return config;
-}
-
-/// The maps of the live table and the programs that tend them.
-void configure_live_table(hawktrace& skeleton, LiveTable table, const MemoryPlan& plan) {
-  const bool arena = table == LiveTable::kArena;
-  bpf_map__set_autocreate(skeleton.maps.arena, arena);
-  bpf_map__set_autocreate(skeleton.maps.wakeups, arena);
-  for (bpf_program* program :
-       {skeleton.progs.arena_make_pages, skeleton.progs.arena_free_pages, skeleton.progs.arena_shrink}) {
-    bpf_program__set_autoload(program, arena);
-  }
-  bpf_map__set_max_entries(skeleton.maps.live_blocks, plan.hash_blocks);
-  if (!arena) return;
-  // Seldom used: its memory shall come only when it is.
-  bpf_map__set_map_flags(skeleton.maps.live_blocks, BPF_F_NO_PREALLOC);
-  bpf_map__set_max_entries(skeleton.maps.arena, HAWK_ARENA_LIVE_PAGE + plan.arena_pages);
-  bpf_map__set_map_extra(skeleton.maps.arena, HAWK_ARENA_USER_ADDRESS);
-}
-
-/// Sizes the maps and picks the programs that `options.way` needs.
-void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_config& config) {
-  skeleton.rodata->settings = config;
-  bpf_map__set_max_entries(skeleton.maps.counters, (config.cpu_mask + 1) * config.max_stacks);
-  bpf_map__set_max_entries(skeleton.maps.stack_index, config.stack_index_mask + 1);
-  bpf_map__set_max_entries(skeleton.maps.stack_records, config.max_stacks);
-  bpf_map__set_max_entries(skeleton.maps.frames, static_cast<__u32>(config.frame_capacity));
-  bpf_program__set_autoload(skeleton.progs.find_direct_map, config.may_read_directly != 0);
-  bpf_program__set_autoload(skeleton.progs.alloc_session, options.way == AttachWay::kSession);
-  if (options.way == AttachWay::kPerf) return;
-  const auto multi = static_cast<bpf_attach_type>(kAttachTypeUprobeMulti);
-  for (bpf_program* program : {skeleton.progs.alloc_entry, skeleton.progs.alloc_return, skeleton.progs.free_entry,
-                               skeleton.progs.module_init}) {
-    bpf_program__set_expected_attach_type(program, multi);
-  }
-  bpf_program__set_expected_attach_type(skeleton.progs.alloc_session,
-                                        static_cast<bpf_attach_type>(kAttachTypeUprobeSession));
-}
-
-Result<Skeleton> load_programs(const TracerOptions& options, LiveTable table, const MemoryPlan& plan) {
-  Skeleton skeleton(hawktrace::open(nullptr));
-  if (!skeleton) return fail(ExitCode::kPrivilege, fmt::format("open the BPF programs: {}", std::strerror(errno)));
-  configure(*skeleton, options, make_config(options, table, plan));
-  configure_live_table(*skeleton, table, plan);
-  if (hawktrace::load(skeleton.get()) == 0) return skeleton;
-  const int reason = errno;
-  const char* hint = "the kernel's reason is printed with --verbose";
-  if (reason == ENOMEM || reason == E2BIG) {
-    hint = "the tables do not fit into memory: lower --max-blocks or --max-stacks";
-  } else if (options.live_table == LiveTable::kArena) {
-    hint = "an arena needs Linux 6.10: leave --live-table out and the best that the kernel has is chosen";
-  }
-  return fail(ExitCode::kPrivilege, fmt::format("load the BPF programs: {}", std::strerror(reason)), hint);
-}
 
 /// Lets the kernel side look for the direct map. Without it tracing works as well, but costs more.
 void find_direct_map(int program_fd, hawk_state& state) {
@@ -181,6 +101,7 @@ struct Tracer::Impl {
   LiveTable table = LiveTable::kHash;
   MemoryPlan plan;
   Skeleton skeleton;
+  Skeleton throwing;  ///< see load_throwing_programs; loaded when it is needed
   KernelMaps maps;
   std::optional<ArenaMemory> arena;
   std::optional<CodeTables> code;
@@ -198,6 +119,20 @@ struct Tracer::Impl {
     plan = HAWK_TRY(plan_memory(options.memory, table, static_cast<std::uint32_t>(libbpf_num_possible_cpus())));
     skeleton = HAWK_TRY(load_programs(options, table, plan));
     return {};
+  }
+
+  /// Where the programs for functions that may throw are.
+  Result<hawktrace*> programs_for_throwing() {
+    if (options.way != AttachWay::kSession) return skeleton.get();
+    if (!throwing) throwing = HAWK_TRY(load_throwing_programs(*skeleton));
+    return throwing.get();
+  }
+
+  Result<void> attach_throwing(int fd, const ProbeSets& sets) {
+    if (sets.throwing.empty()) return {};
+    const auto& programs = HAWK_TRY(programs_for_throwing())->progs;
+    HAWK_TRY_VOID(attach(programs.alloc_return, fd, sets.throwing_returns));
+    return attach(programs.alloc_entry, fd, sets.throwing);
   }
 
   Result<void> open_arena() {
@@ -288,8 +223,7 @@ Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   if (std::any_of(sets.frees.begin(), sets.frees.end(), has_moved)) impl_->maps.state->frees_moved = 1;
   // Frees first and entries last. A block whose allocation is seen must not be freed unseen.
   HAWK_TRY_VOID(impl_->attach(programs.free_entry, fd, sets.frees));
-  HAWK_TRY_VOID(impl_->attach(programs.alloc_return, fd, sets.throwing_returns));
-  HAWK_TRY_VOID(impl_->attach(programs.alloc_entry, fd, sets.throwing));
+  HAWK_TRY_VOID(impl_->attach_throwing(fd, sets));
   if (impl_->options.way == AttachWay::kSession) return impl_->attach(programs.alloc_session, fd, sets.returning);
   HAWK_TRY_VOID(impl_->attach(programs.alloc_return, fd, sets.returning, true));
   return impl_->attach(programs.alloc_entry, fd, sets.returning);

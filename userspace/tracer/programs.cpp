@@ -1,0 +1,141 @@
+#include "userspace/tracer/programs.h"
+
+#include <bpf/libbpf.h>
+#include <fmt/core.h>
+#include <linux/types.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "bpf/arena_layout.h"
+#include "bpf/layout.h"
+#include "userspace/tracer/arena_memory.h"
+#include "userspace/tracer/links.h"
+
+namespace hawk {
+namespace {
+
+constexpr auto kMulti = static_cast<bpf_attach_type>(kAttachTypeUprobeMulti);
+
+/// Fills in our pid namespace unless it is the root one, whose inode number is fixed (PROC_PID_INIT_INO,
+/// include/linux/proc_ns.h).
+void set_pid_namespace(hawk_config& config) {
+  constexpr ino_t kRootNamespace = 0xEFFFFFFC;
+  struct stat status;
+  if (::stat("/proc/self/ns/pid", &status) != 0 || status.st_ino == kRootNamespace) return;
+  config.pid_namespace_device = static_cast<__u64>(major(status.st_dev)) << 20 | minor(status.st_dev);
+  config.pid_namespace_inode = status.st_ino;
+}
+
+hawk_config make_config(const TracerOptions& options, LiveTable table, const MemoryPlan& plan) {
+  hawk_config config = {};
+  config.tgid = static_cast<__u32>(options.pid);
+  config.max_stacks = plan.stacks;
+  config.stack_index_mask = plan.stack_index_entries - 1;
+  config.cpu_mask = plan.counter_stripes - 1;
+  config.max_depth = options.max_depth;
+  config.live_table = table == LiveTable::kArena ? HAWK_LIVE_ARENA : HAWK_LIVE_HASH;
+  config.pages_low = ArenaMemory::kPagesLow;
+  // What it needs came with 6.3 at the latest, the arena with 6.10 and sessions with 6.13.
+  config.may_read_directly = table == LiveTable::kArena || options.way == AttachWay::kSession ? 1 : 0;
+  config.min_block_bytes = options.min_block_bytes;
+  config.frame_capacity = plan.frames;
+  config.unwind = options.unwind;
+  set_pid_namespace(config);
+  return config;
+}
+
+/// The maps of the live table and the programs that tend them.
+void configure_live_table(hawktrace& skeleton, LiveTable table, const MemoryPlan& plan) {
+  const bool arena = table == LiveTable::kArena;
+  bpf_map__set_autocreate(skeleton.maps.arena, arena);
+  bpf_map__set_autocreate(skeleton.maps.wakeups, arena);
+  for (bpf_program* program :
+       {skeleton.progs.arena_make_pages, skeleton.progs.arena_free_pages, skeleton.progs.arena_shrink}) {
+    bpf_program__set_autoload(program, arena);
+  }
+  bpf_map__set_max_entries(skeleton.maps.live_blocks, plan.hash_blocks);
+  if (!arena) return;
+  // Seldom used: its memory shall come only when it is.
+  bpf_map__set_map_flags(skeleton.maps.live_blocks, BPF_F_NO_PREALLOC);
+  bpf_map__set_max_entries(skeleton.maps.arena, HAWK_ARENA_LIVE_PAGE + plan.arena_pages);
+  bpf_map__set_map_extra(skeleton.maps.arena, HAWK_ARENA_USER_ADDRESS);
+}
+
+/// Sizes the maps and picks the programs that `options.way` needs.
+void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_config& config) {
+  skeleton.rodata->settings = config;
+  bpf_map__set_max_entries(skeleton.maps.counters, (config.cpu_mask + 1) * config.max_stacks);
+  bpf_map__set_max_entries(skeleton.maps.stack_index, config.stack_index_mask + 1);
+  bpf_map__set_max_entries(skeleton.maps.stack_records, config.max_stacks);
+  bpf_map__set_max_entries(skeleton.maps.frames, static_cast<__u32>(config.frame_capacity));
+  bpf_program__set_autoload(skeleton.progs.find_direct_map, config.may_read_directly != 0);
+  const bool session = options.way == AttachWay::kSession;
+  bpf_program__set_autoload(skeleton.progs.alloc_session, session);
+  bpf_program__set_autoload(skeleton.progs.alloc_entry, !session);
+  bpf_program__set_autoload(skeleton.progs.alloc_return, !session);
+  if (options.way == AttachWay::kPerf) return;
+  for (bpf_program* program : {skeleton.progs.alloc_entry, skeleton.progs.alloc_return, skeleton.progs.free_entry,
+                               skeleton.progs.module_init}) {
+    bpf_program__set_expected_attach_type(program, kMulti);
+  }
+  bpf_program__set_expected_attach_type(skeleton.progs.alloc_session,
+                                        static_cast<bpf_attach_type>(kAttachTypeUprobeSession));
+}
+
+}  // namespace
+
+Result<Skeleton> load_programs(const TracerOptions& options, LiveTable table, const MemoryPlan& plan) {
+  Skeleton skeleton(hawktrace::open(nullptr));
+  if (!skeleton) return fail(ExitCode::kPrivilege, fmt::format("open the BPF programs: {}", std::strerror(errno)));
+  configure(*skeleton, options, make_config(options, table, plan));
+  configure_live_table(*skeleton, table, plan);
+  if (hawktrace::load(skeleton.get()) == 0) return skeleton;
+  const int reason = errno;
+  const char* hint = "the kernel's reason is printed with --verbose";
+  if (reason == ENOMEM || reason == E2BIG) {
+    hint = "the tables do not fit into memory: lower --max-blocks or --max-stacks";
+  } else if (options.live_table == LiveTable::kArena) {
+    hint = "an arena needs Linux 6.10: leave --live-table out and the best that the kernel has is chosen";
+  }
+  return fail(ExitCode::kPrivilege, fmt::format("load the BPF programs: {}", std::strerror(reason)), hint);
+}
+
+namespace {
+
+/// Gives `second` the maps of `first`, and no program to load.
+Result<void> share_maps(hawktrace& second, const hawktrace& first) {
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, second.obj) bpf_program__set_autoload(program, false);
+  bpf_map* map = nullptr;
+  bpf_object__for_each_map(map, second.obj) {
+    const int fd = bpf_map__fd(bpf_object__find_map_by_name(first.obj, bpf_map__name(map)));
+    if (fd < 0) {
+      bpf_map__set_autocreate(map, false);
+    } else if (bpf_map__reuse_fd(map, fd) != 0) {
+      return fail(ExitCode::kPrivilege,
+                  fmt::format("share the BPF map {}: {}", bpf_map__name(map), std::strerror(errno)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Skeleton> load_throwing_programs(const hawktrace& first) {
+  Skeleton second(hawktrace::open(nullptr));
+  if (!second) return fail(ExitCode::kPrivilege, fmt::format("open the BPF programs: {}", std::strerror(errno)));
+  HAWK_TRY_VOID(share_maps(*second, first));
+  for (bpf_program* program : {second->progs.alloc_entry, second->progs.alloc_return}) {
+    bpf_program__set_autoload(program, true);
+    bpf_program__set_expected_attach_type(program, kMulti);
+  }
+  if (hawktrace::load(second.get()) == 0) return second;
+  return fail(ExitCode::kPrivilege,
+              fmt::format("load the BPF programs for functions that may throw: {}", std::strerror(errno)),
+              "the kernel's reason is printed with --verbose");
+}
+
+}  // namespace hawk
