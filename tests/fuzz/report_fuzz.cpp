@@ -76,13 +76,20 @@ hawk::Snapshot snapshot_of(const std::uint8_t* header, Names& names) {
     std::vector<hawk::PlaceId> frames;
     const std::size_t frame_count = std::min(names.count(), kMaxFrames) + i;
     for (std::uint64_t f = 0; f < frame_count; ++f) {
-      frames.push_back(places.number_of({0x1000 + f, hawk::ModuleId{static_cast<std::uint32_t>(f % 3)}, f}));
+      const bool interrupted = ((header[i] >> 4 & 7) == f % 8);
+      frames.push_back(
+          places.number_of({0x1000 + f, hawk::ModuleId{static_cast<std::uint32_t>(f % 3)}, f, interrupted}));
     }
     stack.frames = hawk::StackFrames(std::move(frames));
     snapshot.totals += stack.counters;
     snapshot.stacks.push_back(std::move(stack));
   }
   snapshot.places = places.places();
+  for (std::uint32_t module = 0; module < 3; ++module) {
+    if ((header[3] >> module & 1) != 0) snapshot.unwind.modules_without_table.push_back(hawk::ModuleId{module});
+    snapshot.unwind.unsupported_rules.push_back({hawk::ModuleId{module}, names.next(), header[4]});
+  }
+  snapshot.trace.unwind = (header[3] & 0x80) != 0 ? "fp" : "auto";
   snapshot.losses.counts[header[3] % snapshot.losses.counts.size()] = header[4];
   snapshot.peak_live_bytes = snapshot.totals.allocated_bytes;
   return snapshot;

@@ -84,6 +84,19 @@ std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_fra
   return shown;
 }
 
+std::string left_out_text(const ShownFrame& line) {
+  const std::string_view noun = line.left_out_count == 1 ? "frame" : "frames";
+  switch (line.why) {
+    case LeftOut::kPlumbing:
+      return fmt::format("… {} {} folded", line.left_out_count, noun);
+    case LeftOut::kRepeated:
+      return fmt::format("… the same {} more times", line.left_out_count);
+    case LeftOut::kTooMany:
+      break;
+  }
+  return fmt::format("… {} more {} (--full-stacks)", line.left_out_count, noun);
+}
+
 std::string frame_name(const ListedFrame& frame, const Snapshot& snapshot) {
   if (!frame.source.function.empty()) return frame.source.function;
   const std::string place = module_place(frame.place, snapshot, false);

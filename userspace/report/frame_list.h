@@ -47,6 +47,9 @@ std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_fra
 /// As fold_frames, but nothing is left out.
 std::vector<ShownFrame> unfolded_frames(const FrameList& frames);
 
+/// "… 3 frames folded": what a line says that leaves calls out.
+std::string left_out_text(const ShownFrame& line);
+
 /// What to call a frame: its function, else "libfoo.so+0x1234", else "0x7f0012345678".
 std::string frame_name(const ListedFrame& frame, const Snapshot& snapshot);
 

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "userspace/report/frame_list.h"
+#include "userspace/report/unwind_shares.h"
+#include "userspace/tables/stack_ends.h"
 
 namespace hawk {
 namespace {
@@ -85,6 +87,46 @@ Json losses_json(const Losses& losses) {
   return json;
 }
 
+Json path_json(const Snapshot& snapshot, ModuleId id) {
+  const Module* module = find_module(snapshot, id);
+  return text_or_null(module != nullptr ? module->path : "");
+}
+
+Json unwinding_json(const Snapshot& snapshot) {
+  const UnwindShares shares = unwind_shares(snapshot);
+  Json json;
+  for (const enum hawk_stack_quality quality : {HAWK_STACK_COMPLETE, HAWK_STACK_GUESSED, HAWK_STACK_TRUNCATED}) {
+    const StackGroup& group = shares.by_quality[quality];
+    Json& kind = json[std::string(quality_name(quality))];
+    kind["live_bytes"] = group.counters.live_bytes();
+    kind["live_count"] = group.counters.live_count();
+    kind["allocated_bytes"] = group.counters.allocated_bytes;
+    kind["stacks"] = group.stacks;
+  }
+  json["ends"] = Json::object();
+  for (std::size_t end = 0; end < shares.by_end.size(); ++end) {
+    const StackGroup& group = shares.by_end[end];
+    if (group.stacks == 0) continue;
+    Json& cause = json["ends"][std::string(end_text(static_cast<hawk_end>(end)).json_name)];
+    cause["live_bytes"] = group.counters.live_bytes();
+    cause["allocated_bytes"] = group.counters.allocated_bytes;
+    cause["stacks"] = group.stacks;
+  }
+  json["unsupported_rules"] = Json::array();
+  for (const UnsupportedRules& rules : snapshot.unwind.unsupported_rules) {
+    Json unsupported;
+    unsupported["module"] = path_json(snapshot, rules.module);
+    unsupported["reason"] = rules.reason;
+    unsupported["rows"] = rules.rows;
+    json["unsupported_rules"].push_back(std::move(unsupported));
+  }
+  json["modules_without_table"] = Json::array();
+  for (const ModuleId module : snapshot.unwind.modules_without_table) {
+    json["modules_without_table"].push_back(path_json(snapshot, module));
+  }
+  return json;
+}
+
 Json selection_json(const Selection& selection, std::size_t total, std::size_t shown) {
   Json json;
   json["sort"] = std::string(sort_key_name(selection.sort));
@@ -127,7 +169,8 @@ void append_frame(std::string& out, const Frame& place, const Module* module, co
   append_text_or_null(out, source.file);
   out += R"(,"line":)";
   out += source.line != 0 ? fmt::format("{}", source.line) : "null";
-  out += source.inlined ? R"(,"inlined":true})" : R"(,"inlined":false})";
+  out += source.inlined ? R"(,"inlined":true)" : R"(,"inlined":false)";
+  out += place.interrupted ? R"(,"interrupted":true})" : "}";
 }
 
 /// The frames at each place that one of `stacks` passes through, as they stand in "frames"; empty for the others. They
@@ -150,12 +193,19 @@ std::vector<std::string> frames_by_place(const Snapshot& snapshot, const std::ve
 
 void append_stack(std::string& out, const StackRecord& stack, const std::vector<std::string>& frames_by_place) {
   const Counters& counters = stack.counters;
+  const enum hawk_stack_quality quality = stack.quality();
   fmt::format_to(std::back_inserter(out),
                  R"({{"id":{},"live_bytes":{},"live_count":{},"allocated_bytes":{},"allocated_count":{},)"
-                 R"("freed_bytes":{},"freed_count":{},"truncated":{},"frames":[)",
+                 R"("freed_bytes":{},"freed_count":{},"truncated":{},)",
                  static_cast<std::uint32_t>(stack.id), counters.live_bytes(), counters.live_count(),
                  counters.allocated_bytes, counters.allocated_count, counters.freed_bytes, counters.freed_count,
-                 stack.quality() == HAWK_STACK_TRUNCATED);
+                 quality == HAWK_STACK_TRUNCATED);
+  if (stack.id == kNoStack) {
+    out += R"("unwound":null,"end":null,"frames":[)";
+  } else {
+    fmt::format_to(std::back_inserter(out), R"("unwound":"{}","end":"{}","frames":[)", quality_name(quality),
+                   end_text(stack.end).json_name);
+  }
   const char* separator = "";
   for (const PlaceId place : stack.frames) {
     out += separator;
@@ -178,6 +228,7 @@ Json head_json(const Snapshot& snapshot, const JsonOptions& options, std::size_t
   json["trace"] = trace_json(snapshot.trace);
   json["totals"] = std::move(totals);
   json["losses"] = losses_json(snapshot.losses);
+  json["unwinding"] = unwinding_json(snapshot);
   json["selection"] = selection_json(options.selection, snapshot.stacks.size(), shown);
   return json;
 }

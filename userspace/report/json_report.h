@@ -21,6 +21,11 @@ struct JsonOptions {
 /// first piece. Keys come in a fixed order, one stack to a line. Numbers are integers; what is unknown is null;
 /// addresses are hex strings. Text that is not UTF-8 gets U+FFFD in place of the bytes.
 ///
+/// Of a stack, "unwound" says "complete", "guessed" or "truncated" and "end" why the walk ended (bpf/unwind_ends.h);
+/// null where no stack was recorded. A frame has the key "interrupted", true, only where its address is that of an
+/// instruction which a signal interrupted and not a return address. `unwinding` sums all stacks of the snapshot up by
+/// quality, those that are not complete also by end, and lists what the files' unwind tables lack.
+///
 /// Beyond design §6: trace.target_exited, trace.exec_count, trace.verified, functions[].instruction,
 /// .single_stepped and .cost_ns, and `selection`, which says how much of the snapshot `stacks` shows.
 void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink);

@@ -15,6 +15,7 @@
 #include "userspace/report/quantity.h"
 #include "userspace/report/styled_line.h"
 #include "userspace/report/units.h"
+#include "userspace/report/unwind_text.h"
 
 namespace hawk {
 namespace {
@@ -64,6 +65,8 @@ class LiveView {
 };
 
 void LiveView::header() {
+  const Quantity sorted = quantity_of(options_.selection.sort);
+  const Quantity quantity = sorted == Quantity::kLive ? Quantity::kLive : Quantity::kAllocated;
   StyledLine line;
   line.add(now_.target.comm.empty() ? std::string_view("(unnamed)") : std::string_view(now_.target.comm),
            Style::kStrong);
@@ -78,7 +81,12 @@ void LiveView::header() {
   line.add(
       fmt::format("  {} {}", format_count(now_.stacks.size(), style_), now_.stacks.size() == 1 ? "stack" : "stacks"),
       Style::kDim);
-  if (options_.interval_ns != 0) line.add("  every " + format_duration(options_.interval_ns), Style::kDim);
+  const std::string unwound = UnwindText(now_, quantity).short_summary();
+  const auto add_if_it_fits = [&](const std::string& text) {
+    if (line.width() + text.size() <= options_.columns) line.add(text, Style::kDim);
+  };
+  if (!unwound.empty()) add_if_it_fits(fmt::format(" ({})", unwound));
+  if (options_.interval_ns != 0) add_if_it_fits("  every " + format_duration(options_.interval_ns));
   put(line);
 }
 

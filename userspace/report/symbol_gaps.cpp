@@ -1,7 +1,11 @@
 #include "userspace/report/symbol_gaps.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
+
+#include "userspace/report/display_text.h"
 
 namespace hawk {
 namespace {
@@ -54,6 +58,14 @@ std::vector<SymbolGap> SymbolGaps::gaps(const Snapshot& snapshot, Symbolizer& sy
     return a.affected_bytes != b.affected_bytes ? a.affected_bytes > b.affected_bytes : a.module < b.module;
   });
   return gaps;
+}
+
+std::string gap_text(const SymbolGap& gap, const Module& module, const std::string& share) {
+  const std::string path = printable(module.path);
+  const std::string build_id = module.build_id.empty() ? "no build id" : "build id " + module.build_id;
+  if (gap.no_symbols) return fmt::format("  {}: no symbols; {} pass through it ({})", path, share, build_id);
+  return fmt::format("  {}: some functions have no name; the stacks above that pass through them hold {} ({})", path,
+                     share, build_id);
 }
 
 }  // namespace hawk

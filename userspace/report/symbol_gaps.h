@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "symbolizer/symbolizer.h"
@@ -40,5 +41,8 @@ class SymbolGaps {
   std::size_t added_ = 0;
   std::map<ModuleId, Nameless> nameless_;
 };
+
+/// The line that tells of `gap`, which is one of `module`; `share`: what part of all bytes it affects.
+std::string gap_text(const SymbolGap& gap, const Module& module, const std::string& share);
 
 }  // namespace hawk

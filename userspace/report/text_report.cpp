@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "userspace/report/symbol_gaps.h"
 #include "userspace/report/trap_costs.h"
 #include "userspace/report/units.h"
+#include "userspace/report/unwind_text.h"
 
 namespace hawk {
 namespace {
@@ -38,7 +41,8 @@ class TextReport {
         sink_(sink),
         style_(options.raw_bytes ? NumberStyle::kRaw : NumberStyle::kReadable),
         sorted_(quantity_of(options.selection.sort)),
-        gaps_(sorted_ == Quantity::kLive ? Quantity::kLive : Quantity::kAllocated),
+        gaps_(told_in_shares()),
+        unwind_(snapshot, told_in_shares()),
         shown_(shown_stacks()),
         calls_(snapshot, shown_, symbolizer, options.is_plumbing, options.before_symbolizing),
         call_lines_(calls_.size()) {}
@@ -50,6 +54,7 @@ class TextReport {
     } else {
       totals();
       stacks();
+      incomplete_stacks();
       symbol_gaps();
     }
     losses();
@@ -76,6 +81,8 @@ class TextReport {
   std::string bytes(std::uint64_t value) const { return format_bytes(value, style_); }
   std::string blocks(std::uint64_t value) const { return format_blocks(value, style_); }
 
+  /// What shares of bytes are of.
+  Quantity told_in_shares() const { return sorted_ == Quantity::kLive ? Quantity::kLive : Quantity::kAllocated; }
   std::vector<const StackRecord*> shown_stacks() const;
   void header();
   void trace_notes();
@@ -85,7 +92,9 @@ class TextReport {
   void stack(std::size_t rank, const StackRecord& record);
   void stack_headline(std::size_t rank, const StackRecord& record);
   std::string frame_line(const ListedFrame& listed) const;
+  const std::string& end_line(const StackRecord& record);
   void hidden_stacks();
+  void incomplete_stacks();
   void symbol_gaps();
   void losses();
 
@@ -96,11 +105,14 @@ class TextReport {
   const NumberStyle style_;
   const Quantity sorted_;
   SymbolGaps gaps_;
+  const UnwindText unwind_;
   const std::vector<const StackRecord*> shown_;
   const CallTable calls_;
   // Lines that recur in many stacks.
   std::vector<std::string> call_lines_;  ///< by the call's number; empty until the call is first shown
   std::map<std::pair<LeftOut, std::size_t>, std::string> left_out_lines_;
+  std::map<std::tuple<bool, int, int>, std::optional<std::string>>
+      end_lines_;  ///< by what UnwindText::end_mark looks at
   bool folded_any_ = false;
   bool wanted_ = true;  ///< somebody still reads
   std::string out_;
@@ -195,6 +207,7 @@ void TextReport::totals() {
   for (const Row& row : rows) line(row, row.name == "live" ? Style::kStrong : Style::kPlain);
   const std::string costs = trap_costs_text(snapshot_);
   if (!costs.empty()) put_wrapped(costs, 2, Style::kDim);
+  put_wrapped(unwind_.summary(), 2, unwind_.all_complete() ? Style::kDim : Style::kPlain);
   put("");
 }
 
@@ -249,19 +262,6 @@ void TextReport::stack_headline(std::size_t rank, const StackRecord& record) {
   put(line);
 }
 
-std::string left_out_text(const ShownFrame& line) {
-  const std::string_view noun = line.left_out_count == 1 ? "frame" : "frames";
-  switch (line.why) {
-    case LeftOut::kPlumbing:
-      return fmt::format("… {} {} folded", line.left_out_count, noun);
-    case LeftOut::kRepeated:
-      return fmt::format("… the same {} more times", line.left_out_count);
-    case LeftOut::kTooMany:
-      break;
-  }
-  return fmt::format("… {} more {} (--full-stacks)", line.left_out_count, noun);
-}
-
 void TextReport::stack(std::size_t rank, const StackRecord& record) {
   stack_headline(rank, record);
   const std::string indent(kFrameIndent, ' ');
@@ -282,8 +282,20 @@ void TextReport::stack(std::size_t rank, const StackRecord& record) {
     if (text.empty()) text = rendered(StyledLine{}.add(indent + left_out_text(line), Style::kDim));
     out_ += text;
   }
-  if (record.end == HAWK_END_DEPTH) put(indent + "… (cut at --stack-depth)", Style::kDim);
+  out_ += end_line(record);
   put("");
+}
+
+const std::string& TextReport::end_line(const StackRecord& record) {
+  std::optional<std::string>& text = end_lines_[{record.id == kNoStack, record.quality(), record.end}];
+  if (text) return *text;
+  text.emplace();
+  const std::string mark = unwind_.end_mark(record);
+  if (mark.empty()) return *text;
+  for (const std::string& line : wrap_words(std::string(kFrameIndent, ' ') + mark, options_.width, kFrameIndent + 2)) {
+    *text += rendered(StyledLine{}.add(line, Style::kDim));
+  }
+  return *text;
 }
 
 std::string TextReport::frame_line(const ListedFrame& listed) const {
@@ -295,7 +307,8 @@ std::string TextReport::frame_line(const ListedFrame& listed) const {
     const std::string module = module_place(listed.place, snapshot_, true);
     if (!module.empty()) place += fmt::format("{}({})", place.empty() ? "" : "  ", module);
   }
-  const std::string mark = listed.source.inlined ? " (inlined)" : "";
+  const bool interrupted = listed.place.interrupted && !listed.source.inlined;
+  const std::string_view mark = listed.source.inlined ? " (inlined)" : interrupted ? " (interrupted by a signal)" : "";
   const std::string name = frame_name(listed, snapshot_);
   const std::size_t beside = line.width() + mark.size() + (place.empty() ? 0 : 2 + display_width(place));
   const std::size_t room = options_.width > beside ? options_.width - beside : 0;
@@ -334,18 +347,19 @@ void TextReport::hidden_stacks() {
   }
 }
 
-std::string gap_text(const SymbolGap& gap, const Module& module, const std::string& share) {
-  const std::string path = printable(module.path);
-  const std::string build_id = module.build_id.empty() ? "no build id" : "build id " + module.build_id;
-  if (gap.no_symbols) return fmt::format("  {}: no symbols; {} pass through it ({})", path, share, build_id);
-  return fmt::format("  {}: some functions have no name; the stacks above that pass through them hold {} ({})", path,
-                     share, build_id);
+void TextReport::incomplete_stacks() {
+  const UnwindText::Causes causes = unwind_.causes();
+  if (causes.lines.empty()) return;
+  put("stacks that are not complete", Style::kStrong);
+  for (const std::string& line : causes.lines) put_wrapped(line, 12);
+  for (const std::string& hint : causes.hints) put_hint("  " + hint, 8);
+  put("");
 }
 
 void TextReport::symbol_gaps() {
   const std::vector<SymbolGap> gaps = gaps_.gaps(snapshot_, symbolizer_);
   if (gaps.empty()) return;
-  const Quantity quantity = sorted_ == Quantity::kLive ? Quantity::kLive : Quantity::kAllocated;
+  const Quantity quantity = told_in_shares();
   const std::uint64_t whole = bytes_of(snapshot_.totals, quantity);
   put("missing symbols", Style::kStrong);
   for (const SymbolGap& gap : gaps) {

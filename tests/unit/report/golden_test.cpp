@@ -74,7 +74,8 @@ INSTANTIATE_TEST_SUITE_P(Samples, Golden,
                          testing::Values(GoldenCase{"empty", empty_sample}, GoldenCase{"service", service_sample},
                                          GoldenCase{"unsymbolized", unsymbolized_sample},
                                          GoldenCase{"lossy", lossy_sample}, GoldenCase{"deep", deep_sample},
-                                         GoldenCase{"hostile", hostile_sample}, GoldenCase{"huge", huge_sample}),
+                                         GoldenCase{"hostile", hostile_sample}, GoldenCase{"huge", huge_sample},
+                                         GoldenCase{"unwinding", unwinding_sample}),
                          [](const testing::TestParamInfo<GoldenCase>& golden) {
                            return std::string(golden.param.name);
                          });
@@ -94,6 +95,18 @@ TEST(GoldenVariants, AllocatedOnANarrowTerminal) {
   options.selection.top = 2;
   options.width = 72;
   expect_golden("service_allocated_narrow.txt", render_text(sample.snapshot, sample.symbolizer, options));
+}
+
+TEST(GoldenVariants, UnwindingOnATerminal) {
+  Sample sample = unwinding_sample();
+  TextOptions options = text_options();
+  options.width = 80;
+  expect_golden("unwinding_narrow.txt", render_text(sample.snapshot, sample.symbolizer, options));
+}
+
+TEST(GoldenVariants, UnwindingLive) {
+  Sample sample = unwinding_sample();
+  expect_golden("unwinding_live.txt", render_live(sample.snapshot, nullptr, sample.symbolizer, live_options()));
 }
 
 TEST(GoldenVariants, Colors) {

@@ -38,7 +38,7 @@ TEST(JsonReport, KeysOfTheSchemaInOrder) {
   Sample sample = service_sample();
   const Json json = parsed(sample);
   EXPECT_EQ(keys_of(json), (Keys{"schema", "hawktrace_version", "exact", "target", "trace", "totals", "losses",
-                                 "selection", "stacks"}));
+                                 "unwinding", "selection", "stacks"}));
   EXPECT_EQ(json["schema"], "hawktrace.report/1");
   EXPECT_EQ(json["hawktrace_version"], HAWKTRACE_VERSION);
   EXPECT_EQ(keys_of(json["target"]), (Keys{"pid", "comm", "exe", "allocators"}));
@@ -50,7 +50,7 @@ TEST(JsonReport, KeysOfTheSchemaInOrder) {
   EXPECT_EQ(keys_of(json["totals"]), (Keys{"live_bytes", "live_count", "allocated_bytes", "allocated_count",
                                            "freed_bytes", "freed_count", "peak_live_bytes", "frees_of_untraced"}));
   EXPECT_EQ(keys_of(json["stacks"][0]), (Keys{"id", "live_bytes", "live_count", "allocated_bytes", "allocated_count",
-                                              "freed_bytes", "freed_count", "truncated", "frames"}));
+                                              "freed_bytes", "freed_count", "truncated", "unwound", "end", "frames"}));
   EXPECT_EQ(keys_of(json["stacks"][0]["frames"][0]),
             (Keys{"address", "module", "build_id", "module_offset", "function", "file", "line", "inlined"}));
 }
@@ -80,6 +80,68 @@ TEST(JsonReport, StacksAreSortedAndSumUpToTheTotals) {
   std::vector<int> ids;
   for (const Json& stack : json["stacks"]) ids.push_back(stack["id"]);
   EXPECT_EQ(ids, (std::vector<int>{7, 3, 12, 1}));
+}
+
+TEST(JsonReport, EachStackSaysWhatItIsWorthAndWhyItEnds) {
+  Sample sample = unwinding_sample();
+  sample.add_stack(0, {8, 1, 0, 0}, {});
+  const Json json = parsed(sample);
+  struct Expected {
+    int id;
+    bool truncated;
+    Json unwound;
+    Json end;
+  };
+  const std::vector<Expected> expected = {
+      {4, false, "complete", "outermost_frame"}, {5, false, "guessed", "outermost_frame"},
+      {6, false, "guessed", "null_return"},      {7, true, "truncated", "unsupported_rule"},
+      {8, false, "complete", "outermost_frame"}, {9, true, "truncated", "mappings_changing"},
+      {10, true, "truncated", "depth_limit"},    {0, false, nullptr, nullptr}};
+  ASSERT_EQ(json["stacks"].size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const Json& stack = json["stacks"][i];
+    EXPECT_EQ(stack["id"], expected[i].id);
+    EXPECT_EQ(stack["truncated"], expected[i].truncated) << stack;
+    EXPECT_EQ(stack["unwound"], expected[i].unwound) << stack;
+    EXPECT_EQ(stack["end"], expected[i].end) << stack;
+  }
+}
+
+TEST(JsonReport, UnwindingSumsUpAllStacksEvenThoseNotShown) {
+  Sample sample = unwinding_sample();
+  JsonOptions options;
+  options.selection.top = 1;
+  const Json json = parsed(sample, options);
+  EXPECT_EQ(json["unwinding"], Json::parse(R"({
+    "complete": {"live_bytes": 709000, "live_count": 79, "allocated_bytes": 709000, "stacks": 2},
+    "guessed": {"live_bytes": 230000, "live_count": 23, "allocated_bytes": 230000, "stacks": 2},
+    "truncated": {"live_bytes": 61000, "live_count": 16, "allocated_bytes": 61000, "stacks": 3},
+    "ends": {
+      "outermost_frame": {"live_bytes": 150000, "allocated_bytes": 150000, "stacks": 1},
+      "depth_limit": {"live_bytes": 400, "allocated_bytes": 400, "stacks": 1},
+      "unsupported_rule": {"live_bytes": 60000, "allocated_bytes": 60000, "stacks": 1},
+      "mappings_changing": {"live_bytes": 600, "allocated_bytes": 600, "stacks": 1},
+      "null_return": {"live_bytes": 80000, "allocated_bytes": 80000, "stacks": 1}},
+    "unsupported_rules": [
+      {"module": "/usr/lib/x86_64-linux-gnu/libcrypto.so.3", "reason": "CFA by an expression", "rows": 412},
+      {"module": "/usr/lib/x86_64-linux-gnu/libcrypto.so.3", "reason": "CFA from rbx", "rows": 7}],
+    "modules_without_table": ["/opt/vendor/lib/libvendor-codec.so.3"]})"));
+}
+
+TEST(JsonReport, OnlyInterruptedFramesSaySo) {
+  Sample sample = unwinding_sample();
+  const Json json = parsed(sample);
+  for (const Json& stack : json["stacks"]) {
+    for (const Json& frame : stack["frames"]) {
+      EXPECT_EQ(frame.contains("interrupted"), frame["file"] == "/src/script/node.h" || frame["line"] == 77) << frame;
+      if (frame.contains("interrupted")) {
+        EXPECT_EQ(frame["interrupted"], true);
+      }
+    }
+  }
+  const Json& frames = json["stacks"][4]["frames"];
+  EXPECT_EQ(frames[2]["line"], 9) << "of the instruction itself, not of the one before";
+  EXPECT_EQ(frames[2]["address"], frames[3]["address"]);
 }
 
 TEST(JsonReport, SelectionAppliesAndIsSaid) {

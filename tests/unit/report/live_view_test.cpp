@@ -37,7 +37,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 TEST(LiveView, FillsExactlyTheScreen) {
   Sample before = service_sample();
   for (Sample (*make)() : {empty_sample, later_service_sample, unsymbolized_sample, lossy_sample, deep_sample,
-                           hostile_sample, huge_sample}) {
+                           hostile_sample, huge_sample, unwinding_sample}) {
     Sample sample = make();
     for (const std::size_t rows : {1, 2, 5, 11, 24}) {
       for (const std::size_t columns : {1, 20, 60, 132}) {
@@ -93,6 +93,19 @@ TEST(LiveView, ChangesAndRatesAreThoseSinceThePreviousSnapshot) {
   EXPECT_TRUE(contains(screen, "+320000 B       1250     160000 B")) << screen;
   EXPECT_TRUE(contains(screen, "+65536 B          1      32768 B")) << screen;
   EXPECT_TRUE(contains(screen, "in 1273 blocks  +192768 B/s")) << screen;
+}
+
+TEST(LiveView, StacksThatAreNotCompleteAreToldWhereTheyFit) {
+  Sample sample = unwinding_sample();
+  LiveOptions options = sample_options();
+  options.interval_ns = 1'000'000'000;
+  const auto header = [&](std::size_t columns) {
+    options.columns = columns;
+    return split(render_live(sample.snapshot, nullptr, sample.symbolizer, options))[0];
+  };
+  EXPECT_TRUE(header(120).ends_with("7 stacks (23.0 % guessed, 6.1 % truncated)  every 1.0 s")) << header(120);
+  EXPECT_TRUE(header(95).ends_with("7 stacks (23.0 % guessed, 6.1 % truncated)")) << header(95);
+  EXPECT_TRUE(header(80).ends_with("7 stacks  every 1.0 s")) << header(80);
 }
 
 TEST(LiveView, NothingIsComparedAcrossAnExec) {

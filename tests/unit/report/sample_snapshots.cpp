@@ -21,7 +21,7 @@ Sample sample(std::string comm, std::string exe) {
                                               {"calloc", {}, 0x99c70, 0x99c70, "mov", true}}});
   made.snapshot.trace.attach_via = "session";
   made.snapshot.trace.live_table = "arena";
-  made.snapshot.trace.unwind = "fp";
+  made.snapshot.trace.unwind = "auto";
   made.snapshot.trace.start_unix_ns = 1'790'000'000 * kSecondNs;
   made.snapshot.trace.duration_ns = 10 * kSecondNs;
   made.snapshot.trace.kernel = "6.1.0-37-amd64";
@@ -181,6 +181,7 @@ Sample unsymbolized_sample() {
 
 Sample lossy_sample() {
   Sample made = sample("worker", "/srv/worker");
+  made.snapshot.trace.unwind = "fp";
   made.snapshot.trace.target_exited = true;
   made.snapshot.trace.exec_count = 2;
   made.snapshot.trace.verified = false;
@@ -189,6 +190,7 @@ Sample lossy_sample() {
   made.add_stack(0, {5000, 50, 1000, 10}, {});
   made.add_stack(9, {9000, 3, 0, 0}, {made.call(exe, {function("leaf(Node*)", "tree.cpp")}), recurse, recurse}).end =
       HAWK_END_DEPTH;
+  made.snapshot.stacks.back().guessed = true;
   made.snapshot.losses[HAWK_LOSS_LIVE_TABLE_FULL] = 1'200'000;
   made.snapshot.losses[HAWK_LOSS_STACK_TABLE_FULL] = 50;
   made.snapshot.losses[HAWK_LOSS_TRUNCATED_STACK] = 1;
@@ -242,6 +244,38 @@ Sample huge_sample() {
   made.add_stack(1, {kMax - 1, 1, 0, 0}, {main});
   made.add_stack(0xffffffff, {1, kMax - 1, 0, 0}, {{kMax, std::nullopt, 0}, main});
   made.snapshot.frees_of_untraced = kMax;
+  return made;
+}
+
+Sample unwinding_sample() {
+  Sample made = sample("script", "/usr/bin/script");
+  const ModuleId exe = made.add_module("/usr/bin/script", "aabbcc");
+  const ModuleId libc = made.add_module("/usr/lib/x86_64-linux-gnu/libc.so.6", "6196744a");
+  const ModuleId old = made.add_module("/opt/vendor/lib/libvendor-codec.so.3", "0ddba11");
+  const ModuleId crypto = made.add_module("/usr/lib/x86_64-linux-gnu/libcrypto.so.3", "c0ffee");
+  made.snapshot.unwind.modules_without_table = {old};
+  made.snapshot.unwind.unsupported_rules = {{crypto, "CFA by an expression", 412}, {crypto, "CFA from rbx", 7}};
+  const Frame main = made.call(exe, {function("main", "/src/script/main.c", 12)});
+  const Frame evaluate = made.call(exe, {function("evaluate(Node*)", "/src/script/evaluate.cpp", 300)});
+  const Frame jit{0x7fffdeadbeef, std::nullopt, 0};
+  made.add_stack(4, {700'000, 70, 0, 0}, {evaluate, evaluate, main});
+  made.add_stack(5, {150'000, 15, 0, 0}, {made.call(old, {function("vc_open")}), main}).guessed = true;
+  StackRecord& jitted = made.add_stack(6, {80'000, 8, 0, 0}, {evaluate, jit, evaluate, main});
+  jitted.guessed = true;
+  jitted.end = HAWK_END_NULL_RETURN;
+  made.add_stack(7, {60'000, 6, 0, 0}, {made.call(crypto, {function("sha256_init")}), made.call(crypto, {})}).end =
+      HAWK_END_UNSUPPORTED;
+  Frame interrupted = made.call(exe, {inlined("Node::next() const", "/src/script/node.h", 8)});
+  made.symbolizer.know(
+      exe, interrupted.symbol_offset() + 1,
+      {inlined("Node::next() const", "/src/script/node.h", 9), function("collect(Heap&)", "/src/script/heap.cpp", 77)});
+  interrupted.interrupted = true;
+  made.add_stack(
+      8, {9'000, 9, 0, 0},
+      {made.call(exe, {function("on_alarm(int)", "/src/script/main.c", 99)}), made.call(libc, {}), interrupted, main});
+  made.add_stack(9, {600, 6, 0, 0}, {evaluate, main}).end = HAWK_END_CHANGING;
+  made.add_stack(10, {400, 4, 0, 0}, {evaluate, evaluate, evaluate}).end = HAWK_END_DEPTH;
+  made.snapshot.losses[HAWK_LOSS_TRUNCATED_STACK] = 1;
   return made;
 }
 

@@ -35,7 +35,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 std::vector<Sample> all_samples() {
   std::vector<Sample> samples;
   for (Sample (*make)() : {empty_sample, service_sample, later_service_sample, unsymbolized_sample, lossy_sample,
-                           deep_sample, hostile_sample, huge_sample}) {
+                           deep_sample, hostile_sample, huge_sample, unwinding_sample}) {
     samples.push_back(make());
   }
   return samples;
@@ -139,6 +139,16 @@ TEST(TextReport, NoNumberIsCutOffOnAnOrdinaryTerminal) {
       EXPECT_TRUE(frame || !line.ends_with("…")) << line;
     }
   }
+}
+
+TEST(TextReport, OneLineIsMarkedAsInterrupted) {
+  Sample sample = unwinding_sample();
+  TextOptions options = sample_options();
+  const std::string text = text_of(sample, options);
+  EXPECT_TRUE(contains(text,
+                       "      Node::next() const (inlined)  script/node.h:9\n"
+                       "      collect(Heap&) (interrupted by a signal)  script/heap.cpp:77\n"))
+      << text;
 }
 
 TEST(TextReport, MinSizeIsNamed) {

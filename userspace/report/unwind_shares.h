@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "userspace/report/quantity.h"
+#include "userspace/tables/snapshot.h"
+
+namespace hawk {
+
+/// Some stacks, and what they hold together.
+struct StackGroup {
+  std::uint64_t stacks = 0;
+  Counters counters;
+
+  void add(const StackRecord& stack) {
+    ++stacks;
+    counters += stack.counters;
+  }
+  bool operator==(const StackGroup&) const = default;
+};
+
+/// How far the stacks of a snapshot can be trusted. Every stack is in one group of `by_quality`, or in `not_recorded`.
+struct UnwindShares {
+  std::array<StackGroup, HAWK_STACK_TRUNCATED + 1> by_quality;  ///< by enum hawk_stack_quality
+  std::array<StackGroup, HAWK_END_COUNT> by_end;                ///< by hawk_end; only stacks that are not complete
+  StackGroup not_recorded;                                      ///< blocks without a stack (kNoStack)
+};
+
+UnwindShares unwind_shares(const Snapshot& snapshot);
+
+/// Why some stacks are not complete.
+struct UnwindCause {
+  enum hawk_stack_quality quality = HAWK_STACK_TRUNCATED;  ///< of the stacks; never complete
+  /// Where the walk could not go on by a rule. Of truncated stacks that is where they end; a guess went on, and it is
+  /// NO_TABLE or NO_CODE where a frame's file says so, otherwise GAP.
+  hawk_end end = HAWK_END_GAP;
+  std::optional<ModuleId> module;  ///< the file at fault; nullopt: none is, or it is not known
+  StackGroup group;
+};
+
+/// The causes, those with the most bytes of `quantity` first. None under --unwind fp: guesses were asked for, and they
+/// end at the depth limit or where the chain does. Takes time for stacks that are not complete only.
+std::vector<UnwindCause> unwind_causes(const Snapshot& snapshot, Quantity quantity);
+
+}  // namespace hawk
