@@ -17,6 +17,8 @@ namespace hawk {
 namespace {
 
 constexpr const char* kVdso = "[vdso]";
+/// Between functions that are aligned to 16 bytes.
+constexpr std::uint64_t kMaxPadding = 15;
 // DWARF's numbers of the registers that functions preserve (System V ABI, AMD64 supplement, figure 3.36).
 constexpr int kRbx = 3, kRbp = 6, kRsp = 7, kR12 = 12, kReturnAddress = 16;
 
@@ -146,12 +148,20 @@ UnwoundStack LibdwUnwinder::unwind(const StackDump& dump, std::size_t max_frames
   } else if (walk.stack.end.empty()) {
     walk.stack.end = walk.is_unreadable ? "unreadable" : "libdw: " + std::string(::dwfl_errmsg(-1));
   }
+  walk.stack.ends_in_padding = !last.is_covered && is_padding(walk.last);
   return std::move(walk.stack);
 }
 
 const LibdwUnwinder::Facts& LibdwUnwinder::facts_of(std::uint64_t address) {
   const auto known = facts_.find(address);
   return known != facts_.end() ? known->second : facts_.emplace(address, find_facts(address)).first->second;
+}
+
+bool LibdwUnwinder::is_padding(std::uint64_t address) {
+  for (std::uint64_t before = 1; before <= kMaxPadding; ++before) {
+    if (facts_of(address - before).is_covered) return true;
+  }
+  return false;
 }
 
 LibdwUnwinder::Facts LibdwUnwinder::find_facts(std::uint64_t address) const {

@@ -57,6 +57,8 @@ class LibdwUnwinder {
   void report_modules(std::string_view maps);
   const Facts& facts_of(std::uint64_t address);
   Facts find_facts(std::uint64_t address) const;
+  /// Whether an address without function lies where one ends that could be followed by padding up to there.
+  bool is_padding(std::uint64_t address);
 
   struct Freer {
     void operator()(Dwfl* dwfl) const { dwfl_end(dwfl); }
