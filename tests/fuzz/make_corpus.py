@@ -112,6 +112,48 @@ REQUESTED_SIZES = {
 }
 
 
+def stack(pc, rsp, rbp, words, depth=255, guesses=0):
+    """Of unwind_fuzz.cpp: the function of rule n begins at 0x1000 + 16 n, the stack at 0x8000."""
+    return struct.pack('<BBHHH', guesses, depth, pc, rsp, rbp) + b''.join(struct.pack('<Q', word) for word in words)
+
+
+def function(rule, offset=8):
+    return 0x1000 + 16 * rule + offset
+
+
+# By number: those without operands (bpf/unwind_layout.h), then those that unwind_fuzz.cpp adds.
+GAP, SIGNAL, END, BY_FP, ADD_8, ADD_16, PUSHED_RBP, LARGE, BACK, ODD, FRAME = 2, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18
+FAR_RBP, FAR, RBP_AT_SP, RBP_LOST, REALIGNED, LOADED, PLT = range(19, 26)
+STACKS = {
+    'one_frame': stack(function(END), 0x8000, 0, []),
+    'plain': stack(function(ADD_8), 0x8000, 0, [function(ADD_16), 1, function(END)]),
+    'saved_rbp': stack(function(PUSHED_RBP), 0x8000, 1, [0, 0, 0x8030, function(FRAME), 0, 0, 0, function(END)]),
+    'frame_pointers': stack(0x3010, 0x8000, 0x8008, [0, 0x8018, 0x3020, 0x8028, 0, function(END)], guesses=1),
+    'guesses_end': stack(function(GAP), 0x8000, 0x7ff0, [0, 0], guesses=1),
+    'no_guesses': stack(0x3010, 0x8000, 0x8008, [0, 0x8018, 0x3020]),
+    'recursion': stack(function(ADD_8), 0x8000, 0, [function(ADD_8)] * 300),
+    'depth': stack(function(ADD_8), 0x8000, 0, [function(ADD_8)] * 9, depth=4),
+    'signal': stack(function(SIGNAL), 0x8000, 0, [0] * 15 + [0x8010, 0, 0, 0, 0, 0x80b0, function(ADD_8, 0)]
+                    + [function(END)] * 2),
+    'signals_without_end': stack(function(SIGNAL), 0x8000, 0, [0] * 20 + [0x8000, function(SIGNAL)]),
+    'realigned': stack(function(REALIGNED), 0x8000, 0x8010, [0, 0x8030, 0x8040, 0, 0, function(FRAME), 0, 0, 0,
+                                                             function(END)]),
+    'loaded_between_words': stack(function(LOADED), 0x8000, 0, [0, 0]),
+    'stub': stack(function(PLT), 0x8000, 0, [function(PLT, 12), 1, function(END)]),
+    'backwards': stack(function(BACK), 0x8008, 0, [function(END)]),
+    'odd': stack(function(ODD), 0x8000, 0, [function(END)] * 4),
+    'rbp_at_rsp': stack(function(RBP_AT_SP), 0x8000, 0, [0, 0x8018, function(FRAME), 0, function(END)]),
+    'rbp_lost': stack(function(RBP_LOST), 0x8000, 0, [0, 0, function(FRAME), 0, function(END)]),
+    'past_the_stack': stack(function(LARGE), 0x8000, 0, [0]),
+    'far': stack(function(FAR), 0x8000, 0, [0, 0x8000]),
+    'far_rbp': stack(function(FAR_RBP), 0x8000, 0x8000, [0, 0, function(END)]),
+    'returns_to_zero': stack(function(ADD_8), 0x8000, 0, [0]),
+    'no_code': stack(function(ADD_8), 0x8000, 0, [0x9000]),
+    'each_kind': stack(function(ADD_8), 0x8000, 0x8000, [function(rule) for rule in (12, 13, 14, 18, 21, 25, 7, 10, 9)]),
+    'header_only': stack(0, 0, 0, [])[:7],
+}
+
+
 def encoded(words):
     """Words separated by NUL; \\udcXX stands for the byte XX."""
     return b'\0'.join(word.encode('utf-8', 'surrogateescape') for word in words)
@@ -224,6 +266,7 @@ def corpora(cwd):
         'call_site': {name: bytes.fromhex(code).ljust(15 if 'short' in name else 17, b'\x90')
                       for name, code in CALL_SITES.items()},
         'requested_size': REQUESTED_SIZES,
+        'unwind': STACKS,
         'elf_image': elf_images(cwd),
         'symbolizer': modules(cwd),
         'unwind_table': unwind_tables(cwd),
