@@ -25,7 +25,7 @@ std::uint64_t parting_frame(const HostWalk& ours, const UnwoundStack& theirs) {
   return same == 0 ? 0 : ours.frames[same - 1] & ~HAWK_FRAME_INTERRUPTED;
 }
 
-void book_difference(const HostWalk& ours, const UnwoundStack& theirs, const LibdwUnwinder& libdw, Comparison& into) {
+void book_difference(const HostWalk& ours, const UnwoundStack& theirs, LibdwUnwinder& libdw, Comparison& into) {
   const std::uint64_t at = parting_frame(ours, theirs);
   const AllowedDifference* allowed =
       find_allowed({libdw.module_of(at), libdw.symbol_of(at), end_name(ours.end), theirs.end});
@@ -36,15 +36,16 @@ void book_difference(const HostWalk& ours, const UnwoundStack& theirs, const Lib
   ++into.unknown[fmt::format("after {}: ours {}, libdw {}", libdw.name_of(at), end_name(ours.end), theirs.end)];
 }
 
-void book(const HostWalk& ours, const UnwoundStack& theirs, const LibdwUnwinder& libdw, Comparison& into) {
-  const bool is_equal = ours.frames == theirs.frames && is_complete(ours) == theirs.is_complete;
+void book(const HostWalk& ours, const UnwoundStack& theirs, LibdwUnwinder& libdw, Comparison& into) {
+  const bool is_equal = ours.frames == theirs.frames;
+  const bool is_same = is_equal && is_complete(ours) == theirs.is_complete;
   ++into.stacks;
   into.frames += ours.frames.size();
   into.equal += is_equal;
   into.complete += is_complete(ours);
   into.depth_limited += is_equal && ours.end == HAWK_END_DEPTH;
-  if (!is_equal) book_difference(ours, theirs, libdw, into);
-  if (is_equal && !is_complete(ours)) {
+  if (!is_same) book_difference(ours, theirs, libdw, into);
+  if (is_same && !is_complete(ours)) {
     ++into.incomplete[ours.end == HAWK_END_DEPTH
                           ? std::string("deeper than HAWK_MAX_FRAMES")
                           : fmt::format("{} after {}", end_name(ours.end), libdw.name_of(parting_frame(ours, theirs)))];

@@ -52,7 +52,8 @@ struct Comparison {
   std::size_t cut = 0;                       ///< dumps that do not hold all of their stack
   std::size_t code_ranges = 0;               ///< most of one process
   std::map<std::string, std::size_t> known;  ///< differences, by the allow-list's cause
-  /// Other differences, and stacks that both leave incomplete: where and why, and how often.
+  /// Other differences, also of whether a stack is complete; and stacks that both leave incomplete: where and why, and
+  /// how often.
   std::map<std::string, std::size_t> unknown, incomplete;
 
   double equal_percent() const { return percent(equal); }

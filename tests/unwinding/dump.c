@@ -97,7 +97,9 @@ static struct {
 static __thread uint64_t random_state __attribute__((tls_model("initial-exec")));
 static __thread bool is_inside __attribute__((tls_model("initial-exec")));
 
-__attribute__((constructor)) static void read_options(void) {
+/* Other libraries' constructors allocate before one of ours would run; the environment is there before all of them. */
+static void read_options(void) {
+  if (options.ready || !environ) return;
   const char* directory = getenv(HAWK_DUMP_DIRECTORY);
   const char* every = getenv(HAWK_DUMP_EVERY);
   const char* limit = getenv(HAWK_DUMP_LIMIT);
@@ -242,6 +244,7 @@ void hawk_dump_call(const struct entry* entry, uint64_t pc) {
   is_inside = true;
   resolve(&hawk_dump_posix_memalign, "posix_memalign");
   resolve(&hawk_dump_aligned_alloc, "aligned_alloc");
+  read_options();
   bool is_first = random_state == 0;
   hawk_dump_countdown = 0; /* until the options are known: ask again with the next call */
   if (options.ready) {

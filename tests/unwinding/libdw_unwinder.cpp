@@ -19,6 +19,8 @@ namespace {
 constexpr const char* kVdso = "[vdso]";
 /// Between functions that are aligned to 16 bytes.
 constexpr std::uint64_t kMaxPadding = 15;
+/// Of the code at a dynamic linker's entry point, which has some 60.
+constexpr std::uint64_t kMaxEntryBytes = 128;
 // DWARF's numbers of the registers that functions preserve (System V ABI, AMD64 supplement, figure 3.36).
 constexpr int kRbx = 3, kRbp = 6, kRsp = 7, kR12 = 12, kReturnAddress = 16;
 
@@ -148,7 +150,8 @@ UnwoundStack LibdwUnwinder::unwind(const StackDump& dump, std::size_t max_frames
   } else if (walk.stack.end.empty()) {
     walk.stack.end = walk.is_unreadable ? "unreadable" : "libdw: " + std::string(::dwfl_errmsg(-1));
   }
-  walk.stack.ends_in_padding = !last.is_covered && is_padding(walk.last);
+  walk.stack.ends_at_entry = !last.is_covered && is_entry(walk.last);
+  walk.stack.ends_in_padding = !last.is_covered && !walk.stack.ends_at_entry && is_padding(walk.last);
   return std::move(walk.stack);
 }
 
@@ -162,6 +165,19 @@ bool LibdwUnwinder::is_padding(std::uint64_t address) {
     if (facts_of(address - before).is_covered) return true;
   }
   return false;
+}
+
+bool LibdwUnwinder::is_entry(std::uint64_t address) {
+  Dwfl_Module* module = ::dwfl_addrmodule(dwfl_.get(), address);
+  GElf_Addr bias = 0;
+  GElf_Ehdr header;
+  if (!module || !::gelf_getehdr(::dwfl_module_getelf(module, &bias), &header) || !header.e_entry) return false;
+  const std::uint64_t offset = address - (header.e_entry + bias);
+  if (offset >= kMaxEntryBytes) return false;
+  for (std::uint64_t before = 0; before <= offset; ++before) {
+    if (facts_of(address - before).is_covered) return false;
+  }
+  return true;
 }
 
 LibdwUnwinder::Facts LibdwUnwinder::find_facts(std::uint64_t address) const {
@@ -190,7 +206,8 @@ std::string LibdwUnwinder::module_of(std::uint64_t address) const {
       .filename();
 }
 
-std::string LibdwUnwinder::symbol_of(std::uint64_t address) const {
+std::string LibdwUnwinder::symbol_of(std::uint64_t address) {
+  if (is_entry(address - 1)) return kEntryPoint;
   Dwfl_Module* module = ::dwfl_addrmodule(dwfl_.get(), address);
   const char* name = module ? ::dwfl_module_addrname(module, address) : nullptr;
   return name ? name : "";
@@ -199,10 +216,12 @@ std::string LibdwUnwinder::symbol_of(std::uint64_t address) const {
 std::string LibdwUnwinder::name_of(std::uint64_t address) const {
   Dwfl_Module* module = ::dwfl_addrmodule(dwfl_.get(), address);
   if (!module) return "no code";
+  Dwarf_Addr start = 0;
+  ::dwfl_module_info(module, nullptr, &start, nullptr, nullptr, nullptr, nullptr, nullptr);
   GElf_Off offset = 0;
   GElf_Sym symbol{};
   const char* name = ::dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
-  return fmt::format("{} {}+{:#x}", module_of(address), name ? name : "?", offset);
+  return fmt::format("{} {}+{:#x}", module_of(address), name ? name : "", name ? offset : address - start);
 }
 
 }  // namespace hawk

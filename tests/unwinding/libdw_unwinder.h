@@ -22,6 +22,8 @@ namespace hawk {
 /// end.
 class LibdwUnwinder {
  public:
+  static constexpr const char* kEntryPoint = "(entry point)";
+
   /// `maps`: must outlive this.
   explicit LibdwUnwinder(std::string_view maps);
   ~LibdwUnwinder();
@@ -32,8 +34,9 @@ class LibdwUnwinder {
   UnwoundStack unwind(const StackDump& dump, std::size_t max_frames);
   /// "libc.so.6 malloc+0x10", for messages.
   std::string name_of(std::uint64_t address) const;
-  /// The nearest symbol before an address, of those that are there; empty: none.
-  std::string symbol_of(std::uint64_t address) const;
+  /// The nearest symbol before a return address, of those that are there; kEntryPoint in code without function that
+  /// begins where the kernel enters the file; empty: none.
+  std::string symbol_of(std::uint64_t address);
   /// File name of the code at an address; empty: there is none.
   std::string module_of(std::uint64_t address) const;
 
@@ -59,6 +62,8 @@ class LibdwUnwinder {
   Facts find_facts(std::uint64_t address) const;
   /// Whether an address without function lies where one ends that could be followed by padding up to there.
   bool is_padding(std::uint64_t address);
+  /// Whether an address without function is in the code that begins at the file's entry point.
+  bool is_entry(std::uint64_t address);
 
   struct Freer {
     void operator()(Dwfl* dwfl) const { dwfl_end(dwfl); }
