@@ -188,16 +188,14 @@ void Session::drain() {
   const auto began = std::chrono::steady_clock::now();
   const Drained drained = tracer_.drain();
   longest_drain_ = std::max<std::chrono::nanoseconds>(longest_drain_, std::chrono::steady_clock::now() - began);
-  if (drained.exec_epoch != model_.exec_epoch()) {
-    if (drained.exec_epoch > subject_.own_execs) probing_.program_replaced();
-    take_mappings_again();
-  }
+  const bool is_replaced = drained.exec_epoch != model_.exec_epoch() && drained.exec_epoch > subject_.own_execs;
+  if (is_replaced) probing_.program_replaced();
   // After the books: the mapping of every stack in them has been announced by then.
   take_mapping_events();
   model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });
   // Of what is unmapped nobody tells us. After the stacks, whose frames may lie there.
-  const bool running = duration_ == std::chrono::nanoseconds{};
-  if (running && tracer_.code_ranges_are_stale()) take_mappings_again();
+  const bool is_running = duration_ == std::chrono::nanoseconds{};
+  if (is_replaced || (is_running && tracer_.code_ranges_are_stale())) take_mappings_again();
 }
 
 Result<void> Session::end(bool verify) {
