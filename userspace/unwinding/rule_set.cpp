@@ -1,8 +1,5 @@
 #include "userspace/unwinding/rule_set.h"
 
-#include <array>
-#include <cstring>
-
 #include "userspace/unwinding/x86_64.h"
 
 namespace hawk {
@@ -14,19 +11,21 @@ constexpr std::size_t kSlots = 1u << kSlotBits;
 constexpr std::size_t kMaxSteps = 64;
 static_assert(kSlots == 4 * HAWK_MAX_RULES);
 
-using Words = std::array<std::uint64_t, 2>;
-static_assert(sizeof(Words) == sizeof(hawk_rule));
-
-Words words_of(const hawk_rule& rule) {
-  Words words;
-  std::memcpy(words.data(), &rule, sizeof(rule));
-  return words;
+/// Field by field, here and in is_same(): a rule that was stored in pieces a moment ago and is read as a whole waits
+/// for the processor to put it together, which took a tenth of all time.
+std::size_t first_slot(const hawk_rule& rule) {
+  constexpr std::uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xd6e8feb86659fd93, kOdd3 = 0xc2b2ae3d27d4eb4f;
+  const std::uint64_t mixed = static_cast<std::uint32_t>(rule.cfa_offset) * kOdd1 +
+                              static_cast<std::uint32_t>(rule.fp_offset) * kOdd2 +
+                              static_cast<std::uint32_t>(rule.load_offset) * kOdd3 + rule.kind * (kOdd1 >> 7 | 1) +
+                              rule.base * (kOdd2 >> 7 | 1) + rule.fp_place * (kOdd3 >> 7 | 1) + rule.is_guess;
+  return ((mixed ^ (mixed >> 32)) * kOdd2) >> (64 - kSlotBits);
 }
 
-std::size_t first_slot(const Words& words) {
-  constexpr std::uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xd6e8feb86659fd93;
-  const std::uint64_t mixed = (words[0] ^ (words[1] * kOdd2)) * kOdd1;
-  return ((mixed ^ (mixed >> 32)) * kOdd2) >> (64 - kSlotBits);
+bool is_same(const hawk_rule& one, const hawk_rule& other) {
+  return one.cfa_offset == other.cfa_offset && one.fp_offset == other.fp_offset &&
+         one.load_offset == other.load_offset && one.kind == other.kind && one.base == other.base &&
+         one.fp_place == other.fp_place && one.is_guess == other.is_guess;
 }
 
 bool has_operands(std::uint8_t kind) {
@@ -50,11 +49,10 @@ RuleSet::RuleSet() : slots_(kSlots) {
 
 std::uint32_t RuleSet::number_of(const hawk_rule& rule) {
   if (!has_operands(rule.kind)) return rule.kind;
-  const Words words = words_of(rule);
-  std::size_t slot = first_slot(words);
+  std::size_t slot = first_slot(rule);
   for (std::size_t step = 0; step < kMaxSteps; ++step, slot = (slot + 1) % kSlots) {
     const std::uint16_t number = slots_[slot];
-    if (number != 0 && words_of(rules_[number]) == words) return number;
+    if (number != 0 && is_same(rules_[number], rule)) return number;
     if (number == 0 && rules_.size() < HAWK_MAX_RULES) {
       slots_[slot] = static_cast<std::uint16_t>(rules_.size());
       rules_.push_back(rule);

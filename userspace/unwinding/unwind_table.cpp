@@ -37,10 +37,13 @@ InitialState initial_state(const CommonRecord& common, FrameProgram& program) {
   return {.state = program.state(), .flaw = program.flaw()};
 }
 
-bool comes_before(const FunctionRecord& one, const FunctionRecord& other) {
-  return std::tuple(one.begin, other.bytes, one.instructions_at) <
-         std::tuple(other.begin, one.bytes, other.instructions_at);
-}
+/// Not a function, which sorting would call through a pointer.
+struct ComesBefore {
+  bool operator()(const FunctionRecord& one, const FunctionRecord& other) const {
+    if (one.begin != other.begin) return one.begin < other.begin;
+    return std::tuple(other.bytes, one.instructions_at) < std::tuple(one.bytes, other.instructions_at);
+  }
+};
 
 class TableReader {
  public:
@@ -51,8 +54,8 @@ class TableReader {
     records_ = read_frame_records(section_, unsupported_);
     for (const CommonRecord& common : records_.commons) initial_.push_back(initial_state(common, program_));
     std::vector<FunctionRecord>& functions = records_.functions;
-    if (!std::is_sorted(functions.begin(), functions.end(), comes_before)) {
-      std::sort(functions.begin(), functions.end(), comes_before);
+    if (!std::is_sorted(functions.begin(), functions.end(), ComesBefore())) {
+      std::sort(functions.begin(), functions.end(), ComesBefore());
     }
     UnwindTable table;
     if (!functions.empty()) {
