@@ -18,7 +18,7 @@ struct hawk_cache_place {
 	__u64 tag;
 };
 
-static inline __attribute__((always_inline)) struct hawk_cache_place hawk_cache_place(__u64 address, __u32 generation)
+static inline __attribute__((always_inline)) struct hawk_cache_place hawk_place_in_cache(__u64 address, __u32 generation)
 {
 	__u64 product = address * HAWK_CACHE_MULTIPLIER & ((1ull << HAWK_ADDRESS_BITS) - 1);
 	struct hawk_cache_place place = {
@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) struct hawk_cache_place hawk_cache_
  * in generation 0. */
 static inline __attribute__((always_inline)) __u32 hawk_find_first_cached(const __u64 *cache, __u64 address, __u32 generation)
 {
-	struct hawk_cache_place place = hawk_cache_place(address, generation);
+	struct hawk_cache_place place = hawk_place_in_cache(address, generation);
 	__u64 number = cache[place.first & (2 * HAWK_CACHE_SETS - 2)] ^ place.tag;
 
 	return number <= HAWK_CACHE_RULE_MASK && !(address >> HAWK_ADDRESS_BITS) ? (__u32)number : 0;
@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) __u32 hawk_find_first_cached(const 
 static inline __attribute__((always_inline)) __u32 hawk_find_second_cached(const __u64 *cache, __u64 address,
 									     __u32 generation)
 {
-	struct hawk_cache_place place = hawk_cache_place(address, generation);
+	struct hawk_cache_place place = hawk_place_in_cache(address, generation);
 	__u64 number = cache[(place.first & (2 * HAWK_CACHE_SETS - 2)) + 1] ^ place.tag;
 
 	return number <= HAWK_CACHE_RULE_MASK && !(address >> HAWK_ADDRESS_BITS) ? (__u32)number : 0;
@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) __u32 hawk_find_second_cached(const
 /* Caches a rule in place of the older one of the two that its set has. */
 static inline __attribute__((always_inline)) void hawk_cache_rule(__u64 *cache, __u64 address, __u32 generation, __u32 number)
 {
-	struct hawk_cache_place place = hawk_cache_place(address, generation);
+	struct hawk_cache_place place = hawk_place_in_cache(address, generation);
 	__u64 *set = &cache[place.first & (2 * HAWK_CACHE_SETS - 2)];
 
 	if (!generation || address >> HAWK_ADDRESS_BITS)

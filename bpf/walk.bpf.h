@@ -196,52 +196,51 @@ static __always_inline int hawk_step_unruled(struct hawk_thread *thread, __u32 k
 	return settings.unwind == HAWK_UNWIND_AUTO ? HAWK_STEP_GUESS : HAWK_STEP_NONE;
 }
 
-/* Walks from where thread->walk stands to the end. */
-static __always_inline void finish_walk(struct hawk_thread *thread)
+/* Along frame pointers nothing but the innermost frames is known better. */
+static __always_inline bool begin_along_frame_pointers(struct hawk_thread *thread)
 {
+	thread->walk.is_guessed = 1;
+	for (int step = 0; step < HAWK_MAX_FRAMELESS_STEPS; step++) {
+		if (!frameless_step(thread))
+			break;
+	}
+	thread->walk.end = HAWK_END_NO_PROGRESS;
+	return thread->walk.fp >= thread->walk.sp;
+}
+
+/* One walk, from beginning to end. */
+static __always_inline void walk_once(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp, __u32 generation)
+{
+	thread->view.page = HAWK_NO_VIEW;
+	thread->window_bytes = 0;
+	hawk_begin_walk(thread, hawk_hash_start(state.exec_epoch), pc, sp, fp, generation);
+	if (settings.unwind == HAWK_UNWIND_FP && !begin_along_frame_pointers(thread))
+		return;
 	for (int i = 0; i < HAWK_MAX_FRAMES / HAWK_STEPS_AT_ONCE + 1; i++) {
 		if (!hawk_walk_some(thread))
 			break;
 	}
 }
 
-/* Not static: checked once by the verifier. */
-__noinline int walk_from(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
+/* Whether what was read directly counts: each page must have been the target's to the end. */
+static __always_inline bool walk_holds(const struct hawk_thread *thread)
 {
-	if (!thread)
-		return 0;
-	__u32 generation = settings.unwind == HAWK_UNWIND_FP ? 0 : rule_generation(thread);
-
-	thread->view.page = HAWK_NO_VIEW;
-	thread->window_bytes = 0;
-	hawk_begin_walk(thread, hawk_hash_start(state.exec_epoch), pc, sp, fp, generation);
-	if (settings.unwind == HAWK_UNWIND_FP) {
-		thread->walk.is_guessed = 1;
-		for (int step = 0; step < HAWK_MAX_FRAMELESS_STEPS; step++) {
-			if (!frameless_step(thread))
-				break;
-		}
-		thread->walk.end = HAWK_END_NO_PROGRESS;
-		if (thread->walk.fp < thread->walk.sp)
-			return 0;
-	}
-	finish_walk(thread);
-	return 0;
+	return thread->reads_directly && (thread->view.page == HAWK_NO_VIEW || view_holds(&thread->view));
 }
 
 /* Fills thread->frames and thread->walk. pc, sp, fp: as they are in the caller of the allocator. */
 static __always_inline void walk_stack(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
 {
-	thread->reads_directly = settings.may_read_directly && state.direct_map;
-	if (thread->reads_directly) {
-		walk_from(thread, pc, sp, fp);
-		/* What was read counts only if the page was the target's to the end. */
-		if (!thread->reads_directly || (thread->view.page != HAWK_NO_VIEW && !view_holds(&thread->view))) {
-			thread->reads_directly = 0;
-			walk_from(thread, pc, sp, fp);
-		}
-	} else {
-		walk_from(thread, pc, sp, fp);
+	__u32 generation = settings.unwind == HAWK_UNWIND_FP ? 0 : rule_generation(thread);
+
+	__u32 reads_directly = settings.may_read_directly && state.direct_map;
+
+	thread->reads_directly = reads_directly;
+	for (int attempt = 0; attempt < 2; attempt++) {
+		walk_once(thread, pc, sp, fp, generation);
+		if (!reads_directly || walk_holds(thread))
+			break;
+		reads_directly = thread->reads_directly = 0;
 	}
 	thread->walk.hash = hawk_hash_end(thread->walk.hash, &thread->walk);
 }
