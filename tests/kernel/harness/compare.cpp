@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 namespace hawk {
 namespace {
@@ -52,7 +53,57 @@ std::map<std::string, Numbers> sum_by_site(const Report& report, const Ledger& l
   return sums;
 }
 
+/// Whether a stack that was noted begins with `found`.
+bool is_beginning(const NotedStack& found, const std::set<NotedStack>& noted) {
+  return std::any_of(noted.begin(), noted.end(), [&](const NotedStack& whole) {
+    return whole.first == found.first && whole.second.size() > found.second.size() &&
+           std::equal(found.second.begin(), found.second.end(), whole.second.begin());
+  });
+}
+
+std::string text_of(const NotedStack& stack) {
+  std::string text = stack.first;
+  for (const std::uint64_t address : stack.second) text += " < " + std::to_string(address);
+  return text;
+}
+
+NotedStack noted_form(const ReportStack& stack) { return {stack.direct_caller(), stack.addresses_above()}; }
+
+/// Every stack that the ledger noted is there. One example of what is wrong is enough.
+void expect_all_noted(const Report& report, const Ledger& ledger) {
+  std::set<NotedStack> found;
+  for (const ReportStack& stack : report.stacks) found.insert(noted_form(stack));
+  for (const NotedStack& stack : ledger.stacks) ASSERT_TRUE(found.contains(stack)) << "missing: " << text_of(stack);
+}
+
+void expect_unwound(const Report& report, const Ledger& ledger) {
+  std::set<std::string> noting;
+  for (const NotedStack& stack : ledger.stacks) noting.insert(stack.first);
+  std::uint64_t incomplete = 0;
+  std::string example;
+  for (const ReportStack& stack : report.stacks) {
+    if (noting.contains(stack.direct_caller())) expect_noted_or_flagged(stack, ledger);
+    if (testing::Test::HasFailure()) return;  // one example is enough
+    if (stack.unwound == "complete") continue;
+    ++incomplete;
+    example = stack.unwound + ", " + stack.end + ": " + stack.text();
+  }
+  const auto announced = ledger.values.find("incomplete_stacks");
+  EXPECT_EQ(incomplete, announced == ledger.values.end() ? 0 : announced->second) << "not complete, one: " << example;
+  if (incomplete == 0) expect_all_noted(report, ledger);
+}
+
 }  // namespace
+
+void expect_noted_or_flagged(const ReportStack& stack, const Ledger& ledger) {
+  const NotedStack found = noted_form(stack);
+  if (stack.unwound == "complete") {
+    EXPECT_TRUE(ledger.stacks.contains(found)) << "was never called so: " << stack.text() << "\n" << text_of(found);
+  } else if (stack.unwound == "truncated") {
+    EXPECT_TRUE(is_beginning(found, ledger.stacks)) << "was never called so: " << stack.text() << "\n"
+                                                    << text_of(found);
+  }
+}
 
 void expect_sound(const Report& report) {
   Numbers sum;
@@ -80,6 +131,7 @@ void expect_equal(const Report& report, const Ledger& ledger) {
   if (const auto frees = ledger.values.find("untraced_frees"); frees != ledger.values.end()) {
     EXPECT_EQ(report.frees_of_untraced, frees->second) << "frees of blocks older than the trace";
   }
+  if (report.unwind != "fp") expect_unwound(report, ledger);
 }
 
 }  // namespace hawk

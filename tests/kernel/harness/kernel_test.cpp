@@ -2,13 +2,18 @@
 
 #include <utility>
 
+#include "tests/kernel/harness/ledger.h"
+
 namespace hawk {
 namespace {
 
 class KernelTest : public testing::Test {
  public:
   KernelTest(std::function<void(Way)> body, Way way) : body_(std::move(body)), way_(way) {}
-  void TestBody() override { body_(way_); }
+  void TestBody() override {
+    use_frameless_ledgers(unwind(way_) == "cfi");
+    body_(way_);
+  }
 
  private:
   std::function<void(Way)> body_;

@@ -7,6 +7,8 @@
 namespace hawk {
 namespace {
 
+std::string ledger_directory = HAWK_LEDGER_DIR;
+
 Numbers read_numbers(std::istringstream& from) {
   Numbers numbers;
   from >> numbers.allocated_bytes >> numbers.allocated_count >> numbers.freed_bytes >> numbers.freed_count;
@@ -17,6 +19,13 @@ std::uint64_t read_number(std::istringstream& from) {
   std::uint64_t number = 0;
   from >> number;
   return number;
+}
+
+std::vector<std::uint64_t> read_addresses(std::istringstream& from) {
+  std::vector<std::uint64_t> addresses;
+  for (std::uint64_t address = 0; from >> address;) addresses.push_back(address);
+  from.clear();
+  return addresses;
 }
 
 /// One line that is not "done".
@@ -32,6 +41,8 @@ void read_entry(const std::string& line, Ledger& into) {
     into.losses[name] = read_number(words);
   } else if (kind == "value") {
     into.values[name] = read_number(words);
+  } else if (kind == "stack") {
+    into.stacks.emplace(name, read_addresses(words));
   } else if (kind == "foreign") {
     into.foreign[name] = read_number(words);
   } else {
@@ -77,7 +88,11 @@ Ledger read_ledger(ChildProcess& from) {
 }
 
 std::string ledger_path(const std::string& name) {
-  return name.starts_with("/") ? name : std::string(HAWK_LEDGER_DIR) + "/" + name;
+  return name.starts_with("/") ? name : ledger_directory + "/" + name;
+}
+
+void use_frameless_ledgers(bool frameless) {
+  ledger_directory = frameless ? HAWK_FRAMELESS_LEDGER_DIR : HAWK_LEDGER_DIR;
 }
 
 }  // namespace hawk

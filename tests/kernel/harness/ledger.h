@@ -4,7 +4,9 @@
 #include <map>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/kernel/harness/child_process.h"
@@ -23,12 +25,16 @@ struct Numbers {
 };
 std::ostream& operator<<(std::ostream& to, const Numbers& numbers);
 
+/// The direct caller of the allocator, and the return addresses from there outwards.
+using NotedStack = std::pair<std::string, std::vector<std::uint64_t>>;
+
 /// What a ledger program wrote down: the truth.
 struct Ledger {
   std::map<std::string, Numbers> sites;          ///< by function
   std::map<std::string, std::uint64_t> losses;   ///< by name in the JSON; all others must be zero
   std::map<std::string, std::uint64_t> values;   ///< for the tests; "stacks" and "untraced_frees" are always checked
   std::map<std::string, std::uint64_t> foreign;  ///< by function: allocations that were also freed
+  std::set<NotedStack> stacks;                   ///< of functions that note them: all that they were called with
   std::optional<Numbers> totals;  ///< of everything in the process, known to ledgers/counting_allocator.c only
 };
 
@@ -50,7 +56,9 @@ class LedgerProgram : public ChildProcess {
 /// Reads the ledger's lines up to "done".
 Ledger read_ledger(ChildProcess& from);
 
-/// Path of a ledger program; one that is a path already stays.
+/// Path of a ledger program, or of a library that they use; one that is a path already stays.
 std::string ledger_path(const std::string& name);
+/// Whether ledger_path leads to the programs that were built without frame pointers, by several compilers.
+void use_frameless_ledgers(bool frameless);
 
 }  // namespace hawk

@@ -23,22 +23,44 @@ std::string without_parameters(const std::string& function) {
 
 ReportFrame read_frame(const json& from) {
   const json& function = from.at("function");
-  return {function.is_null() ? "" : without_parameters(function.get<std::string>()), from.at("inlined").get<bool>()};
+  return {function.is_null() ? "" : without_parameters(function.get<std::string>()), from.at("inlined").get<bool>(),
+          std::stoull(from.at("address").get<std::string>(), nullptr, 16)};
 }
 
 ReportStack read_stack(const json& from) {
-  ReportStack stack{.numbers = read_counters(from), .live = read_live(from), .truncated = from.at("truncated")};
+  ReportStack stack{
+      .numbers = read_counters(from), .live = read_live(from), .unwound = from.at("unwound"), .end = from.at("end")};
   for (const json& frame : from.at("frames")) stack.frames.push_back(read_frame(frame));
   return stack;
 }
 
 }  // namespace
 
-std::string ReportStack::direct_caller() const {
+std::vector<const ReportFrame*> ReportStack::outer_frames() const {
+  std::vector<const ReportFrame*> found;
   for (const ReportFrame& frame : frames) {
-    if (!frame.inlined && !frame.function.starts_with("operator new")) return frame.function;
+    if (frame.inlined || (found.empty() && frame.function.starts_with("operator new"))) continue;
+    found.push_back(&frame);
   }
-  return {};
+  return found;
+}
+
+std::string ReportStack::direct_caller() const {
+  const std::vector<const ReportFrame*> from_caller = outer_frames();
+  return from_caller.empty() ? std::string() : from_caller.front()->function;
+}
+
+std::vector<std::string> ReportStack::functions() const {
+  std::vector<std::string> names;
+  for (const ReportFrame* frame : outer_frames()) names.push_back(frame->function);
+  return names;
+}
+
+std::vector<std::uint64_t> ReportStack::addresses_above() const {
+  std::vector<std::uint64_t> addresses;
+  for (const ReportFrame* frame : outer_frames()) addresses.push_back(frame->address);
+  if (!addresses.empty()) addresses.erase(addresses.begin());
+  return addresses;
 }
 
 std::string ReportStack::text() const {
@@ -64,6 +86,7 @@ Report read_report(const std::string& path) {
   Report report{.exact = root.at("exact"),
                 .attach_via = trace.at("attach_via"),
                 .live_table = trace.at("live_table"),
+                .unwind = trace.at("unwind"),
                 .target_exited = trace.at("target_exited"),
                 .exec_count = trace.at("exec_count"),
                 .totals = read_counters(root.at("totals")),

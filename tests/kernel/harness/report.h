@@ -16,18 +16,28 @@ namespace hawk {
 struct ReportFrame {
   std::string function;  ///< empty: unknown. Without the parameters of a C++ function.
   bool inlined = false;
+  std::uint64_t address = 0;  ///< the return address, or that of an instruction which a signal interrupted
 };
 
 struct ReportStack {
   Numbers numbers;
-  Numbers live;  ///< live bytes and count, in the first two fields
-  bool truncated = false;
+  Numbers live;         ///< live bytes and count, in the first two fields
+  std::string unwound;  ///< "complete", "guessed" or "truncated"
+  std::string end;      ///< why the walk ended
   std::vector<ReportFrame> frames = {};
 
   /// The first function that is neither inlined nor a form of operator new: the direct caller of the allocator.
   std::string direct_caller() const;
+  /// Functions that are not inlined, innermost first, from the direct caller of the allocator on.
+  std::vector<std::string> functions() const;
+  /// The frames of these without the first one, by address.
+  std::vector<std::uint64_t> addresses_above() const;
   /// All function names, innermost first.
   std::string text() const;
+
+ private:
+  /// Those that are no inlined calls, from the direct caller of the allocator on.
+  std::vector<const ReportFrame*> outer_frames() const;
 };
 
 /// A JSON report of hawktrace, as far as the tests compare it.
@@ -35,6 +45,7 @@ struct Report {
   bool exact = false;
   std::string attach_via;
   std::string live_table;
+  std::string unwind;
   bool target_exited = false;
   std::uint64_t exec_count = 0;
   std::optional<bool> verified = {};

@@ -19,12 +19,42 @@ std::chrono::milliseconds since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
 }
 
+struct WayParts {
+  const char* name;
+  const char* attach_via;
+  const char* live_table;
+  const char* unwind;
+};
+
+/// Multi links with the hash are as good as others to see that frame pointers alone do what they can.
+WayParts parts_of(Way way) {
+  switch (way) {
+    case Way::kSessionArena:
+      return {"session_arena", "session", "arena", "auto"};
+    case Way::kSessionHash:
+      return {"session_hash", "session", "hash", "auto"};
+    case Way::kMultiArena:
+      return {"multi_arena", "multi", "arena", "auto"};
+    case Way::kMultiHash:
+      return {"multi_hash", "multi", "hash", "fp"};
+    case Way::kPerfHash:
+      return {"perf_hash", "perf", "hash", "auto"};
+    case Way::kCfiArena:
+      return {"cfi_arena", "session", "arena", "cfi"};
+    case Way::kCfiHash:
+      return {"cfi_hash", "multi", "hash", "cfi"};
+  }
+  return {};
+}
+
 std::vector<std::string> command_line(Way way, const std::string& report_path) {
   return {HAWKTRACE_PATH,
           "--attach-via",
           attach_via(way),
           "--live-table",
           live_table(way),
+          "--unwind",
+          unwind(way),
           "--format",
           "json",
           "-o",
@@ -36,31 +66,10 @@ std::vector<std::string> command_line(Way way, const std::string& report_path) {
 
 }  // namespace
 
-std::string way_name(Way way) {
-  switch (way) {
-    case Way::kSessionArena:
-      return "session_arena";
-    case Way::kSessionHash:
-      return "session_hash";
-    case Way::kMultiArena:
-      return "multi_arena";
-    case Way::kMultiHash:
-      return "multi_hash";
-    case Way::kPerfHash:
-      return "perf_hash";
-  }
-  return {};
-}
-
-std::string attach_via(Way way) {
-  const std::string name = way_name(way);
-  return name.substr(0, name.find('_'));
-}
-
-std::string live_table(Way way) {
-  const std::string name = way_name(way);
-  return name.substr(name.find('_') + 1);
-}
+std::string way_name(Way way) { return parts_of(way).name; }
+std::string attach_via(Way way) { return parts_of(way).attach_via; }
+std::string live_table(Way way) { return parts_of(way).live_table; }
+std::string unwind(Way way) { return parts_of(way).unwind; }
 
 ScratchDirectory::ScratchDirectory() {
   std::string pattern = (std::filesystem::temp_directory_path() / "hawktrace-test-XXXXXX").string();
@@ -118,6 +127,7 @@ Report Trace::wait_for_report(int status) {
   Report report = read_report(directory_->path("report.json"));
   EXPECT_EQ(report.attach_via, attach_via(way_));
   EXPECT_EQ(report.live_table, live_table(way_));
+  EXPECT_EQ(report.unwind, unwind(way_));
   return report;
 }
 

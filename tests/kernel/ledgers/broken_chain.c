@@ -56,6 +56,7 @@ int main(void) {
   pthread_barrier_wait(&start);
   pthread_join(thread, NULL);
   ledger_value("stacks", 3);
+  ledger_value("incomplete_stacks", 3);
   ledger_end();
   return 0;
 }

@@ -49,6 +49,8 @@ extern struct ledger_site __start_ledger_sites[] __attribute__((weak));
 extern struct ledger_site __stop_ledger_sites[] __attribute__((weak));
 /* Defined by the counting library (counting_allocator.c) when that is linked. */
 void ledger_write_totals(void) __attribute__((weak));
+/* Defined by noted_stacks.h when that is included. */
+void ledger_write_stacks(void) __attribute__((weak));
 
 /* The site of the enclosing function. */
 #define THIS_SITE                                                                                                \
@@ -164,6 +166,7 @@ static inline void ledger_close(void) {
   for (site = __start_ledger_sites; site < __stop_ledger_sites; site++)
     ledger_line("site", site->function, &site->allocated_bytes, 4);
   if (ledger_write_totals) ledger_write_totals();
+  if (ledger_write_stacks) ledger_write_stacks();
   ledger_write("done\n", 5);
 }
 
