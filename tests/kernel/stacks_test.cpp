@@ -46,7 +46,7 @@ void expect_each_stack_once(Way way, const std::string& name, int digits) {
   }
 }
 
-KERNEL_TEST_ON(stacks, twenty_thousand, kStackWays) { expect_each_stack_once(way, "distinct_stacks", 5); }
+KERNEL_TEST(stacks, twenty_thousand) { expect_each_stack_once(way, "distinct_stacks", 5); }
 
 /// The table of stacks is the same for all, and reading so large a report takes long: once with each way to attach.
 constexpr Way kFour[] = {Way::kSessionArena, Way::kMultiHash, Way::kPerfHash, Way::kCfiArena};

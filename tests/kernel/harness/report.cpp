@@ -29,7 +29,7 @@ ReportFrame read_frame(const json& from) {
 
 ReportStack read_stack(const json& from) {
   ReportStack stack{
-      .numbers = read_counters(from), .live = read_live(from), .unwound = from.at("unwound"), .end = from.at("end")};
+      .numbers = read_counters(from), .live = read_live(from), .unwound = from.value("unwound", "complete"), .end = from.value("end", "outermost_frame")};
   for (const json& frame : from.at("frames")) stack.frames.push_back(read_frame(frame));
   return stack;
 }

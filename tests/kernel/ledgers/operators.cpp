@@ -1,25 +1,48 @@
 // Every form of operator new, and the delete that goes with it.
 #include <new>
 
-#include "ledger.h"
+#include "noted_stacks.h"
 
 // Sizes are multiples of the alignment, to which libstdc++ rounds before it calls aligned_alloc.
 constexpr std::align_val_t kAlignment{64};
 
 extern "C" {
-SITE_FUNCTION block by_new(size_t n) { return ALLOCATED(::operator new(n), n); }
-SITE_FUNCTION block by_new_array(size_t n) { return ALLOCATED(::operator new[](n), n); }
-SITE_FUNCTION block by_new_nothrow(size_t n) { return ALLOCATED(::operator new(n, std::nothrow), n); }
-SITE_FUNCTION block by_new_array_nothrow(size_t n) { return ALLOCATED(::operator new[](n, std::nothrow), n); }
-SITE_FUNCTION block by_new_aligned(size_t n) { return ALLOCATED(::operator new(n, kAlignment), n); }
-SITE_FUNCTION block by_new_array_aligned(size_t n) { return ALLOCATED(::operator new[](n, kAlignment), n); }
+SITE_FUNCTION block by_new(size_t n) {
+  NOTE_STACK();
+  return ALLOCATED(::operator new(n), n);
+}
+SITE_FUNCTION block by_new_array(size_t n) {
+  NOTE_STACK();
+  return ALLOCATED(::operator new[](n), n);
+}
+SITE_FUNCTION block by_new_nothrow(size_t n) {
+  NOTE_STACK();
+  return ALLOCATED(::operator new(n, std::nothrow), n);
+}
+SITE_FUNCTION block by_new_array_nothrow(size_t n) {
+  NOTE_STACK();
+  return ALLOCATED(::operator new[](n, std::nothrow), n);
+}
+SITE_FUNCTION block by_new_aligned(size_t n) {
+  NOTE_STACK();
+  return ALLOCATED(::operator new(n, kAlignment), n);
+}
+SITE_FUNCTION block by_new_array_aligned(size_t n) {
+  NOTE_STACK();
+  return ALLOCATED(::operator new[](n, kAlignment), n);
+}
 SITE_FUNCTION block by_new_aligned_nothrow(size_t n) {
+  NOTE_STACK();
   return ALLOCATED(::operator new(n, kAlignment, std::nothrow), n);
 }
 SITE_FUNCTION block by_new_array_aligned_nothrow(size_t n) {
+  NOTE_STACK();
   return ALLOCATED(::operator new[](n, kAlignment, std::nothrow), n);
 }
-SITE_FUNCTION block by_expression(size_t n) { return ALLOCATED(new char[n], n); }
+SITE_FUNCTION block by_expression(size_t n) {
+  NOTE_STACK();
+  return ALLOCATED(new char[n], n);
+}
 }
 
 namespace {
