@@ -21,6 +21,8 @@ std::string without_parameters(const std::string& function) {
   return function.starts_with("operator") ? function : function.substr(0, function.find('('));
 }
 
+std::string text_or_empty(const json& from) { return from.is_null() ? "" : from.get<std::string>(); }
+
 ReportFrame read_frame(const json& from) {
   const json& function = from.at("function");
   return {function.is_null() ? "" : without_parameters(function.get<std::string>()), from.at("inlined").get<bool>(),
@@ -28,8 +30,10 @@ ReportFrame read_frame(const json& from) {
 }
 
 ReportStack read_stack(const json& from) {
-  ReportStack stack{
-      .numbers = read_counters(from), .live = read_live(from), .unwound = from.value("unwound", "complete"), .end = from.value("end", "outermost_frame")};
+  ReportStack stack{.numbers = read_counters(from),
+                    .live = read_live(from),
+                    .unwound = text_or_empty(from.at("unwound")),
+                    .end = text_or_empty(from.at("end"))};
   for (const json& frame : from.at("frames")) stack.frames.push_back(read_frame(frame));
   return stack;
 }

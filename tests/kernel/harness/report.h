@@ -22,7 +22,7 @@ struct ReportFrame {
 struct ReportStack {
   Numbers numbers;
   Numbers live;         ///< live bytes and count, in the first two fields
-  std::string unwound;  ///< "complete", "guessed" or "truncated"
+  std::string unwound;  ///< "complete", "guessed" or "truncated"; empty: the stack was not recorded
   std::string end;      ///< why the walk ended
   std::vector<ReportFrame> frames = {};
 

@@ -64,6 +64,12 @@ static inline void forget_books(void) {
 }
 static inline void forget_stacks(void) { noted_word_count = noted_stack_count = 0; }
 
+/* Where programs are linked statically, libgcc sorts the tables on first use, in memory that it allocates. */
+__attribute__((constructor)) static void prepare_to_note(void) {
+  note_stack(__func__);
+  forget_stacks();
+}
+
 #ifdef __cplusplus
 extern "C"
 #endif

@@ -5,7 +5,6 @@
 #include "noted_stacks.h"
 
 enum { kLevels = 12, kRounds = 50 };
-static volatile int twice = 2; /* no two copies of a loop that runs twice */
 
 static pthread_barrier_t start;
 static int is_noting = 1;
@@ -39,9 +38,9 @@ static void allocate(void) {
   __asm__ volatile("" ::: "memory");
 }
 
-/* Twice from the same place, the second time during the trace. */
+/* Twice from the same place (volatile: no two copies of the loop), the second time during the trace. */
 static void* work(void* argument) {
-  for (int i = 0; i < twice; i++) {
+  for (volatile int i = 0; i < 2; i++) {
     allocate();
     pthread_barrier_wait(&start);
     pthread_barrier_wait(&start);
@@ -53,7 +52,7 @@ int main(void) {
   pthread_t thread;
   pthread_barrier_init(&start, NULL, 2);
   ledger_require(pthread_create(&thread, NULL, work, NULL) == 0, "the thread can be created");
-  for (int i = 0; i < twice; i++) {
+  for (volatile int i = 0; i < 2; i++) {
     allocate();
     pthread_barrier_wait(&start);
     if (i == 0) {
