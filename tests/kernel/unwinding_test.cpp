@@ -193,9 +193,14 @@ KERNEL_TEST_ON(unwinding, every_instruction, kUnwindWays) {
   EXPECT_EQ(std::ssize(ours), std::count_if(ledger.stacks.begin(), ledger.stacks.end(),
                                             [](const NotedStack& stack) { return stack.first == "in_handler"; }));
   Share elsewhere;
-  for (const ReportStack& stack : stacks_of(report, "in_handler_elsewhere")) elsewhere.add(stack);
+  for (const ReportStack& stack : stacks_of(report, "in_handler_elsewhere")) {
+    elsewhere.add(stack);
+    if (stack.unwound != "complete") {
+      EXPECT_EQ(stack.end, "unsupported_rule") << stack.text();
+    }
+  }
   elsewhere.print("at instructions of libraries");
-  EXPECT_GT(2 * elsewhere.complete, elsewhere.all);
+  EXPECT_GT(elsewhere.complete, 0u);
 }
 
 /// Expects of stacks from code that was mapped over other code a moment ago: right or flagged. The code has no name.

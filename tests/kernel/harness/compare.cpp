@@ -56,7 +56,7 @@ std::map<std::string, Numbers> sum_by_site(const Report& report, const Ledger& l
 /// Whether a stack that was noted begins with `found`.
 bool is_beginning(const NotedStack& found, const std::set<NotedStack>& noted) {
   return std::any_of(noted.begin(), noted.end(), [&](const NotedStack& whole) {
-    return whole.first == found.first && whole.second.size() > found.second.size() &&
+    return whole.first == found.first && whole.second.size() >= found.second.size() &&
            std::equal(found.second.begin(), found.second.end(), whole.second.begin());
   });
 }
