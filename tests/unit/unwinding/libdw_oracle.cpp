@@ -4,6 +4,7 @@
 #include <elfutils/libdw.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -135,10 +136,7 @@ class Comparer {
     ++result_.rows;
     const hawk_rule& rule = rules_.rules()[number];
     if (rule.kind == HAWK_RULE_GAP) {
-      for (const std::uint64_t vaddr : {begin, begin + (end - begin) / 2, end - 1}) {
-        if (const std::optional<LibdwRow> row = libdw_row_at(cfi_, vaddr)) add_difference(vaddr, "gap", row->text);
-      }
-      return;
+      return compare_gap(begin, end);
     }
     for (std::uint64_t vaddr = begin; vaddr < end;) {
       const std::optional<LibdwRow> row = libdw_row_at(cfi_, vaddr);
@@ -152,6 +150,16 @@ class Comparer {
   Comparison result() { return std::move(result_); }
 
  private:
+  /// Where functions begin, unless it is large.
+  void compare_gap(std::uint64_t begin, std::uint64_t end) {
+    const std::uint64_t step = std::max<std::uint64_t>(16, (end - begin) / 1000 / 16 * 16);
+    std::vector<std::uint64_t> vaddrs = {begin, end - 1};
+    for (std::uint64_t vaddr = (begin + 15) / 16 * 16; vaddr < end; vaddr += step) vaddrs.push_back(vaddr);
+    for (const std::uint64_t vaddr : vaddrs) {
+      if (const std::optional<LibdwRow> row = libdw_row_at(cfi_, vaddr)) add_difference(vaddr, "gap", row->text);
+    }
+  }
+
   void compare_row(std::uint64_t vaddr, const hawk_rule& rule, const std::string& theirs) {
     ++result_.libdw_rows;
     if (theirs.starts_with("?") && rule.kind == HAWK_RULE_UNSUPPORTED) {
