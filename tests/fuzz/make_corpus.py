@@ -140,6 +140,8 @@ STACKS = {
                                                              function(END)]),
     'loaded_between_words': stack(function(LOADED), 0x8000, 0, [0, 0]),
     'stub': stack(function(PLT), 0x8000, 0, [function(PLT, 12), 1, function(END)]),
+    'stub_that_has_pushed': stack(function(PLT, 11), 0x8000, 0, [1, function(END)]),
+    'not_covered': stack(function(GAP), 0x8000, 0, []),
     'backwards': stack(function(BACK), 0x8008, 0, [function(END)]),
     'odd': stack(function(ODD), 0x8000, 0, [function(END)] * 4),
     'rbp_at_rsp': stack(function(RBP_AT_SP), 0x8000, 0, [0, 0x8018, function(FRAME), 0, function(END)]),
