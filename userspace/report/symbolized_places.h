@@ -13,7 +13,7 @@ namespace hawk {
 using PlaceCountObserver = std::function<void(std::size_t count)>;
 
 /// Takes what is known of a place: its calls, an inlined one before the function that it is inlined into; one without
-/// names where nothing is known.
+/// names where nothing is known. The signal trampoline always has a name.
 using PlaceConsumer = std::function<void(PlaceId place, std::vector<SourceFrame> sources)>;
 
 /// Asks `symbolizer` for every place that `stacks` pass through: each once, however many stacks do, and module by

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "tests/unit/report/sample_snapshots.h"
 
@@ -84,11 +86,32 @@ TEST(SymbolizedPlaces, AnInterruptedInstructionIsAskedForItself) {
   const Frame interrupted{0x1100, exe, 0x100, true};
   const Frame called{0x1100, exe, 0x100, false};
   const Frame next{0x1101, exe, 0x101, false};
-  sample.add_stack(1, {8, 1, 0, 0}, {interrupted, called, next});
-  const Outcome outcome = symbolize(sample.snapshot, {&sample.snapshot.stacks[0]});
+  sample.add_stack(1, {8, 1, 0, 0}, {called, next});
+  sample.add_stack(2, {8, 1, 0, 0}, {{0x9050, std::nullopt, 0}, interrupted});
+  const Outcome outcome = symbolize(sample.snapshot, {&sample.snapshot.stacks[0], &sample.snapshot.stacks[1]});
   EXPECT_EQ(outcome.asked, (std::vector<Frame>{{0, exe, 0x100}, {0, exe, 0x101}, {0, exe, 0x101}}));
-  EXPECT_EQ(outcome.consumed.size(), 3U);
-  EXPECT_EQ(outcome.consumed[0], called);
+}
+
+TEST(SymbolizedPlaces, TheSignalTrampolineHasANameAndIsAskedForItself) {
+  Sample sample;
+  const ModuleId exe = sample.add_module("/bin/exe", "");
+  const Frame handler{0x1050, exe, 0x50};
+  const Frame trampoline{0x1200, exe, 0x200};
+  const Frame interrupted{0x1100, exe, 0x100, true};
+  sample.add_stack(1, {8, 1, 0, 0}, {handler, trampoline, interrupted});
+  const std::vector<const StackRecord*> stacks = {&sample.snapshot.stacks[0]};
+  EXPECT_EQ(symbolize(sample.snapshot, stacks).asked,
+            (std::vector<Frame>{{0, exe, 0x50}, {0, exe, 0x101}, {0, exe, 0x201}}));
+  std::vector<std::string> names;
+  const auto note_names = [&](PlaceId, const std::vector<SourceFrame>& sources) {
+    for (const SourceFrame& source : sources) names.push_back(source.function);
+  };
+  symbolize_places(sample.snapshot, stacks, sample.symbolizer, {}, note_names);
+  EXPECT_EQ(names, (std::vector<std::string>{"", "", "<signal handler called>"}));
+  sample.symbolizer.know(exe, 0x201, {function("__restore_rt")});
+  names.clear();
+  symbolize_places(sample.snapshot, stacks, sample.symbolizer, {}, note_names);
+  EXPECT_EQ(names, (std::vector<std::string>{"", "", "__restore_rt"}));
 }
 
 }  // namespace
