@@ -36,6 +36,12 @@ UnwindTable read_unwind_table_of(const ElfImage& image, RuleSet& rules) {
   return table;
 }
 
+TimedTable time_reading(const ElfImage& image, RuleSet& rules) {
+  const auto began = std::chrono::steady_clock::now();
+  UnwindTable table = read_unwind_table_of(image, rules);
+  return {.table = std::move(table), .took = std::chrono::steady_clock::now() - began};
+}
+
 std::vector<TableReading::Source> TableReading::sources_of(int proc_pid, const std::vector<Mapping>& mappings) {
   std::map<std::string, const Mapping*> files;  // the largest mapping of each
   for (const Mapping& mapping : mappings) {
@@ -82,14 +88,14 @@ TableReading::~TableReading() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-std::optional<UnwindTable> TableReading::read(const std::string& path, RuleSet& rules, FileIdentity& file) {
+std::optional<TimedTable> TableReading::read(const std::string& path, RuleSet& rules, FileIdentity& file) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status;
   if (!fd || ::fstat(fd.get(), &status) != 0) return std::nullopt;
   file = {.device = status.st_dev, .inode = status.st_ino};
   const Result<ElfImage> image = ElfImage::make(std::move(fd), path);
   if (!image) return std::nullopt;
-  return read_unwind_table_of(*image, rules);
+  return time_reading(*image, rules);
 }
 
 void TableReading::work(std::size_t thread) {
@@ -99,7 +105,7 @@ void TableReading::work(std::size_t thread) {
     Entry& entry = entries_[next_++];
     lock.unlock();
     FileIdentity file;
-    std::optional<UnwindTable> table = read(entry.source.path, rules, file);
+    std::optional<TimedTable> table = read(entry.source.path, rules, file);
     lock.lock();
     entry.file = file;
     entry.table = std::move(table);
@@ -121,17 +127,17 @@ const std::vector<std::uint32_t>& TableReading::numbers_of(std::size_t thread, R
   return numbers;
 }
 
-std::optional<UnwindTable> TableReading::take(const MappedModule& module, RuleSet& rules) {
+std::optional<TimedTable> TableReading::take(const MappedModule& module, RuleSet& rules) {
   std::unique_lock lock(mutex_);
   const auto found = by_key_.find(key_of(module));
   if (found == by_key_.end()) return std::nullopt;
   Entry& entry = entries_[found->second];
   read_one_.wait(lock, [&] { return entry.is_read; });
-  std::optional<UnwindTable> table = std::exchange(entry.table, std::nullopt);
+  std::optional<TimedTable> table = std::exchange(entry.table, std::nullopt);
   if (!table || !(entry.file == module.file)) return std::nullopt;
   const std::vector<std::uint32_t>& numbers = numbers_of(entry.thread, rules);
   lock.unlock();
-  for (hawk_row& row : table->rows) row.rule = numbers[row.rule];
+  for (hawk_row& row : table->table.rows) row.rule = numbers[row.rule];
   return table;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,13 @@ namespace hawk {
 
 /// What .eh_frame says, or .debug_frame where there is no other.
 UnwindTable read_unwind_table_of(const ElfImage& image, RuleSet& rules);
+
+/// An unwind table, and how long it took to read.
+struct TimedTable {
+  UnwindTable table;
+  std::chrono::nanoseconds took{};
+};
+TimedTable time_reading(const ElfImage& image, RuleSet& rules);
 
 /// Reads unwind tables in threads of its own, while the programs are being loaded into the kernel: a process of 200 MB
 /// of code has some 250 ms of them.
@@ -46,19 +54,19 @@ class TableReading {
 
   /// The table of the module's file with the numbers of `rules`, the same set every time; once. Waits until it has been
   /// read; nullopt when it is not among the sources, could not be read, or when what was read is not the module's file.
-  std::optional<UnwindTable> take(const MappedModule& module, RuleSet& rules);
+  std::optional<TimedTable> take(const MappedModule& module, RuleSet& rules);
 
  private:
   struct Entry {
     Source source;
     bool is_read = false;
-    FileIdentity file;                 ///< that was read
-    std::optional<UnwindTable> table;  ///< with the numbers of its thread's rules
+    FileIdentity file;                ///< that was read
+    std::optional<TimedTable> table;  ///< with the numbers of its thread's rules
     std::size_t thread = 0;
   };
 
   void work(std::size_t thread);
-  static std::optional<UnwindTable> read(const std::string& path, RuleSet& rules, FileIdentity& file);
+  static std::optional<TimedTable> read(const std::string& path, RuleSet& rules, FileIdentity& file);
   const std::vector<std::uint32_t>& numbers_of(std::size_t thread, RuleSet& rules);
 
   std::mutex mutex_;

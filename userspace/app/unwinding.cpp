@@ -21,9 +21,9 @@ std::uint32_t kernel_device(std::uint64_t device) {
   return static_cast<std::uint32_t>(device >> 32 << kMinorBits | (device & ((1u << kMinorBits) - 1)));
 }
 
-UnwindTable vdso_table(RuleSet& rules) {
+TimedTable vdso_table(RuleSet& rules) {
   const Result<ElfImage> vdso = read_vdso();
-  return vdso ? read_unwind_table_of(*vdso, rules) : UnwindTable{};
+  return vdso ? time_reading(*vdso, rules) : TimedTable{};
 }
 
 hawk_code_range code_range_of(const MappedCode& code, const StoredTable& table) {
@@ -82,11 +82,11 @@ StoredTable Unwinding::store(const MappedModule& module, const UnwindTable& tabl
           .row_count = static_cast<std::uint32_t>(table.rows.size())};
 }
 
-UnwindTable Unwinding::table_of(const MappedModule& module) {
+TimedTable Unwinding::table_of(const MappedModule& module) {
   if (module.is_vdso) return vdso_table(rules_);
-  std::optional<UnwindTable> table;
+  std::optional<TimedTable> table;
   if (reading_) table = reading_->take(module, rules_);
-  return table ? std::move(*table) : read_unwind_table_of(*module.image, rules_);
+  return table ? std::move(*table) : time_reading(*module.image, rules_);
 }
 
 void Unwinding::read_table(const ModuleMap& modules, ModuleId id) {
@@ -97,10 +97,9 @@ void Unwinding::read_table(const ModuleMap& modules, ModuleId id) {
     if (!is_new) twins_.emplace_back(id, known->second);
     if (!is_new) return;
   }
-  const auto began = std::chrono::steady_clock::now();
   const std::size_t rules_before = rules_.rules().size();
-  UnwindTable table = table_of(module);
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+  auto [table, time] = table_of(module);
+  const std::chrono::duration<double, std::milli> took = time;
   for (const auto& [reason, rows] : table.unsupported) {
     info_.unsupported_rules.push_back({.module = id, .reason = reason, .rows = rows});
   }

@@ -56,7 +56,7 @@ class Unwinding {
   const UnwindInfo& info() const { return info_; }
 
  private:
-  UnwindTable table_of(const MappedModule& module);
+  TimedTable table_of(const MappedModule& module);
   void store_tables(const ModuleMap& modules);
   StoredTable store(const MappedModule& module, const UnwindTable& table);
   void tell_rules();

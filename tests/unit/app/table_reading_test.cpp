@@ -53,11 +53,11 @@ TEST_F(OwnFiles, AreReadAsInOneThread) {
     TableReading reading(TableReading::sources_of(::getpid(), own_mappings()), threads);
     std::size_t rows = 0;
     for (const MappedModule* module : with_image_) {
-      const std::optional<UnwindTable> taken = reading.take(*module, rules);
+      const std::optional<TimedTable> taken = reading.take(*module, rules);
       const UnwindTable direct = read_unwind_table_of(*module->image, direct_rules);
       ASSERT_TRUE(taken) << module->path;
-      EXPECT_TRUE(same_rules(*taken, rules, direct, direct_rules)) << module->path;
-      rows += taken->rows.size();
+      EXPECT_TRUE(same_rules(taken->table, rules, direct, direct_rules)) << module->path;
+      rows += taken->table.rows.size();
     }
     EXPECT_GT(rows, 0u) << threads;
     EXPECT_EQ(rules.refused(), 0u);
@@ -77,9 +77,9 @@ TEST_F(OwnFiles, OfACommandAreFoundByPath) {
   ASSERT_TRUE(id);
   RuleSet rules;
   TableReading reading(TableReading::sources_of(std::vector<std::string>{"/nonexistent/file", "/proc/self/exe"}), 1);
-  const std::optional<UnwindTable> table = reading.take(expected.module(*id), rules);
+  const std::optional<TimedTable> table = reading.take(expected.module(*id), rules);
   ASSERT_TRUE(table);
-  EXPECT_GT(table->rows.size(), 100u);
+  EXPECT_GT(table->table.rows.size(), 100u);
 }
 
 TEST_F(OwnFiles, AFileThatIsAnotherByNowIsNotTaken) {
