@@ -36,6 +36,7 @@ void expect_each_stack_once(Way way, const std::string& name, int digits) {
   expect_equal(report, ledger);
   std::set<std::uint64_t> seen;
   for (const ReportStack& stack : report.stacks) {
+    if (stack.fell_into_gap()) continue;
     const std::uint64_t number = stack.numbers.allocated_bytes - 1;
     EXPECT_TRUE(seen.insert(number).second) << "twice: " << number;
     std::vector<std::string> expected = digits_of(number, digits);

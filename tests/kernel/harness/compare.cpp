@@ -3,10 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 
 namespace hawk {
 namespace {
+
+/// What may fall into the gap: single allocations, and one in so many of them.
+constexpr std::uint64_t kGapAllocations = 10;
+constexpr std::uint64_t kGapOneIn = 100;
 
 bool is_live_difference(const Numbers& live, const Numbers& counters) {
   return live.allocated_bytes == counters.allocated_bytes - counters.freed_bytes &&
@@ -76,6 +81,17 @@ void expect_all_noted(const Report& report, const Ledger& ledger) {
   for (const NotedStack& stack : ledger.stacks) ASSERT_TRUE(found.contains(stack)) << "missing: " << text_of(stack);
 }
 
+/// Allocations whose walk met a change of mappings: they are counted apart, but may not be many.
+void expect_small_gap(const Report& report, const Ledger& ledger) {
+  std::uint64_t in_gap = 0;
+  for (const ReportStack& stack : report.stacks) in_gap += stack.fell_into_gap() ? stack.numbers.allocated_count : 0;
+  if (in_gap == 0) return;
+  std::printf("%llu of %llu allocations while mappings were changing\n", static_cast<unsigned long long>(in_gap),
+              static_cast<unsigned long long>(report.totals.allocated_count));
+  if (ledger.values.contains("mappings_change")) return;
+  EXPECT_LE(in_gap, kGapAllocations + report.totals.allocated_count / kGapOneIn) << "mappings were changing";
+}
+
 void expect_unwound(const Report& report, const Ledger& ledger) {
   std::set<std::string> noting;
   for (const NotedStack& stack : ledger.stacks) noting.insert(stack.first);
@@ -84,13 +100,14 @@ void expect_unwound(const Report& report, const Ledger& ledger) {
   for (const ReportStack& stack : report.stacks) {
     if (noting.contains(stack.direct_caller())) expect_noted_or_flagged(stack, ledger);
     if (testing::Test::HasFailure()) return;  // one example is enough
-    if (stack.unwound == "complete" || stack.frames.empty()) continue;
+    if (stack.unwound == "complete" || stack.frames.empty() || stack.fell_into_gap()) continue;
     ++incomplete;
     example = stack.unwound + ", " + stack.end + ": " + stack.text();
   }
   const auto announced = ledger.values.find("incomplete_stacks");
   EXPECT_EQ(incomplete, announced == ledger.values.end() ? 0 : announced->second) << "not complete, one: " << example;
   if (incomplete == 0) expect_all_noted(report, ledger);
+  expect_small_gap(report, ledger);
 }
 
 }  // namespace
@@ -126,12 +143,22 @@ void expect_equal(const Report& report, const Ledger& ledger) {
     EXPECT_EQ(report.totals, *ledger.totals) << "totals";
   }
   if (const auto stacks = ledger.values.find("stacks"); stacks != ledger.values.end()) {
-    EXPECT_EQ(report.stacks.size(), stacks->second) << "number of stacks";
+    const auto gap = std::count_if(report.stacks.begin(), report.stacks.end(),
+                                   [](const ReportStack& stack) { return stack.fell_into_gap(); });
+    EXPECT_EQ(report.stacks.size() - static_cast<std::size_t>(gap), stacks->second) << "number of stacks";
   }
   if (const auto frees = ledger.values.find("untraced_frees"); frees != ledger.values.end()) {
     EXPECT_EQ(report.frees_of_untraced, frees->second) << "frees of blocks older than the trace";
   }
   if (report.unwind != "fp") expect_unwound(report, ledger);
+}
+
+void expect_equal_but_flagged(const Report& report, Ledger ledger) {
+  ledger.values["incomplete_stacks"] = static_cast<std::uint64_t>(
+      std::count_if(report.stacks.begin(), report.stacks.end(), [](const ReportStack& stack) {
+        return stack.unwound != "complete" && !stack.frames.empty() && !stack.fell_into_gap();
+      }));
+  expect_equal(report, ledger);
 }
 
 }  // namespace hawk

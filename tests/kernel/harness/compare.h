@@ -14,6 +14,10 @@ namespace hawk {
 /// freed, counters agree with the kernel's live table).
 void expect_equal(const Report& report, const Ledger& ledger);
 
+/// The same, but stacks may be flagged, as many as there are: of programs whose code has been mapped a moment ago, or
+/// for the caller to look at. What is said to be complete must be right.
+void expect_equal_but_flagged(const Report& report, Ledger ledger);
+
 /// Expects that a stack of a function that notes its stacks is one of those if it is said to be complete, and the
 /// beginning of one if it is said to be truncated.
 void expect_noted_or_flagged(const ReportStack& stack, const Ledger& ledger);

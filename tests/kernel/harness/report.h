@@ -28,6 +28,8 @@ struct ReportStack {
 
   /// The first function that is neither inlined nor a form of operator new: the direct caller of the allocator.
   std::string direct_caller() const;
+  /// Cut because mappings were being changed at that moment.
+  bool fell_into_gap() const { return end == "mappings_changing"; }
   /// Functions that are not inlined, innermost first, from the direct caller of the allocator on.
   std::vector<std::string> functions() const;
   /// The frames of these without the first one, by address.
