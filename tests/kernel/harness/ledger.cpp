@@ -91,8 +91,6 @@ std::string ledger_path(const std::string& name) {
   return name.starts_with("/") ? name : ledger_directory + "/" + name;
 }
 
-void use_frameless_ledgers(bool frameless) {
-  ledger_directory = frameless ? HAWK_FRAMELESS_LEDGER_DIR : HAWK_LEDGER_DIR;
-}
+void set_ledger_directory(std::string directory) { ledger_directory = std::move(directory); }
 
 }  // namespace hawk

@@ -58,7 +58,7 @@ Ledger read_ledger(ChildProcess& from);
 
 /// Path of a ledger program, or of a library that they use; one that is a path already stays.
 std::string ledger_path(const std::string& name);
-/// Whether ledger_path leads to the programs that were built without frame pointers, by several compilers.
-void use_frameless_ledgers(bool frameless);
+/// Where ledger_path leads to from here on: to HAWK_LEDGER_DIR until it is called.
+void set_ledger_directory(std::string directory);
 
 }  // namespace hawk
