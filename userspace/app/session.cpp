@@ -236,6 +236,7 @@ Snapshot Session::snapshot() const {
                     .exec_count = model_.exec_epoch() - std::min(subject_.own_execs, model_.exec_epoch()),
                     .verified = verified_};
   snapshot.unwind = probing_.unwinding().info();
+  snapshot.unwind.cache_misses = tracer_.unwind_misses();
   for (std::size_t i = 0; i < probing_.modules().module_count(); ++i) {
     const MappedModule& module = probing_.modules().module(ModuleId(i));
     snapshot.modules.push_back({.path = module.path, .build_id = module.build_id});

@@ -124,6 +124,7 @@ Json unwinding_json(const Snapshot& snapshot) {
   for (const ModuleId module : snapshot.unwind.modules_without_table) {
     json["modules_without_table"].push_back(path_json(snapshot, module));
   }
+  json["cache_misses"] = snapshot.unwind.cache_misses;
   return json;
 }
 

@@ -98,10 +98,12 @@ struct UnsupportedRules {
   bool operator==(const UnsupportedRules&) const = default;
 };
 
-/// What is known of the unwind tables of the modules, for reports that name the cause of an incomplete stack.
+/// What is known of the unwind tables of the modules, for reports that name the cause of an incomplete stack, and of
+/// the work with them.
 struct UnwindInfo {
   std::vector<UnsupportedRules> unsupported_rules;  ///< each module and reason once, any order
   std::vector<ModuleId> modules_without_table;      ///< looked at, and found to have no call frame information
+  std::uint64_t cache_misses = 0;                   ///< times the rule for a frame had to be searched for
   bool operator==(const UnwindInfo&) const = default;
 };
 

@@ -125,7 +125,8 @@ TEST(JsonReport, UnwindingSumsUpAllStacksEvenThoseNotShown) {
     "unsupported_rules": [
       {"module": "/usr/lib/x86_64-linux-gnu/libcrypto.so.3", "reason": "CFA by an expression", "rows": 412},
       {"module": "/usr/lib/x86_64-linux-gnu/libcrypto.so.3", "reason": "CFA from rbx", "rows": 7}],
-    "modules_without_table": ["/opt/vendor/lib/libvendor-codec.so.3"]})"));
+    "modules_without_table": ["/opt/vendor/lib/libvendor-codec.so.3"],
+    "cache_misses": 1234})"));
 }
 
 TEST(JsonReport, OnlyInterruptedFramesSaySo) {

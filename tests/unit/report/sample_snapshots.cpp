@@ -255,6 +255,7 @@ Sample unwinding_sample() {
   const ModuleId crypto = made.add_module("/usr/lib/x86_64-linux-gnu/libcrypto.so.3", "c0ffee");
   made.snapshot.unwind.modules_without_table = {old};
   made.snapshot.unwind.unsupported_rules = {{crypto, "CFA by an expression", 412}, {crypto, "CFA from rbx", 7}};
+  made.snapshot.unwind.cache_misses = 1234;
   const Frame main = made.call(exe, {function("main", "/src/script/main.c", 12)});
   const Frame evaluate = made.call(exe, {function("evaluate(Node*)", "/src/script/evaluate.cpp", 300)});
   const Frame jit{0x7fffdeadbeef, std::nullopt, 0};
