@@ -50,18 +50,21 @@ std::vector<TableReading::Source> TableReading::sources_of(int proc_pid, const s
     if (largest == nullptr || mapping.end - mapping.start > largest->end - largest->start) largest = &mapping;
   }
   std::vector<std::pair<const Mapping*, Source>> found;
+  found.reserve(files.size());
   for (const auto& [key, mapping] : files) {
     found.emplace_back(mapping, Source{.path = map_files_path(proc_pid, mapping->start, mapping->end), .key = key});
   }
   std::sort(found.begin(), found.end(),
             [](const auto& a, const auto& b) { return a.first->end - a.first->start > b.first->end - b.first->start; });
   std::vector<Source> sources;
+  sources.reserve(found.size());
   for (auto& [mapping, source] : found) sources.push_back(std::move(source));
   return sources;
 }
 
 std::vector<TableReading::Source> TableReading::sources_of(const std::vector<std::string>& paths) {
   std::vector<Source> sources;
+  sources.reserve(paths.size());
   for (const std::string& path : paths) sources.push_back({.path = path, .key = path});
   return sources;
 }
