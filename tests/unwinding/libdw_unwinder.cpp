@@ -22,7 +22,7 @@ constexpr std::uint64_t kMaxPadding = 15;
 /// Of the code at a dynamic linker's entry point, which has some 60.
 constexpr std::uint64_t kMaxEntryBytes = 128;
 // DWARF's numbers of the registers that functions preserve (System V ABI, AMD64 supplement, figure 3.36).
-constexpr int kRbx = 3, kRbp = 6, kRsp = 7, kR12 = 12, kReturnAddress = 16;
+constexpr int kRbx = 3, kRbp = 6, kR12 = 12, kReturnAddress = 16;
 
 int no_debug_files(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, const char*, GElf_Word, char**) {
   return -1;

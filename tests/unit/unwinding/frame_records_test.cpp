@@ -9,7 +9,6 @@ namespace hawk {
 namespace {
 
 using testing::Bytes;
-using testing::CommonBytes;
 using testing::FrameBytes;
 using testing::joined;
 using testing::little_endian;

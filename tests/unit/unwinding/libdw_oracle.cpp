@@ -96,7 +96,7 @@ std::string row_text(Dwarf_Frame* frame, bool is_signal_frame) {
   Dwarf_Op* ops = nullptr;
   std::size_t count = 0;
   if (dwarf_frame_cfa(frame, &ops, &count) != 0) return "?libdw error";
-  const std::string cfa = cfa_text({ops, count});
+  std::string cfa = cfa_text({ops, count});
   if (is_signal_frame) {
     const bool fits = cfa == "*(rsp+160)+0" && return_address == "*(rsp+168)" && frame_pointer == "*(rsp+120)";
     return fits ? "signal" : "?signal";
