@@ -266,10 +266,15 @@ static __always_inline bool is_open_call(const struct hawk_thread *thread, __u64
 static __always_inline void on_return(struct hawk_thread *thread, const struct hawk_return *end)
 {
 	struct hawk_call *call = &thread->call;
+
+	settle_nested(call);
+	/* Once tracing has stopped, return probes go one by one while entries and frees are no longer seen: the call that seems
+	 * open may have returned unseen, and this be the return of another one in the same place. */
+	if (!state.enabled)
+		return;
 	__u64 address = returned_address(call, end->result);
 
 	settle_old_block(call, address == 0);
-	settle_nested(call);
 	call->sp = 0;
 	if (!address || call->size_bytes < settings.min_block_bytes)
 		return;

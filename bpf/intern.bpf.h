@@ -112,45 +112,81 @@ static __noinline void cut_at_garbage(struct hawk_thread *thread)
 	walk->hash = hawk_hash_end(loop.hash, walk);
 }
 
+/* Entries of places that are looked at for one address. The table is mostly far from full. */
+#define HAWK_PLACE_CHOICES 32
+
+/* The number of the place with this address, a new one if it has none; HAWK_PLACES: no room. Not static: checked once by the
+ * verifier. */
+__noinline int place_of(__u64 address)
+{
+	__u32 first = (__u32)(address * HAWK_HASH_MULTIPLIER >> (64 - HAWK_PLACE_BITS));
+
+	for (__u32 i = 0; i < HAWK_PLACE_CHOICES; i++) {
+		__u32 number = (first + i) & (HAWK_PLACES - 1);
+		__u64 *place = bpf_map_lookup_elem(&places, &number);
+
+		if (!place)
+			break;
+		__u64 found = *place;
+
+		if (!found)
+			found = __sync_val_compare_and_swap(place, 0, address);
+		if (!found || found == address)
+			return (first + i) & (HAWK_PLACES - 1);
+	}
+	return HAWK_PLACES;
+}
+
 static long store_frame(__u32 number, struct hawk_frame_loop *loop)
 {
-	__u32 index = loop->first + number;
-	__u64 *slot = bpf_map_lookup_elem(&frames, &index);
+	__u32 index = (loop->first + number) >> 1;
+	struct hawk_two_frames *two = bpf_map_lookup_elem(&frames, &index);
 
-	if (number >= loop->depth || !slot)
+	if (number >= loop->depth || !two)
 		return 1;
-	*slot = loop->thread->frames[number & (HAWK_MAX_FRAMES - 1)];
+	__u32 place = place_of(loop->thread->frames[number & (HAWK_MAX_FRAMES - 1)]);
+
+	if (place >= HAWK_PLACES)
+		return 1;
+	two->place[number & 1] = place;
 	loop->done = number + 1;
 	return 0;
 }
 
-/* Copies the frames out; false: no room. */
-static __noinline bool store_frames(struct hawk_thread *thread, __u32 depth, __u64 first)
+/* Stores the frames; false: no room. An even number is taken for each stack, so that none shares an element. */
+static __noinline bool store_frames(struct hawk_thread *thread, __u32 depth, __u64 *first)
 {
-	struct hawk_frame_loop loop = { .thread = thread, .first = first, .depth = depth };
+	struct hawk_frame_loop loop = { .thread = thread, .depth = depth };
+	__u32 taken = (depth + 1) & ~1u;
 
-	if (first + depth > settings.frame_capacity)
+	if (state.next_frame + taken > settings.frame_capacity)
 		return false;
+	loop.first = __sync_fetch_and_add(&state.next_frame, taken);
+	if (loop.first + taken > settings.frame_capacity)
+		return false;
+	*first = loop.first;
 	bpf_loop(HAWK_MAX_FRAMES, store_frame, &loop, 0);
 	return loop.done == depth;
 }
 
-/* Gives a stack that is not known yet its number. */
+/* Gives a stack that is not known yet its number. Frames first: when there is no room for them, no number is used up. */
 static __noinline __u32 intern_new(struct hawk_thread *thread)
 {
 	struct hawk_walk *walk = &thread->walk;
-	__u32 number = __sync_fetch_and_add(&state.next_stack, 1);
+	__u64 first = 0;
 
-	if (number >= settings.max_stacks) {
-		__sync_fetch_and_sub(&state.next_stack, 1);
-		count_loss(HAWK_LOSS_STACK_TABLE_FULL);
+	if (!store_frames(thread, walk->depth, &first)) {
+		count_loss(HAWK_LOSS_FRAMES_FULL);
 		return HAWK_NO_STACK;
 	}
-	__u64 first = __sync_fetch_and_add(&state.next_frame, walk->depth);
-	struct hawk_stack_record *record = bpf_map_lookup_elem(&stack_records, &number);
+	__u32 number = __sync_fetch_and_add(&state.next_stack, 1);
+	struct hawk_stack_record *record;
 
-	if (!record || !store_frames(thread, walk->depth, first)) {
-		count_loss(HAWK_LOSS_FRAMES_FULL);
+	if (number >= settings.max_stacks)
+		__sync_fetch_and_sub(&state.next_stack, 1);
+	record = number < settings.max_stacks ? bpf_map_lookup_elem(&stack_records, &number) : NULL;
+	if (!record) {
+		count_loss(HAWK_LOSS_STACK_TABLE_FULL);
 		return HAWK_NO_STACK;
 	}
 	record->first_frame = first;

@@ -82,7 +82,7 @@ struct hawk_frameless_rule {
 
 /* Written by programs and by user space while tracing. What is written often stands on cache lines of its own. */
 struct hawk_state {
-	__u32 enabled;            /* 0: entries and frees are ignored; calls that are open still finish */
+	__u32 enabled;            /* 0: nothing is booked any more */
 	__u32 exec_epoch;         /* times the target has replaced its program */
 	__u32 frameless_count;
 	__u32 several_allocators; /* more than one file has a probed free: one may pass calls on to another */
@@ -131,6 +131,11 @@ struct hawk_counters {
 	__u64 freed_bytes;
 	__u64 freed_count;
 };
+
+/* Distinct addresses that frames can have: a program has few places that call something, however many stacks pass through
+ * them. A frame is stored as the number of its place, in half the room of its address. */
+#define HAWK_PLACE_BITS 18
+#define HAWK_PLACES (1u << HAWK_PLACE_BITS)
 
 /* Where the frames of a stack are. Complete before any counter of the stack moves. */
 struct hawk_stack_record {

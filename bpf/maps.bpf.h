@@ -48,14 +48,29 @@ struct {
 	__uint(max_entries, 1);
 } stack_records SEC(".maps");
 
-/* Return addresses of all stacks, one stack after the other. Full: FRAMES_FULL, booked on HAWK_NO_STACK. */
+/* The kernel gives every element of an array eight bytes at least. */
+struct hawk_two_frames {
+	__u32 place[2];
+};
+
+/* The frames of all stacks, one stack after the other, as numbers of places. Full: FRAMES_FULL, booked on HAWK_NO_STACK. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct hawk_two_frames);
+	__uint(max_entries, 1);
+} frames SEC(".maps");
+
+/* Place -> address, as a hash table of our own: an address is found from its hash on. Written by programs only. Full:
+ * FRAMES_FULL. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, __u64);
-	__uint(max_entries, 1);
-} frames SEC(".maps");
+	__uint(max_entries, HAWK_PLACES);
+} places SEC(".maps");
 
 /* Module number << 32 | ELF virtual address of a return address -> rule. Written by user space before the module's code
  * runs. Sized for HAWK_MAX_FRAMELESS_MODULES times some forty call sites. */

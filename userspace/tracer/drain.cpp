@@ -1,6 +1,7 @@
 #include "userspace/tracer/drain.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hawk {
 namespace {
@@ -31,12 +32,17 @@ std::vector<Counters> sum_counters(const KernelMaps& maps, std::size_t stack_cou
 
 NewStack read_stack(const KernelMaps& maps, std::uint32_t number) {
   const hawk_stack_record& record = maps.stack_records.as<hawk_stack_record>()[number];
-  const std::span<const __u64> frames = maps.frames.as<__u64>().subspan(record.first_frame, record.depth);
+  const std::span<const __u64> places = maps.places.as<__u64>();
+  std::vector<std::uint64_t> addresses;
+  addresses.reserve(record.depth);
+  for (const __u32 place : maps.frames.as<__u32>().subspan(record.first_frame, record.depth)) {
+    addresses.push_back(places[place]);
+  }
   return {.id = StackId{number},
           .exec_epoch = record.exec_epoch,
           .end = static_cast<hawk_end>(record.end),
           .guessed = record.guessed != 0,
-          .addresses = {frames.begin(), frames.end()}};
+          .addresses = std::move(addresses)};
 }
 
 }  // namespace

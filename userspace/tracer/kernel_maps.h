@@ -45,7 +45,8 @@ class MappedArray {
 struct KernelMaps {
   MappedArray counters;       ///< hawk_counters, stripe after stripe
   MappedArray stack_records;  ///< hawk_stack_record
-  MappedArray frames;         ///< __u64
+  MappedArray frames;         ///< __u32, numbers of places
+  MappedArray places;         ///< __u64, addresses
   hawk_config config = {};
   hawk_state* state = nullptr;  ///< lives as long as the skeleton
 };

@@ -20,9 +20,9 @@ struct MemoryPlan {
   std::uint32_t stacks = 0;               ///< stack numbers, the reserved ones included
   std::uint32_t counter_stripes = 0;      ///< a power of two
   std::uint32_t stack_index_entries = 0;  ///< a power of two, at least twice `stacks`
-  std::uint32_t frames = 0;
-  std::uint32_t hash_blocks = 0;  ///< entries of live_blocks
-  std::uint32_t arena_pages = 0;  ///< that the live table may take; 0: there is no arena
+  std::uint32_t frames = 0;               ///< an even number
+  std::uint32_t hash_blocks = 0;          ///< entries of live_blocks
+  std::uint32_t arena_pages = 0;          ///< that the live table may take; 0: there is no arena
 };
 
 /// Sizes for a machine that can have `cpus` CPUs. kUsage when max_memory_bytes is too small for anything.

@@ -70,7 +70,8 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
   bpf_map__set_max_entries(skeleton.maps.counters, (config.cpu_mask + 1) * config.max_stacks);
   bpf_map__set_max_entries(skeleton.maps.stack_index, config.stack_index_mask + 1);
   bpf_map__set_max_entries(skeleton.maps.stack_records, config.max_stacks);
-  bpf_map__set_max_entries(skeleton.maps.frames, static_cast<__u32>(config.frame_capacity));
+  // An element holds two frames.
+  bpf_map__set_max_entries(skeleton.maps.frames, static_cast<__u32>(config.frame_capacity / 2));
   bpf_program__set_autoload(skeleton.progs.find_direct_map, config.may_read_directly != 0);
   const bool session = options.way == AttachWay::kSession;
   bpf_program__set_autoload(skeleton.progs.alloc_session, session);

@@ -71,7 +71,8 @@ Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
   maps.stack_records = HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.stack_records),
                                                   config.max_stacks * sizeof(hawk_stack_record), "stack_records"));
   maps.frames =
-      HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.frames), config.frame_capacity * sizeof(__u64), "frames"));
+      HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.frames), config.frame_capacity * sizeof(__u32), "frames"));
+  maps.places = HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.places), HAWK_PLACES * sizeof(__u64), "places"));
   return maps;
 }
 

@@ -29,7 +29,8 @@ MappedArray view(const UniqueFd& fd, std::size_t bytes) {
 FakeBooks::FakeBooks()
     : counters_(share<hawk_counters>(counters_fd_, 2 * kStacks)),
       records_(share<hawk_stack_record>(records_fd_, kStacks)),
-      frames_(share<__u64>(frames_fd_, kFrames)) {
+      frames_(share<__u32>(frames_fd_, kFrames)),
+      places_(share<__u64>(places_fd_, kFrames)) {
   state_.next_stack = HAWK_FIRST_STACK;
   maps_.config.max_stacks = kStacks;
   maps_.config.cpu_mask = 1;
@@ -37,7 +38,8 @@ FakeBooks::FakeBooks()
   maps_.state = &state_;
   maps_.counters = view(counters_fd_, 2 * kStacks * sizeof(hawk_counters));
   maps_.stack_records = view(records_fd_, kStacks * sizeof(hawk_stack_record));
-  maps_.frames = view(frames_fd_, kFrames * sizeof(__u64));
+  maps_.frames = view(frames_fd_, kFrames * sizeof(__u32));
+  maps_.places = view(places_fd_, kFrames * sizeof(__u64));
 }
 
 std::uint32_t FakeBooks::add_stack(const std::vector<std::uint64_t>& addresses, std::uint32_t exec_epoch) {
@@ -47,7 +49,13 @@ std::uint32_t FakeBooks::add_stack(const std::vector<std::uint64_t>& addresses, 
                       .depth = static_cast<__u16>(addresses.size()),
                       .end = HAWK_END_OUTERMOST,
                       .guessed = 0};
-  for (const std::uint64_t address : addresses) frames_[state_.next_frame++] = address;
+  for (const std::uint64_t address : addresses) {
+    const __u64 frame = state_.next_frame++;
+    // A place for each frame, and not at the same index.
+    const __u32 place = static_cast<__u32>(kFrames - 1 - frame);
+    places_[place] = address;
+    frames_[frame] = place;
+  }
   return number;
 }
 

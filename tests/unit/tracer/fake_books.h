@@ -24,10 +24,11 @@ class FakeBooks {
   const KernelMaps& maps() const { return maps_; }
 
  private:
-  UniqueFd counters_fd_, records_fd_, frames_fd_;
+  UniqueFd counters_fd_, records_fd_, frames_fd_, places_fd_;
   hawk_counters* counters_;
   hawk_stack_record* records_;
-  __u64* frames_;
+  __u32* frames_;
+  __u64* places_;
   hawk_state state_ = {};
   KernelMaps maps_;
 };

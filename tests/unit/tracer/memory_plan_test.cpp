@@ -36,7 +36,7 @@ MemoryPlan plan_of(const MemoryWishes& wishes, LiveTable table, std::uint32_t cp
 /// What the tables take beside live blocks.
 std::uint64_t bytes_of_stacks(const MemoryPlan& plan) {
   return plan.stacks * (std::uint64_t{plan.counter_stripes} * sizeof(hawk_counters) + sizeof(hawk_stack_record)) +
-         (std::uint64_t{plan.stack_index_entries} + plan.frames) * sizeof(__u64);
+         (std::uint64_t{plan.stack_index_entries} + HAWK_PLACES) * sizeof(__u64) + plan.frames * sizeof(__u32);
 }
 
 /// The smallest --max-memory that is not refused.
@@ -70,7 +70,8 @@ TEST(MemoryPlan, StacksHaveTheirNumbersIndexAndFrames) {
       EXPECT_TRUE(std::has_single_bit(plan.stack_index_entries));
       EXPECT_GE(plan.stack_index_entries, 2 * plan.stacks);
       EXPECT_GE(plan.frames, static_cast<std::uint32_t>(HAWK_MAX_FRAMES)) << "one stack of any depth fits";
-      EXPECT_GE(plan.frames, 20 * stacks);
+      EXPECT_GE(plan.frames, 38 * stacks);
+      EXPECT_EQ(plan.frames % 2, 0U) << "they lie two by two";
       EXPECT_LE(plan.stacks, HAWK_SLOT_STACK_MASK) << "a slot has 20 bits for the number";
     }
   }
