@@ -78,6 +78,7 @@ static __always_inline __u64 mappings_version(const struct hawk_thread *thread)
 struct hawk_mapping_check {
 	const struct hawk_code_range *range;
 	bool holds;
+	__u32 index;              /* of that range */
 	long error;               /* of bpf_find_vma */
 };
 
@@ -118,7 +119,41 @@ static long compare_mapping(struct task_struct *task, struct vm_area_struct *vma
 			return 0;
 	}
 	check->holds = number == range->inode && (!file || device == range->device);
+	code_range_vmas[check->index & (2 * HAWK_MAX_CODE_RANGES - 1)] = check->holds ? (__u64)vma : 0;
 	return 0;
+}
+
+/* Up to 6.14. */
+struct vm_area_struct___detached {
+	bool detached;
+} __attribute__((preserve_access_index));
+
+/* Whether the mapping at this address, seen before, is still one of the current process. Since 6.4 the kernel marks mappings
+ * that it takes out before it frees them, and only such a mark tells: on older kernels false. */
+static __always_inline bool is_attached(struct vm_area_struct *vma)
+{
+	struct vm_area_struct___detached *older = (void *)vma;
+
+	if (BPF_CORE_READ(vma, vm_mm) != BPF_CORE_READ(bpf_get_current_task_btf(), mm))
+		return false;
+	if (bpf_core_field_exists(vma->vm_refcnt))
+		return BPF_CORE_READ(vma, vm_refcnt.refs.counter) != 0;
+	if (bpf_core_field_exists(older->detached))
+		return !BPF_CORE_READ(older, detached);
+	return false;
+}
+
+/* Whether a range holds, by the mapping that was found for it before: without the lock that the kernel's own search takes,
+ * which is not to be had while threads queue for it (a thousand threads whose heaps grow: nine of ten searches refused). What
+ * is read may be freed meanwhile and become another mapping; then it differs, or it says the same, and that is true. */
+static __always_inline bool remembered_holds(struct hawk_mapping_check *check)
+{
+	struct vm_area_struct *vma = (void *)code_range_vmas[check->index & (2 * HAWK_MAX_CODE_RANGES - 1)];
+
+	if (!vma || !is_attached(vma))
+		return false;
+	compare_mapping(NULL, vma, check);
+	return check->holds;
 }
 
 static long find_mapping(__u32 attempt, struct hawk_mapping_check *check)
@@ -131,8 +166,10 @@ static long find_mapping(__u32 attempt, struct hawk_mapping_check *check)
  * checked once by the verifier. */
 __noinline int range_holds(__u32 index)
 {
-	struct hawk_mapping_check check = { .range = &code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)] };
+	struct hawk_mapping_check check = { .range = &code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)], .index = index };
 
+	if (remembered_holds(&check))
+		return 1;
 	bpf_loop(HAWK_MAPPING_ATTEMPTS, find_mapping, &check, 0);
 	if (check.error == -HAWK_EBUSY)
 		return -HAWK_EBUSY;

@@ -181,6 +181,9 @@ struct hawk_code_range code_ranges[2 * HAWK_MAX_CODE_RANGES];
 __u64 code_range_checks[2 * HAWK_MAX_CODE_RANGES];
 #define HAWK_RANGE_IS_DEAD (~0ull)
 
+/* Of each range: where the kernel has the mapping that it was last found in; 0: not known. Written by programs only. */
+__u64 code_range_vmas[2 * HAWK_MAX_CODE_RANGES];
+
 /* See HAWK_CACHE_TAG_BITS. Written by programs; cleared by user space when generations repeat. */
 __u64 unwind_cache[2 * HAWK_CACHE_SETS];
 
