@@ -156,6 +156,63 @@ static __always_inline bool remembered_holds(struct hawk_mapping_check *check)
 	return check->holds;
 }
 
+/* The kernel's tree of mappings (lib/maple_tree.c): a node's address has its type in bits 3 to 6, and whatever else up to bit
+ * 7; its pivots are the last addresses below its slots, ascending, and the first that is zero stands for all the rest. */
+#define HAWK_NODE_MASK 255ull
+#define HAWK_NODE_TYPE_SHIFT 3
+#define HAWK_NODE_TYPE_MASK 15
+#define HAWK_NODE_LEAF 1u
+#define HAWK_NODE_ALLOCATION_RANGE 3u
+/* Of 65,530 mappings (vm.max_map_count) at five a node; and slots of one node. */
+#define HAWK_TREE_LEVELS 8
+#define HAWK_NODE_SLOTS 16
+#define HAWK_ALLOCATION_NODE_SLOTS 10
+
+/* A place in that tree. */
+struct hawk_tree_place {
+	__u64 address;            /* that is looked for */
+	__u64 entry;              /* the node, and at last what its leaf holds */
+};
+
+static long descend(__u32 level, struct hawk_tree_place *place)
+{
+	__u64 node = place->entry & ~HAWK_NODE_MASK, pivots_at = node + bpf_core_field_offset(struct maple_range_64, pivot);
+	__u32 type = place->entry >> HAWK_NODE_TYPE_SHIFT & HAWK_NODE_TYPE_MASK, slot;
+	bool is_allocation = type == HAWK_NODE_ALLOCATION_RANGE;
+	__u32 last = is_allocation ? HAWK_ALLOCATION_NODE_SLOTS - 1 : HAWK_NODE_SLOTS - 1;
+
+	for (slot = 0; slot < HAWK_NODE_SLOTS - 1 && slot < last; slot++) {
+		bpf_probe_read_kernel(&place->entry, sizeof(place->entry), (void *)(pivots_at + slot * sizeof(__u64)));
+		if (!place->entry || place->address <= place->entry)
+			break;
+	}
+	node += is_allocation ? bpf_core_field_offset(struct maple_arange_64, slot)
+			      : bpf_core_field_offset(struct maple_range_64, slot);
+	place->entry = 0;
+	bpf_probe_read_kernel(&place->entry, sizeof(place->entry), (void *)(node + slot * sizeof(__u64)));
+	return type == HAWK_NODE_LEAF || !place->entry ? 1 : 0;
+}
+
+/* Finds a range's mapping without the kernel's lock: the tree may be changed meanwhile, but what is found is looked at all the
+ * same. Whether the range holds by that. */
+static __always_inline bool search_tree(struct hawk_mapping_check *check)
+{
+	struct hawk_tree_place place = { .address = check->range->start };
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	place.entry = (__u64)BPF_CORE_READ(task, mm, mm_mt.ma_root);
+	/* A tree of one entry has no node. */
+	if ((place.entry & 3) != 2)
+		return false;
+	bpf_loop(HAWK_TREE_LEVELS, descend, &place, 0);
+	struct vm_area_struct *vma = (void *)place.entry;
+
+	if (!vma || (place.entry & 3) || !is_attached(vma))
+		return false;
+	compare_mapping(NULL, vma, check);
+	return check->holds;
+}
+
 static long find_mapping(__u32 attempt, struct hawk_mapping_check *check)
 {
 	check->error = bpf_find_vma(bpf_get_current_task_btf(), check->range->start, compare_mapping, check, 0);
@@ -168,7 +225,7 @@ __noinline int range_holds(__u32 index)
 {
 	struct hawk_mapping_check check = { .range = &code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)], .index = index };
 
-	if (remembered_holds(&check))
+	if (remembered_holds(&check) || search_tree(&check))
 		return 1;
 	bpf_loop(HAWK_MAPPING_ATTEMPTS, find_mapping, &check, 0);
 	if (check.error == -HAWK_EBUSY)

@@ -194,21 +194,33 @@ static inline __attribute__((always_inline)) int hawk_is_plain(const struct hawk
 	return rule->kind == HAWK_RULE_PLAIN && rule->fp_place <= HAWK_FP_AT_CFA;
 }
 
-/* Up to HAWK_STEPS_AT_ONCE steps; 0: the walk has ended. Not static: checked once by the verifier. */
+/* What hawk_walk_some has come to. */
+#define HAWK_WALK_ENDED 0
+#define HAWK_WALK_GOES_ON 1
+#define HAWK_WALK_NEEDS_RULE 2
+
+/* The address that says which rule leads on from the last frame. */
+static inline __attribute__((always_inline)) __u64 hawk_rule_address(const struct hawk_walk *walk)
+{
+	return walk->pc - 1 + walk->is_interrupted;
+}
+
+/* Up to HAWK_STEPS_AT_ONCE steps, fewer where a rule is not known at once. Not static: checked once by the verifier. */
 HAWK_GLOBAL int hawk_walk_some(struct hawk_thread *thread)
 {
 	if (!thread)
 		return 0;
 	/* A copy, which the compiler keeps in registers as far as they go. */
 	struct hawk_walk walk = thread->walk;
-	int goes_on = 1;
+	int goes_on = HAWK_WALK_GOES_ON;
 
 	for (int step = 0; step < HAWK_STEPS_AT_ONCE && goes_on; step++) {
-		__u64 address = walk.pc - 1 + walk.is_interrupted;
-		__u32 number = hawk_cached_rule(address, walk.generation);
+		__u32 number = hawk_cached_rule(hawk_rule_address(&walk), walk.generation);
 
-		if (!number)
-			number = hawk_look_up_rule(thread, address, walk.generation);
+		if (!number) {
+			goes_on = HAWK_WALK_NEEDS_RULE;
+			break;
+		}
 		const struct hawk_rule *rule = hawk_rule_at(number);
 
 		if (hawk_is_plain(rule)) {
@@ -221,6 +233,19 @@ HAWK_GLOBAL int hawk_walk_some(struct hawk_thread *thread)
 	}
 	thread->walk = walk;
 	return goes_on;
+}
+
+/* The same, and a step from where a rule was not known at once; 0: the walk has ended. The search is not begun from inside
+ * hawk_walk_some, because up to 6.12 all functions that are open have 512 bytes of stack together. */
+static inline __attribute__((always_inline)) int hawk_walk_on(struct hawk_thread *thread)
+{
+	int way = hawk_walk_some(thread);
+
+	if (way != HAWK_WALK_NEEDS_RULE)
+		return way;
+	const struct hawk_walk *walk = &thread->walk;
+
+	return hawk_step_specially(thread, hawk_look_up_rule(thread, hawk_rule_address(walk), walk->generation));
 }
 
 /* Gives the frame that was pushed last another address. */

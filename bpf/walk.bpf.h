@@ -216,8 +216,9 @@ static __always_inline void walk_once(struct hawk_thread *thread, __u64 pc, __u6
 	hawk_begin_walk(thread, hawk_hash_start(state.exec_epoch), pc, sp, fp, generation);
 	if (settings.unwind == HAWK_UNWIND_FP && !begin_along_frame_pointers(thread))
 		return;
-	for (int i = 0; i < HAWK_MAX_FRAMES / HAWK_STEPS_AT_ONCE + 1; i++) {
-		if (!hawk_walk_some(thread))
+	/* At worst every frame's rule has to be searched for. */
+	for (int i = 0; i < HAWK_MAX_FRAMES + HAWK_MAX_FRAMES / HAWK_STEPS_AT_ONCE; i++) {
+		if (!hawk_walk_on(thread))
 			break;
 	}
 }

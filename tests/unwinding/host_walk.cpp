@@ -19,16 +19,21 @@ namespace {
 
 thread_local const hawk::HostTables* current_tables = nullptr;
 thread_local __u32 current_max_depth = 0;
+thread_local hawk::HostWalk* current_result = nullptr;
 
-__u32 hawk_cached_rule(__u64, __u32) { return 0; }
-
-__u32 hawk_look_up_rule(hawk_thread* thread, __u64 address, __u32) {
-  const std::uint32_t number = hawk::host_rule_number(*thread->tables, address);
-  ++thread->result->rules[current_tables->rules[number].kind];
-  return number;
+/// Every other address is "not cached", so that both ways are gone.
+__u32 hawk_cached_rule(__u64 address, __u32) {
+  return address % 2 == 0 ? hawk::host_rule_number(*current_tables, address) : 0;
 }
 
-const hawk_rule* hawk_rule_at(__u32 number) { return &current_tables->rules[number]; }
+__u32 hawk_look_up_rule(hawk_thread* thread, __u64 address, __u32) {
+  return hawk::host_rule_number(*thread->tables, address);
+}
+
+const hawk_rule* hawk_rule_at(__u32 number) {
+  ++current_result->rules[current_tables->rules[number].kind];
+  return &current_tables->rules[number];
+}
 
 bool hawk_stack_word(hawk_thread* thread, __u64 address, __u64* word) {
   thread->result->reads.push_back(address);
@@ -74,13 +79,13 @@ HostWalk walk_on_host(const HostTables& tables, const StackMemory& stack, const 
                       std::uint32_t max_depth, hawk_unwind mode) {
   HostWalk walk;
   hawk_thread thread{};
-  thread.result = &walk;
+  thread.result = current_result = &walk;
   thread.tables = current_tables = &tables;
   thread.stack = &stack;
   thread.may_guess = mode == HAWK_UNWIND_AUTO;
   current_max_depth = max_depth;
   hawk_begin_walk(&thread, hawk_hash_start(0), registers.pc, registers.sp, registers.fp, 0);
-  while (thread.walk.depth && hawk_walk_some(&thread)) {
+  while (thread.walk.depth && hawk_walk_on(&thread)) {
   }
   walk.frames.assign(thread.frames, thread.frames + thread.walk.depth);
   walk.end = thread.walk.end;

@@ -82,13 +82,12 @@ void expect_all_noted(const Report& report, const Ledger& ledger) {
 }
 
 /// Allocations whose walk met a change of mappings: they are counted apart, but may not be many.
-void expect_small_gap(const Report& report, const Ledger& ledger) {
+void expect_small_gap(const Report& report) {
   std::uint64_t in_gap = 0;
   for (const ReportStack& stack : report.stacks) in_gap += stack.fell_into_gap() ? stack.numbers.allocated_count : 0;
   if (in_gap == 0) return;
   std::printf("%llu of %llu allocations while mappings were changing\n", static_cast<unsigned long long>(in_gap),
               static_cast<unsigned long long>(report.totals.allocated_count));
-  if (ledger.values.contains("mappings_change")) return;
   EXPECT_LE(in_gap, kGapAllocations + report.totals.allocated_count / kGapOneIn) << "mappings were changing";
 }
 
@@ -107,7 +106,7 @@ void expect_unwound(const Report& report, const Ledger& ledger) {
   const auto announced = ledger.values.find("incomplete_stacks");
   EXPECT_EQ(incomplete, announced == ledger.values.end() ? 0 : announced->second) << "not complete, one: " << example;
   if (incomplete == 0) expect_all_noted(report, ledger);
-  expect_small_gap(report, ledger);
+  expect_small_gap(report);
 }
 
 }  // namespace
