@@ -113,6 +113,9 @@ static __always_inline __u32 search_rule(__u64 address, __u64 version, __u32 gen
 		return HAWK_RULE_NO_CODE;
 	__u64 checked_before = code_range_checks[range_index(index)];
 
+	/* Before it is marked as holding: whoever sees the mark may rely on the list. */
+	if (checked_before != version && checked_before != HAWK_RANGE_IS_DEAD)
+		note_used_range(index);
 	holds = check_range(index, version);
 	if (holds < 0)
 		return HAWK_RULE_CHANGING;
@@ -122,8 +125,6 @@ static __always_inline __u32 search_rule(__u64 address, __u64 version, __u32 gen
 	/* The half was given up, and may have been written to, while it was read. */
 	if (HAWK_READ_ONCE(state.code_ranges) != ranges)
 		return HAWK_RULE_CHANGING;
-	if (checked_before != version)
-		note_used_range(index);
 	if (number < HAWK_MAX_RULES)
 		hawk_cache_rule(unwind_cache, address, generation, number);
 	return number;

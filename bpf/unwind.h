@@ -6,7 +6,8 @@
  * and `frames[HAWK_MAX_FRAMES]`, HAWK_GLOBAL before functions that the verifier shall check once, and
  *
  *     hawk_cached_rule(address, generation)   number of the rule for the code at an address, 0 if it is not known at once
- *     hawk_look_up_rule(thread, address, generation)  the same, known or found
+ *     hawk_look_up_rule(thread, address, generation)
+ *                                             the same, known or found
  *     hawk_rule_at(number)                    the rule with this number
  *     hawk_stack_word(thread, address, word)  reads a word of the stack; false: it cannot be read
  *     hawk_step_unruled(thread, kind)         a step from code without rules; HAWK_STEP_*
@@ -41,7 +42,7 @@ static inline __attribute__((always_inline)) int hawk_end_walk(struct hawk_walk 
 static inline __attribute__((always_inline)) int hawk_push_frame(struct hawk_thread *thread, struct hawk_walk *walk, __u64 pc,
 								  __u32 is_interrupted)
 {
-	__u64 frame = pc | (__u64)is_interrupted << 63;
+	__u64 frame = is_interrupted ? pc | HAWK_FRAME_INTERRUPTED : pc;
 
 	if (!pc)
 		return hawk_end_walk(walk, HAWK_END_NULL_RETURN);

@@ -58,17 +58,6 @@ struct hawk_rule {
 	__u8 is_guess;            /* not from a table */
 };
 
-/* A rule as the walk takes it: with offsets at which there can be words, and one of rbp that can be loaded from even if it is
- * not stored, as that of the return address can. */
-static inline struct hawk_rule hawk_prepared_rule(struct hawk_rule rule)
-{
-	if (rule.fp_place == HAWK_FP_SAME)
-		rule.fp_offset = -8;
-	if (rule.kind == HAWK_RULE_PLAIN && (rule.cfa_offset % 8 || rule.fp_offset % 8))
-		rule.kind = HAWK_RULE_UNSUPPORTED;
-	return rule;
-}
-
 /* From `offset` on, up to the next row, the rule with this number. Of one file, ascending. */
 struct hawk_row {
 	__u32 offset;             /* from the table's first address */

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "bpf/unwind_x86_64.h"
 #include "userspace/app/table_reading.h"
 #include "userspace/target/mappings.h"
 #include "userspace/target/vdso.h"

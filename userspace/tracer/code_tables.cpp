@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "bpf/unwind_x86_64.h"
+
 namespace hawk {
 namespace {
 
