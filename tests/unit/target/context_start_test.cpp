@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <gtest/gtest.h>
 #include <ucontext.h>
 
@@ -35,7 +36,7 @@ std::uintptr_t return_address_of_a_context() {
 
 TEST(ContextStart, IsWhereContextsReturnTo) {
   Dl_info libc;
-  ASSERT_NE(dladdr(reinterpret_cast<void*>(&strlen), &libc), 0);
+  ASSERT_NE(dladdr(reinterpret_cast<void*>(&gnu_get_libc_version), &libc), 0);
   const std::optional<std::uint64_t> start = find_context_start(image_of(libc.dli_fname));
   ASSERT_TRUE(start.has_value());
   EXPECT_EQ(*start, return_address_of_a_context() - reinterpret_cast<std::uintptr_t>(libc.dli_fbase));
