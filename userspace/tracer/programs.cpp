@@ -112,10 +112,11 @@ Result<void> share_maps(hawktrace& second, const hawktrace& first) {
   bpf_object__for_each_program(program, second.obj) bpf_program__set_autoload(program, false);
   bpf_map* map = nullptr;
   bpf_object__for_each_map(map, second.obj) {
-    const int fd = bpf_map__fd(bpf_object__find_map_by_name(first.obj, bpf_map__name(map)));
-    if (fd < 0) {
+    const bpf_map* known = bpf_object__find_map_by_name(first.obj, bpf_map__name(map));
+    // A map that was not made has a descriptor all the same, which libbpf keeps free for it.
+    if (!bpf_map__autocreate(known)) {
       bpf_map__set_autocreate(map, false);
-    } else if (bpf_map__reuse_fd(map, fd) != 0) {
+    } else if (bpf_map__reuse_fd(map, bpf_map__fd(known)) != 0) {
       return fail(ExitCode::kPrivilege,
                   fmt::format("share the BPF map {}: {}", bpf_map__name(map), std::strerror(errno)));
     }
