@@ -129,7 +129,7 @@ constexpr ValueOption kValueOptions[] = {
      [](Options& o, OptionValue v) { return set_choice(o.color, v, kColors); }},
     {"--min-block", "BYTES", kTracingGroup, "do not follow smaller blocks: such a call costs the\ntarget about half",
      set_min_block},
-    {"--stack-depth", "N", kTracingGroup, "frames kept of a stack, 1 to 256 (default 128)",
+    {"--stack-depth", "N", kTracingGroup, "frames kept of a stack, 1 to 256 (default 256)",
      [](Options& o, OptionValue v) { return set_number(o.stack_depth, v, 1, kMaxStackDepth); }},
     {"--attach-via", "WAY", kTracingGroup,
      "how probes are attached: auto, session (Linux 6.13),\nmulti (6.6) or perf (default auto: the fastest there is)",

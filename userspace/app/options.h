@@ -48,7 +48,7 @@ struct Options {
   AttachChoice attach_via = AttachChoice::kAuto;
   UnwindChoice unwind = UnwindChoice::kAuto;
   LiveTableChoice live_table = LiveTableChoice::kAuto;
-  std::uint32_t stack_depth = 128;                ///< frames per stack, 1 to 256
+  std::uint32_t stack_depth = 256;                ///< frames per stack, 1 to 256
   std::optional<std::uint32_t> max_blocks;        ///< live blocks the table can hold; nullopt: it depends on the table
   std::optional<std::uint64_t> max_memory_bytes;  ///< of the kernel's tables; nullopt: as much as they need
   std::uint32_t max_stacks = 1U << 17;            ///< distinct stacks the table can hold

@@ -13,7 +13,7 @@ namespace hawk {
 namespace {
 
 /// Room for this many frames per stack on average. Whole stacks of Debian's programs have 17 to 41 (tests/unwinding).
-constexpr std::uint64_t kFramesPerStack = 38;
+constexpr std::uint64_t kFramesPerStack = 36;
 /// Stripes of the counters. More CPUs than this share stripes, which costs them contention but no exactness. Each
 /// stripe is 4 MiB at the default size, and all of them count as our resident memory, because mapping an array maps
 /// every page.

@@ -63,7 +63,7 @@ TEST(Options, DefaultsAreThoseOfTheHelp) {
   EXPECT_EQ(options.color, ColorChoice::kAuto);
   EXPECT_EQ(options.attach_via, AttachChoice::kAuto);
   EXPECT_EQ(options.unwind, UnwindChoice::kAuto);
-  EXPECT_EQ(options.stack_depth, 128U);
+  EXPECT_EQ(options.stack_depth, 256U);
   EXPECT_EQ(options.live_table, LiveTableChoice::kAuto);
   EXPECT_EQ(options.max_blocks, std::nullopt);
   EXPECT_EQ(options.max_stacks, 131072U);

@@ -70,7 +70,7 @@ TEST(MemoryPlan, StacksHaveTheirNumbersIndexAndFrames) {
       EXPECT_TRUE(std::has_single_bit(plan.stack_index_entries));
       EXPECT_GE(plan.stack_index_entries, 2 * plan.stacks);
       EXPECT_GE(plan.frames, static_cast<std::uint32_t>(HAWK_MAX_FRAMES)) << "one stack of any depth fits";
-      EXPECT_GE(plan.frames, 38 * stacks);
+      EXPECT_GE(plan.frames, 36 * stacks);
       EXPECT_EQ(plan.frames % 2, 0U) << "they lie two by two";
       EXPECT_LE(plan.stacks, HAWK_SLOT_STACK_MASK) << "a slot has 20 bits for the number";
     }
