@@ -18,7 +18,6 @@
 #define HAWK_EBUSY 16
 /* How often the kernel is asked while another thread is changing mappings, which it does in some microseconds. */
 #define HAWK_MAPPING_ATTEMPTS 64
-#define HAWK_PROT_PAGE_SHIFT 12
 
 /* Up to 6.12 it is a plain number. */
 struct mm_struct___plain_sequence {
@@ -104,7 +103,7 @@ static long compare_mapping(struct task_struct *task, struct vm_area_struct *vma
 	const struct hawk_code_range *range = check->range;
 	struct file *file = BPF_CORE_READ(vma, vm_file);
 	__u64 start = BPF_CORE_READ(vma, vm_start), end = BPF_CORE_READ(vma, vm_end);
-	__u64 offset = (BPF_CORE_READ(vma, vm_pgoff) << HAWK_PROT_PAGE_SHIFT) + (range->start - start);
+	__u64 offset = (BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT) + (range->start - start);
 	__u64 number = 0;
 	__u32 device = 0;
 

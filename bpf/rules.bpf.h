@@ -8,7 +8,6 @@
 
 /* The first step of a binary search that is enough: half of what it may have to search. */
 #define HAWK_RANGE_SEARCH_STEP (HAWK_MAX_CODE_RANGES / 2)
-#define HAWK_MAX_ROWS (HAWK_MAX_SEGMENTS * HAWK_SEGMENT_ROWS)
 
 /* 1 if a < b, otherwise 0; both below 2^63. Without a branch, of which the verifier would follow both ways in every round of
  * a search, and learn a little more of the numbers each time, so that no two ways are ever alike to it. */

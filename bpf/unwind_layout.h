@@ -75,6 +75,7 @@ struct hawk_row {
 #define HAWK_SEGMENT_SHIFT 17
 #define HAWK_SEGMENT_ROWS (1u << HAWK_SEGMENT_SHIFT)
 #define HAWK_MAX_SEGMENTS 1024u
+#define HAWK_MAX_ROWS (HAWK_MAX_SEGMENTS * HAWK_SEGMENT_ROWS)
 
 /* Executable mappings that can be told apart. */
 #define HAWK_MAX_CODE_RANGES 8192u

@@ -68,8 +68,7 @@ void CodeTables::drop_segments(std::size_t first) {
 }
 
 Result<void> CodeTables::reserve_rows(std::uint64_t rows) {
-  constexpr std::uint64_t kMaxRows = std::uint64_t{HAWK_MAX_SEGMENTS} * HAWK_SEGMENT_ROWS;
-  const std::uint64_t all = std::min(row_count_ + rows, kMaxRows);
+  const std::uint64_t all = std::min<std::uint64_t>(row_count_ + rows, HAWK_MAX_ROWS);
   const std::size_t wanted = (all + HAWK_SEGMENT_ROWS - 1) >> HAWK_SEGMENT_SHIFT;
   const std::size_t first = segments_.size();
   Result<void> made;
@@ -81,9 +80,7 @@ Result<void> CodeTables::reserve_rows(std::uint64_t rows) {
 
 Result<std::optional<std::uint32_t>> CodeTables::add_rows(std::span<const hawk_row> rows) {
   const std::uint64_t first = row_count_;
-  if (first + rows.size() > std::uint64_t{HAWK_MAX_SEGMENTS} * HAWK_SEGMENT_ROWS) {
-    return std::optional<std::uint32_t>();
-  }
+  if (first + rows.size() > HAWK_MAX_ROWS) return std::optional<std::uint32_t>();
   HAWK_TRY_VOID(reserve_rows(rows.size()));
   for (std::span<const hawk_row> left = rows; !left.empty();) {
     const std::size_t segment = row_count_ >> HAWK_SEGMENT_SHIFT, inside = row_count_ & (HAWK_SEGMENT_ROWS - 1);
