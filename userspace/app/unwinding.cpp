@@ -26,10 +26,27 @@ TimedTable vdso_table(RuleSet& rules) {
   return vdso ? time_reading(*vdso, rules) : TimedTable{};
 }
 
-hawk_code_range code_range_of(const MappedCode& code, const StoredTable& table) {
+constexpr std::uint64_t kPageBytes = 4096;
+
+/// Where the pages of the file's code end, at most `code.end`. The dynamic linker maps a whole file as its first
+/// segment and then the others over it; if that first one is the code, its mapping was announced as larger than it is
+/// now.
+std::uint64_t end_of_code(const MappedCode& code, const MappedModule& module) {
+  if (!module.image || !code.bias) return code.end;
+  const std::uint64_t bytes = code.end - code.start;
+  for (const LoadSegment& segment : module.image->code()) {
+    const std::uint64_t segment_end = segment.file_offset + segment.file_bytes;
+    if (segment_end <= code.file_offset || segment.file_offset >= code.file_offset + bytes) continue;
+    const std::uint64_t pages_end = (segment_end + kPageBytes - 1) / kPageBytes * kPageBytes;
+    return std::min(code.end, code.start + (pages_end - code.file_offset));
+  }
+  return code.end;
+}
+
+hawk_code_range code_range_of(const MappedCode& code, const MappedModule& module, const StoredTable& table) {
   hawk_code_range range = {};
   range.start = code.start;
-  range.end = code.end;
+  range.end = end_of_code(code, module);
   range.file_offset = code.file_offset;
   range.inode = code.inode;
   range.device = kernel_device(code.device);
@@ -51,7 +68,7 @@ std::vector<hawk_code_range> code_ranges_of(const ModuleMap& modules, std::span<
     const MappedModule& module = modules.module(code.module);
     if (!module.image && !module.is_vdso) continue;
     const std::size_t index = static_cast<std::size_t>(code.module);
-    ranges.push_back(code_range_of(code, index < tables.size() ? tables[index] : StoredTable{}));
+    ranges.push_back(code_range_of(code, module, index < tables.size() ? tables[index] : StoredTable{}));
   }
   if (ranges.size() > max_ranges) {
     std::erase_if(ranges, [](const hawk_code_range& range) { return range.row_count == 0; });

@@ -164,6 +164,8 @@ std::optional<std::uint64_t> ElfImage::vaddr_of(std::uint64_t file_offset) const
   return impl_->segments.vaddr_of(file_offset);
 }
 
+std::vector<LoadSegment> ElfImage::code() const { return impl_->segments.code(); }
+
 std::optional<std::uint64_t> ElfImage::code_bias(std::uint64_t file_offset, std::uint64_t bytes) const {
   return impl_->segments.code_bias(file_offset, bytes);
 }

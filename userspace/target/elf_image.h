@@ -51,6 +51,8 @@ class ElfImage {
   std::optional<std::uint64_t> vaddr_of(std::uint64_t file_offset) const;
   /// See ElfSegments::code_bias.
   std::optional<std::uint64_t> code_bias(std::uint64_t file_offset, std::uint64_t bytes) const;
+  /// Its executable segments.
+  std::vector<LoadSegment> code() const;
   /// Up to `max_bytes` (at most 64 KiB) bytes of an executable segment from `vaddr` on; fewer at the segment's end,
   /// empty outside. Valid as long as the image.
   std::span<const std::uint8_t> code_at(std::uint64_t vaddr, std::size_t max_bytes) const;

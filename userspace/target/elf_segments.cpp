@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -71,6 +72,13 @@ std::optional<std::uint64_t> ElfSegments::code_bias(std::uint64_t file_offset, s
     bias = segment.vaddr - segment.file_offset;
   }
   return bias;
+}
+
+std::vector<LoadSegment> ElfSegments::code() const {
+  std::vector<LoadSegment> code;
+  std::copy_if(segments_.begin(), segments_.end(), std::back_inserter(code),
+               [](const LoadSegment& segment) { return segment.executable; });
+  return code;
 }
 
 bool ElfSegments::is_executable(std::uint64_t vaddr) const {

@@ -38,6 +38,8 @@ class ElfSegments {
   /// nullopt unless exactly one executable segment has a part there.
   std::optional<std::uint64_t> code_bias(std::uint64_t file_offset, std::uint64_t bytes) const;
   bool is_executable(std::uint64_t vaddr) const;
+  /// The executable ones, as they were added.
+  std::vector<LoadSegment> code() const;
 
   /// Bytes from `vaddr` on; fewer where the segment or the file ends, none outside or above 256 MiB.
   std::vector<std::uint8_t> read(std::uint64_t vaddr, std::uint64_t wanted_bytes) const;

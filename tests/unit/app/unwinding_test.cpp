@@ -120,6 +120,19 @@ TEST_F(OwnCode, AFileThatIsMappedTwiceHasTheSameRowsAtBothPlaces) {
   EXPECT_EQ(start - first->base, again - second->base);
 }
 
+TEST_F(OwnCode, AMappingThatReachesBeyondTheCodeEndsWithTheCode) {
+  take_mappings();
+  Mapping whole = *mapping_at(kHere);
+  const std::uint64_t end = whole.end;
+  whole.end += 16 * kPage;
+  modules_.add(whole);
+  const std::vector<hawk_code_range> ranges = code_ranges_of(modules_, tables_);
+  const hawk_code_range* range = range_at(ranges, kHere);
+  ASSERT_NE(range, nullptr);
+  EXPECT_EQ(range->end, end);
+  EXPECT_EQ(range->row_count, 7u);
+}
+
 TEST_F(OwnCode, CodeOfNoFileIsNotTold) {
   const std::uint64_t anonymous = map_page(-1, 0, MAP_PRIVATE | MAP_ANONYMOUS);
   take_mappings();
