@@ -1,7 +1,9 @@
 """What unwind tables cost: to read them, to attach to a process with much code, and how often the kernel's cache of rules
 knows an address."""
 import contextlib
+import errno
 import json
+import os
 import pathlib
 import pwd
 import shlex
@@ -171,13 +173,38 @@ def clang_command():
     raise Unmeasured('clang++ does not tell how it compiles')
 
 
+@contextlib.contextmanager
+def opened_by(program, fifo):
+    """The other end of a pipe that a program opens to read, from when it has."""
+    descriptor = None
+    while descriptor is None:
+        try:
+            descriptor = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            time_bound.left()
+            if program.process.poll() is not None:
+                raise Unmeasured(f'{program.name} ended too early: {last_line(program.said())}') from error
+            time.sleep(0.01)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def clang_walks(bench, times):
+    """Of a clang that waits for its first file, as a backend does for its first query: an empty one, then these."""
     command, source = clang_command()
-    with Program([bench.programs / 'bench_gate', *command, *[source] * times]) as gate:
-        with walks_of(bench, gate.pid, target_ends=True) as walks:
-            gate.process.stdin.write(b'go\n')
-            if gate.finish() != 0:
-                raise Unmeasured(f'clang++ does not compile: {last_line(gate.said())}')
+    with tempfile.TemporaryDirectory(prefix='hawktrace-bench-') as directory:
+        first = os.path.join(directory, 'first.cpp')
+        os.mkfifo(first)
+        with Program([*command, first, *[source] * times]) as clang, contextlib.ExitStack() as waits:
+            waits.enter_context(opened_by(clang, first))
+            with walks_of(bench, clang.pid, target_ends=True) as walks:
+                waits.close()
+                if clang.finish() != 0:
+                    raise Unmeasured(f'clang++ does not compile: {last_line(clang.said())}')
     return walks[0]
 
 
