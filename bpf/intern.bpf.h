@@ -112,17 +112,18 @@ static __noinline void cut_at_garbage(struct hawk_thread *thread)
 	walk->hash = hawk_hash_end(loop.hash, walk);
 }
 
-/* Entries of places that are looked at for one address. The table is mostly far from full. */
-#define HAWK_PLACE_CHOICES 32
+/* Entries of places that are looked at for one address. One in ten thousand finds none of them free when six in ten are
+ * taken (262,144 places). */
+#define HAWK_PLACE_CHOICES 64
 
-/* The number of the place with this address, a new one if it has none; HAWK_PLACES: no room. Not static: checked once by the
+/* The number of the place with this address, a new one if it has none; HAWK_NO_PLACE: no room. Not static: checked once by the
  * verifier. */
 __noinline int place_of(__u64 address)
 {
-	__u32 first = (__u32)(address * HAWK_HASH_MULTIPLIER >> (64 - HAWK_PLACE_BITS));
+	__u32 first = (__u32)(address * HAWK_HASH_MULTIPLIER >> 32) >> settings.place_shift;
 
 	for (__u32 i = 0; i < HAWK_PLACE_CHOICES; i++) {
-		__u32 number = (first + i) & (HAWK_PLACES - 1);
+		__u32 number = (first + i) & settings.place_mask;
 		__u64 *place = bpf_map_lookup_elem(&places, &number);
 
 		if (!place)
@@ -132,50 +133,102 @@ __noinline int place_of(__u64 address)
 		if (!found)
 			found = __sync_val_compare_and_swap(place, 0, address);
 		if (!found || found == address)
-			return (first + i) & (HAWK_PLACES - 1);
+			return (first + i) & settings.place_mask;
 	}
-	return HAWK_PLACES;
+	return HAWK_NO_PLACE;
 }
 
-static long store_frame(__u32 number, struct hawk_frame_loop *loop)
+static long name_place(__u32 number, struct hawk_frame_loop *loop)
 {
-	__u32 index = (loop->first + number) >> 1;
-	struct hawk_two_frames *two = bpf_map_lookup_elem(&frames, &index);
+	__u64 *frame = &loop->thread->frames[number & (HAWK_MAX_FRAMES - 1)];
 
-	if (number >= loop->depth || !two)
+	if (number >= loop->depth)
 		return 1;
-	__u32 place = place_of(loop->thread->frames[number & (HAWK_MAX_FRAMES - 1)]);
+	__u32 place = place_of(*frame);
 
-	if (place >= HAWK_PLACES)
+	if (place == HAWK_NO_PLACE)
 		return 1;
-	two->place[number & 1] = place;
+	*frame = place;
 	loop->done = number + 1;
 	return 0;
 }
 
-/* Stores the frames; false: no room. An even number is taken for each stack, so that none shares an element. */
+/* Puts numbers of places where the addresses of the frames are; false: no room. Apart from storing them, so that a stack
+ * for which there is none takes no frames, each time that it is met. */
+static __noinline bool name_places(struct hawk_thread *thread, __u32 depth)
+{
+	struct hawk_frame_loop loop = { .thread = thread, .depth = depth };
+
+	bpf_loop(HAWK_MAX_FRAMES, name_place, &loop, 0);
+	return loop.done == depth;
+}
+
+static __always_inline struct hawk_two_frames *frames_at(__u64 number)
+{
+	__u32 segment = number >> HAWK_FRAME_SEGMENT_SHIFT, inside = (number & (HAWK_SEGMENT_FRAMES - 1)) >> 1;
+	void *frames = bpf_map_lookup_elem(&frame_segments, &segment);
+
+	return frames ? bpf_map_lookup_elem(frames, &inside) : NULL;
+}
+
+static long store_two_frames(__u32 pair, struct hawk_frame_loop *loop)
+{
+	__u32 number = 2 * pair;
+
+	if (number >= loop->depth)
+		return 1;
+	struct hawk_two_frames *two = frames_at(loop->first + number);
+
+	if (!two)
+		return 1;
+	two->place[0] = loop->thread->frames[number & (HAWK_MAX_FRAMES - 1)];
+	/* Of an odd depth one more, which nobody reads. */
+	two->place[1] = loop->thread->frames[(number + 1) & (HAWK_MAX_FRAMES - 1)];
+	loop->done = number + 2;
+	return 0;
+}
+
+/* Wakes user space if little room is left for frames, so that it makes more. */
+static __noinline void ask_for_frames(__u64 used)
+{
+	__u64 nothing = 0;
+
+	if (used + settings.frames_low <= state.frames_ready || __sync_val_compare_and_swap(&state.frames_asked, 0, 1))
+		return;
+	if (bpf_ringbuf_output(&frame_wakeups, &nothing, sizeof(nothing), BPF_RB_FORCE_WAKEUP))
+		state.frames_asked = 0;
+}
+
+/* Stores the frames, whose places have numbers; false: no room. An even number is taken for each stack, so that none shares
+ * an element. */
 static __noinline bool store_frames(struct hawk_thread *thread, __u32 depth, __u64 *first)
 {
 	struct hawk_frame_loop loop = { .thread = thread, .depth = depth };
 	__u32 taken = (depth + 1) & ~1u;
 
-	if (state.next_frame + taken > settings.frame_capacity)
+	ask_for_frames(state.next_frame + taken);
+	if (state.next_frame + taken > state.frames_ready)
 		return false;
 	loop.first = __sync_fetch_and_add(&state.next_frame, taken);
-	if (loop.first + taken > settings.frame_capacity)
+	if (loop.first + taken > state.frames_ready)
 		return false;
 	*first = loop.first;
-	bpf_loop(HAWK_MAX_FRAMES, store_frame, &loop, 0);
-	return loop.done == depth;
+	bpf_loop(HAWK_MAX_FRAMES / 2, store_two_frames, &loop, 0);
+	return loop.done == taken;
 }
 
-/* Gives a stack that is not known yet its number. Frames first: when there is no room for them, no number is used up. */
+/* Gives a stack that is not known yet its number. Frames first: when there is no room for them, no number is used up; and
+ * when no number is left, no frames are, however often such a stack is met. Its addresses are gone afterwards. */
 static __noinline __u32 intern_new(struct hawk_thread *thread)
 {
 	struct hawk_walk *walk = &thread->walk;
 	__u64 first = 0;
 
-	if (!store_frames(thread, walk->depth, &first)) {
+	if (state.next_stack >= settings.max_stacks) {
+		count_loss(HAWK_LOSS_STACK_TABLE_FULL);
+		return HAWK_NO_STACK;
+	}
+	if (!name_places(thread, walk->depth) || !store_frames(thread, walk->depth, &first)) {
 		count_loss(HAWK_LOSS_FRAMES_FULL);
 		return HAWK_NO_STACK;
 	}

@@ -46,8 +46,10 @@ struct hawk_config {
 	__u32 live_table;         /* enum hawk_live_table */
 	__u32 stack_index_mask;   /* entries of stack_index less one; a power of two less one */
 	__u32 pages_low;          /* fewer ready pages than this beyond those in use: user space is asked for more */
+	__u32 place_mask;         /* entries of places less one; a power of two less one */
 	__u64 min_block_bytes;    /* smaller blocks are not followed */
-	__u64 frame_capacity;     /* entries of frames */
+	__u32 place_shift;        /* 32 less the bits of place_mask */
+	__u32 frames_low;         /* less room than this: user space is asked for more */
 	__u32 may_read_directly;  /* the kernel has what direct_memory.bpf.h needs */
 	__u32 unwind;             /* enum hawk_unwind */
 	__u64 pid_namespace_device; /* of user space's pid namespace, as the kernel encodes it; 0: it is the root one */
@@ -105,7 +107,9 @@ struct hawk_state {
 	__u32 used_range_count __attribute__((aligned(64))); /* more than HAWK_MAX_USED_RANGES: not all are in the list */
 	__u32 used_ranges[HAWK_MAX_USED_RANGES]; /* indexes of ranges that rules were taken from */
 	__u64 unwind_misses;      /* look-ups of rules that the cache did not have */
-	__u64 next_frame __attribute__((aligned(64)));         /* first unused entry of frames */
+	__u64 next_frame __attribute__((aligned(64)));         /* first unused one of frame_segments */
+	__u64 frames_ready;       /* that there is room for; raised by user space */
+	__u32 frames_asked;       /* user space has been woken to make room, and has not answered */
 	__u32 next_stack;         /* first unused stack number */
 	__u64 losses[HAWK_LOSS_COUNT] __attribute__((aligned(64)));
 };
@@ -132,14 +136,22 @@ struct hawk_counters {
 	__u64 freed_count;
 };
 
-/* Distinct addresses that frames can have: a program has few places that call something, however many stacks pass through
- * them. A frame is stored as the number of its place, in half the room of its address. */
-#define HAWK_PLACE_BITS 18
-#define HAWK_PLACES (1u << HAWK_PLACE_BITS)
+/* Distinct addresses that frames can have are places: a program has few that call something, however many stacks pass
+ * through them. A frame is stored as the number of its place, in half the room of its address. */
+#define HAWK_NO_PLACE 0xffffffffu
+
+/* The kernel gives every element of an array eight bytes at least. */
+struct hawk_two_frames {
+	__u32 place[2];
+};
+
+/* Frames of one map of frame_segments: 1 MiB. */
+#define HAWK_FRAME_SEGMENT_SHIFT 18
+#define HAWK_SEGMENT_FRAMES (1u << HAWK_FRAME_SEGMENT_SHIFT)
 
 /* Where the frames of a stack are. Complete before any counter of the stack moves. */
 struct hawk_stack_record {
-	__u64 first_frame;        /* index into frames */
+	__u64 first_frame;        /* in frame_segments; its frames may go on in the next segment */
 	__u32 exec_epoch;
 	__u16 depth;              /* 0: this number was never given to a stack */
 	__u8 end;                 /* enum hawk_end */

@@ -48,19 +48,28 @@ struct {
 	__uint(max_entries, 1);
 } stack_records SEC(".maps");
 
-/* The kernel gives every element of an array eight bytes at least. */
-struct hawk_two_frames {
-	__u32 place[2];
-};
-
-/* The frames of all stacks, one stack after the other, as numbers of places. Full: FRAMES_FULL, booked on HAWK_NO_STACK. */
-struct {
+/* The frames of all stacks, one stack after the other, as numbers of places, in segments. User space adds the next ones
+ * before the last is full (state.frames_ready). Full: FRAMES_FULL, booked on HAWK_NO_STACK. */
+struct hawk_frame_segment {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct hawk_two_frames)); /* its type would be a mere forward declaration here */
+	__uint(max_entries, HAWK_SEGMENT_FRAMES / 2);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__type(key, __u32);
-	__type(value, struct hawk_two_frames);
 	__uint(max_entries, 1);
-} frames SEC(".maps");
+	__array(values, struct hawk_frame_segment);
+} frame_segments SEC(".maps");
+
+/* What wakes user space up to add segments. One entry at a time (state.frames_asked). */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} frame_wakeups SEC(".maps");
 
 /* Place -> address, as a hash table of our own: an address is found from its hash on. Written by programs only. Full:
  * FRAMES_FULL. */
@@ -69,7 +78,7 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, __u64);
-	__uint(max_entries, HAWK_PLACES);
+	__uint(max_entries, 1);
 } places SEC(".maps");
 
 /* Module number << 32 | ELF virtual address of a return address -> rule. Written by user space before the module's code

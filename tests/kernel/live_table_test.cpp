@@ -1,8 +1,6 @@
 // A live table that is too small: what does not fit is counted, and everything adds up all the same.
 #include <gtest/gtest.h>
 
-#include <stdexcept>
-
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
@@ -55,18 +53,6 @@ void trace_too_many(Way way, const std::vector<std::string>& options, std::uint6
 
 /// An arena has whole pages, 32 at least, each with room for 320 blocks.
 KERNEL_TEST_ON(live_table, arena_full, kArenaWays) { trace_too_many(way, {"--max-blocks", "1000"}, 5000); }
-
-/// The least that --max-memory can be, as hawktrace says when it is given less.
-std::uint64_t least_memory(Way way, const std::string& max_stacks) {
-  LedgerProgram program({.program = "ends", .arguments = {"wait"}});
-  ChildProcess refused({.argv = {HAWKTRACE_PATH, "-p", std::to_string(program.pid()), "--live-table", live_table(way),
-                                 "--max-stacks", max_stacks, "--max-memory", "1"}});
-  EXPECT_EQ(refused.wait(), 2);
-  const std::string errors = refused.errors();
-  const std::size_t number = errors.find(" take ");
-  if (number == std::string::npos) throw std::runtime_error("hawktrace does not say how much it needs: " + errors);
-  return std::stoull(errors.substr(number + 6));
-}
 
 KERNEL_TEST(live_table, max_memory_reached) {
   const std::uint64_t bytes = least_memory(way, "1000") + 100'000;

@@ -134,6 +134,7 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
                                          .live_table = forced_table(options.live_table),
                                          .memory = {.max_blocks = options.max_blocks,
                                                     .max_stacks = options.max_stacks,
+                                                    .max_depth = options.stack_depth,
                                                     .max_memory_bytes = options.max_memory_bytes},
                                          .min_block_bytes = options.min_block_bytes,
                                          .max_depth = options.stack_depth,

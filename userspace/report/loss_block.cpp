@@ -19,8 +19,9 @@ std::string_view remedy(std::size_t cause) {
     case HAWK_LOSS_LIVE_TABLE_FULL:
       return "raise --max-blocks, or --max-memory if it was set";
     case HAWK_LOSS_STACK_TABLE_FULL:
-    case HAWK_LOSS_FRAMES_FULL:
       return "raise --max-stacks";
+    case HAWK_LOSS_FRAMES_FULL:
+      return "raise --max-stacks, or --max-memory if it was set";
     case HAWK_LOSS_TRUNCATED_STACK:
       return "raise --stack-depth";
     case HAWK_LOSS_LATE_ALLOCATOR:

@@ -35,7 +35,7 @@ NewStack read_stack(const KernelMaps& maps, std::uint32_t number) {
   const std::span<const __u64> places = maps.places.as<__u64>();
   std::vector<std::uint64_t> addresses;
   addresses.reserve(record.depth);
-  for (const __u32 place : maps.frames.as<__u32>().subspan(record.first_frame, record.depth)) {
+  for (const __u32 place : maps.frames.subspan(record.first_frame, record.depth)) {
     addresses.push_back(places[place]);
   }
   return {.id = StackId{number},

@@ -43,10 +43,10 @@ class MappedArray {
 
 /// The maps that a drain reads.
 struct KernelMaps {
-  MappedArray counters;       ///< hawk_counters, stripe after stripe
-  MappedArray stack_records;  ///< hawk_stack_record
-  MappedArray frames;         ///< __u32, numbers of places
-  MappedArray places;         ///< __u64, addresses
+  MappedArray counters;                ///< hawk_counters, stripe after stripe
+  MappedArray stack_records;           ///< hawk_stack_record
+  MappedArray places;                  ///< __u64, addresses
+  std::span<const __u32> frames = {};  ///< numbers of places; mapped as far as any stack has frames
   hawk_config config = {};
   hawk_state* state = nullptr;  ///< lives as long as the skeleton
 };

@@ -12,8 +12,18 @@
 namespace hawk {
 namespace {
 
-/// Room for this many frames per stack on average. Whole stacks of Debian's programs have 17 to 41 (tests/unwinding).
+/// Where memory is bounded, room for this many frames per stack on average is set aside in any case. Whole stacks of
+/// Debian's programs have 17 to 41 (tests/unwinding), those of clang 56.
 constexpr std::uint64_t kFramesPerStack = 36;
+/// Frames may have one part in so many of the memory that is left then; live blocks have the rest.
+constexpr std::uint64_t kFramesShare = 8;
+/// 4 MiB for each stripe: on one CPU, programs that do nothing but make new stacks of 64 frames take 7.5 million frames
+/// in a second, and to answer them takes 15 ms and more.
+constexpr std::uint64_t kSpareFramesPerStripe = 1U << 20;
+constexpr std::uint64_t kSegmentBytes = HAWK_SEGMENT_FRAMES * sizeof(__u32);
+/// Distinct addresses of stacks: two for each, and 8192 at least for the few of the deepest.
+constexpr std::uint32_t kPlacesPerStack = 2;
+constexpr std::uint32_t kPlacesLeast = 1U << 13;
 /// Stripes of the counters. More CPUs than this share stripes, which costs them contention but no exactness. Each
 /// stripe is 4 MiB at the default size, and all of them count as our resident memory, because mapping an array maps
 /// every page.
@@ -26,10 +36,14 @@ constexpr std::uint32_t kHashBlocksByDefault = 1U << 20;
 /// the free list.
 constexpr std::uint64_t kHashEntryBytes = 88;
 
+std::uint64_t whole_segments(std::uint64_t frames) {
+  return (frames + HAWK_SEGMENT_FRAMES - 1) / HAWK_SEGMENT_FRAMES * HAWK_SEGMENT_FRAMES;
+}
+
 std::uint64_t bytes_without_blocks(const MemoryPlan& plan) {
   return std::uint64_t{plan.counter_stripes} * plan.stacks * sizeof(hawk_counters) +
          plan.stacks * sizeof(hawk_stack_record) + plan.stack_index_entries * sizeof(__u64) +
-         plan.frames * sizeof(__u32) + HAWK_PLACES * sizeof(__u64);
+         plan.frames * sizeof(__u32) + plan.places * sizeof(__u64);
 }
 
 Result<std::uint64_t> bytes_for_blocks(const MemoryWishes& wishes, const MemoryPlan& plan, std::uint64_t least) {
@@ -40,6 +54,20 @@ Result<std::uint64_t> bytes_for_blocks(const MemoryWishes& wishes, const MemoryP
               fmt::format("--max-memory: the tables of {} stacks and the smallest table of blocks take {} bytes",
                           plan.stacks - HAWK_FIRST_STACK, fixed + least),
               "raise --max-memory or lower --max-stacks");
+}
+
+/// As many as the deepest stacks need; or what is set aside for them, and an eighth of what is left beyond it.
+void plan_frames(const MemoryWishes& wishes, MemoryPlan& plan) {
+  const std::uint64_t depth = wishes.max_depth + wishes.max_depth % 2;  // each takes an even number
+  const std::uint64_t most = whole_segments(wishes.max_stacks * depth);
+  const std::uint64_t aside = whole_segments(wishes.max_stacks * std::min(depth, kFramesPerStack));
+  plan.spare_frames = static_cast<std::uint32_t>(std::min(aside, plan.counter_stripes * kSpareFramesPerStripe));
+  plan.frames = static_cast<std::uint32_t>(wishes.max_memory_bytes ? aside : most);
+  if (!wishes.max_memory_bytes) return;
+  const std::uint64_t fixed = bytes_without_blocks(plan);
+  const std::uint64_t left = *wishes.max_memory_bytes - std::min(*wishes.max_memory_bytes, fixed);
+  const std::uint64_t share = left / kFramesShare / kSegmentBytes * HAWK_SEGMENT_FRAMES;
+  plan.frames = static_cast<std::uint32_t>(std::min(most, aside + share));
 }
 
 Result<void> plan_hash(const MemoryWishes& wishes, MemoryPlan& plan) {
@@ -69,9 +97,10 @@ Result<MemoryPlan> plan_memory(const MemoryWishes& wishes, LiveTable table, std:
   MemoryPlan plan;
   plan.stacks = wishes.max_stacks + HAWK_FIRST_STACK;
   plan.counter_stripes = std::min(kMaxStripes, std::bit_ceil(std::max(cpus, 1U)));
-  plan.stack_index_entries = 2 * std::bit_ceil(plan.stacks);
-  plan.frames =
-      static_cast<std::uint32_t>(std::max<std::uint64_t>(wishes.max_stacks * kFramesPerStack, HAWK_MAX_FRAMES));
+  // At most a third full: of a table that is half full, a few in 100,000 find no free entry near where they belong.
+  plan.stack_index_entries = std::bit_ceil(3 * plan.stacks);
+  plan.places = std::max(kPlacesLeast, std::bit_ceil(kPlacesPerStack * wishes.max_stacks));
+  plan_frames(wishes, plan);
   HAWK_TRY_VOID(table == LiveTable::kArena ? plan_arena(wishes, plan) : plan_hash(wishes, plan));
   return plan;
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "bpf/layout.h"
 #include "userspace/base/result.h"
 #include "userspace/tracer/live_table.h"
 
@@ -12,6 +13,7 @@ namespace hawk {
 struct MemoryWishes {
   std::optional<std::uint32_t> max_blocks = {};        ///< live blocks; nullopt: the default of the table
   std::uint32_t max_stacks = 0;                        ///< distinct stacks
+  std::uint32_t max_depth = HAWK_MAX_FRAMES;           ///< frames of a stack
   std::optional<std::uint64_t> max_memory_bytes = {};  ///< of the kernel's tables, at their fullest
 };
 
@@ -20,7 +22,9 @@ struct MemoryPlan {
   std::uint32_t stacks = 0;               ///< stack numbers, the reserved ones included
   std::uint32_t counter_stripes = 0;      ///< a power of two
   std::uint32_t stack_index_entries = 0;  ///< a power of two, at least twice `stacks`
-  std::uint32_t frames = 0;               ///< an even number
+  std::uint32_t frames = 0;               ///< that there may be room for; whole segments
+  std::uint32_t spare_frames = 0;         ///< room that there is ahead of need, up to `frames`; whole segments
+  std::uint32_t places = 0;               ///< a power of two
   std::uint32_t hash_blocks = 0;          ///< entries of live_blocks
   std::uint32_t arena_pages = 0;          ///< that the live table may take; 0: there is no arena
 };

@@ -6,12 +6,14 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
 #include "bpf/arena_layout.h"
 #include "bpf/layout.h"
 #include "userspace/tracer/arena_memory.h"
+#include "userspace/tracer/frame_store.h"
 #include "userspace/tracer/links.h"
 
 namespace hawk {
@@ -41,7 +43,9 @@ hawk_config make_config(const TracerOptions& options, LiveTable table, const Mem
   // What it needs came with 6.3 at the latest, the arena with 6.10 and sessions with 6.13.
   config.may_read_directly = table == LiveTable::kArena || options.way == AttachWay::kSession ? 1 : 0;
   config.min_block_bytes = options.min_block_bytes;
-  config.frame_capacity = plan.frames;
+  config.frames_low = FrameStore::low_of(plan.spare_frames);
+  config.place_mask = plan.places - 1;
+  config.place_shift = 32 - static_cast<__u32>(std::countr_zero(plan.places));
   config.unwind = options.unwind;
   set_pid_namespace(config);
   return config;
@@ -65,13 +69,13 @@ void configure_live_table(hawktrace& skeleton, LiveTable table, const MemoryPlan
 }
 
 /// Sizes the maps and picks the programs that `options.way` needs.
-void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_config& config) {
+void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_config& config, const MemoryPlan& plan) {
   skeleton.rodata->settings = config;
   bpf_map__set_max_entries(skeleton.maps.counters, (config.cpu_mask + 1) * config.max_stacks);
   bpf_map__set_max_entries(skeleton.maps.stack_index, config.stack_index_mask + 1);
   bpf_map__set_max_entries(skeleton.maps.stack_records, config.max_stacks);
-  // An element holds two frames.
-  bpf_map__set_max_entries(skeleton.maps.frames, static_cast<__u32>(config.frame_capacity / 2));
+  bpf_map__set_max_entries(skeleton.maps.frame_segments, plan.frames / HAWK_SEGMENT_FRAMES);
+  bpf_map__set_max_entries(skeleton.maps.places, plan.places);
   bpf_program__set_autoload(skeleton.progs.find_direct_map, config.may_read_directly != 0);
   const bool session = options.way == AttachWay::kSession;
   bpf_program__set_autoload(skeleton.progs.alloc_session, session);
@@ -91,7 +95,7 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
 Result<Skeleton> load_programs(const TracerOptions& options, LiveTable table, const MemoryPlan& plan) {
   Skeleton skeleton(hawktrace::open(nullptr));
   if (!skeleton) return fail(ExitCode::kPrivilege, fmt::format("open the BPF programs: {}", std::strerror(errno)));
-  configure(*skeleton, options, make_config(options, table, plan));
+  configure(*skeleton, options, make_config(options, table, plan), plan);
   configure_live_table(*skeleton, table, plan);
   if (hawktrace::load(skeleton.get()) == 0) return skeleton;
   const int reason = errno;

@@ -26,19 +26,17 @@
 #include "userspace/tracer/arena_memory.h"
 #include "userspace/tracer/code_tables.h"
 #include "userspace/tracer/drain.h"
+#include "userspace/tracer/frame_store.h"
 #include "userspace/tracer/frameless.h"
 #include "userspace/tracer/kernel_maps.h"
 #include "userspace/tracer/links.h"
 #include "userspace/tracer/live_table_check.h"
 #include "userspace/tracer/probe_sets.h"
 #include "userspace/tracer/programs.h"
+#include "userspace/tracer/wakeups.h"
 
 namespace hawk {
 namespace {
-
-using WakeupRing = std::unique_ptr<ring_buffer, Freer<ring_buffer__free>>;
-
-int ignore_record(void* /*context*/, void* /*record*/, std::size_t /*bytes*/) { return 0; }
 
 int print_libbpf(libbpf_print_level level, const char* format, va_list arguments) {
   if (level == LIBBPF_DEBUG || verbosity() != Verbosity::kVerbose) return 0;
@@ -70,9 +68,8 @@ Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
                                              stripes * config.max_stacks * sizeof(hawk_counters), "counters"));
   maps.stack_records = HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.stack_records),
                                                   config.max_stacks * sizeof(hawk_stack_record), "stack_records"));
-  maps.frames =
-      HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.frames), config.frame_capacity * sizeof(__u32), "frames"));
-  maps.places = HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.places), HAWK_PLACES * sizeof(__u64), "places"));
+  maps.places =
+      HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.places), (config.place_mask + 1) * sizeof(__u64), "places"));
   return maps;
 }
 
@@ -104,10 +101,12 @@ struct Tracer::Impl {
   Skeleton skeleton;
   Skeleton throwing;  ///< see load_throwing_programs; loaded when it is needed
   KernelMaps maps;
+  std::unique_ptr<FrameStore> frames;
   std::optional<ArenaMemory> arena;
   std::optional<CodeTables> code;
   WakeupRing wakeups;
   bool memory_refused = false;
+  bool frames_refused = false;
   Drain drain;
   std::uint32_t cleaned_epoch = 0;
   std::uint32_t files_with_free = 0;
@@ -142,8 +141,16 @@ struct Tracer::Impl {
                                         .free_pages = bpf_program__fd(programs.arena_free_pages),
                                         .shrink = bpf_program__fd(programs.arena_shrink)},
                                        plan.arena_pages, *maps.state));
-    wakeups.reset(ring_buffer__new(bpf_map__fd(skeleton->maps.wakeups), ignore_record, nullptr, nullptr));
-    if (!wakeups) return fail(ExitCode::kPrivilege, fmt::format("watch for wake-ups: {}", std::strerror(errno)));
+    wakeups = HAWK_TRY(open_wakeups(bpf_map__fd(skeleton->maps.wakeups)));
+    return {};
+  }
+
+  Result<void> open_frames() {
+    frames = HAWK_TRY(FrameStore::make({.segments_fd = bpf_map__fd(skeleton->maps.frame_segments),
+                                        .wakeups_fd = bpf_map__fd(skeleton->maps.frame_wakeups),
+                                        .state = maps.state},
+                                       plan.frames, plan.spare_frames));
+    maps.frames = frames->frames();
     return {};
   }
 
@@ -202,6 +209,7 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
   HAWK_TRY_VOID(loaded);
   impl->maps = HAWK_TRY(map_arrays(*impl->skeleton, impl->skeleton->rodata->settings));
   find_direct_map(bpf_program__fd(impl->skeleton->progs.find_direct_map), *impl->maps.state);
+  HAWK_TRY_VOID(impl->open_frames());
   if (impl->table == LiveTable::kArena) HAWK_TRY_VOID(impl->open_arena());
   auto& memory = *impl->skeleton->bss;
   impl->code.emplace(CodeTables::Memory{.segments_fd = bpf_map__fd(impl->skeleton->maps.row_segments),
@@ -285,6 +293,10 @@ void Tracer::enable() { __atomic_store_n(&impl_->maps.state->enabled, 1, __ATOMI
 int Tracer::wakeup_fd() const { return impl_->wakeups ? ring_buffer__epoll_fd(impl_->wakeups.get()) : -1; }
 
 void Tracer::tend() {
+  if (impl_->frames->is_refused_memory() && !impl_->frames_refused) {
+    impl_->frames_refused = true;
+    log_warning("the kernel has no memory for more frames: stacks that do not fit are counted as lost");
+  }
   if (!impl_->arena) return;
   ring_buffer__consume(impl_->wakeups.get());
   if (impl_->arena->tend() || impl_->memory_refused) return;
@@ -314,6 +326,8 @@ void Tracer::stop() {
   destroy_together(impl_->perf_links);
   destroy_together(impl_->multi_links);
   impl_->tracepoints.clear();
+  log_verbose(fmt::format("frames: {} stored; there was always room for {} more", impl_->maps.state->next_frame,
+                          impl_->frames->least_room()));
   // No call can return any more: what is still counted as nested in an open one was hidden by it.
   count_loss(HAWK_LOSS_HIDDEN_CALL, pending_on(impl_->maps, HAWK_NESTED).count);
 }

@@ -131,4 +131,15 @@ Report Trace::wait_for_report(int status) {
   return report;
 }
 
+std::uint64_t least_memory(Way way, const std::string& max_stacks) {
+  LedgerProgram program({.program = "ends", .arguments = {"wait"}});
+  ChildProcess refused({.argv = {HAWKTRACE_PATH, "-p", std::to_string(program.pid()), "--live-table", live_table(way),
+                                 "--max-stacks", max_stacks, "--max-memory", "1"}});
+  EXPECT_EQ(refused.wait(), 2);
+  const std::string errors = refused.errors();
+  const std::size_t number = errors.find(" take ");
+  if (number == std::string::npos) throw std::runtime_error("hawktrace does not say how much it needs: " + errors);
+  return std::stoull(errors.substr(number + 6));
+}
+
 }  // namespace hawk

@@ -68,4 +68,7 @@ class Trace {
   std::chrono::milliseconds finish_time_{};
 };
 
+/// The least that --max-memory can be, as hawktrace says when it is given less.
+std::uint64_t least_memory(Way way, const std::string& max_stacks);
+
 }  // namespace hawk

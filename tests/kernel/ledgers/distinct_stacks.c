@@ -30,12 +30,46 @@ DIGIT(7)
 
 digit_function const kDigitFunctions[8] = {digit_0, digit_1, digit_2, digit_3, digit_4, digit_5, digit_6, digit_7};
 
-int main(void) {
-  ledger_begin();
-  for (size_t n = 0; n < kStacks; n++) {
+static void make_stacks(size_t first, size_t step) {
+  for (size_t n = first; n < kStacks; n += step) {
     struct block block = next(n, kDigits, n + 1);
     if (n % 2) release(block);
   }
+}
+
+#ifdef LEDGER_THREADS
+#include <pthread.h>
+
+/* At the same time, as fast as they can. They are not joined before the books are closed: that would free memory. */
+static pthread_barrier_t start, made;
+
+static void* work(void* argument) {
+  pthread_barrier_wait(&start);
+  make_stacks((size_t)argument, LEDGER_THREADS);
+  pthread_barrier_wait(&made);
+  return NULL;
+}
+
+static void prepare(void) {
+  pthread_t thread;
+  pthread_barrier_init(&start, NULL, LEDGER_THREADS + 1);
+  pthread_barrier_init(&made, NULL, LEDGER_THREADS + 1);
+  for (size_t i = 0; i < LEDGER_THREADS; i++) pthread_create(&thread, NULL, work, (void*)i);
+}
+
+static void run(void) {
+  pthread_barrier_wait(&start);
+  pthread_barrier_wait(&made);
+}
+#else
+static void prepare(void) {}
+static void run(void) { make_stacks(0, 1); }
+#endif
+
+int main(void) {
+  prepare();
+  ledger_begin();
+  run();
   ledger_value("stacks", kStacks);
   ledger_end();
   return 0;

@@ -14,6 +14,7 @@ static_assert(sizeof(hawk_block) == 16);
 static_assert(sizeof(hawk_stack_record) == 16);
 static_assert(sizeof(hawk_frameless_rule) == 8);
 static_assert(sizeof(hawk_config) == 72);
+static_assert(sizeof(hawk_two_frames) == 8);
 static_assert(sizeof(hawk_page_range) == 8);
 static_assert(sizeof(hawk_direct_map_check) == 80);
 
@@ -50,6 +51,7 @@ TEST(Layout, HotAndColdStateLieOnDifferentCacheLines) {
   const std::size_t read_often = offsetof(hawk_state, allocator_ranges) + sizeof(hawk_state::allocator_ranges) - 1;
   EXPECT_LT(read_often / 64, offsetof(hawk_state, next_frame) / 64);
   EXPECT_EQ(offsetof(hawk_state, next_frame) % 64, 0u);
+  EXPECT_EQ(offsetof(hawk_state, next_frame) / 64, offsetof(hawk_state, frames_asked) / 64);
   EXPECT_LT(offsetof(hawk_state, next_stack) / 64, offsetof(hawk_state, losses) / 64);
   EXPECT_EQ(offsetof(hawk_state, losses) % 64, 0u);
 }

@@ -39,10 +39,12 @@ TEST(LossBlock, HintsNameTheOption) {
   Losses losses;
   losses[HAWK_LOSS_LIVE_TABLE_FULL] = 1;
   losses[HAWK_LOSS_STACK_TABLE_FULL] = 1;
+  losses[HAWK_LOSS_FRAMES_FULL] = 1;
   losses[HAWK_LOSS_TRUNCATED_STACK] = 1;
   const std::string text = text_of(losses);
   EXPECT_NE(text.find("hint: raise --max-blocks, or --max-memory if it was set"), std::string::npos);
-  EXPECT_NE(text.find("hint: raise --max-stacks"), std::string::npos);
+  EXPECT_NE(text.find("hint: raise --max-stacks\n"), std::string::npos);
+  EXPECT_NE(text.find("hint: raise --max-stacks, or --max-memory if it was set"), std::string::npos);
   EXPECT_NE(text.find("hint: raise --stack-depth"), std::string::npos);
 }
 

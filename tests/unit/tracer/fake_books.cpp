@@ -29,16 +29,14 @@ MappedArray view(const UniqueFd& fd, std::size_t bytes) {
 FakeBooks::FakeBooks()
     : counters_(share<hawk_counters>(counters_fd_, 2 * kStacks)),
       records_(share<hawk_stack_record>(records_fd_, kStacks)),
-      frames_(share<__u32>(frames_fd_, kFrames)),
       places_(share<__u64>(places_fd_, kFrames)) {
   state_.next_stack = HAWK_FIRST_STACK;
   maps_.config.max_stacks = kStacks;
   maps_.config.cpu_mask = 1;
-  maps_.config.frame_capacity = kFrames;
   maps_.state = &state_;
   maps_.counters = view(counters_fd_, 2 * kStacks * sizeof(hawk_counters));
   maps_.stack_records = view(records_fd_, kStacks * sizeof(hawk_stack_record));
-  maps_.frames = view(frames_fd_, kFrames * sizeof(__u32));
+  maps_.frames = frames_;
   maps_.places = view(places_fd_, kFrames * sizeof(__u64));
 }
 

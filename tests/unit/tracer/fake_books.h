@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -24,10 +25,10 @@ class FakeBooks {
   const KernelMaps& maps() const { return maps_; }
 
  private:
-  UniqueFd counters_fd_, records_fd_, frames_fd_, places_fd_;
+  UniqueFd counters_fd_, records_fd_, places_fd_;
   hawk_counters* counters_;
   hawk_stack_record* records_;
-  __u32* frames_;
+  std::array<__u32, kFrames> frames_ = {};
   __u64* places_;
   hawk_state state_ = {};
   KernelMaps maps_;

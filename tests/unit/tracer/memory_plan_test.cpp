@@ -36,7 +36,7 @@ MemoryPlan plan_of(const MemoryWishes& wishes, LiveTable table, std::uint32_t cp
 /// What the tables take beside live blocks.
 std::uint64_t bytes_of_stacks(const MemoryPlan& plan) {
   return plan.stacks * (std::uint64_t{plan.counter_stripes} * sizeof(hawk_counters) + sizeof(hawk_stack_record)) +
-         (std::uint64_t{plan.stack_index_entries} + HAWK_PLACES) * sizeof(__u64) + plan.frames * sizeof(__u32);
+         (std::uint64_t{plan.stack_index_entries} + plan.places) * sizeof(__u64) + plan.frames * sizeof(__u32);
 }
 
 /// The smallest --max-memory that is not refused.
@@ -68,12 +68,52 @@ TEST(MemoryPlan, StacksHaveTheirNumbersIndexAndFrames) {
       const MemoryPlan plan = plan_of({.max_stacks = stacks}, table);
       EXPECT_EQ(plan.stacks, stacks + HAWK_FIRST_STACK);
       EXPECT_TRUE(std::has_single_bit(plan.stack_index_entries));
-      EXPECT_GE(plan.stack_index_entries, 2 * plan.stacks);
-      EXPECT_GE(plan.frames, static_cast<std::uint32_t>(HAWK_MAX_FRAMES)) << "one stack of any depth fits";
-      EXPECT_GE(plan.frames, 36 * stacks);
-      EXPECT_EQ(plan.frames % 2, 0U) << "they lie two by two";
+      EXPECT_GE(plan.stack_index_entries, 3 * plan.stacks) << "a fuller table has no room near some entry's place";
+      EXPECT_TRUE(std::has_single_bit(plan.places));
+      EXPECT_GE(plan.places, 2 * stacks);
       EXPECT_LE(plan.stacks, HAWK_SLOT_STACK_MASK) << "a slot has 20 bits for the number";
     }
+  }
+}
+
+TEST(MemoryPlan, FramesMayBecomeAsManyAsTheDeepestStacksNeed) {
+  for (const std::uint32_t depth : {1U, 5U, 64U, 256U}) {
+    for (const std::uint32_t stacks : {16U, 1000U, kStacksByDefault, 1000000U}) {
+      const MemoryPlan plan = plan_of({.max_stacks = stacks, .max_depth = depth}, LiveTable::kArena);
+      EXPECT_GE(plan.frames, std::uint64_t{stacks} * (depth + depth % 2)) << "each stack takes an even number";
+      EXPECT_LT(plan.frames, std::uint64_t{stacks} * (depth + depth % 2) + HAWK_SEGMENT_FRAMES);
+      EXPECT_EQ(plan.frames % HAWK_SEGMENT_FRAMES, 0U);
+    }
+  }
+}
+
+TEST(MemoryPlan, RoomForFramesBeginsSmallAndWithWholeSegments) {
+  for (const std::uint32_t cpus : {1U, 2U, 16U, 64U}) {
+    for (const std::uint32_t stacks : {16U, 1000U, kStacksByDefault, 1000000U}) {
+      const MemoryPlan plan = plan_of({.max_stacks = stacks}, LiveTable::kArena, cpus);
+      EXPECT_GT(plan.spare_frames, 0U);
+      EXPECT_LE(plan.spare_frames, plan.frames);
+      EXPECT_EQ(plan.spare_frames % HAWK_SEGMENT_FRAMES, 0U);
+      EXPECT_LE(plan.spare_frames * sizeof(__u32), plan.counter_stripes * 4 * kMiB);
+    }
+  }
+}
+
+// 36 frames a stack are set aside; what is left beyond them is for blocks first.
+TEST(MemoryPlan, FramesKeepToTheirShareOfBoundedMemory) {
+  const std::uint32_t most = plan_of(wishes(), LiveTable::kArena).frames;
+  for (const LiveTable table : {LiveTable::kArena, LiveTable::kHash}) {
+    std::uint32_t before = 0;
+    for (const std::uint64_t bytes : {64 * kMiB, 128 * kMiB, 512 * kMiB, 4096 * kMiB}) {
+      const MemoryPlan plan = plan_of(wishes_within(bytes), table);
+      EXPECT_GE(plan.frames, 36 * kStacksByDefault);
+      EXPECT_GE(plan.frames, plan.spare_frames);
+      EXPECT_GE(plan.frames, before);
+      EXPECT_EQ(plan.frames % HAWK_SEGMENT_FRAMES, 0U);
+      EXPECT_LE((plan.frames - 36 * kStacksByDefault) * sizeof(__u32), bytes / 8 + kMiB);
+      before = plan.frames;
+    }
+    EXPECT_EQ(before, most) << "there is enough for all";
   }
 }
 

@@ -1,0 +1,151 @@
+#include "userspace/tracer/frame_store.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace hawk {
+namespace {
+
+constexpr std::size_t kSegmentBytes = HAWK_SEGMENT_FRAMES * sizeof(__u32);
+/// After the kernel had no memory.
+constexpr int kRetryMs = 100;
+constexpr int kForever = -1;
+
+/// This thread goes before all others for the moment that its work takes: the programs do not wait, and to be nice to
+/// the target is no reason to lose its stacks. Where it may not, it does what it can.
+void hurry() {
+  const sched_param lowest = {.sched_priority = 1};
+  ::sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FrameStore>> FrameStore::make(const Kernel& kernel, std::uint32_t most, std::uint32_t spare) {
+  std::unique_ptr<FrameStore> store(new FrameStore(kernel, most, spare));
+  HAWK_TRY_VOID(store->open());
+  store->thread_ = std::thread([thread = store.get()] { thread->work(); });
+  return store;
+}
+
+FrameStore::~FrameStore() {
+  if (thread_.joinable()) {
+    ::eventfd_write(stop_.get(), 1);
+    thread_.join();
+  }
+  if (memory_ != nullptr) ::munmap(memory_, most_ * sizeof(__u32));
+}
+
+Result<void> FrameStore::open() {
+  void* addresses =
+      ::mmap(nullptr, most_ * sizeof(__u32), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (addresses == MAP_FAILED) {
+    return fail(ExitCode::kPrivilege, fmt::format("reserve addresses for frames: {}", std::strerror(errno)));
+  }
+  memory_ = static_cast<std::byte*>(addresses);
+  stop_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
+  if (!stop_) return fail(ExitCode::kPrivilege, fmt::format("make an eventfd: {}", std::strerror(errno)));
+  wakeups_ = HAWK_TRY(open_wakeups(kernel_.wakeups_fd));
+  HAWK_TRY_VOID(grow());
+  least_room_ = room();
+  return {};
+}
+
+Result<UniqueFd> FrameStore::make_segment(std::size_t number) {
+  LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+  UniqueFd fd(bpf_map_create(BPF_MAP_TYPE_ARRAY, "frames", sizeof(__u32), sizeof(hawk_two_frames),
+                             HAWK_SEGMENT_FRAMES / 2, &options));
+  if (!fd) return fail(ExitCode::kPrivilege, fmt::format("make room for frames: {}", std::strerror(errno)));
+  void* mapped =
+      ::mmap(memory_ + number * kSegmentBytes, kSegmentBytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd.get(), 0);
+  if (mapped != MAP_FAILED) return fd;
+  return fail(ExitCode::kPrivilege, fmt::format("map the room for frames: {}", std::strerror(errno)));
+}
+
+/// Together, because the kernel takes 15 ms each time, whether for one segment or for many.
+Result<void> FrameStore::add_segments(std::size_t count) {
+  const std::size_t first = kernel_.state->frames_ready / HAWK_SEGMENT_FRAMES;
+  std::vector<UniqueFd> segments;
+  std::vector<__u32> numbers, fds;
+  Result<void> made;
+  while (made && segments.size() < count) {
+    const std::size_t number = first + segments.size();
+    Result<UniqueFd> segment = make_segment(number);
+    if (segment) {
+      numbers.push_back(static_cast<__u32>(number));
+      fds.push_back(static_cast<__u32>(segment->get()));
+      segments.push_back(std::move(*segment));
+    } else {
+      made = tl::unexpected<Error>(std::move(segment).error());
+    }
+  }
+  if (segments.empty()) return made;
+  __u32 added = static_cast<__u32>(segments.size());
+  LIBBPF_OPTS(bpf_map_batch_opts, options);
+  if (bpf_map_update_batch(kernel_.segments_fd, numbers.data(), fds.data(), &added, &options) != 0) {
+    return fail(ExitCode::kPrivilege, fmt::format("add room for frames: {}", std::strerror(errno)));
+  }
+  least_room_ = std::min(least_room_.load(), room());
+  __atomic_store_n(&kernel_.state->frames_ready, (first + segments.size()) * HAWK_SEGMENT_FRAMES, __ATOMIC_SEQ_CST);
+  return made;
+}
+
+/// How many frames there should be room for now.
+std::uint64_t FrameStore::wanted() const {
+  const std::uint64_t needed = __atomic_load_n(&kernel_.state->next_frame, __ATOMIC_ACQUIRE) + spare_;
+  return std::min<std::uint64_t>(most_, (needed + HAWK_SEGMENT_FRAMES - 1) / HAWK_SEGMENT_FRAMES * HAWK_SEGMENT_FRAMES);
+}
+
+/// More than once if need be: the programs go on meanwhile.
+Result<void> FrameStore::grow() {
+  for (std::uint64_t all = wanted(); all > kernel_.state->frames_ready; all = wanted()) {
+    HAWK_TRY_VOID(add_segments((all - kernel_.state->frames_ready) / HAWK_SEGMENT_FRAMES));
+  }
+  return {};
+}
+
+std::uint64_t FrameStore::room() const {
+  const std::uint64_t stored = __atomic_load_n(&kernel_.state->next_frame, __ATOMIC_ACQUIRE);
+  const std::uint64_t ready = __atomic_load_n(&kernel_.state->frames_ready, __ATOMIC_ACQUIRE);
+  return ready - std::min(ready, stored);
+}
+
+std::uint64_t FrameStore::least_room() const { return std::min(least_room_.load(), room()); }
+
+std::span<const __u32> FrameStore::frames() const { return {reinterpret_cast<const __u32*>(memory_), most_}; }
+
+/// Until the programs ask, or time is up; false: it is time to end.
+bool FrameStore::wait(int timeout_ms) const {
+  std::array<pollfd, 2> fds = {{{.fd = stop_.get(), .events = POLLIN, .revents = 0},
+                                {.fd = ring_buffer__epoll_fd(wakeups_.get()), .events = POLLIN, .revents = 0}}};
+  ::poll(fds.data(), fds.size(), timeout_ms);
+  return fds[0].revents == 0;
+}
+
+void FrameStore::work() {
+  hurry();
+  int timeout_ms = kForever;
+  while (wait(timeout_ms)) {
+    ring_buffer__consume(wakeups_.get());
+    // Before looking: whoever runs short from now on asks again.
+    __atomic_store_n(&kernel_.state->frames_asked, 0, __ATOMIC_SEQ_CST);
+    const Result<void> grown = grow();
+    timeout_ms = grown ? kForever : kRetryMs;
+    if (!grown) refused_ = true;
+    // Who could get nothing shall not ask.
+    const bool is_full = kernel_.state->frames_ready == most_;
+    if (is_full || !grown) __atomic_store_n(&kernel_.state->frames_asked, 1, __ATOMIC_SEQ_CST);
+  }
+}
+
+}  // namespace hawk
