@@ -34,7 +34,6 @@ void hurry() {
 Result<std::unique_ptr<FrameStore>> FrameStore::make(const Kernel& kernel, std::uint32_t most, std::uint32_t spare) {
   std::unique_ptr<FrameStore> store(new FrameStore(kernel, most, spare));
   HAWK_TRY_VOID(store->open());
-  store->thread_ = std::thread([thread = store.get()] { thread->work(); });
   return store;
 }
 
@@ -44,6 +43,15 @@ FrameStore::~FrameStore() {
     thread_.join();
   }
   if (memory_ != nullptr) ::munmap(memory_, most_ * sizeof(__u32));
+}
+
+void FrameStore::start() {
+  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+}
+
+void FrameStore::wait_until_open() {
+  start();
+  opened_.wait();
 }
 
 Result<void> FrameStore::open() {
@@ -56,9 +64,7 @@ Result<void> FrameStore::open() {
   stop_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
   if (!stop_) return fail(ExitCode::kPrivilege, fmt::format("make an eventfd: {}", std::strerror(errno)));
   wakeups_ = HAWK_TRY(open_wakeups(kernel_.wakeups_fd));
-  HAWK_TRY_VOID(grow());
-  least_room_ = room();
-  return {};
+  return make_segments(spare_ / HAWK_SEGMENT_FRAMES);
 }
 
 Result<UniqueFd> FrameStore::make_segment(std::size_t number) {
@@ -72,32 +78,30 @@ Result<UniqueFd> FrameStore::make_segment(std::size_t number) {
   return fail(ExitCode::kPrivilege, fmt::format("map the room for frames: {}", std::strerror(errno)));
 }
 
-/// Together, because the kernel takes 15 ms each time, whether for one segment or for many.
-Result<void> FrameStore::add_segments(std::size_t count) {
+Result<void> FrameStore::make_segments(std::size_t count) {
   const std::size_t first = kernel_.state->frames_ready / HAWK_SEGMENT_FRAMES;
-  std::vector<UniqueFd> segments;
+  while (made_.size() < count) made_.push_back(HAWK_TRY(make_segment(first + made_.size())));
+  return {};
+}
+
+/// All that are made together, because the kernel takes 15 ms each time, whether for one segment or for many.
+Result<void> FrameStore::hand_over() {
+  const std::vector<UniqueFd> segments = std::exchange(made_, {});
+  if (segments.empty()) return {};
+  const std::uint64_t ready = kernel_.state->frames_ready;
   std::vector<__u32> numbers, fds;
-  Result<void> made;
-  while (made && segments.size() < count) {
-    const std::size_t number = first + segments.size();
-    Result<UniqueFd> segment = make_segment(number);
-    if (segment) {
-      numbers.push_back(static_cast<__u32>(number));
-      fds.push_back(static_cast<__u32>(segment->get()));
-      segments.push_back(std::move(*segment));
-    } else {
-      made = tl::unexpected<Error>(std::move(segment).error());
-    }
+  for (const UniqueFd& segment : segments) {
+    numbers.push_back(static_cast<__u32>(ready / HAWK_SEGMENT_FRAMES + numbers.size()));
+    fds.push_back(static_cast<__u32>(segment.get()));
   }
-  if (segments.empty()) return made;
-  __u32 added = static_cast<__u32>(segments.size());
+  __u32 count = static_cast<__u32>(segments.size());
   LIBBPF_OPTS(bpf_map_batch_opts, options);
-  if (bpf_map_update_batch(kernel_.segments_fd, numbers.data(), fds.data(), &added, &options) != 0) {
+  if (bpf_map_update_batch(kernel_.segments_fd, numbers.data(), fds.data(), &count, &options) != 0) {
     return fail(ExitCode::kPrivilege, fmt::format("add room for frames: {}", std::strerror(errno)));
   }
-  least_room_ = std::min(least_room_.load(), room());
-  __atomic_store_n(&kernel_.state->frames_ready, (first + segments.size()) * HAWK_SEGMENT_FRAMES, __ATOMIC_SEQ_CST);
-  return made;
+  if (ready != 0) least_room_ = std::min(least_room_.load(), room());
+  __atomic_store_n(&kernel_.state->frames_ready, ready + segments.size() * HAWK_SEGMENT_FRAMES, __ATOMIC_SEQ_CST);
+  return {};
 }
 
 /// How many frames there should be room for now.
@@ -109,7 +113,9 @@ std::uint64_t FrameStore::wanted() const {
 /// More than once if need be: the programs go on meanwhile.
 Result<void> FrameStore::grow() {
   for (std::uint64_t all = wanted(); all > kernel_.state->frames_ready; all = wanted()) {
-    HAWK_TRY_VOID(add_segments((all - kernel_.state->frames_ready) / HAWK_SEGMENT_FRAMES));
+    const Result<void> made = make_segments((all - kernel_.state->frames_ready) / HAWK_SEGMENT_FRAMES);
+    HAWK_TRY_VOID(hand_over());
+    HAWK_TRY_VOID(made);
   }
   return {};
 }
@@ -134,6 +140,8 @@ bool FrameStore::wait(int timeout_ms) const {
 
 void FrameStore::work() {
   hurry();
+  if (!hand_over()) refused_ = true;
+  opened_.count_down();
   int timeout_ms = kForever;
   while (wait(timeout_ms)) {
     ring_buffer__consume(wakeups_.get());

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <latch>
 #include <memory>
 #include <span>
 #include <thread>
@@ -29,14 +30,19 @@ class FrameStore {
     int wakeups_fd = -1;   ///< the map frame_wakeups
     hawk_state* state = nullptr;
   };
-  /// Makes room for `spare` frames, and keeps it ahead of what is stored, up to `most` frames; both are whole segments.
+  /// For up to `most` frames, and `spare` at first; both are whole segments.
   static Result<std::unique_ptr<FrameStore>> make(const Kernel& kernel, std::uint32_t most, std::uint32_t spare);
   FrameStore(const FrameStore&) = delete;
   FrameStore& operator=(const FrameStore&) = delete;
   ~FrameStore();
 
-  /// Less room than this: programs ask for more. A quarter of what is kept ahead goes by until then.
-  static constexpr std::uint32_t low_of(std::uint32_t spare) { return spare / 4 * 3; }
+  /// Begins to keep room for `spare` frames ahead of what is stored. The kernel takes 15 ms; who waits for it side by
+  /// side with something else that does, begun at the same time, waits only once.
+  void start();
+  /// Starts, if it has not begun, and returns when the first frames have room.
+  void wait_until_open();
+  /// Less room than this: programs ask for more. An eighth of what is kept ahead is used by then.
+  static constexpr std::uint32_t low_of(std::uint32_t spare) { return spare / 8 * 7; }
 
   /// Numbers of places, `most` of them. Those of a stack can be read once its number is known; beyond what is stored
   /// there is no memory.
@@ -51,7 +57,8 @@ class FrameStore {
       : kernel_(kernel), most_(most), spare_(spare) {}
   Result<void> open();
   Result<void> grow();
-  Result<void> add_segments(std::size_t count);
+  Result<void> make_segments(std::size_t count);
+  Result<void> hand_over();
   Result<UniqueFd> make_segment(std::size_t number);
   std::uint64_t room() const;
   std::uint64_t wanted() const;
@@ -62,6 +69,8 @@ class FrameStore {
   std::uint32_t most_;
   std::uint32_t spare_;
   std::byte* memory_ = nullptr;  ///< addresses for all segments, in which those there are lie one after the other
+  std::vector<UniqueFd> made_;   ///< segments that the programs do not have yet
+  std::latch opened_{1};
   std::atomic<std::uint64_t> least_room_ = ~std::uint64_t{0};
   std::atomic<bool> refused_ = false;
   WakeupRing wakeups_;

@@ -17,9 +17,11 @@ namespace {
 constexpr std::uint64_t kFramesPerStack = 36;
 /// Frames may have one part in so many of the memory that is left then; live blocks have the rest.
 constexpr std::uint64_t kFramesShare = 8;
-/// 4 MiB for each stripe: on one CPU, programs that do nothing but make new stacks of 64 frames take 7.5 million frames
-/// in a second, and to answer them takes 15 ms and more.
+/// Room that is kept ahead: 4 MiB for each stripe. Two CPUs that do nothing but make new stacks of 68 frames take 13
+/// million frames in a second; to make more room takes 20 ms, and was seen to take 70 where others had the CPUs.
 constexpr std::uint64_t kSpareFramesPerStripe = 1U << 20;
+/// More than this need not be kept ahead, unless kFramesPerStack are more: then those.
+constexpr std::uint64_t kSpareFramesEnough = 2 * kSpareFramesPerStripe;
 constexpr std::uint64_t kSegmentBytes = HAWK_SEGMENT_FRAMES * sizeof(__u32);
 /// Distinct addresses of stacks: two for each, and 8192 at least for the few of the deepest.
 constexpr std::uint32_t kPlacesPerStack = 2;
@@ -61,13 +63,16 @@ void plan_frames(const MemoryWishes& wishes, MemoryPlan& plan) {
   const std::uint64_t depth = wishes.max_depth + wishes.max_depth % 2;  // each takes an even number
   const std::uint64_t most = whole_segments(wishes.max_stacks * depth);
   const std::uint64_t aside = whole_segments(wishes.max_stacks * std::min(depth, kFramesPerStack));
-  plan.spare_frames = static_cast<std::uint32_t>(std::min(aside, plan.counter_stripes * kSpareFramesPerStripe));
   plan.frames = static_cast<std::uint32_t>(wishes.max_memory_bytes ? aside : most);
-  if (!wishes.max_memory_bytes) return;
-  const std::uint64_t fixed = bytes_without_blocks(plan);
-  const std::uint64_t left = *wishes.max_memory_bytes - std::min(*wishes.max_memory_bytes, fixed);
-  const std::uint64_t share = left / kFramesShare / kSegmentBytes * HAWK_SEGMENT_FRAMES;
-  plan.frames = static_cast<std::uint32_t>(std::min(most, aside + share));
+  if (wishes.max_memory_bytes) {
+    const std::uint64_t fixed = bytes_without_blocks(plan);
+    const std::uint64_t left = *wishes.max_memory_bytes - std::min(*wishes.max_memory_bytes, fixed);
+    const std::uint64_t share = left / kFramesShare / kSegmentBytes * HAWK_SEGMENT_FRAMES;
+    plan.frames = static_cast<std::uint32_t>(std::min(most, aside + share));
+  }
+  const std::uint64_t spare =
+      std::min(std::max(aside, kSpareFramesEnough), plan.counter_stripes * kSpareFramesPerStripe);
+  plan.spare_frames = static_cast<std::uint32_t>(std::min<std::uint64_t>(spare, plan.frames));
 }
 
 Result<void> plan_hash(const MemoryWishes& wishes, MemoryPlan& plan) {

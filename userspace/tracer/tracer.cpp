@@ -253,7 +253,10 @@ void Tracer::set_module_base(std::uint32_t module, std::uint64_t base) {
   set_frameless_base(impl_->maps, module, base);
 }
 
-Result<void> Tracer::reserve_unwind_rows(std::uint64_t rows) { return impl_->code->reserve_rows(rows); }
+Result<void> Tracer::reserve_unwind_rows(std::uint64_t rows) {
+  impl_->frames->start();
+  return impl_->code->reserve_rows(rows);
+}
 
 Result<std::optional<std::uint32_t>> Tracer::add_unwind_rows(std::span<const hawk_row> rows) {
   return impl_->code->add_rows(rows);
@@ -288,7 +291,10 @@ void Tracer::set_allocator_ranges(const std::vector<AddressRange>& ranges) {
                    __ATOMIC_SEQ_CST);
 }
 
-void Tracer::enable() { __atomic_store_n(&impl_->maps.state->enabled, 1, __ATOMIC_SEQ_CST); }
+void Tracer::enable() {
+  impl_->frames->wait_until_open();
+  __atomic_store_n(&impl_->maps.state->enabled, 1, __ATOMIC_SEQ_CST);
+}
 
 int Tracer::wakeup_fd() const { return impl_->wakeups ? ring_buffer__epoll_fd(impl_->wakeups.get()) : -1; }
 
