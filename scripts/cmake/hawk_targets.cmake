@@ -13,9 +13,6 @@ if(HAWKTRACE_SANITIZE)
   target_compile_options(hawk_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(hawk_flags INTERFACE -fsanitize=address,undefined)
 endif()
-if(HAWKTRACE_STATIC)
-  target_link_options(hawk_flags INTERFACE -static-libstdc++ -static-libgcc -Wl,--as-needed)
-endif()
 
 # hawk_room(<name> SOURCES ... LINK ...): static library hawk_<name>. Sources are listed, never globbed.
 function(hawk_room name)
