@@ -218,6 +218,37 @@ static long find_mapping(__u32 attempt, struct hawk_mapping_check *check)
 	return check->error == -HAWK_EBUSY ? 0 : 1;
 }
 
+/* What is mapped at an address of which no range tells. */
+struct hawk_place {
+	__u64 address;
+	__u64 file_offset;        /* of the address */
+	struct hawk_file_part part; /* inode 0: no code of a file */
+	long error;               /* of bpf_find_vma */
+};
+
+#define HAWK_VM_EXEC 4ul
+
+static long identify_mapping(struct task_struct *task, struct vm_area_struct *vma, struct hawk_place *place)
+{
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+
+	if (!file || !(BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC))
+		return 0;
+	struct inode *inode = inode_of(file);
+
+	place->part.inode = BPF_CORE_READ(inode, i_ino);
+	place->part.device = BPF_CORE_READ(inode, i_sb, s_dev);
+	place->file_offset = (BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT) + (place->address - BPF_CORE_READ(vma, vm_start));
+	return 0;
+}
+
+/* With the kernel's lock: what is put together of several fields must be of one moment. */
+static long find_place(__u32 attempt, struct hawk_place *place)
+{
+	place->error = bpf_find_vma(bpf_get_current_task_btf(), place->address, identify_mapping, place, 0);
+	return place->error == -HAWK_EBUSY ? 0 : 1;
+}
+
 /* Whether the range with this index holds: 1, it does; 0, it does not; -HAWK_EBUSY, not to be found out just now. Not static:
  * checked once by the verifier. */
 __noinline int range_holds(__u32 index)

@@ -179,6 +179,16 @@ struct {
 	__array(values, struct hawk_row_segment);
 } row_segments SEC(".maps");
 
+/* Executable segments of files that have rows; and files that are not ELF, without. Written by user space, after the rows.
+ * Full: further files are known by their ranges only, a moment after they were mapped. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct hawk_file_part);
+	__type(value, struct hawk_code_range);
+	__uint(max_entries, HAWK_MAX_KNOWN_FILES);
+} known_files SEC(".maps");
+
 /* By number. Written by user space, before the rows that name them. */
 struct hawk_rule unwind_rules[HAWK_MAX_RULES];
 

@@ -72,9 +72,10 @@ static __always_inline const struct hawk_row *row_at(__u32 number)
 }
 
 /* The rule that holds at `address` by the rows of a range. Not static: checked once by the verifier. */
-__noinline int search_rows(__u32 index, __u64 address)
+__noinline int search_rows(const struct hawk_code_range *range, __u64 address)
 {
-	const struct hawk_code_range *range = &code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)];
+	if (!range)
+		return HAWK_RULE_NO_TABLE;
 	__u64 offset = address - range->base, count = range->row_count, passed = 0;
 	const struct hawk_row *row;
 
@@ -100,6 +101,34 @@ __noinline int search_rows(__u32 index, __u64 address)
 	return row ? row->rule : HAWK_RULE_NO_TABLE;
 }
 
+/* The rule for code that user space has not told of, or no longer: by what the kernel has mapped there, if the rows of that
+ * file are known. It is asked for every time, because nothing would tell when such a rule no longer holds. That no rows can be
+ * expected is cached: there a file that is mapped later is unknown until user space tells of it. Not static: checked once by
+ * the verifier. */
+__noinline int search_known_files(__u64 address, __u32 generation)
+{
+	struct hawk_place place = { .address = address };
+
+	bpf_loop(HAWK_MAPPING_ATTEMPTS, find_place, &place, 0);
+	if (place.error == -HAWK_EBUSY)
+		return HAWK_RULE_NO_CODE;
+	for (__u32 number = 0; number < HAWK_MAX_FILE_PARTS && place.part.inode; number++) {
+		place.part.number = number;
+		const struct hawk_code_range *code = bpf_map_lookup_elem(&known_files, &place.part);
+
+		/* User space has not read it yet. */
+		if (!code)
+			return HAWK_RULE_NO_CODE;
+		if (place.file_offset < code->start || place.file_offset >= code->end)
+			continue;
+		if (!code->row_count)
+			break;
+		return search_rows(code, place.file_offset);
+	}
+	hawk_cache_rule(unwind_cache, address, generation, HAWK_RULE_NO_CODE_CACHED);
+	return HAWK_RULE_NO_CODE;
+}
+
 /* Searches for the rule for an address, and caches it. */
 static __always_inline __u32 search_rule(__u64 address, __u64 version, __u32 generation)
 {
@@ -109,7 +138,7 @@ static __always_inline __u32 search_rule(__u64 address, __u64 version, __u32 gen
 
 	__sync_fetch_and_add(&state.unwind_misses, 1);
 	if (index == HAWK_NO_RANGE)
-		return HAWK_RULE_NO_CODE;
+		return search_known_files(address, generation);
 	__u64 checked_before = code_range_checks[range_index(index)];
 
 	/* Before it is marked as holding: whoever sees the mark may rely on the list. */
@@ -119,11 +148,11 @@ static __always_inline __u32 search_rule(__u64 address, __u64 version, __u32 gen
 	if (holds < 0)
 		return HAWK_RULE_CHANGING;
 	if (!holds)
-		return HAWK_RULE_NO_CODE;
-	number = search_rows(index, address);
+		return search_known_files(address, generation);
+	number = search_rows(&code_ranges[range_index(index)], address);
 	/* The half was given up, and may have been written to, while it was read. */
 	if (HAWK_READ_ONCE(state.code_ranges) != ranges)
-		return HAWK_RULE_CHANGING;
+		return search_known_files(address, generation);
 	if (number < HAWK_MAX_RULES)
 		hawk_cache_rule(unwind_cache, address, generation, number);
 	return number;

@@ -3,6 +3,7 @@
  *
  *     pc ── cache ──▶ rule number ──▶ rule: where the caller's frame begins, and where its pc and rbp are
  *       └─ not cached: code range ─▶ rows of its file ─▶ rule number, which is then cached
+ *            └─ in none: the kernel's mapping ─▶ rows of the file if that is known ─▶ rule number
  *
  * A row says from which offset on a rule holds. Rules are few (300 in libc, some 10,000 on a whole desktop), so that rows
  * only number them. What is particular to x86-64 is in unwind_x86_64.h. */
@@ -29,7 +30,6 @@ enum hawk_rule_kind {
 	HAWK_RULE_PLT,            /* CFA = rsp + cfa_offset, 8 more where pc & 15 >= load_offset: stubs that push once */
 	HAWK_RULE_SIGNAL,         /* the signal trampoline: all registers are in the frame that the kernel left */
 	HAWK_RULE_END,            /* the outermost frame: its return address is undefined */
-	HAWK_RULE_TRAMPOLINE,     /* the kernel's return trampoline, in place of an address that it knows */
 	HAWK_RULE_KINDS
 };
 
@@ -65,9 +65,10 @@ struct hawk_row {
 };
 
 /* Rules that are always there: their number is their kind; user space stores them first. The frame-pointer step is a rule
- * like any other. */
+ * like any other. HAWK_RULE_NO_CODE has a second number, by which it can be cached: there 0 says that nothing is. */
 #define HAWK_RULE_FRAME_POINTER HAWK_RULE_KINDS
-#define HAWK_FIRST_RULE (HAWK_RULE_KINDS + 1)
+#define HAWK_RULE_NO_CODE_CACHED (HAWK_RULE_KINDS + 1)
+#define HAWK_FIRST_RULE (HAWK_RULE_KINDS + 2)
 /* A desktop's libraries and programs have some 9,700 rules; what does not fit is HAWK_RULE_UNSUPPORTED. */
 #define HAWK_MAX_RULES 16384u
 
@@ -80,7 +81,20 @@ struct hawk_row {
 /* Executable mappings that can be told apart. */
 #define HAWK_MAX_CODE_RANGES 8192u
 
-/* One executable mapping and its rows. */
+/* Executable segments of files that are known wherever they may be mapped. */
+#define HAWK_MAX_KNOWN_FILES 4096u
+/* Executable segments that a known file can have. */
+#define HAWK_MAX_FILE_PARTS 4u
+
+/* One executable segment of such a file. The file is held open, so that no other gets its inode number. */
+struct hawk_file_part {
+	__u64 inode;              /* as the kernel has it */
+	__u32 device;             /* major << 20 | minor */
+	__u32 number;             /* from 0, below HAWK_MAX_FILE_PARTS */
+};
+
+/* One executable mapping and its rows; or, for a hawk_file_part, the same with offsets in the file instead of addresses, and
+ * nothing else but the rows. */
 struct hawk_code_range {
 	__u64 start;              /* first address, and one past the last */
 	__u64 end;

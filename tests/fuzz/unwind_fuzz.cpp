@@ -126,7 +126,7 @@ class PlainWalk {
     static constexpr std::array<hawk_end, HAWK_RULE_KINDS> kEnds = {
         HAWK_END_NO_CODE,  HAWK_END_NO_TABLE,  HAWK_END_GAP,     HAWK_END_UNSUPPORTED,
         HAWK_END_CHANGING, HAWK_END_NO_CODE,   HAWK_END_NO_CODE, HAWK_END_NO_CODE,
-        HAWK_END_NO_CODE,  HAWK_END_OUTERMOST, HAWK_END_NO_CODE};
+        HAWK_END_NO_CODE,  HAWK_END_OUTERMOST};
     return kEnds[kind];
   }
   void leave_signal() {

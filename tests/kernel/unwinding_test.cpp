@@ -212,10 +212,13 @@ void expect_right_or_flagged(const std::vector<ReportStack>& stacks, const std::
 KERNEL_TEST_ON(unwinding, code_mapped_over_other_code, kUnwindWays) {
   const auto [ledger, report] = trace({.program = "mapped_over", .arguments = {ledger_path("")}}, way);
   expect_equal_but_flagged(report, ledger);
-  for (const ReportStack& stack : stacks_of(report, "on_known")) {
-    EXPECT_EQ(stack.unwound, "complete") << "mapped before the trace began, but: " << stack.end;
+  for (const char* site : {"on_known", "on_elsewhere"}) {
+    for (const ReportStack& stack : stacks_of(report, site)) {
+      EXPECT_EQ(stack.unwound, "complete")
+          << site << ": its file was mapped before the trace began, but: " << stack.end;
+    }
   }
-  for (const char* site : {"on_known", "on_first", "on_second"}) {
+  for (const char* site : {"on_known", "on_elsewhere", "on_first", "on_second"}) {
     expect_right_or_flagged(stacks_of(report, site), site);
   }
 }

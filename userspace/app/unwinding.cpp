@@ -1,9 +1,11 @@
 #include "userspace/app/unwinding.h"
 
 #include <fmt/core.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -15,9 +17,10 @@
 namespace hawk {
 namespace {
 
+constexpr unsigned kMinorBits = 20;
+
 /// The kernel's own form of a device number (include/linux/kdev_t.h), from ours (Mapping::device).
 std::uint32_t kernel_device(std::uint64_t device) {
-  constexpr unsigned kMinorBits = 20;
   return static_cast<std::uint32_t>(device >> 32 << kMinorBits | (device & ((1u << kMinorBits) - 1)));
 }
 
@@ -58,7 +61,57 @@ hawk_code_range code_range_of(const MappedCode& code, const MappedModule& module
   return range;
 }
 
+/// Whether no offset in the file is in two of them.
+bool are_apart(const std::vector<LoadSegment>& segments) {
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const LoadSegment &a = segments[i], &b = segments[j];
+      if (a.file_offset < b.file_offset + b.file_bytes && b.file_offset < a.file_offset + a.file_bytes) return false;
+    }
+  }
+  return true;
+}
+
+hawk_code_range code_of_segment(const LoadSegment& segment, const StoredTable& table) {
+  hawk_code_range code = {};
+  code.start = segment.file_offset;
+  code.end = segment.file_offset + segment.file_bytes;
+  code.base = table.base_vaddr - (segment.vaddr - segment.file_offset);
+  code.first_row = table.first_row;
+  code.row_count = table.row_count;
+  return code;
+}
+
+/// What the kernel may call the file: as it is mapped, and before that as stat tells.
+std::vector<hawk_file_part> names_of(const MappedModule& module) {
+  const std::uint64_t device = module.file.device;
+  std::vector<hawk_file_part> names = {
+      {.inode = module.inode, .device = kernel_device(module.device), .number = 0},
+      {.inode = module.file.inode, .device = ::major(device) << kMinorBits | ::minor(device), .number = 0}};
+  if (names[0].inode == names[1].inode && names[0].device == names[1].device) names.pop_back();
+  std::erase_if(names, [](const hawk_file_part& name) { return name.inode == 0; });
+  return names;
+}
+
 }  // namespace
+
+std::vector<FilePart> file_parts_of(const MappedModule& module, const StoredTable& table) {
+  if (module.is_vdso) return {};
+  std::vector<LoadSegment> segments = {{.file_bytes = std::numeric_limits<std::int64_t>::max(), .executable = true}};
+  if (module.image) {
+    if (module.image->fd() < 0 || table.row_count == 0) return {};
+    segments = module.image->code();
+    if (segments.size() > HAWK_MAX_FILE_PARTS || !are_apart(segments)) return {};
+  }
+  std::vector<FilePart> parts;
+  for (hawk_file_part name : names_of(module)) {
+    for (const LoadSegment& segment : segments) {
+      parts.push_back({.part = name, .code = code_of_segment(segment, table)});
+      ++name.number;
+    }
+  }
+  return parts;
+}
 
 std::vector<hawk_code_range> code_ranges_of(const ModuleMap& modules, std::span<const StoredTable> tables,
                                             std::size_t max_ranges) {
@@ -141,6 +194,17 @@ void Unwinding::store_tables(const ModuleMap& modules) {
   twins_.clear();
 }
 
+void Unwinding::tell_files(const ModuleMap& modules) {
+  told_files_.resize(modules.module_count());
+  for (std::size_t i = 0; i < told_files_.size(); ++i) {
+    const MappedModule& module = modules.module(ModuleId(i));
+    const FileIdentity mapped = {.device = module.device, .inode = module.inode};
+    if (told_files_[i] == mapped || (module.image && tables_[i].row_count == 0)) continue;
+    for (const FilePart& known : file_parts_of(module, tables_[i])) tracer_.add_file_part(known.part, known.code);
+    told_files_[i] = mapped;
+  }
+}
+
 void Unwinding::warn_of_limits(const ModuleMap& modules) {
   if (modules.code().size() > HAWK_MAX_CODE_RANGES && !std::exchange(warned_of_ranges_, true)) {
     log_warning(fmt::format("the process has more than {} executable mappings: some are not unwound by their tables",
@@ -159,6 +223,7 @@ void Unwinding::publish(const ModuleMap& modules) {
   store_tables(modules);
   warn_of_limits(modules);
   tell_rules();
+  tell_files(modules);
   tracer_.set_code_ranges(code_ranges_of(modules, tables_));
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -32,6 +33,17 @@ struct StoredTable {
 std::vector<hawk_code_range> code_ranges_of(const ModuleMap& modules, std::span<const StoredTable> tables,
                                             std::size_t max_ranges = HAWK_MAX_CODE_RANGES);
 
+/// An executable segment of a file, and its rows by offsets in the file: see CodeTables::add_file_part.
+struct FilePart {
+  hawk_file_part part = {};
+  hawk_code_range code = {};
+};
+
+/// By what the kernel finds the code of a module's file, wherever it is mapped; of a file that is not ELF, that there
+/// is none. Empty when the ELF file has no rows, is not open (another file might get its inode number), or has segments
+/// of code that cannot be told apart by offsets.
+std::vector<FilePart> file_parts_of(const MappedModule& module, const StoredTable& table);
+
 /// Tells the kernel side how to unwind the target's code: what the files' unwind tables say, and where the files are
 /// mapped. Single-threaded.
 class Unwinding {
@@ -60,6 +72,7 @@ class Unwinding {
   void store_tables(const ModuleMap& modules);
   StoredTable store(const MappedModule& module, const UnwindTable& table);
   void tell_rules();
+  void tell_files(const ModuleMap& modules);
   void warn_of_limits(const ModuleMap& modules);
 
   Tracer& tracer_;
@@ -68,6 +81,8 @@ class Unwinding {
   RuleSet rules_;
   std::size_t told_rules_ = 0;       ///< that the kernel knows
   std::vector<StoredTable> tables_;  ///< by module
+  /// By module: the file as /proc/PID/maps gave it when its parts were told.
+  std::vector<std::optional<FileIdentity>> told_files_;
   std::vector<std::pair<ModuleId, UnwindTable>> unstored_;
   std::vector<std::pair<ModuleId, ModuleId>> twins_;  ///< modules, and those before them with the same build id
   std::map<std::string, ModuleId> by_build_id_;

@@ -97,6 +97,11 @@ void CodeTables::set_rules(std::span<const hawk_rule> rules) {
   for (std::size_t i = 0; i < count; ++i) memory_.rules[i] = hawk_prepared_rule(rules[i]);
 }
 
+void CodeTables::add_file_part(const hawk_file_part& part, hawk_code_range code) {
+  code.search_step = std::bit_floor(code.row_count);
+  bpf_map_update_elem(memory_.known_files_fd, &part, &code, BPF_ANY);
+}
+
 void CodeTables::renew_generation() {
   const std::uint32_t generation = __atomic_add_fetch(&memory_.state->code_generation, 1, __ATOMIC_SEQ_CST);
   const std::uint32_t era = generation / kGenerationsPerEra;

@@ -17,7 +17,8 @@ class CodeTables {
  public:
   /// Mapped memory of the programs; lives as long as the skeleton.
   struct Memory {
-    int segments_fd = -1;  ///< the map row_segments
+    int segments_fd = -1;     ///< the map row_segments
+    int known_files_fd = -1;  ///< the map known_files
     hawk_state* state = nullptr;
     std::span<hawk_rule> rules;         ///< HAWK_MAX_RULES
     std::span<hawk_code_range> ranges;  ///< two halves
@@ -36,6 +37,10 @@ class CodeTables {
   Result<std::optional<std::uint32_t>> add_rows(std::span<const hawk_row> rows);
   /// All rules there are, those of before included. To be told before rows that name them are in use.
   void set_rules(std::span<const hawk_rule> rules);
+  /// Which rows an executable segment of a file has, for code that set_ranges has not told of: `code.start` to
+  /// `code.end` are offsets in the file, and so is what `code.base` is subtracted from. To be told before the ranges.
+  /// Without effect when HAWK_MAX_KNOWN_FILES are told of.
+  void add_file_part(const hawk_file_part& part, hawk_code_range code);
   /// All code there is, sorted and without overlaps, in place of what was said before; from now on nothing that was
   /// cached before is used. Beyond HAWK_MAX_CODE_RANGES the rest is left out.
   void set_ranges(std::span<const hawk_code_range> ranges);

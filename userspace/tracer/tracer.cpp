@@ -213,6 +213,7 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
   if (impl->table == LiveTable::kArena) HAWK_TRY_VOID(impl->open_arena());
   auto& memory = *impl->skeleton->bss;
   impl->code.emplace(CodeTables::Memory{.segments_fd = bpf_map__fd(impl->skeleton->maps.row_segments),
+                                        .known_files_fd = bpf_map__fd(impl->skeleton->maps.known_files),
                                         .state = impl->maps.state,
                                         .rules = memory.unwind_rules,
                                         .ranges = memory.code_ranges,
@@ -263,6 +264,9 @@ Result<std::optional<std::uint32_t>> Tracer::add_unwind_rows(std::span<const haw
 }
 
 void Tracer::set_unwind_rules(std::span<const hawk_rule> rules) { impl_->code->set_rules(rules); }
+void Tracer::add_file_part(const hawk_file_part& part, const hawk_code_range& code) {
+  impl_->code->add_file_part(part, code);
+}
 void Tracer::set_code_ranges(std::span<const hawk_code_range> ranges) { impl_->code->set_ranges(ranges); }
 
 bool Tracer::code_ranges_are_stale() const {

@@ -45,6 +45,7 @@ RuleSet::RuleSet() : slots_(kSlots) {
              .base = HAWK_BASE_FP,
              .fp_place = HAWK_FP_AT_CFA,
              .is_guess = 1});
+  rules_.push_back(rule_without_operands(HAWK_RULE_NO_CODE));
 }
 
 std::uint32_t RuleSet::number_of(const hawk_rule& rule) {

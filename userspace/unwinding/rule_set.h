@@ -16,9 +16,9 @@ inline hawk_rule rule_without_operands(std::uint8_t kind) {
 }
 
 /// Distinct unwind rules, each with a number. Numbers below HAWK_FIRST_RULE are those of the reserved rules, which are
-/// there from the start: for each kind without operands the rule of that kind, and HAWK_RULE_FRAME_POINTER. (The
-/// numbers of kinds with operands are never given; HAWK_RULE_UNSUPPORTED stands there.) Numbers never change, and rules
-/// are never removed.
+/// there from the start: for each kind without operands the rule of that kind, HAWK_RULE_FRAME_POINTER, and
+/// HAWK_RULE_NO_CODE_CACHED. (The numbers of kinds with operands are never given; HAWK_RULE_UNSUPPORTED stands there.)
+/// Numbers never change, and rules are never removed.
 class RuleSet {
  public:
   RuleSet();

@@ -1,5 +1,6 @@
-/* DIRECTORY: the code of one library, mapped by hand before the trace begins, and that of another one mapped over it,
- * called at once, again and again. What holds for one would lead a walk astray in the other. */
+/* DIRECTORY: the code of one library, mapped by hand before the trace begins. Then the same mapped elsewhere, called at
+ * once, again and again; and that of another library mapped over it and back, likewise. What holds for one would lead a
+ * walk astray in the other. */
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -22,6 +23,7 @@ static char* region;
 static uintptr_t decoy;
 
 SITE_FUNCTION void on_known(size_t n) { release(ALLOCATED(malloc(n), n)); }
+SITE_FUNCTION void on_elsewhere(size_t n) { release(ALLOCATED(malloc(n), n)); }
 SITE_FUNCTION void on_first(size_t n) { release(ALLOCATED(malloc(n), n)); }
 SITE_FUNCTION void on_second(size_t n) { release(ALLOCATED(malloc(n), n)); }
 
@@ -61,6 +63,11 @@ static void map(const struct code* code) {
   ledger_require(at == region, "mmap puts the code where it shall be");
 }
 
+static void map_elsewhere(const struct code* code) {
+  region = mmap(NULL, code->bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, code->file, code->offset);
+  ledger_require(region != MAP_FAILED, "the code can be mapped again");
+}
+
 int main(int argc, char** argv) {
   ledger_require(argc == 2, "one argument");
   struct code first = open_library(argv[1], "libmapped_over_first.so");
@@ -71,6 +78,12 @@ int main(int argc, char** argv) {
   decoy_caller();
   ledger_begin();
   for (size_t i = 1; i <= kKnownRounds; i++) call_mapped(&first, on_known, i);
+  char* known = region;
+  for (size_t i = 1; i <= kKnownRounds; i++) {
+    map_elsewhere(&first);
+    call_mapped(&first, on_elsewhere, i);
+  }
+  region = known;
   for (size_t i = 1; i <= kRounds; i++) {
     map(&second);
     call_mapped(&second, on_second, i);

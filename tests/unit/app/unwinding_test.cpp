@@ -133,6 +133,25 @@ TEST_F(OwnCode, AMappingThatReachesBeyondTheCodeEndsWithTheCode) {
   EXPECT_EQ(range->row_count, 7u);
 }
 
+TEST_F(OwnCode, TheKernelFindsTheSameRowsByTheFileAsByTheRange) {
+  take_mappings();
+  const std::vector<hawk_code_range> ranges = code_ranges_of(modules_, tables_);
+  const hawk_code_range* range = range_at(ranges, kHere);
+  ASSERT_NE(range, nullptr);
+  const std::size_t here = static_cast<std::size_t>(modules_.resolve(kHere)->module);
+  const std::uint64_t file_offset = kHere - range->start + range->file_offset;
+  std::size_t found = 0;
+  for (const FilePart& known : file_parts_of(modules_.module(ModuleId(here)), tables_[here])) {
+    if (known.part.inode != range->inode || known.part.device != range->device) continue;
+    if (file_offset < known.code.start || file_offset >= known.code.end) continue;
+    ++found;
+    EXPECT_EQ(file_offset - known.code.base, kHere - range->base);
+    EXPECT_EQ(known.code.first_row, range->first_row);
+    EXPECT_EQ(known.code.row_count, range->row_count);
+  }
+  EXPECT_EQ(found, 1u);
+}
+
 TEST_F(OwnCode, CodeOfNoFileIsNotTold) {
   const std::uint64_t anonymous = map_page(-1, 0, MAP_PRIVATE | MAP_ANONYMOUS);
   take_mappings();

@@ -16,11 +16,18 @@ hawk_rule plain(std::int32_t cfa_offset) {
 TEST(RuleSet, RulesWithoutOperandsHaveTheNumberOfTheirKind) {
   RuleSet set;
   for (const std::uint8_t kind : {HAWK_RULE_NO_CODE, HAWK_RULE_NO_TABLE, HAWK_RULE_GAP, HAWK_RULE_UNSUPPORTED,
-                                  HAWK_RULE_CHANGING, HAWK_RULE_SIGNAL, HAWK_RULE_END, HAWK_RULE_TRAMPOLINE}) {
+                                  HAWK_RULE_CHANGING, HAWK_RULE_SIGNAL, HAWK_RULE_END}) {
     EXPECT_EQ(set.number_of(rule_without_operands(kind)), kind);
     EXPECT_EQ(set.rules()[kind].kind, kind);
   }
   EXPECT_EQ(set.rules().size(), std::size_t{HAWK_FIRST_RULE});
+}
+
+TEST(RuleSet, NoCodeHasASecondNumberByWhichItCanBeCached) {
+  RuleSet set;
+  ASSERT_NE(HAWK_RULE_NO_CODE_CACHED, 0u);
+  EXPECT_EQ(set.rules()[HAWK_RULE_NO_CODE_CACHED].kind, HAWK_RULE_NO_CODE);
+  EXPECT_EQ(set.number_of(rule_without_operands(HAWK_RULE_NO_CODE)), HAWK_RULE_NO_CODE);
 }
 
 TEST(RuleSet, TheFramePointerStepIsAGuess) {
