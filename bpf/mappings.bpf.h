@@ -81,8 +81,8 @@ struct hawk_mapping_check {
 	long error;               /* of bpf_find_vma */
 };
 
-/* Since 6.8 the kernel tells user space the inode of an overlay file system, and keeps that beside the file which it really
- * maps (file_user_inode, include/linux/fs.h). */
+/* Since 6.8 /proc/PID/maps tells of the file of an overlay file system (file_user_inode, include/linux/fs.h), which the kernel
+ * keeps beside the file that it really maps. On 6.5 to 6.7 the type has another field. */
 struct backing_file___hawk {
 	struct file file;
 	struct path user_path;
@@ -93,9 +93,20 @@ static __always_inline struct inode *inode_of(struct file *file)
 {
 	struct backing_file___hawk *backing = (void *)file;
 
-	if (bpf_core_type_exists(struct backing_file___hawk) && (BPF_CORE_READ(file, f_mode) & HAWK_FMODE_BACKING))
+	if (bpf_core_field_exists(backing->user_path) && (BPF_CORE_READ(file, f_mode) & HAWK_FMODE_BACKING))
 		return BPF_CORE_READ(backing, user_path.dentry, d_inode);
 	return BPF_CORE_READ(file, f_inode);
+}
+
+static __always_inline bool is_inode_of(struct inode *inode, const struct hawk_code_range *range)
+{
+	return BPF_CORE_READ(inode, i_ino) == range->inode && BPF_CORE_READ(inode, i_sb, s_dev) == range->device;
+}
+
+/* Either is the file: perf events told of the one that is really mapped until that was mended (6.18, and 6.12 after 6.12.43). */
+static __always_inline bool is_file_of(struct file *file, const struct hawk_code_range *range)
+{
+	return is_inode_of(BPF_CORE_READ(file, f_inode), range) || is_inode_of(inode_of(file), range);
 }
 
 static long compare_mapping(struct task_struct *task, struct vm_area_struct *vma, struct hawk_mapping_check *check)
@@ -104,20 +115,10 @@ static long compare_mapping(struct task_struct *task, struct vm_area_struct *vma
 	struct file *file = BPF_CORE_READ(vma, vm_file);
 	__u64 start = BPF_CORE_READ(vma, vm_start), end = BPF_CORE_READ(vma, vm_end);
 	__u64 offset = (BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT) + (range->start - start);
-	__u64 number = 0;
-	__u32 device = 0;
 
-	if (start > range->start || end < range->end)
+	if (start > range->start || end < range->end || (file && offset != range->file_offset))
 		return 0;
-	if (file) {
-		struct inode *inode = inode_of(file);
-
-		number = BPF_CORE_READ(inode, i_ino);
-		device = BPF_CORE_READ(inode, i_sb, s_dev);
-		if (offset != range->file_offset)
-			return 0;
-	}
-	check->holds = number == range->inode && (!file || device == range->device);
+	check->holds = file ? is_file_of(file, range) : !range->inode;
 	code_range_vmas[check->index & (2 * HAWK_MAX_CODE_RANGES - 1)] = check->holds ? (__u64)vma : 0;
 	return 0;
 }
