@@ -54,15 +54,6 @@ void make_open_directory(const std::string& path, mode_t mode) {
 
 }  // namespace
 
-ScratchDirectory::ScratchDirectory() : path_((fs::temp_directory_path() / "hawk-unwinding-XXXXXX").string()) {
-  HAWK_CHECK(::mkdtemp(path_.data()) && ::chmod(path_.c_str(), 0755) == 0, "a scratch directory");
-}
-
-ScratchDirectory::~ScratchDirectory() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
 DumpChoice choice_of(long every) {
   const long factor = std::max(1L, variable_or("HAWK_UNWIND_FACTOR", 1));
   return {.every = std::max(1L, every / factor),
@@ -71,21 +62,21 @@ DumpChoice choice_of(long every) {
 
 DumpedProgram dump_program(std::vector<std::string> command, const DumpChoice& choice) {
   DumpedProgram program;
-  program.scratch = std::make_unique<ScratchDirectory>();
+  program.scratch = std::make_unique<ScratchDirectory>(0755);
   const ScratchDirectory& scratch = *program.scratch;
-  const std::string dumps = scratch.path() + "/dumps", work = scratch.path() + "/work";
+  const std::string dumps = scratch.path("dumps"), work = scratch.path("work");
   make_open_directory(dumps, 01777);
   make_open_directory(work, 0755);
   // A copy: where the build lies, a program without privileges may not be able to read.
-  const std::string library = scratch.path() + "/libdump.so";
+  const std::string library = scratch.path("libdump.so");
   fs::copy_file(HAWK_DUMP_LIBRARY_PATH, library);
   ::setenv(HAWK_DUMP_DIRECTORY, dumps.c_str(), 1);
   ::setenv(HAWK_DUMP_EVERY, std::to_string(choice.every).c_str(), 1);
   ::setenv(HAWK_DUMP_SEED, std::to_string(choice.seed).c_str(), 1);
   ::setenv("HAWK_DUMP_LIBRARY", library.c_str(), 1);
   command.push_back(work);
-  program.status = run(command, scratch.path() + "/output");
-  program.output = content_of(scratch.path() + "/output");
+  program.status = run(command, scratch.path("output"));
+  program.output = content_of(scratch.path("output"));
   for (const fs::directory_entry& file : fs::directory_iterator(dumps)) {
     std::optional<DumpFile> image = DumpFile::read(file.path());
     if (image) program.images.push_back(std::move(*image));

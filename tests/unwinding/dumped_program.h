@@ -4,22 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/scratch_directory.h"
 #include "tests/unwinding/stack_dump.h"
 
 namespace hawk {
-
-/// A directory that any user may write to, removed with everything in it.
-class ScratchDirectory {
- public:
-  ScratchDirectory();
-  ~ScratchDirectory();
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// How often allocations are dumped.
 struct DumpChoice {

@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
-#include <filesystem>
 #include <stdexcept>
 
 namespace hawk {
@@ -70,17 +68,6 @@ std::string way_name(Way way) { return parts_of(way).name; }
 std::string attach_via(Way way) { return parts_of(way).attach_via; }
 std::string live_table(Way way) { return parts_of(way).live_table; }
 std::string unwind(Way way) { return parts_of(way).unwind; }
-
-ScratchDirectory::ScratchDirectory() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "hawktrace-test-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-  path_ = pattern;
-}
-
-ScratchDirectory::~ScratchDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 Trace::Trace(Way way) : way_(way), directory_(std::make_unique<ScratchDirectory>()) {}
 

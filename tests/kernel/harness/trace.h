@@ -7,6 +7,7 @@
 
 #include "tests/kernel/harness/child_process.h"
 #include "tests/kernel/harness/report.h"
+#include "tests/support/scratch_directory.h"
 
 namespace hawk {
 
@@ -26,19 +27,6 @@ std::string way_name(Way way);
 std::string attach_via(Way way);
 std::string live_table(Way way);
 std::string unwind(Way way);
-
-/// A directory that is removed, with the files in it, at the end.
-class ScratchDirectory {
- public:
-  ScratchDirectory();
-  ~ScratchDirectory();
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-  std::string path(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 /// A hawktrace at work, writing its JSON report to a file of its own.
 class Trace {

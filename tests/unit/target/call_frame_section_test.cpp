@@ -18,6 +18,7 @@ using testing::bytes_of_file;
 using testing::fixture_path;
 using testing::image_of_bytes;
 using testing::open_image;
+using testing::without_section_headers;
 using Bytes = std::vector<std::uint8_t>;
 
 const std::string kLibc = "/usr/lib/x86_64-linux-gnu/libc.so.6";
@@ -38,16 +39,6 @@ Section section_of(const std::string& path, const std::string& name) {
   line >> word >> type >> std::hex >> section.vaddr;
   section.bytes = bytes_of_file(content);
   return section;
-}
-
-Bytes without_section_headers(Bytes bytes) {
-  Elf64_Ehdr header;
-  std::memcpy(&header, bytes.data(), sizeof(header));
-  header.e_shoff = 0;
-  header.e_shnum = 0;
-  header.e_shstrndx = 0;
-  std::memcpy(bytes.data(), &header, sizeof(header));
-  return bytes;
 }
 
 TEST(CallFrameSection, EhFrameByItsSectionHeader) {

@@ -1,23 +1,16 @@
 #include "userspace/target/context_start.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <gtest/gtest.h>
 #include <ucontext.h>
 
 #include <cstring>
 
-#include "userspace/base/unique_fd.h"
+#include "tests/unit/target/target_fixture.h"
 
 namespace hawk {
 namespace {
-
-ElfImage image_of(const char* path) {
-  Result<ElfImage> image = ElfImage::make(UniqueFd(::open(path, O_RDONLY | O_CLOEXEC)), path);
-  EXPECT_TRUE(image.has_value());
-  return std::move(*image);
-}
 
 /// What makecontext puts where the context's function returns to.
 std::uintptr_t return_address_of_a_context() {
@@ -37,12 +30,14 @@ std::uintptr_t return_address_of_a_context() {
 TEST(ContextStart, IsWhereContextsReturnTo) {
   Dl_info libc;
   ASSERT_NE(dladdr(reinterpret_cast<void*>(&gnu_get_libc_version), &libc), 0);
-  const std::optional<std::uint64_t> start = find_context_start(image_of(libc.dli_fname));
+  const std::optional<std::uint64_t> start = find_context_start(testing::open_image(libc.dli_fname));
   ASSERT_TRUE(start.has_value());
   EXPECT_EQ(*start, return_address_of_a_context() - reinterpret_cast<std::uintptr_t>(libc.dli_fbase));
 }
 
-TEST(ContextStart, IsNotInOtherFiles) { EXPECT_FALSE(find_context_start(image_of("/proc/self/exe")).has_value()); }
+TEST(ContextStart, IsNotInOtherFiles) {
+  EXPECT_FALSE(find_context_start(testing::open_image("/proc/self/exe")).has_value());
+}
 
 }  // namespace
 }  // namespace hawk

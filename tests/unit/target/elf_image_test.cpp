@@ -1,12 +1,10 @@
 #include "userspace/target/elf_image.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <set>
 #include <sstream>
 
@@ -21,6 +19,7 @@ using testing::bytes_of_file;
 using testing::fixture_path;
 using testing::image_of_bytes;
 using testing::open_image;
+using testing::without_section_headers;
 
 constexpr std::array<std::string_view, 3> kMallocFamily = {"malloc", "free", "calloc"};
 
@@ -29,16 +28,6 @@ std::vector<std::string> names_of(const std::vector<ElfFunction>& functions) {
   for (const ElfFunction& function : functions) names.push_back(function.name);
   std::sort(names.begin(), names.end());
   return names;
-}
-
-std::vector<std::uint8_t> without_section_headers(std::vector<std::uint8_t> bytes) {
-  Elf64_Ehdr header;
-  std::memcpy(&header, bytes.data(), sizeof(header));
-  header.e_shoff = 0;
-  header.e_shnum = 0;
-  header.e_shstrndx = 0;
-  std::memcpy(bytes.data(), &header, sizeof(header));
-  return bytes;
 }
 
 TEST(ElfImage, BuildIdIsWhatReadelfSays) {

@@ -1,5 +1,6 @@
 #include "tests/unit/target/target_fixture.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -9,6 +10,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -37,6 +39,17 @@ std::vector<std::uint8_t> bytes_of_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+std::vector<std::uint8_t> without_section_headers(std::vector<std::uint8_t> bytes) {
+  Elf64_Ehdr header;
+  HAWK_CHECK(bytes.size() >= sizeof(header), "an ELF file");
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  header.e_shoff = 0;
+  header.e_shnum = 0;
+  header.e_shstrndx = 0;
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  return bytes;
+}
+
 FunctionExtent extent_of(const ElfImage& image, std::string_view name) {
   const std::vector<ElfFunction> found = image.functions(std::span(&name, 1));
   HAWK_CHECK(found.size() == 1, std::string(name).c_str());
@@ -53,19 +66,8 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-TemporaryDirectory::TemporaryDirectory() {
-  std::string name = (std::filesystem::temp_directory_path() / "hawk_target_XXXXXX").string();
-  HAWK_CHECK(::mkdtemp(name.data()) != nullptr, "mkdtemp");
-  path_ = name;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 std::string TemporaryDirectory::write(const std::string& name, const std::string& content, bool executable) const {
-  const std::filesystem::path file = std::filesystem::path(path_) / name;
+  const std::filesystem::path file = path(name);
   std::filesystem::create_directories(file.parent_path());
   std::ofstream(file, std::ios::binary) << content;
   if (executable) ::chmod(file.c_str(), 0755);
