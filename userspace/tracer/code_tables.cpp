@@ -94,7 +94,7 @@ Result<std::optional<std::uint32_t>> CodeTables::add_rows(std::span<const hawk_r
 
 void CodeTables::set_rules(std::span<const hawk_rule> rules) {
   const std::size_t count = std::min(rules.size(), memory_.rules.size());
-  for (std::size_t i = 0; i < count; ++i) memory_.rules[i] = hawk_prepared_rule(rules[i]);
+  for (; rule_count_ < count; ++rule_count_) memory_.rules[rule_count_] = hawk_prepared_rule(rules[rule_count_]);
 }
 
 void CodeTables::add_file_part(const hawk_file_part& part, hawk_code_range code) {

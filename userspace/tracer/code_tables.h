@@ -35,7 +35,7 @@ class CodeTables {
   Result<void> reserve_rows(std::uint64_t rows);
   /// Stores the rows of one file after all others; returns the number of the first. nullopt: no room is left.
   Result<std::optional<std::uint32_t>> add_rows(std::span<const hawk_row> rows);
-  /// All rules there are, those of before included. To be told before rows that name them are in use.
+  /// All rules there are: first those of before, as they were. To be told before rows that name them are in use.
   void set_rules(std::span<const hawk_rule> rules);
   /// Which rows an executable segment of a file has, for code that set_ranges has not told of: `code.start` to
   /// `code.end` are offsets in the file, and so is what `code.base` is subtracted from. To be told before the ranges.
@@ -59,6 +59,7 @@ class CodeTables {
   Memory memory_;
   std::vector<Segment> segments_;
   std::uint64_t row_count_ = 0;
+  std::size_t rule_count_ = 0;     ///< that the kernel has been told of
   std::uint32_t cleared_era_ = 0;  ///< of generations, since the cache was cleared
 };
 
