@@ -124,9 +124,8 @@ class PlainWalk {
   }
   static hawk_end end_of(std::uint32_t kind) {
     static constexpr std::array<hawk_end, HAWK_RULE_KINDS> kEnds = {
-        HAWK_END_NO_CODE,  HAWK_END_NO_TABLE,  HAWK_END_GAP,     HAWK_END_UNSUPPORTED,
-        HAWK_END_CHANGING, HAWK_END_NO_CODE,   HAWK_END_NO_CODE, HAWK_END_NO_CODE,
-        HAWK_END_NO_CODE,  HAWK_END_OUTERMOST};
+        HAWK_END_NO_CODE, HAWK_END_NO_TABLE, HAWK_END_GAP,     HAWK_END_UNSUPPORTED, HAWK_END_CHANGING,
+        HAWK_END_NO_CODE, HAWK_END_NO_CODE,  HAWK_END_NO_CODE, HAWK_END_NO_CODE,     HAWK_END_OUTERMOST};
     return kEnds[kind];
   }
   void leave_signal() {
