@@ -75,7 +75,7 @@ void FrameBytes::add_function(std::uint64_t common, std::uint64_t begin, std::ui
                    is_long);
 }
 
-std::vector<std::string> rows_of(const UnwindTable& table, const RuleSet& rules) {
+Rows rows_of(const UnwindTable& table, const RuleSet& rules) {
   std::vector<std::string> rows;
   for (const hawk_row& row : table.rows) {
     rows.push_back(fmt::format("{:#x} {}", row.offset, text_of(rules.rules()[row.rule])));
@@ -83,12 +83,12 @@ std::vector<std::string> rows_of(const UnwindTable& table, const RuleSet& rules)
   return rows;
 }
 
-std::vector<std::string> rows_of(const FrameBytes& bytes) {
+Rows rows_of(const FrameBytes& bytes) {
   RuleSet rules;
   return rows_of(read_unwind_table(bytes.section(), rules), rules);
 }
 
-std::vector<std::string> rows_of_function(const Bytes& instructions, const CommonBytes& common) {
+Rows rows_of_function(const Bytes& instructions, const CommonBytes& common) {
   FrameBytes bytes;
   bytes.add_function(bytes.add_common(common), 0x1000, 0x100, instructions);
   return rows_of(bytes);

@@ -63,11 +63,15 @@ class FrameBytes {
   Bytes bytes_;
 };
 
-/// A row as "0x10 cfa=rsp+16 rbp=same"; the offset counts from the table's base.
-std::vector<std::string> rows_of(const UnwindTable& table, const RuleSet& rules);
-std::vector<std::string> rows_of(const FrameBytes& bytes);
+/// Each as "0x10 cfa=rsp+16 rbp=same"; the offset counts from the table's base.
+using Rows = std::vector<std::string>;
+/// The rule that a call leaves.
+inline constexpr const char* kCalled = "cfa=rsp+8 rbp=same";
+
+Rows rows_of(const UnwindTable& table, const RuleSet& rules);
+Rows rows_of(const FrameBytes& bytes);
 /// Rows of one function of 0x100 bytes.
-std::vector<std::string> rows_of_function(const Bytes& instructions, const CommonBytes& common = {});
+Rows rows_of_function(const Bytes& instructions, const CommonBytes& common = {});
 /// The last row's rule, before the end.
 std::string rule_after(const Bytes& instructions, const CommonBytes& common = {});
 UnwindTable table_of(const FrameBytes& bytes);

@@ -11,15 +11,14 @@ namespace {
 using testing::Bytes;
 using testing::CommonBytes;
 using testing::joined;
+using testing::kCalled;
 using testing::little_endian;
+using testing::Rows;
 using testing::rows_of_function;
 using testing::rule_after;
 using testing::sleb;
 using testing::uleb;
 using testing::with_block;
-using Rows = std::vector<std::string>;
-
-constexpr const char* kCalled = "cfa=rsp+8 rbp=same";
 
 /// The location of the second row after `advance` and a change of the rule.
 std::string second_row(const Bytes& advance, const CommonBytes& common = {}) {

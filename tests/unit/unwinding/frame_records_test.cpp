@@ -11,15 +11,14 @@ namespace {
 using testing::Bytes;
 using testing::FrameBytes;
 using testing::joined;
+using testing::kCalled;
 using testing::little_endian;
+using testing::Rows;
 using testing::rows_of;
 using testing::rule_after;
 using testing::sleb;
 using testing::table_of;
 using testing::uleb;
-using Rows = std::vector<std::string>;
-
-constexpr const char* kCalled = "cfa=rsp+8 rbp=same";
 
 /// The first address of a function whose record is written with this encoding.
 std::uint64_t begin_of(std::uint8_t encoding, const Bytes& begin, const Bytes& size) {

@@ -10,7 +10,7 @@ namespace {
 
 using testing::Bytes;
 using testing::FrameBytes;
-using Rows = std::vector<std::string>;
+using testing::Rows;
 
 struct Function {
   std::uint64_t begin = 0;
