@@ -68,6 +68,8 @@ class Probing {
   };
 
   Result<void> study_module(ModuleId id, bool is_expected);
+  Result<void> probe_module(ModuleId id, bool is_expected);
+  void read_table(ModuleId id);
   Result<void> probe_telling_module(ModuleId id, bool is_expected);
   Result<void> probe_allocator(const MappedModule& module, bool is_expected);
   Result<void> add_operator_frames(ModuleId id, bool is_expected);

@@ -216,6 +216,11 @@ void Unwinding::warn_of_limits(const ModuleMap& modules) {
   }
 }
 
+void Unwinding::publish_now_and_then(const ModuleMap& modules) {
+  constexpr std::chrono::milliseconds kOften{1};
+  if (std::chrono::steady_clock::now() - published_at_ > kOften) publish(modules);
+}
+
 void Unwinding::publish(const ModuleMap& modules) {
   published_changes_ = modules.changes();
   if (!uses_tables_) return;
@@ -225,6 +230,7 @@ void Unwinding::publish(const ModuleMap& modules) {
   tell_rules();
   tell_files(modules);
   tracer_.set_code_ranges(code_ranges_of(modules, tables_));
+  published_at_ = std::chrono::steady_clock::now();
 }
 
 }  // namespace hawk

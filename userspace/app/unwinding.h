@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -63,6 +64,8 @@ class Unwinding {
   void publish_changes(const ModuleMap& modules) {
     if (modules.changes() != published_changes_) publish(modules);
   }
+  /// The same if that was last done more than a millisecond ago: for when many files are read.
+  void publish_now_and_then(const ModuleMap& modules);
 
   /// What was found out about the tables of all modules so far.
   const UnwindInfo& info() const { return info_; }
@@ -88,6 +91,7 @@ class Unwinding {
   std::map<std::string, ModuleId> by_build_id_;
   UnwindInfo info_;
   std::uint64_t published_changes_ = 0;
+  std::chrono::steady_clock::time_point published_at_;
   bool warned_of_ranges_ = false;
   bool warned_of_rules_ = false;
 };
