@@ -125,20 +125,27 @@ HAWK_INLINE void hawk_use_bucket(hawk_bucket_ref bucket, __u32 epoch)
 		hawk_forget_blocks(bucket, epoch);
 }
 
-/* Bit i: slot i holds the address of `slot`. Without branches, for the verifier follows each of them, and because the
- * processor could not predict them. */
-HAWK_INLINE __u32 hawk_slots_of(hawk_bucket_ref bucket, const struct hawk_slot *slot)
+/* Bit i: slot i holds an address with these lower bits, hardly ever of another block than is looked for. Without branches, for
+ * the verifier follows each of them, and because the processor could not predict them. */
+HAWK_INLINE __u32 hawk_slots_with_low(hawk_bucket_ref bucket, __u32 low)
 {
 	__u32 slots = 0;
 
 #pragma GCC unroll 10
-	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++) {
-		__u64 difference = (bucket->low[i] ^ slot->low) |
-				   (bucket->high_and_stack[i] ^ slot->high_and_stack) >> HAWK_SLOT_STACK_BITS;
-
-		slots |= (__u32)((difference - 1) >> 63) << i;
-	}
+	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++)
+		slots |= (__u32)(((__u64)(bucket->low[i] ^ low) - 1) >> 63) << i;
 	return slots;
+}
+
+/* Whether there is such a slot. */
+HAWK_INLINE int hawk_has_low(hawk_bucket_ref bucket, __u32 low)
+{
+	__u64 found = 0;
+
+#pragma GCC unroll 10
+	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++)
+		found |= (__u64)(bucket->low[i] ^ low) - 1;
+	return (int)(found >> 63);
 }
 
 /* The number of the lowest bit that is set, of sixteen. BPF has no instruction for it: a de Bruijn sequence gives each bit
@@ -150,8 +157,8 @@ HAWK_INLINE __u32 hawk_lowest(__u32 bits)
 	return (__u32)(0xcd7ea84fb6935210ull >> leading * 4) & 15;
 }
 
-/* The same as hawk_slots_of, for the long way, where many calls lie on top of each other: clang needs a fifth of a program's
- * stack for what it computes at once above. */
+/* Bit i: slot i holds this address. For the long way, where many calls lie on top of each other: without a loop clang needs a
+ * fifth of a program's stack. */
 static __attribute__((noinline)) __u32 hawk_search_slots(hawk_bucket_ref bucket, __u32 low, __u32 high_and_stack)
 {
 	__u32 slots = 0;

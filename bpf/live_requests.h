@@ -158,32 +158,40 @@ __attribute__((noinline)) int hawk_do_slowly(struct hawk_request *request)
 	return 0;
 }
 
-/* Tries to settle the request in its home bucket, which is locked. False: the other buckets matter too. */
-HAWK_INLINE int hawk_do_at_home(hawk_bucket_ref home, struct hawk_request *request)
+/* Tries to take the block out of its home bucket, which is locked. False: the other buckets matter too, or there is another
+ * block with the same lower bits. */
+HAWK_INLINE int hawk_take_at_home(hawk_bucket_ref home, struct hawk_request *request)
 {
-	__u32 slots;
+	__u32 slots = hawk_slots_with_low(home, request->slot.low), at = hawk_lowest(slots);
 
-	hawk_use_bucket(home, request->epoch);
-	slots = hawk_slots_of(home, &request->slot);
-	if (request->is_take) {
-		if (!slots)
-			return !home->displaced;
-		slots = hawk_lowest(slots);
-		hawk_get(home, slots, &request->found);
-		home->low[slots] = 0;
-		hawk_own_population()->blocks--;
-		request->result = 1;
-		return 1;
-	}
-	if (slots || home->displaced)
-		return 0;
-	slots = hawk_free_slots(home);
 	if (!slots)
+		return !home->displaced;
+	hawk_get(home, at, &request->found);
+	if ((request->found.high_and_stack ^ request->slot.high_and_stack) >> HAWK_SLOT_STACK_BITS)
+		return 0;
+	home->low[at] = 0;
+	hawk_own_population()->blocks--;
+	request->result = 1;
+	return 1;
+}
+
+/* The same, to put one in. */
+HAWK_INLINE int hawk_insert_at_home(hawk_bucket_ref home, struct hawk_request *request)
+{
+	__u32 slots = hawk_free_slots(home);
+
+	if (!slots || home->displaced || hawk_has_low(home, request->slot.low))
 		return 0;
 	hawk_put(home, hawk_lowest(slots), &request->slot);
 	request->growth_check = hawk_count_insertion();
 	request->result = HAWK_INSERTED;
 	return 1;
+}
+
+HAWK_INLINE int hawk_do_at_home(hawk_bucket_ref home, struct hawk_request *request)
+{
+	hawk_use_bucket(home, request->epoch);
+	return request->is_take ? hawk_take_at_home(home, request) : hawk_insert_at_home(home, request);
 }
 
 /* The short way, which settles nearly every request: in the home bucket, with preemption off. False: hawk_do_slowly is to
