@@ -212,15 +212,16 @@ static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs 
 }
 
 /* The address that a call handed to the program; 0: it failed. */
-static __always_inline __u64 returned_address(const struct hawk_call *call, __u64 result)
+static __always_inline __u64 returned_address(struct hawk_thread *thread, __u64 result)
 {
+	const struct hawk_call *call = &thread->call;
 	__u64 address = 0;
 
 	if (call->kind != HAWK_CALL_POSIX_MEMALIGN)
 		return result;
 	if ((__u32)result != 0)
 		return 0;
-	if (bpf_probe_read_user(&address, sizeof(address), (void *)call->result_at))
+	if (!read_target_word(thread, call->result_at, &address))
 		count_loss(HAWK_LOSS_UNREADABLE_RESULT);
 	return address;
 }
@@ -263,7 +264,7 @@ static __always_inline bool is_open_call(const struct hawk_thread *thread, __u64
 	return thread && thread->call.sp == slot && thread->call.may_throw == may_throw;
 }
 
-static __always_inline void on_return(struct hawk_thread *thread, const struct hawk_return *end)
+static __always_inline void on_return(struct hawk_thread *thread, const struct hawk_return *end, const bool in_session)
 {
 	struct hawk_call *call = &thread->call;
 
@@ -272,24 +273,27 @@ static __always_inline void on_return(struct hawk_thread *thread, const struct h
 	 * open may have returned unseen, and this be the return of another one in the same place. */
 	if (!state.enabled)
 		return;
-	__u64 address = returned_address(call, end->result);
+	__u64 address = returned_address(thread, end->result);
 
 	settle_old_block(call, address == 0);
 	call->sp = 0;
 	if (!address || call->size_bytes < settings.min_block_bytes)
 		return;
-	struct hawk_block block = { .size_bytes = call->size_bytes, .stack = find_stack(thread, end->pc, end->sp, end->fp) };
+	struct hawk_block block = { .size_bytes = call->size_bytes };
+
+	block.stack = in_session ? find_stack_at_once(thread, end->pc, end->sp, end->fp)
+				 : find_stack(thread, end->pc, end->sp, end->fp);
 
 	live_add(address, &block);
 }
 
 /* At a return probe: ip is the return address, restored, and sp what the ret has left. */
-static __always_inline void on_return_probe(struct hawk_thread *thread, struct pt_regs *ctx)
+static __always_inline void on_return_probe(struct hawk_thread *thread, struct pt_regs *ctx, const bool in_session)
 {
 	struct hawk_return end = { .result = ctx->ax, .pc = ctx->ip, .sp = ctx->sp, .fp = ctx->bp };
 
 	if (is_open_call(thread, end.sp - 8, false))
-		on_return(thread, &end);
+		on_return(thread, &end, in_session);
 }
 
 /* At a probe on an instruction from which a function that may throw returns, all of that still to come. The instruction may
@@ -309,7 +313,7 @@ static __always_inline void on_return_point(struct hawk_thread *thread, struct p
 		return;
 	if (result_register)
 		end.result = register_value(ctx, result_register);
-	on_return(thread, &end);
+	on_return(thread, &end, false);
 }
 
 /* Whether a free that the live table knows nothing of was called from inside an allocating call of the same thread: then it

@@ -46,7 +46,7 @@ int alloc_session(struct pt_regs *ctx)
 	struct hawk_thread *thread = known_thread();
 
 	if (session_is_return(thread, ctx)) {
-		on_return_probe(thread, ctx);
+		on_return_probe(thread, ctx, true);
 		return 1;
 	}
 	return on_entry(thread, ctx, bpf_get_attach_cookie(ctx)) ? 0 : 1;
@@ -68,7 +68,7 @@ int alloc_return(struct pt_regs *ctx)
 	if (cookie & HAWK_COOKIE_AT_RET)
 		on_return_point(thread, ctx, cookie);
 	else
-		on_return_probe(thread, ctx);
+		on_return_probe(thread, ctx, false);
 	return 0;
 }
 

@@ -273,9 +273,22 @@ static __always_inline __u32 stack_number(struct hawk_thread *thread)
  * takes it half a second. */
 __noinline int find_stack(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
 {
+	const struct hawk_walk_start start = { pc, sp, fp };
+
 	if (!thread)
 		return HAWK_NO_STACK;
-	walk_stack(thread, pc, sp, fp);
+	walk_stack(thread, &start, false);
+	return stack_number(thread);
+}
+
+/* The same for sessions, where the kernel has stack enough. */
+__noinline int find_stack_at_once(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
+{
+	const struct hawk_walk_start start = { pc, sp, fp };
+
+	if (!thread)
+		return HAWK_NO_STACK;
+	walk_stack(thread, &start, true);
 	return stack_number(thread);
 }
 

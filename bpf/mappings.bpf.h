@@ -339,7 +339,7 @@ static __always_inline __u32 rule_generation(const struct hawk_thread *thread)
 
 	if (version != state.settled_version && !settle_mappings(version))
 		return 0;
-	return state.code_generation & ((1u << HAWK_CACHE_GENERATION_BITS) - 1);
+	return state.code_generation;
 }
 
 #endif

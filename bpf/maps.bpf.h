@@ -136,10 +136,12 @@ struct hawk_thread {
 	__u64 last_freed;         /* kept only while state.several_allocators */
 	__u32 reads_directly;     /* this walk does */
 	__u32 window_bytes;
-	__u64 word;               /* what read_stack_word has read */
 	__u64 window_base;
 	__u64 window[HAWK_WINDOW_WORDS];
-	__u64 frames[HAWK_MAX_FRAMES];
+	__u64 frames[HAWK_MAX_FRAMES + HAWK_STEPS_AT_ONCE]; /* in the last ones are none; the verifier wants them */
+	__u32 known_generation;   /* of the rules that the known steps follow */
+	__u32 pad_0;
+	struct hawk_known_step known_steps[HAWK_KNOWN_STEPS];
 };
 
 /* Thread id -> its state, found through thread_owners. Most threads have theirs here: no call into the kernel is needed to

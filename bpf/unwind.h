@@ -2,14 +2,19 @@
 /* The walk: from one frame to its caller's, by rules. Compiled for the kernel, and for the host, where tests compare it with
  * libdw's on the same stacks.
  *
- * What each of the two worlds provides (walk.bpf.h, tests/unwinding/host_walk.h): struct hawk_thread with the members `walk`
- * and `frames[HAWK_MAX_FRAMES]`, HAWK_GLOBAL before functions that the verifier shall check once, and
+ * What each of the two worlds provides (walk.bpf.h, tests/unwinding/host_walk.h): struct hawk_thread with the members `walk`,
+ * `frames[HAWK_MAX_FRAMES + HAWK_STEPS_AT_ONCE]`, `known_steps[HAWK_KNOWN_STEPS]` and `known_generation`, HAWK_GLOBAL before
+ * functions that the verifier shall check once, and
  *
  *     hawk_cached_rule(address, generation)   number of the rule for the code at an address, 0 if it is not known at once
  *     hawk_look_up_rule(thread, address, generation)
- *                                             the same, known or found
+ *                                             the same, known at second sight or found
  *     hawk_rule_at(number)                    the rule with this number
- *     hawk_stack_word(thread, address, word)  reads a word of the stack; false: it cannot be read
+ *     hawk_words_at_hand(reader, first, second, words)
+ *                                             reads two words of the stack; false: that would take a call, or an address is
+ *                                             no multiple of 8. `reader`: a struct hawk_reader, which is theirs
+ *     hawk_walk_plainly(thread)               hawk_take_plain_steps with a reader
+ *     hawk_stack_word(thread, address, word)  reads any word of the stack; false: it cannot be read
  *     hawk_step_unruled(thread, kind)         a step from code without rules; HAWK_STEP_*
  *     hawk_max_depth()                        frames at most, up to HAWK_MAX_FRAMES
  *
@@ -24,9 +29,6 @@
 #include "bpf/unwind_x86_64.h"
 #include "bpf/walk_state.h"
 
-/* Steps that one call of hawk_walk_some takes: what the verifier checks grows with them, and what calls cost falls. */
-#define HAWK_STEPS_AT_ONCE 16
-
 /* What hawk_step_unruled has done. */
 #define HAWK_STEP_NONE 0          /* nothing: there is no way on */
 #define HAWK_STEP_DONE 1          /* a step, or the walk has got another pc to go on from */
@@ -38,29 +40,33 @@ static inline __attribute__((always_inline)) int hawk_end_walk(struct hawk_walk 
 	return 0;
 }
 
-/* The next frame is at `pc`, `is_interrupted` or to be returned to. 0: the walk ends. */
-static inline __attribute__((always_inline)) int hawk_push_frame(struct hawk_thread *thread, struct hawk_walk *walk, __u64 pc,
-								  __u32 is_interrupted)
+/* The address that the last frame returns to, or was interrupted at. */
+static inline __attribute__((always_inline)) __u64 hawk_last_pc(const struct hawk_thread *thread)
 {
+	return thread->frames[(thread->walk.depth - 1) & (HAWK_MAX_FRAMES - 1)] & ~HAWK_FRAME_INTERRUPTED;
+}
+
+/* The next frame is at `pc`, `is_interrupted` or to be returned to. 0: the walk ends. */
+static inline __attribute__((always_inline)) int hawk_push_frame(struct hawk_thread *thread, __u64 pc, __u32 is_interrupted)
+{
+	struct hawk_walk *walk = &thread->walk;
 	__u64 frame = is_interrupted ? pc | HAWK_FRAME_INTERRUPTED : pc;
 
 	if (!pc)
 		return hawk_end_walk(walk, HAWK_END_NULL_RETURN);
 	if (walk->depth >= hawk_max_depth())
 		return hawk_end_walk(walk, HAWK_END_DEPTH);
-	walk->pc = pc;
-	walk->is_interrupted = is_interrupted;
+	walk->address = is_interrupted ? pc : pc - 1;
 	thread->frames[walk->depth & (HAWK_MAX_FRAMES - 1)] = frame;
 	walk->depth++;
-	walk->hash_before = walk->hash;
 	walk->hash = hawk_hash_frame(walk->hash, frame);
 	return 1;
 }
 
 /* To the frame whose callee's CFA is `cfa`. 0: the walk ends. */
-static inline __attribute__((always_inline)) int hawk_step_to(struct hawk_thread *thread, struct hawk_walk *walk,
-							       const struct hawk_rule *rule, __u64 cfa)
+static inline __attribute__((always_inline)) int hawk_step_to(struct hawk_thread *thread, const struct hawk_rule *rule, __u64 cfa)
 {
+	struct hawk_walk *walk = &thread->walk;
 	__u64 pc, fp = walk->fp;
 
 	if (cfa <= walk->sp || cfa % HAWK_STACK_ALIGNMENT)
@@ -71,7 +77,7 @@ static inline __attribute__((always_inline)) int hawk_step_to(struct hawk_thread
 		return hawk_end_walk(walk, HAWK_END_UNREADABLE);
 	walk->sp = cfa;
 	walk->fp = fp;
-	return hawk_push_frame(thread, walk, pc, 0);
+	return hawk_push_frame(thread, pc, 0);
 }
 
 static inline __attribute__((always_inline)) __u64 hawk_rule_base(const struct hawk_walk *walk, const struct hawk_rule *rule)
@@ -79,36 +85,22 @@ static inline __attribute__((always_inline)) __u64 hawk_rule_base(const struct h
 	return rule->base == HAWK_BASE_SP ? walk->sp : walk->fp;
 }
 
-/* The commonest step by far. With as few branches as can be, which the processor would guess and the verifier would follow: a
- * base or an rbp that does not count is taken times zero, and where rbp is not stored a word is loaded all the same
- * (hawk_prepared_rule). */
-static inline __attribute__((always_inline)) int hawk_step_plainly(struct hawk_thread *thread, struct hawk_walk *walk,
-								    const struct hawk_rule *rule)
+/* The frame-pointer step is a rule like any other. */
+static inline __attribute__((always_inline)) int hawk_step_by_frame_pointer(struct hawk_thread *thread)
 {
-	__u64 cfa = walk->sp + (walk->fp - walk->sp) * rule->base + (__s64)rule->cfa_offset;
-	__u64 pc, saved_fp;
+	struct hawk_walk *walk = &thread->walk;
+	const struct hawk_rule *rule = hawk_rule_at(HAWK_RULE_FRAME_POINTER);
 
-	if (cfa <= walk->sp || cfa % HAWK_STACK_ALIGNMENT)
-		return hawk_end_walk(walk, HAWK_END_NO_PROGRESS);
-	if (!hawk_stack_word(thread, cfa + HAWK_RETURN_SLOT, &pc) ||
-	    !hawk_stack_word(thread, cfa + (__s64)rule->fp_offset, &saved_fp))
-		return hawk_end_walk(walk, HAWK_END_UNREADABLE);
-	walk->sp = cfa;
-	walk->fp += (saved_fp - walk->fp) * rule->fp_place;
-	return hawk_push_frame(thread, walk, pc, 0);
-}
-
-static inline __attribute__((always_inline)) int hawk_step_by_frame_pointer(struct hawk_thread *thread, struct hawk_walk *walk)
-{
 	walk->is_guessed = 1;
 	if (walk->fp < walk->sp)
 		return hawk_end_walk(walk, HAWK_END_NO_PROGRESS);
-	return hawk_step_plainly(thread, walk, hawk_rule_at(HAWK_RULE_FRAME_POINTER));
+	return hawk_step_to(thread, rule, walk->fp + (__s64)rule->cfa_offset);
 }
 
 /* Out of a signal handler: to what it interrupted, on whatever stack that was. */
-static inline __attribute__((always_inline)) int hawk_step_out_of_signal(struct hawk_thread *thread, struct hawk_walk *walk)
+static inline __attribute__((always_inline)) int hawk_step_out_of_signal(struct hawk_thread *thread)
 {
+	struct hawk_walk *walk = &thread->walk;
 	__u64 pc, sp, fp;
 
 	if (!hawk_stack_word(thread, walk->sp + HAWK_SIGNAL_FP, &fp) ||
@@ -116,19 +108,19 @@ static inline __attribute__((always_inline)) int hawk_step_out_of_signal(struct 
 		return hawk_end_walk(walk, HAWK_END_UNREADABLE);
 	walk->sp = sp;
 	walk->fp = fp;
-	return hawk_push_frame(thread, walk, pc, 1);
+	return hawk_push_frame(thread, pc, 1);
 }
 
-/* Steps whose CFA or saved rbp is not where a plain rule has them. */
-static inline __attribute__((always_inline)) int hawk_step_by_rule(struct hawk_thread *thread, struct hawk_walk *walk,
-								    const struct hawk_rule *rule)
+/* A step by a rule of any form. */
+static inline __attribute__((always_inline)) int hawk_step_by_rule(struct hawk_thread *thread, const struct hawk_rule *rule)
 {
+	struct hawk_walk *walk = &thread->walk;
 	__u64 cfa = hawk_rule_base(walk, rule), fp = walk->fp;
 
 	if (rule->kind == HAWK_RULE_LOADED && !hawk_stack_word(thread, cfa + (__s64)rule->load_offset, &cfa))
 		return hawk_end_walk(walk, HAWK_END_UNREADABLE);
 	cfa += (__s64)rule->cfa_offset;
-	if (rule->kind == HAWK_RULE_PLT && (walk->pc & HAWK_PLT_STUB_MASK) >= (__u64)rule->load_offset)
+	if (rule->kind == HAWK_RULE_PLT && (hawk_last_pc(thread) & HAWK_PLT_STUB_MASK) >= (__u64)rule->load_offset)
 		cfa += HAWK_STACK_ALIGNMENT;
 	if (rule->fp_place == HAWK_FP_AT_SP || rule->fp_place == HAWK_FP_AT_FP) {
 		__u64 from = rule->fp_place == HAWK_FP_AT_SP ? walk->sp : walk->fp;
@@ -140,7 +132,7 @@ static inline __attribute__((always_inline)) int hawk_step_by_rule(struct hawk_t
 	if (rule->fp_place == HAWK_FP_LOST)
 		fp = HAWK_STACK_ALIGNMENT - 1;
 	walk->fp = rule->fp_place == HAWK_FP_AT_CFA ? walk->fp : fp;
-	return hawk_step_to(thread, walk, rule, cfa);
+	return hawk_step_to(thread, rule, cfa);
 }
 
 static inline __attribute__((always_inline)) enum hawk_end hawk_end_of(__u32 kind)
@@ -161,8 +153,8 @@ static inline __attribute__((always_inline)) enum hawk_end hawk_end_of(__u32 kin
 	}
 }
 
-/* A step of any kind, from what thread->walk says. 0: the walk ends. Not static: checked once by the verifier. */
-HAWK_GLOBAL int hawk_step_specially(struct hawk_thread *thread, __u32 number)
+/* A step of any kind, by the rule with this number. 0: the walk ends. Not static: checked once by the verifier. */
+HAWK_GLOBAL int hawk_step_with_care(struct hawk_thread *thread, __u32 number)
 {
 	if (!thread)
 		return 0;
@@ -174,89 +166,173 @@ HAWK_GLOBAL int hawk_step_specially(struct hawk_thread *thread, __u32 number)
 	case HAWK_RULE_PLAIN:
 	case HAWK_RULE_LOADED:
 	case HAWK_RULE_PLT:
-		return hawk_step_by_rule(thread, walk, rule);
+		return hawk_step_by_rule(thread, rule);
 	case HAWK_RULE_SIGNAL:
-		return hawk_step_out_of_signal(thread, walk);
+		return hawk_step_out_of_signal(thread);
 	case HAWK_RULE_NO_CODE:
 	case HAWK_RULE_NO_TABLE:
 	case HAWK_RULE_GAP:
 		way = hawk_step_unruled(thread, rule->kind);
 		if (way == HAWK_STEP_GUESS)
-			return hawk_step_by_frame_pointer(thread, walk);
+			return hawk_step_by_frame_pointer(thread);
 		return way == HAWK_STEP_DONE ? 1 : hawk_end_walk(walk, hawk_end_of(rule->kind));
 	default:
 		return hawk_end_walk(walk, hawk_end_of(rule->kind));
 	}
 }
 
-/* Whether hawk_step_plainly does. */
+/* Whether the rule can become a known step. */
 static inline __attribute__((always_inline)) int hawk_is_plain(const struct hawk_rule *rule)
 {
 	return rule->kind == HAWK_RULE_PLAIN && rule->fp_place <= HAWK_FP_AT_CFA;
 }
 
-/* What hawk_walk_some has come to. */
-#define HAWK_WALK_ENDED 0
-#define HAWK_WALK_GOES_ON 1
-#define HAWK_WALK_NEEDS_RULE 2
-
-/* The address that says which rule leads on from the last frame. */
-static inline __attribute__((always_inline)) __u64 hawk_rule_address(const struct hawk_walk *walk)
+/* Makes the step from here, if its rule is known at once and plain, the known one for its place on the stack. */
+static inline __attribute__((always_inline)) int hawk_learn_step(struct hawk_known_step *known, __u64 address, __u64 sp,
+								  __u64 fp, __u32 generation)
 {
-	return walk->pc - 1 + walk->is_interrupted;
-}
+	const struct hawk_rule *rule = hawk_rule_at(hawk_cached_rule(address, generation));
+	__u64 cfa_above_sp = (fp - sp) * rule->base + (__s64)rule->cfa_offset, fp_above_sp = (fp - sp) * rule->base;
 
-/* Up to HAWK_STEPS_AT_ONCE steps, fewer where a rule is not known at once. Not static: checked once by the verifier. */
-HAWK_GLOBAL int hawk_walk_some(struct hawk_thread *thread)
-{
-	if (!thread)
+	if (!hawk_is_plain(rule) || !cfa_above_sp || cfa_above_sp >> 32 || fp_above_sp >> 32 || rule->fp_offset > 0)
 		return 0;
-	/* A copy, which the compiler keeps in registers as far as they go. */
-	struct hawk_walk walk = thread->walk;
-	int goes_on = HAWK_WALK_GOES_ON;
-
-	for (int step = 0; step < HAWK_STEPS_AT_ONCE && goes_on; step++) {
-		__u32 number = hawk_cached_rule(hawk_rule_address(&walk), walk.generation);
-
-		if (!number) {
-			goes_on = HAWK_WALK_NEEDS_RULE;
-			break;
-		}
-		const struct hawk_rule *rule = hawk_rule_at(number);
-
-		if (hawk_is_plain(rule)) {
-			goes_on = hawk_step_plainly(thread, &walk, rule);
-		} else {
-			thread->walk = walk;
-			goes_on = hawk_step_specially(thread, number);
-			walk = thread->walk;
-		}
-	}
-	thread->walk = walk;
-	return goes_on;
+	known->address = address;
+	known->cfa_above_sp = (__u32)cfa_above_sp;
+	known->fp_below_cfa = (__u32)-rule->fp_offset;
+	known->fp_above_sp = (__u32)fp_above_sp;
+	known->fp_counts = rule->base;
+	known->fp_is_stored = rule->fp_place;
+	return 1;
 }
 
-/* The same, and a step from where a rule was not known at once; 0: the walk has ended. The search is not begun from inside
- * hawk_walk_some, because up to 6.12 all functions that are open have 512 bytes of stack together. */
+/* Whether a known step is the one from here. */
+static inline __attribute__((always_inline)) int hawk_knows_step(const struct hawk_known_step *known, __u64 address, __u64 sp,
+								  __u64 fp)
+{
+	return known->address == address && (fp - sp - known->fp_above_sp) * known->fp_counts == 0;
+}
+
+/* A walk while it is in registers. */
+struct hawk_plain_walk {
+	__u64 address, sp, fp, hash;
+	__u64 *frame;             /* where the next one goes */
+	__u32 room;               /* frames that may still come */
+	struct hawk_reader reader;
+};
+
+static inline __attribute__((always_inline)) struct hawk_plain_walk hawk_load_walk(struct hawk_thread *thread, struct hawk_reader reader)
+{
+	const struct hawk_walk *walk = &thread->walk;
+	struct hawk_plain_walk plain = {
+		.address = walk->address,
+		.sp = walk->sp,
+		.fp = walk->fp,
+		.hash = walk->hash,
+		.frame = &thread->frames[walk->depth & (HAWK_MAX_FRAMES - 1)],
+		.room = hawk_max_depth() - walk->depth,
+		.reader = reader,
+	};
+
+	return plain;
+}
+
+static inline __attribute__((always_inline)) void hawk_store_walk(struct hawk_thread *thread, const struct hawk_plain_walk *plain,
+								   __u32 steps)
+{
+	struct hawk_walk *walk = &thread->walk;
+
+	walk->address = plain->address;
+	walk->sp = plain->sp;
+	walk->fp = plain->fp;
+	walk->hash = plain->hash;
+	walk->depth += steps;
+}
+
+static inline __attribute__((always_inline)) struct hawk_known_step *hawk_known_step_at(struct hawk_thread *thread, __u64 sp)
+{
+	return &thread->known_steps[sp >> HAWK_CALL_ALIGNMENT_SHIFT & (HAWK_KNOWN_STEPS - 1)];
+}
+
+/* False: what is needed is not at hand. */
+static inline __attribute__((always_inline)) int hawk_take_step(struct hawk_plain_walk *plain, const struct hawk_known_step *known)
+{
+	__u64 cfa = plain->sp + known->cfa_above_sp;
+	struct hawk_two_words words;
+
+	if (!hawk_words_at_hand(&plain->reader, cfa + HAWK_RETURN_SLOT, cfa - known->fp_below_cfa, &words) || !words.first)
+		return 0;
+	plain->fp += (words.second - plain->fp) * known->fp_is_stored;
+	plain->sp = cfa;
+	plain->address = words.first - 1;
+	*plain->frame++ = words.first;
+	plain->hash = hawk_hash_frame(plain->hash, words.first);
+	return 1;
+}
+
+/* Plain steps, HAWK_STEPS_AT_ONCE at most; fewer where the next one needs more than that, in whatever way. This is what a walk
+ * costs: no calls, so that most is in registers, and few branches, which the processor would guess and the verifier would
+ * follow. So what does not count is taken times zero, and where rbp is not stored a word is loaded all the same
+ * (hawk_prepared_rule). Returns whether there may be more. */
+static inline __attribute__((always_inline)) int hawk_take_plain_steps(struct hawk_thread *thread, struct hawk_reader reader)
+{
+	struct hawk_plain_walk plain = hawk_load_walk(thread, reader);
+	__u32 steps;
+
+	for (steps = 0; steps < HAWK_STEPS_AT_ONCE; steps++) {
+		struct hawk_known_step *known = hawk_known_step_at(thread, plain.sp);
+
+		/* Or clang makes one bound of the two, whose value the verifier does not know. */
+		__asm__ volatile("" : "+r"(steps));
+		if (steps >= plain.room)
+			break;
+		if (!hawk_knows_step(known, plain.address, plain.sp, plain.fp) &&
+		    !hawk_learn_step(known, plain.address, plain.sp, plain.fp, thread->walk.generation))
+			break;
+		if (!hawk_take_step(&plain, known))
+			break;
+	}
+	hawk_store_walk(thread, &plain, steps);
+	return steps == HAWK_STEPS_AT_ONCE;
+}
+
+/* The step that hawk_walk_plainly has not taken; 0: the walk has ended. */
+static inline __attribute__((always_inline)) int hawk_step_otherwise(struct hawk_thread *thread)
+{
+	struct hawk_walk *walk = &thread->walk;
+	__u32 number = hawk_cached_rule(walk->address, walk->generation);
+
+	/* The end of nearly every walk. */
+	if (hawk_rule_at(number)->kind == HAWK_RULE_END)
+		return hawk_end_walk(walk, HAWK_END_OUTERMOST);
+	return hawk_step_with_care(thread, number ? number : hawk_look_up_rule(thread, walk->address, walk->generation));
+}
+
+/* Steps; 0: the walk has ended. The search for a rule is not begun from inside another function, because up to 6.12 all functions
+ * that are open have 512 bytes of stack together. */
 static inline __attribute__((always_inline)) int hawk_walk_on(struct hawk_thread *thread)
 {
-	int way = hawk_walk_some(thread);
-
-	if (way != HAWK_WALK_NEEDS_RULE)
-		return way;
-	const struct hawk_walk *walk = &thread->walk;
-
-	return hawk_step_specially(thread, hawk_look_up_rule(thread, hawk_rule_address(walk), walk->generation));
+	return hawk_walk_plainly(thread) || hawk_step_otherwise(thread);
 }
 
 /* Gives the frame that was pushed last another address. */
 static inline __attribute__((always_inline)) void hawk_replace_frame(struct hawk_thread *thread, __u64 pc)
 {
 	struct hawk_walk *walk = &thread->walk;
+	__u64 *frame = &thread->frames[(walk->depth - 1) & (HAWK_MAX_FRAMES - 1)];
 
-	walk->pc = pc;
-	thread->frames[(walk->depth - 1) & (HAWK_MAX_FRAMES - 1)] = pc;
-	walk->hash = hawk_hash_frame(walk->hash_before, pc);
+	walk->hash = hawk_hash_frame(hawk_unhash_frame(walk->hash, *frame), pc);
+	walk->address = pc - 1;
+	*frame = pc;
+}
+
+/* What was learnt of another generation's rules counts no more. Not static: checked once by the verifier. */
+HAWK_GLOBAL int hawk_forget_steps(struct hawk_thread *thread)
+{
+	if (!thread)
+		return 0;
+	for (int i = 0; i < HAWK_KNOWN_STEPS; i++)
+		thread->known_steps[i].address = 0;
+	return 0;
 }
 
 /* A walk that begins in the caller of an allocator, where the call has returned to `pc`. */
@@ -272,13 +348,17 @@ static inline __attribute__((always_inline)) void hawk_begin_walk(struct hawk_th
 	walk->end = HAWK_END_NO_CODE;
 	walk->is_guessed = 0;
 	walk->generation = generation;
-	hawk_push_frame(thread, walk, pc, 0);
+	if (thread->known_generation != generation) {
+		hawk_forget_steps(thread);
+		thread->known_generation = generation;
+	}
+	hawk_push_frame(thread, pc, 0);
 }
 
 /* The hash of a walk that has ended: two stacks with the same frames are not the same if one of them goes on. */
 static inline __attribute__((always_inline)) __u64 hawk_hash_end(__u64 hash, const struct hawk_walk *walk)
 {
-	return hawk_hash_frame(hash, walk->end | walk->is_guessed << 8);
+	return hawk_hash_finish(hawk_hash_frame(hash, walk->end | walk->is_guessed << 8));
 }
 
 #endif

@@ -12,6 +12,8 @@
 #define HAWK_CACHE_MULTIPLIER 0x9E3779B97F4A7C15ull
 #define HAWK_CACHE_RULE_MASK ((1ull << HAWK_CACHE_RULE_BITS) - 1)
 
+#define HAWK_CACHE_GENERATION_MASK ((1u << HAWK_CACHE_GENERATION_BITS) - 1)
+
 /* Where an address is cached, and what is above the rule's number there. */
 struct hawk_cache_place {
 	__u32 first;              /* of the two entries of its set */
@@ -21,16 +23,17 @@ struct hawk_cache_place {
 static inline __attribute__((always_inline)) struct hawk_cache_place hawk_place_in_cache(__u64 address, __u32 generation)
 {
 	__u64 product = address * HAWK_CACHE_MULTIPLIER & ((1ull << HAWK_ADDRESS_BITS) - 1);
+	__u64 cached_generation = generation & HAWK_CACHE_GENERATION_MASK;
 	struct hawk_cache_place place = {
 		.first = (__u32)(product >> HAWK_CACHE_TAG_BITS) * 2,
-		.tag = product << (64 - HAWK_CACHE_TAG_BITS) | (__u64)generation << HAWK_CACHE_RULE_BITS,
+		.tag = product << (64 - HAWK_CACHE_TAG_BITS) | cached_generation << HAWK_CACHE_RULE_BITS,
 	};
 
 	return place;
 }
 
 /* The number of the rule for `address` if that stands first in its set, where it was put last; otherwise 0. Nothing is cached
- * in generation 0. */
+ * in a generation whose lower bits are 0. */
 static inline __attribute__((always_inline)) __u32 hawk_find_first_cached(const __u64 *cache, __u64 address, __u32 generation)
 {
 	struct hawk_cache_place place = hawk_place_in_cache(address, generation);
@@ -55,7 +58,7 @@ static inline __attribute__((always_inline)) void hawk_cache_rule(__u64 *cache, 
 	struct hawk_cache_place place = hawk_place_in_cache(address, generation);
 	__u64 *set = &cache[place.first & (2 * HAWK_CACHE_SETS - 2)];
 
-	if (!generation || address >> HAWK_ADDRESS_BITS)
+	if (!(generation & HAWK_CACHE_GENERATION_MASK) || address >> HAWK_ADDRESS_BITS)
 		return;
 	set[1] = set[0];
 	set[0] = place.tag | number;

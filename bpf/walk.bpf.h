@@ -40,53 +40,77 @@ __noinline int read_window(struct hawk_thread *thread, __u64 address)
 	return 0;
 }
 
-static __always_inline bool window_word(struct hawk_thread *thread, __u64 address, __u64 *word)
+/* In one comparison: an address is in the page in view, and a multiple of 8. */
+#define HAWK_WORDS_IN_PAGE (HAWK_PAGE_MASK & ~7ull)
+
+/* A word in view, of the page or the window. */
+static __always_inline bool word_in_view(const struct hawk_thread *thread, __u64 address, __u64 *word)
 {
 	__u64 offset = address - thread->window_base;
 
-	if (offset >= thread->window_bytes) {
-		if (!read_window(thread, address))
-			return false;
-		offset = address - thread->window_base;
+	if (settings.may_read_directly && !((address ^ thread->view.page) & ~HAWK_WORDS_IN_PAGE)) {
+		__u64 shown = kernel_word(thread->view.shown_at + (address & HAWK_WORDS_IN_PAGE));
+
+		/* Or clang makes one load of this and the other, which up to 6.12 may not be of different memory. */
+		__asm__ volatile("" : "+r"(shown));
+		*word = shown;
+		return true;
 	}
+	if (offset >= thread->window_bytes || (offset & 7))
+		return false;
 	*word = thread->window[offset >> 3 & (HAWK_WINDOW_WORDS - 1)];
 	return true;
 }
 
-/* Reads a word that is not in the page in view, into thread->word. Not static: checked once by the verifier. */
-__noinline int read_stack_word(struct hawk_thread *thread, __u64 address)
+/* A word of the target's memory, wherever it is; false: it cannot be read. Not while a walk is under way. */
+static __always_inline bool read_target_word(struct hawk_thread *thread, __u64 address, __u64 *word)
 {
-	if (!thread || (address & 7))
-		return 0;
-	if (!settings.may_read_directly || !thread->reads_directly)
-		return window_word(thread, address, &thread->word);
-	if (turn_view(thread, address)) {
-		thread->word = kernel_word(thread->view.shown_at + (address & HAWK_PAGE_MASK));
-		return 1;
+	if (settings.may_read_directly && state.direct_map && !(address & 7) &&
+	    find_page(thread->page_tables, state.direct_map, address, &thread->view)) {
+		*word = kernel_word(thread->view.shown_at + (address & HAWK_PAGE_MASK));
+		if (view_holds(&thread->view))
+			return true;
 	}
-	/* Perhaps a bad pointer, perhaps a page that is not there: the other way to read tells. */
-	thread->reads_directly = 0;
-	return 0;
+	return !bpf_probe_read_user(word, sizeof(*word), (void *)address);
 }
 
-/* In one comparison: the address is in the page in view, and a multiple of 8. */
-#define HAWK_WORDS_IN_PAGE (HAWK_PAGE_MASK & ~7ull)
+/* From where plain steps read the stack. */
+struct hawk_reader {
+	__u64 page;               /* the page in view */
+	const void *shown;        /* and where the kernel has it; NULL: see `thread` */
+	struct hawk_thread *thread;
+};
+
+static __always_inline bool hawk_words_at_hand(const struct hawk_reader *reader, __u64 first, __u64 second,
+					       struct hawk_two_words *words)
+{
+	if (reader->thread)
+		return word_in_view(reader->thread, first, &words->first) && word_in_view(reader->thread, second, &words->second);
+	if (((first ^ reader->page) | (second ^ reader->page)) & ~HAWK_WORDS_IN_PAGE)
+		return false;
+	words->first = *(const __u64 *)(reader->shown + (first & HAWK_WORDS_IN_PAGE));
+	words->second = *(const __u64 *)(reader->shown + (second & HAWK_WORDS_IN_PAGE));
+	return true;
+}
+
+/* Brings the page or window with this word into view; false: there is none. Not static: checked once by the verifier. */
+__noinline int bring_into_view(struct hawk_thread *thread, __u64 address)
+{
+	if (!thread || (address & 7))
+		return false;
+	if (!settings.may_read_directly || !thread->reads_directly)
+		return read_window(thread, address);
+	if (turn_view(thread, address))
+		return true;
+	/* Perhaps a bad pointer, perhaps a page that is not there: the other way to read tells. */
+	thread->reads_directly = 0;
+	return false;
+}
 
 static __always_inline bool hawk_stack_word(struct hawk_thread *thread, __u64 address, __u64 *word)
 {
-	__u64 value;
-
-	if (settings.may_read_directly && !((address ^ thread->view.page) & ~HAWK_WORDS_IN_PAGE)) {
-		value = kernel_word(thread->view.shown_at + (address & HAWK_PAGE_MASK));
-		/* Or clang makes one load of this and the other, which up to 6.12 may not be of different memory. */
-		__asm__ volatile("" : "+r"(value));
-	} else {
-		if (!read_stack_word(thread, address))
-			return false;
-		value = thread->word;
-	}
-	*word = value;
-	return true;
+	return word_in_view(thread, address, word) ||
+	       (bring_into_view(thread, address) && word_in_view(thread, address, word));
 }
 
 static __always_inline __u32 hawk_look_up_rule(struct hawk_thread *thread, __u64 address, __u32 generation)
@@ -101,8 +125,45 @@ static __always_inline __u32 hawk_max_depth(void)
 
 static __always_inline int hawk_step_unruled(struct hawk_thread *thread, __u32 kind);
 
+static __always_inline int hawk_walk_plainly(struct hawk_thread *thread);
+
 #define HAWK_GLOBAL __noinline
 #include "bpf/unwind.h"
+
+/* Since 6.17 (as these string functions are there) a program can have any kernel memory shown at once; before, every word takes
+ * what looks like a call to the compiler, for which it puts registers aside. */
+#define HAWK_PAGES_CAN_BE_SHOWN bpf_ksym_exists(bpf_strlen)
+
+static __always_inline int step_in_shown_page(struct hawk_thread *thread)
+{
+	struct hawk_reader reader = {
+		.page = thread->view.page,
+		.shown = bpf_rdonly_cast((void *)thread->view.shown_at, 0),
+	};
+
+	return hawk_take_plain_steps(thread, reader);
+}
+
+/* Not static: checked once by the verifier. */
+__noinline int walk_in_shown_page(struct hawk_thread *thread)
+{
+	return thread && HAWK_PAGES_CAN_BE_SHOWN ? step_in_shown_page(thread) : 0;
+}
+
+/* Not static: checked once by the verifier. */
+__noinline int walk_in_view(struct hawk_thread *thread)
+{
+	struct hawk_reader reader = { .thread = thread };
+
+	return thread ? hawk_take_plain_steps(thread, reader) : 0;
+}
+
+static __always_inline int hawk_walk_plainly(struct hawk_thread *thread)
+{
+	if (HAWK_PAGES_CAN_BE_SHOWN && thread->reads_directly)
+		return walk_in_shown_page(thread);
+	return walk_in_view(thread);
+}
 
 /* Where the kernel's return trampoline lies in this process; 0: it has none. */
 static __always_inline __u64 trampoline_address(void)
@@ -160,7 +221,7 @@ __noinline int frameless_step(struct hawk_thread *thread)
 	if (!thread || !state.frameless_count)
 		return 0;
 	struct hawk_walk *walk = &thread->walk;
-	struct hawk_frameless_rule *rule = frameless_rule(walk->pc);
+	struct hawk_frameless_rule *rule = frameless_rule(hawk_last_pc(thread));
 	__u64 pc, fp = walk->fp;
 
 	if (!rule)
@@ -174,7 +235,7 @@ __noinline int frameless_step(struct hawk_thread *thread)
 		return false;
 	walk->sp = cfa;
 	walk->fp = fp;
-	return hawk_push_frame(thread, walk, pc, 0);
+	return hawk_push_frame(thread, pc, 0);
 }
 
 /* Where no table helps: the address may be the kernel's trampoline in place of another, or lie in a frameless operator new,
@@ -183,8 +244,10 @@ static __always_inline int hawk_step_unruled(struct hawk_thread *thread, __u32 k
 {
 	struct hawk_walk *walk = &thread->walk;
 
-	if (kind == HAWK_RULE_NO_CODE && walk->pc == trampoline_address()) {
-		__u64 replaced = replaced_return(walk->sp + HAWK_RETURN_SLOT, walk->pc);
+	__u64 pc = hawk_last_pc(thread);
+
+	if (kind == HAWK_RULE_NO_CODE && pc == trampoline_address()) {
+		__u64 replaced = replaced_return(walk->sp + HAWK_RETURN_SLOT, pc);
 
 		if (!replaced)
 			return HAWK_STEP_NONE;
@@ -208,19 +271,31 @@ static __always_inline bool begin_along_frame_pointers(struct hawk_thread *threa
 	return thread->walk.fp >= thread->walk.sp;
 }
 
-/* One walk, from beginning to end. */
-static __always_inline void walk_once(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp, __u32 generation)
+/* Registers as they are in the caller of the allocator. */
+struct hawk_walk_start {
+	__u64 pc, sp, fp;
+};
+
+/* One walk, from beginning to end. `at_once`: its first steps, and most walks need no more, without a call; which takes stack
+ * that there is not up to 6.12. */
+static __always_inline void walk_once(struct hawk_thread *thread, const struct hawk_walk_start *start, __u32 generation,
+				      const bool at_once)
 {
 	thread->view.page = HAWK_NO_VIEW;
 	thread->window_bytes = 0;
-	hawk_begin_walk(thread, hawk_hash_start(state.exec_epoch), pc, sp, fp, generation);
+	if (settings.may_read_directly && thread->reads_directly)
+		find_page(thread->page_tables, state.direct_map, start->sp, &thread->view);
+	hawk_begin_walk(thread, hawk_hash_start(state.exec_epoch), start->pc, start->sp, start->fp, generation);
 	if (settings.unwind == HAWK_UNWIND_FP && !begin_along_frame_pointers(thread))
 		return;
+	if (at_once && HAWK_PAGES_CAN_BE_SHOWN && thread->reads_directly && !step_in_shown_page(thread) &&
+	    !hawk_step_otherwise(thread))
+		return;
 	/* At worst every frame's rule has to be searched for. */
-	for (int i = 0; i < HAWK_MAX_FRAMES + HAWK_MAX_FRAMES / HAWK_STEPS_AT_ONCE; i++) {
-		if (!hawk_walk_on(thread))
-			break;
-	}
+	int goes_on = 1;
+
+	for (int i = 0; goes_on && i < HAWK_MAX_FRAMES + HAWK_MAX_FRAMES / HAWK_STEPS_AT_ONCE; i++)
+		goes_on = hawk_walk_on(thread);
 }
 
 /* Whether what was read directly counts: each page must have been the target's to the end. */
@@ -229,8 +304,8 @@ static __always_inline bool walk_holds(const struct hawk_thread *thread)
 	return thread->reads_directly && (thread->view.page == HAWK_NO_VIEW || view_holds(&thread->view));
 }
 
-/* Fills thread->frames and thread->walk. pc, sp, fp: as they are in the caller of the allocator. */
-static __always_inline void walk_stack(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
+/* Fills thread->frames and thread->walk. */
+static __always_inline void walk_stack(struct hawk_thread *thread, const struct hawk_walk_start *start, const bool at_once)
 {
 	__u32 generation = settings.unwind == HAWK_UNWIND_FP ? 0 : rule_generation(thread);
 
@@ -238,7 +313,7 @@ static __always_inline void walk_stack(struct hawk_thread *thread, __u64 pc, __u
 
 	thread->reads_directly = reads_directly;
 	for (int attempt = 0; attempt < 2; attempt++) {
-		walk_once(thread, pc, sp, fp, generation);
+		walk_once(thread, start, generation, at_once);
 		if (!reads_directly || walk_holds(thread))
 			break;
 		reads_directly = thread->reads_directly = 0;

@@ -8,11 +8,18 @@
 /// bpf/unwind.h is C and looks for these by name; they are this file's only.
 struct hawk_thread {
   hawk_walk walk;
-  __u64 frames[HAWK_MAX_FRAMES];
+  __u64 frames[HAWK_MAX_FRAMES + HAWK_STEPS_AT_ONCE];
+  __u32 known_generation;
+  hawk_known_step known_steps[HAWK_KNOWN_STEPS];
   const hawk::HostTables* tables;
   const hawk::StackMemory* stack;
   hawk::HostWalk* result;
   __u32 may_guess;
+};
+
+/// From where plain steps read the stack.
+struct hawk_reader {
+  hawk_thread* thread;
 };
 
 namespace {
@@ -42,6 +49,15 @@ bool hawk_stack_word(hawk_thread* thread, __u64 address, __u64* word) {
   return found.has_value();
 }
 
+/// One in four frames is "not at hand", so that both ways are gone.
+bool hawk_words_at_hand(const hawk_reader* reader, __u64 first, __u64 second, hawk_two_words* words) {
+  return first % 64 < 48 && first % 8 == 0 && second % 8 == 0 &&
+         hawk_stack_word(reader->thread, first, &words->first) &&
+         hawk_stack_word(reader->thread, second, &words->second);
+}
+
+int hawk_walk_plainly(hawk_thread* thread);
+
 __u32 hawk_max_depth() { return current_max_depth; }
 
 int hawk_step_unruled(hawk_thread* thread, __u32 kind);
@@ -52,6 +68,8 @@ int hawk_step_unruled(hawk_thread* thread, __u32 kind);
 #include "bpf/unwind.h"
 
 namespace {
+
+int hawk_walk_plainly(hawk_thread* thread) { return hawk_take_plain_steps(thread, hawk_reader{thread}); }
 
 int hawk_step_unruled(hawk_thread* thread, __u32) { return thread->may_guess ? HAWK_STEP_GUESS : HAWK_STEP_NONE; }
 

@@ -11,7 +11,7 @@ namespace {
 std::uint64_t hash_of(const std::vector<std::uint64_t>& addresses, std::uint32_t epoch = 0) {
   std::uint64_t hash = hawk_hash_start(epoch);
   for (const std::uint64_t address : addresses) hash = hawk_hash_frame(hash, address);
-  return hash;
+  return hawk_hash_finish(hash);
 }
 
 TEST(StackHash, TellsOrderDepthAndEpochApart) {
@@ -32,6 +32,19 @@ TEST(StackHash, KeepsAMillionSimilarStacksApart) {
     }
   }
   EXPECT_EQ(hashes.size(), 1000000u);
+}
+
+// stack_index takes the lower bits, which a product alone makes of the lower bits of addresses only: stacks that differ
+// in upper bits would all meet in one place.
+TEST(StackHash, SpreadsUpperBitsOverLowerOnes) {
+  std::unordered_set<std::uint64_t> places;
+  for (std::uint64_t i = 0; i < 1000; ++i) places.insert(hash_of({0x401000 + (i << 32)}) & 0xffff);
+  EXPECT_GT(places.size(), 980u);  // by chance 992
+}
+
+TEST(StackHash, GivesTheLastFrameBack) {
+  const std::uint64_t before = hawk_hash_frame(hawk_hash_start(3), 0x7f0000001000);
+  EXPECT_EQ(hawk_unhash_frame(hawk_hash_frame(before, 0x555555554321), 0x555555554321), before);
 }
 
 }  // namespace
