@@ -194,7 +194,7 @@ static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs 
 	if (!state.enabled || too_small(ctx, cookie))
 		return false;
 	if (!thread)
-		thread = new_thread();
+		thread = new_thread(ctx);
 	if (!thread)
 		return false;
 	struct hawk_call *call = &thread->call;
@@ -318,10 +318,8 @@ static __always_inline void on_return_point(struct hawk_thread *thread, struct p
 
 /* Whether a free that the live table knows nothing of was called from inside an allocating call of the same thread: then it
  * is the allocator's own. */
-static __noinline bool inside_call(__u64 sp)
+static __noinline bool inside_call(struct hawk_thread *thread, __u64 sp)
 {
-	struct hawk_thread *thread = known_thread();
-
 	return thread && thread->call.sp && still_open(&thread->call, sp);
 }
 
@@ -345,32 +343,29 @@ static __noinline bool called_by_own_library(struct pt_regs *ctx)
 
 /* Whether this thread freed `address` a moment ago: then an outer allocator, which was probed too, has passed the call on.
  * Had the address been handed out again since, the live table would know it. */
-static __noinline bool passed_on(__u64 address)
+static __always_inline bool passed_on(const struct hawk_thread *thread, __u64 address)
 {
-	struct hawk_thread *thread = known_thread();
-
 	return thread && thread->last_freed == address;
 }
 
-static __noinline void remember_free(__u64 address)
+static __always_inline void remember_free(struct hawk_thread *thread, struct pt_regs *ctx, __u64 address)
 {
-	struct hawk_thread *thread = known_thread();
-
 	if (!thread)
-		thread = new_thread();
+		thread = new_thread(ctx);
 	if (thread)
 		thread->last_freed = address;
 }
 
 static __always_inline void on_free(struct pt_regs *ctx)
 {
+	struct hawk_thread *thread = known_thread(ctx);
 	__u64 address = ctx->di;
 	struct hawk_block block;
 
 	/* Asked for only where it is needed: it is a call. */
 	if (state.frees_moved)
 		address = arguments_at(ctx, bpf_get_attach_cookie(ctx)).first;
-	if (!address || !is_target() || !state.enabled)
+	if (!address || !state.enabled || !(thread || is_target()))
 		return;
 	if (live_take(address, &block)) {
 		book_freed(&block);
@@ -378,12 +373,12 @@ static __always_inline void on_free(struct pt_regs *ctx)
 		/* Where small blocks are left alone nearly every free is of this kind, and to know whose it was is not worth
 		 * two reads of the target. */
 		if (!settings.min_block_bytes &&
-		    (inside_call(ctx->sp) || called_by_own_library(ctx) || passed_on(address)))
+		    (inside_call(thread, ctx->sp) || called_by_own_library(ctx) || passed_on(thread, address)))
 			return;
 		book_untraced_free();
 	}
 	if (state.several_allocators)
-		remember_free(address);
+		remember_free(thread, ctx, address);
 }
 
 #endif

@@ -43,7 +43,7 @@ static __always_inline bool session_is_return(const struct hawk_thread *thread, 
 SEC("uprobe")
 int alloc_session(struct pt_regs *ctx)
 {
-	struct hawk_thread *thread = known_thread();
+	struct hawk_thread *thread = known_thread(ctx);
 
 	if (session_is_return(thread, ctx)) {
 		on_return_probe(thread, ctx, true);
@@ -55,14 +55,14 @@ int alloc_session(struct pt_regs *ctx)
 SEC("uprobe")
 int alloc_entry(struct pt_regs *ctx)
 {
-	on_entry(known_thread(), ctx, bpf_get_attach_cookie(ctx));
+	on_entry(known_thread(ctx), ctx, bpf_get_attach_cookie(ctx));
 	return 0;
 }
 
 SEC("uprobe")
 int alloc_return(struct pt_regs *ctx)
 {
-	struct hawk_thread *thread = known_thread();
+	struct hawk_thread *thread = known_thread(ctx);
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 
 	if (cookie & HAWK_COOKIE_AT_RET)
@@ -134,8 +134,8 @@ int BPF_PROG(process_exec, struct task_struct *task, __u32 old_tid)
 {
 	if (!is_target())
 		return 0;
-	// Under the id that it had until now: the thread that replaces the program gets that of the main thread.
-	struct hawk_thread *thread = thread_with_id(old_tid);
+	__u64 key = current_key();
+	struct hawk_thread *thread = thread_with_key(key);
 
 	if (thread && thread->call.old_found)
 		leave_hand(&thread->call);
@@ -143,7 +143,7 @@ int BPF_PROG(process_exec, struct task_struct *task, __u32 old_tid)
 		settle_nested(&thread->call);
 		thread->call.sp = 0;
 	}
-	release_slot(old_tid);
+	release_slot(key);
 	for (int i = 0; i < HAWK_MAX_FRAMELESS_MODULES; i++)
 		state.frameless[i].base = 0;
 	state.allocator_range_count = 0;
@@ -162,8 +162,8 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 {
 	if (!is_target())
 		return 0;
-	__u32 tid = bpf_get_current_pid_tgid();
-	struct hawk_thread *thread = thread_with_id(tid);
+	__u64 key = current_key();
+	struct hawk_thread *thread = thread_with_key(key);
 	const __u32 group_exit = 0x4; // SIGNAL_GROUP_EXIT, include/linux/sched/signal.h
 
 	struct signal_struct *signal = task->signal;
@@ -173,6 +173,6 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 		settle_nested(&thread->call);
 	if (thread && thread->call.sp)
 		abandon(&thread->call, !thread->call.may_throw && !all_end);
-	release_slot(tid);
+	release_slot(key);
 	return 0;
 }

@@ -144,7 +144,7 @@ struct hawk_thread {
 	struct hawk_known_step known_steps[HAWK_KNOWN_STEPS];
 };
 
-/* Thread id -> its state, found through thread_owners. Most threads have theirs here: no call into the kernel is needed to
+/* Thread -> its state, found through thread_owners. Most threads have theirs here: no call into the kernel is needed to
  * find it. Written by programs only. Full: the thread gets task storage. */
 #define HAWK_THREAD_SLOTS 1024u
 struct {
@@ -154,8 +154,8 @@ struct {
 	__uint(max_entries, HAWK_THREAD_SLOTS);
 } thread_slots SEC(".maps");
 
-/* Slot of thread_slots -> the thread id that has it; 0: free. */
-__u32 thread_owners[HAWK_THREAD_SLOTS];
+/* Slot of thread_slots -> the key (threads.bpf.h) of the thread that has it; 0: free. */
+__u64 thread_owners[HAWK_THREAD_SLOTS];
 
 /* Task -> its state, of threads for which there was no slot. */
 struct {

@@ -6,8 +6,21 @@
 #include "bpf/mappings.bpf.h"
 #include "bpf/maps.bpf.h"
 
-/* Slots that may be a thread's: its id modulo their number, and those after it. */
-#define HAWK_SLOT_CHOICES 4
+/* Slots that may be a thread's: one that follows from its key, and those after it. */
+#define HAWK_SLOT_CHOICES 8
+
+/* What a thread is known by while it lives: where the kernel saves its registers, which is what programs on uprobes are given.
+ * To ask for its id would be a call, and every event asks. As a distance from something that stays where it is, since the
+ * verifier lets only a difference of pointers be a number. */
+static __always_inline __u64 thread_key(const void *registers)
+{
+	return (__u64)registers - (__u64)&state;
+}
+
+static __always_inline __u64 current_key(void)
+{
+	return thread_key((const void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
+}
 
 static __always_inline bool is_target(void)
 {
@@ -19,16 +32,16 @@ static __always_inline bool is_target(void)
 					    sizeof(ids)) && ids.tgid == settings.tgid;
 }
 
-static __always_inline __u32 slot_choice(__u32 tid, __u32 number)
+static __always_inline __u32 slot_choice(__u64 key, __u32 number)
 {
-	return (tid + number) & (HAWK_THREAD_SLOTS - 1);
+	return (__u32)(key * HAWK_HASH_MULTIPLIER >> 40) + number & (HAWK_THREAD_SLOTS - 1);
 }
 
 /* A slot of `owner`; HAWK_THREAD_SLOTS: none. */
-static __noinline __u32 search_slot(__u32 tid, __u32 owner)
+static __noinline __u32 search_slot(__u64 key, __u64 owner)
 {
 	for (__u32 i = 0; i < HAWK_SLOT_CHOICES; i++) {
-		__u32 slot = slot_choice(tid, i);
+		__u32 slot = slot_choice(key, i);
 
 		if (thread_owners[slot] == owner)
 			return slot;
@@ -43,22 +56,21 @@ static __noinline struct hawk_thread *stored_thread(void)
 	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
 }
 
-/* The state of the current thread, by the id it has or has just had; NULL: it has none. */
-static __always_inline struct hawk_thread *thread_with_id(__u32 tid)
+static __always_inline struct hawk_thread *thread_with_key(__u64 key)
 {
-	__u32 slot = slot_choice(tid, 0);
+	__u32 slot = slot_choice(key, 0);
 
-	if (thread_owners[slot] != tid)
-		slot = search_slot(tid, tid);
+	if (thread_owners[slot] != key)
+		slot = search_slot(key, key);
 	if (slot >= HAWK_THREAD_SLOTS)
 		return stored_thread();
 	return bpf_map_lookup_elem(&thread_slots, &slot);
 }
 
 /* The state of the current thread, which is one of the target's then; NULL: it has none. */
-static __always_inline struct hawk_thread *known_thread(void)
+static __always_inline struct hawk_thread *known_thread(struct pt_regs *ctx)
 {
-	return thread_with_id(bpf_get_current_pid_tgid());
+	return thread_with_key(thread_key(ctx));
 }
 
 static __always_inline __u64 current_page_tables(void)
@@ -80,15 +92,16 @@ static __always_inline void note_memory(struct hawk_thread *thread)
 }
 
 /* Gives the current thread its state; NULL: it is not the target's, or there is no memory (counted). */
-static __noinline struct hawk_thread *new_thread(void)
+static __noinline struct hawk_thread *new_thread(struct pt_regs *ctx)
 {
-	__u32 tid = bpf_get_current_pid_tgid();
+	__u64 key = thread_key(ctx);
 	__u32 slot;
 
 	if (!is_target())
 		return NULL;
-	slot = search_slot(tid, 0);
-	if (slot < HAWK_THREAD_SLOTS && __sync_val_compare_and_swap(&thread_owners[slot], 0, tid) == 0) {
+	/* When it ends it must be found again. */
+	slot = key == current_key() ? search_slot(key, 0) : HAWK_THREAD_SLOTS;
+	if (slot < HAWK_THREAD_SLOTS && __sync_val_compare_and_swap(&thread_owners[slot], 0, key) == 0) {
 		struct hawk_thread *thread = bpf_map_lookup_elem(&thread_slots, &slot);
 
 		if (thread)
@@ -107,10 +120,10 @@ static __noinline struct hawk_thread *new_thread(void)
 	return thread;
 }
 
-/* The thread with this id has ended: its slot, if it has one, is free. What is in it must be as in a new one. */
-static __always_inline void release_slot(__u32 tid)
+/* The current thread has ended: its slot, if it has one, is free. What is in it must be as in a new one. */
+static __always_inline void release_slot(__u64 owner)
 {
-	__u32 slot = search_slot(tid, tid), key = slot;
+	__u32 slot = search_slot(owner, owner), key = slot;
 	struct hawk_thread *thread;
 
 	if (slot >= HAWK_THREAD_SLOTS)
