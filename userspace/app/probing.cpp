@@ -140,7 +140,7 @@ void Probing::read_table(ModuleId id) {
 }
 
 Result<void> Probing::study_module(ModuleId id, bool is_expected) {
-  const Result<void> probed = probe_module(id, is_expected);
+  Result<void> probed = probe_module(id, is_expected);
   read_table(id);
   return probed;
 }
