@@ -304,6 +304,18 @@ static __always_inline bool walk_holds(const struct hawk_thread *thread)
 	return thread->reads_directly && (thread->view.page == HAWK_NO_VIEW || view_holds(&thread->view));
 }
 
+/* The same walk again, where what was read directly does not count. Not static: checked once by the verifier. */
+__noinline int walk_through_windows(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
+{
+	const struct hawk_walk_start start = { pc, sp, fp };
+
+	if (!thread || !settings.may_read_directly)
+		return 0;
+	thread->reads_directly = 0;
+	walk_once(thread, &start, thread->walk.generation, false);
+	return 0;
+}
+
 /* Fills thread->frames and thread->walk. */
 static __always_inline void walk_stack(struct hawk_thread *thread, const struct hawk_walk_start *start, const bool at_once)
 {
@@ -312,12 +324,9 @@ static __always_inline void walk_stack(struct hawk_thread *thread, const struct 
 	__u32 reads_directly = settings.may_read_directly && state.direct_map;
 
 	thread->reads_directly = reads_directly;
-	for (int attempt = 0; attempt < 2; attempt++) {
-		walk_once(thread, start, generation, at_once);
-		if (!reads_directly || walk_holds(thread))
-			break;
-		reads_directly = thread->reads_directly = 0;
-	}
+	walk_once(thread, start, generation, at_once);
+	if (reads_directly && !walk_holds(thread))
+		walk_through_windows(thread, start->pc, start->sp, start->fp);
 	thread->walk.hash = hawk_hash_end(thread->walk.hash, &thread->walk);
 }
 

@@ -34,7 +34,7 @@ struct hawk_two_words {
 };
 
 /* Plain steps of a walk that are taken at once: what the verifier checks grows with them, and what calls cost falls. */
-#define HAWK_STEPS_AT_ONCE 16
+#define HAWK_STEPS_AT_ONCE 12
 
 /* Known steps of a thread; a power of two. A stack of 50 frames is some 2 to 8 KB long, and calls leave rsp at multiples of
  * 16. */
