@@ -130,7 +130,7 @@ int module_init(struct pt_regs *ctx)
 
 // The old program's heap is gone. A new epoch keeps its blocks and stacks apart from the new program's.
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(process_exec, struct task_struct *task, __u32 old_tid)
+int BPF_PROG(process_exec)
 {
 	if (!is_target())
 		return 0;

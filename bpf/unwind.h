@@ -220,7 +220,8 @@ struct hawk_plain_walk {
 	struct hawk_reader reader;
 };
 
-static inline __attribute__((always_inline)) struct hawk_plain_walk hawk_load_walk(struct hawk_thread *thread, struct hawk_reader reader)
+static inline __attribute__((always_inline)) struct hawk_plain_walk hawk_load_walk(struct hawk_thread *thread,
+										    struct hawk_reader reader)
 {
 	const struct hawk_walk *walk = &thread->walk;
 	struct hawk_plain_walk plain = {
