@@ -56,7 +56,8 @@ static inline __attribute__((always_inline)) int hawk_push_frame(struct hawk_thr
 		return hawk_end_walk(walk, HAWK_END_NULL_RETURN);
 	if (walk->depth >= hawk_max_depth())
 		return hawk_end_walk(walk, HAWK_END_DEPTH);
-	walk->address = is_interrupted ? pc : pc - 1;
+	/* Never ~0, whatever a signal's frame holds: see hawk_known_step. */
+	walk->address = is_interrupted ? pc & ~HAWK_FRAME_INTERRUPTED : pc - 1;
 	thread->frames[walk->depth & (HAWK_MAX_FRAMES - 1)] = frame;
 	walk->depth++;
 	walk->hash = hawk_hash_frame(walk->hash, frame);
@@ -188,17 +189,17 @@ static inline __attribute__((always_inline)) int hawk_is_plain(const struct hawk
 }
 
 /* Makes the step from here, if its rule is known at once and plain, the known one for its place on the stack. */
-static inline __attribute__((always_inline)) int hawk_learn_step(struct hawk_known_step *known, __u64 address, __u64 sp,
-								  __u64 fp, __u32 generation)
+static inline __attribute__((always_inline)) int hawk_learn_step(struct hawk_known_step *known, __u64 pc, __u64 sp, __u64 fp,
+								  __u32 generation)
 {
-	const struct hawk_rule *rule = hawk_rule_at(hawk_cached_rule(address, generation));
+	const struct hawk_rule *rule = hawk_rule_at(hawk_cached_rule(pc - 1, generation));
 	__u64 cfa_above_sp = (fp - sp) * rule->base + (__s64)rule->cfa_offset, fp_above_sp = (fp - sp) * rule->base;
 
 	if (!hawk_is_plain(rule) || !cfa_above_sp || cfa_above_sp >> 32 || fp_above_sp >> 32 || rule->fp_offset > 0)
 		return 0;
-	known->address = address;
+	known->pc = pc;
 	known->cfa_above_sp = (__u32)cfa_above_sp;
-	known->fp_below_cfa = (__u32)-rule->fp_offset;
+	known->fp_below_cfa = -(__u32)rule->fp_offset;
 	known->fp_above_sp = (__u32)fp_above_sp;
 	known->fp_counts = rule->base;
 	known->fp_is_stored = rule->fp_place;
@@ -206,15 +207,16 @@ static inline __attribute__((always_inline)) int hawk_learn_step(struct hawk_kno
 }
 
 /* Whether a known step is the one from here. */
-static inline __attribute__((always_inline)) int hawk_knows_step(const struct hawk_known_step *known, __u64 address, __u64 sp,
+static inline __attribute__((always_inline)) int hawk_knows_step(const struct hawk_known_step *known, __u64 pc, __u64 sp,
 								  __u64 fp)
 {
-	return known->address == address && (fp - sp - known->fp_above_sp) * known->fp_counts == 0;
+	return known->pc == pc && (fp - sp - known->fp_above_sp) * known->fp_counts == 0;
 }
 
 /* A walk while it is in registers. */
 struct hawk_plain_walk {
-	__u64 address, sp, fp, hash;
+	__u64 pc;                 /* one past hawk_walk.address */
+	__u64 sp, fp, hash;
 	__u64 *frame;             /* where the next one goes */
 	__u32 room;               /* frames that may still come */
 	struct hawk_reader reader;
@@ -225,7 +227,7 @@ static inline __attribute__((always_inline)) struct hawk_plain_walk hawk_load_wa
 {
 	const struct hawk_walk *walk = &thread->walk;
 	struct hawk_plain_walk plain = {
-		.address = walk->address,
+		.pc = walk->address + 1,
 		.sp = walk->sp,
 		.fp = walk->fp,
 		.hash = walk->hash,
@@ -242,7 +244,7 @@ static inline __attribute__((always_inline)) void hawk_store_walk(struct hawk_th
 {
 	struct hawk_walk *walk = &thread->walk;
 
-	walk->address = plain->address;
+	walk->address = plain->pc - 1;
 	walk->sp = plain->sp;
 	walk->fp = plain->fp;
 	walk->hash = plain->hash;
@@ -264,7 +266,7 @@ static inline __attribute__((always_inline)) int hawk_take_step(struct hawk_plai
 		return 0;
 	plain->fp += (words.second - plain->fp) * known->fp_is_stored;
 	plain->sp = cfa;
-	plain->address = words.first - 1;
+	plain->pc = words.first;
 	*plain->frame++ = words.first;
 	plain->hash = hawk_hash_frame(plain->hash, words.first);
 	return 1;
@@ -286,8 +288,8 @@ static inline __attribute__((always_inline)) int hawk_take_plain_steps(struct ha
 		__asm__ volatile("" : "+r"(steps));
 		if (steps >= plain.room)
 			break;
-		if (!hawk_knows_step(known, plain.address, plain.sp, plain.fp) &&
-		    !hawk_learn_step(known, plain.address, plain.sp, plain.fp, thread->walk.generation))
+		if (!hawk_knows_step(known, plain.pc, plain.sp, plain.fp) &&
+		    !hawk_learn_step(known, plain.pc, plain.sp, plain.fp, thread->walk.generation))
 			break;
 		if (!hawk_take_step(&plain, known))
 			break;
@@ -333,7 +335,7 @@ HAWK_GLOBAL int hawk_forget_steps(struct hawk_thread *thread)
 	if (!thread)
 		return 0;
 	for (int i = 0; i < HAWK_KNOWN_STEPS; i++)
-		thread->known_steps[i].address = 0;
+		thread->known_steps[i].pc = 0;
 	return 0;
 }
 

@@ -19,7 +19,7 @@ struct hawk_walk {
 /* A plain step as it was taken once. Kept by where on the stack that was: most frames are met again where they were, and the
  * processor need wait neither for their return address to know the rule that comes next, nor for their rbp to know the CFA. */
 struct hawk_known_step {
-	__u64 address;            /* hawk_walk.address then; 0: none */
+	__u64 pc;                 /* one past hawk_walk.address then, as that may be 0, after a word of 1; 0: none */
 	__u32 cfa_above_sp;       /* bytes */
 	__u32 fp_below_cfa;       /* where the caller's rbp may be stored */
 	__u32 fp_above_sp;        /* rbp then */
