@@ -52,19 +52,28 @@ void book(const HostWalk& ours, const UnwoundStack& theirs, LibdwUnwinder& libdw
   }
 }
 
+HostRegisters registers_of(const StackDump& dump) {
+  const std::uint64_t at = dump.registers.stack_pointer;
+  return {.pc = dump.memory.word(at).value_or(0), .sp = at + 8, .fp = dump.registers.rbp};
+}
+
 }  // namespace
 
 void Unwinders::turn_to(const StackDump& dump) {
   if (dump.maps.data() == maps_) return;
   libdw_ = std::make_unique<LibdwUnwinder>(dump.maps);
+  const std::uint32_t generation = tables_.generation + 1;
   tables_ = files_.of(dump.maps);
+  tables_.generation = generation;
   maps_ = dump.maps.data();
 }
 
-HostWalk Unwinders::ours(const StackDump& dump, hawk_unwind mode, std::uint32_t max_depth) const {
-  const std::uint64_t at = dump.registers.stack_pointer;
-  const HostRegisters registers{.pc = dump.memory.word(at).value_or(0), .sp = at + 8, .fp = dump.registers.rbp};
-  return walk_on_host(tables_, dump.memory, registers, max_depth, mode);
+HostWalk Unwinders::ours(const StackDump& dump, hawk_unwind mode, std::uint32_t max_depth) {
+  return thread_.walk(tables_, dump.memory, registers_of(dump), max_depth, mode);
+}
+
+HostWalk Unwinders::ours_afresh(const StackDump& dump, hawk_unwind mode, std::uint32_t max_depth) const {
+  return walk_on_host(tables_, dump.memory, registers_of(dump), max_depth, mode);
 }
 
 UnwoundStack Unwinders::theirs(const StackDump& dump, std::uint32_t max_depth) {
@@ -87,6 +96,9 @@ Comparison compare(const std::vector<DumpFile>& images) {
     for (const StackDump& dump : image.dumps()) {
       unwinders.turn_to(dump);
       const HostWalk ours = unwinders.ours(dump);
+      if (!is_same_stack(ours, unwinders.ours_afresh(dump))) ++result.unknown["from the walk of a new thread"];
+      if (ours.hash != hash_of(ours)) ++result.unknown["from the hash of its frames"];
+      result.known_steps += ours.known_steps;
       book(ours, unwinders.theirs(dump), unwinders.libdw(), result);
       result.cut += dump.is_cut();
       result.code_ranges = std::max(result.code_ranges, unwinders.tables().ranges.size());
@@ -101,6 +113,8 @@ std::string Comparison::text(const std::string& program) const {
   std::string text = fmt::format(
       "{}: {} stacks ({} distinct), {:.1f} frames each: {:.3f} % equal, {:.3f} % complete\n", program, stacks, distinct,
       stacks ? static_cast<double>(frames) / static_cast<double>(stacks) : 0, equal_percent(), complete_percent());
+  text += fmt::format("  {:.1f} % of all steps known\n",
+                      100.0 * static_cast<double>(known_steps) / static_cast<double>(std::max<std::size_t>(frames, 1)));
   for (const auto& [cause, count] : known) text += fmt::format("  {} differ, known: {}\n", count, cause);
   for (const auto& [what, count] : unknown | std::views::take(kMostShown))
     text += fmt::format("  {} differ, UNKNOWN: {}\n", count, what);

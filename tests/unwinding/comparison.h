@@ -20,9 +20,12 @@ class Unwinders {
  public:
   /// Until the next call, what the others below are about.
   void turn_to(const StackDump& dump);
-  /// The kernel's walk, from the caller of the allocator on.
-  HostWalk ours(const StackDump& dump, hawk_unwind mode = HAWK_UNWIND_CFI,
-                std::uint32_t max_depth = HAWK_MAX_FRAMES) const;
+  /// The kernel's walk, from the caller of the allocator on, by a thread that keeps what it knows from one call to the
+  /// next.
+  HostWalk ours(const StackDump& dump, hawk_unwind mode = HAWK_UNWIND_CFI, std::uint32_t max_depth = HAWK_MAX_FRAMES);
+  /// The same by a thread that has never walked.
+  HostWalk ours_afresh(const StackDump& dump, hawk_unwind mode = HAWK_UNWIND_CFI,
+                       std::uint32_t max_depth = HAWK_MAX_FRAMES) const;
   UnwoundStack theirs(const StackDump& dump, std::uint32_t max_depth = HAWK_MAX_FRAMES);
   LibdwUnwinder& libdw() { return *libdw_; }
   const HostTables& tables() const { return tables_; }
@@ -30,6 +33,7 @@ class Unwinders {
  private:
   ProcessTables files_;
   HostTables tables_;
+  HostThread thread_;
   std::unique_ptr<LibdwUnwinder> libdw_;
   const char* maps_ = nullptr;
 };
@@ -46,14 +50,15 @@ std::size_t common_frames(const std::vector<std::uint64_t>& some, const std::vec
 /// What came of all stacks of a program.
 struct Comparison {
   std::size_t stacks = 0, frames = 0, distinct = 0;
-  std::size_t equal = 0;                     ///< all frames, and whether the stack is complete
-  std::size_t complete = 0;                  ///< ours
-  std::size_t depth_limited = 0;             ///< equal, and deeper than HAWK_MAX_FRAMES
-  std::size_t cut = 0;                       ///< dumps that do not hold all of their stack
-  std::size_t code_ranges = 0;               ///< most of one process
+  std::size_t equal = 0;          ///< all frames, and whether the stack is complete
+  std::size_t complete = 0;       ///< ours
+  std::size_t depth_limited = 0;  ///< equal, and deeper than HAWK_MAX_FRAMES
+  std::size_t cut = 0;            ///< dumps that do not hold all of their stack
+  std::size_t code_ranges = 0;    ///< most of one process
+  std::size_t known_steps = 0;
   std::map<std::string, std::size_t> known;  ///< differences, by the allow-list's cause
-  /// Other differences, also of whether a stack is complete; and stacks that both leave incomplete: where and why, and
-  /// how often.
+  /// Other differences, also of whether a stack is complete, and from the walk of a new thread; and stacks that both
+  /// leave incomplete: where and why, and how often.
   std::map<std::string, std::size_t> unknown, incomplete;
 
   double equal_percent() const { return percent(equal); }

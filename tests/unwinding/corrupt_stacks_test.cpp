@@ -1,5 +1,6 @@
 // The kernel's walk over stacks that are not what they were. It has to end, and what it calls complete has to be a
-// chain of frames that is really there: libdw finds the same one, with a proper end, in the same memory.
+// chain of frames that is really there: libdw finds the same one, with a proper end, in the same memory. What the
+// thread knows from sound stacks at the same addresses, and from damaged ones, changes nothing.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -67,6 +68,10 @@ void try_damaged(const DamagedDump& damaged, const HostWalk& undamaged, std::uin
   tally.complete += is_complete(walk);
   tally.other_and_complete += is_complete(walk) && walk.frames != undamaged.frames;
   tally.guessed += guess.is_guessed;
+  if (!is_same_stack(walk, unwinders.ours_afresh(damaged.dump, HAWK_UNWIND_CFI, max_depth)))
+    ++tally.wrong["another stack than a new thread's"];
+  if (!is_same_stack(guess, unwinders.ours_afresh(damaged.dump, HAWK_UNWIND_AUTO, max_depth)))
+    ++tally.wrong["another stack than a new thread's, with guesses"];
   judge(walk, unwinders.theirs(damaged.dump, max_depth), max_depth, tally);
   judge_guess(guess, walk, max_depth, tally);
 }
@@ -87,6 +92,8 @@ void damage_stacks_of(const char* program, long every) {
             corruption.below(4) != 0 ? HAWK_MAX_FRAMES : 1 + corruption.below(HAWK_MAX_FRAMES);
         try_damaged(corruption.damage(dump, undamaged, unwinders.tables()), undamaged,
                     static_cast<std::uint32_t>(max_depth), unwinders, tally);
+        if (!is_same_stack(unwinders.ours(dump), undamaged))
+          ++tally.wrong["another sound stack than before the damage"];
       }
     }
   }

@@ -1,8 +1,10 @@
 #include "tests/unwinding/host_walk.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "bpf/layout.h"
+#include "bpf/unwind_cache.h"
 #include "bpf/walk_state.h"
 
 /// bpf/unwind.h is C and looks for these by name; they are this file's only.
@@ -11,10 +13,13 @@ struct hawk_thread {
   __u64 frames[HAWK_MAX_FRAMES + HAWK_STEPS_AT_ONCE];
   __u32 known_generation;
   hawk_known_step known_steps[HAWK_KNOWN_STEPS];
+  std::vector<__u64> cache;  ///< empty: see hawk_cached_rule
   const hawk::HostTables* tables;
   const hawk::StackMemory* stack;
   hawk::HostWalk* result;
+  __u32 max_depth;
   __u32 may_guess;
+  bool has_asked;  ///< for the rule of the plain step that comes next
 };
 
 /// From where plain steps read the stack.
@@ -24,22 +29,28 @@ struct hawk_reader {
 
 namespace {
 
-thread_local const hawk::HostTables* current_tables = nullptr;
-thread_local __u32 current_max_depth = 0;
-thread_local hawk::HostWalk* current_result = nullptr;
+/// The one that is being walked.
+thread_local hawk_thread* current = nullptr;
 
-/// Every other address is "not cached", so that both ways are gone.
-__u32 hawk_cached_rule(__u64 address, __u32) {
-  return address % 2 == 0 ? hawk::host_rule_number(*current_tables, address) : 0;
+/// Without a cache every other address is "not cached", so that both ways are gone.
+__u32 hawk_cached_rule(__u64 address, __u32 generation) {
+  current->has_asked = true;
+  if (!current->cache.empty()) return hawk_find_first_cached(current->cache.data(), address, generation);
+  return address % 2 == 0 ? hawk::host_rule_number(*current->tables, address) : 0;
 }
 
-__u32 hawk_look_up_rule(hawk_thread* thread, __u64 address, __u32) {
-  return hawk::host_rule_number(*thread->tables, address);
+__u32 hawk_look_up_rule(hawk_thread* thread, __u64 address, __u32 generation) {
+  const __u32 cached = thread->cache.empty() ? 0 : hawk_find_second_cached(thread->cache.data(), address, generation);
+  if (cached) return cached;
+  const __u32 number = hawk::host_rule_number(*thread->tables, address);
+  if (!thread->cache.empty())
+    hawk_cache_rule(thread->cache.data(), address, generation, number ? number : HAWK_RULE_NO_CODE_CACHED);
+  return number;
 }
 
 const hawk_rule* hawk_rule_at(__u32 number) {
-  ++current_result->rules[current_tables->rules[number].kind];
-  return &current_tables->rules[number];
+  ++current->result->rules[current->tables->rules[number].kind];
+  return &current->tables->rules[number];
 }
 
 bool hawk_stack_word(hawk_thread* thread, __u64 address, __u64* word) {
@@ -51,14 +62,17 @@ bool hawk_stack_word(hawk_thread* thread, __u64 address, __u64* word) {
 
 /// One in four frames is "not at hand", so that both ways are gone.
 bool hawk_words_at_hand(const hawk_reader* reader, __u64 first, __u64 second, hawk_two_words* words) {
-  return first % 64 < 48 && first % 8 == 0 && second % 8 == 0 &&
-         hawk_stack_word(reader->thread, first, &words->first) &&
-         hawk_stack_word(reader->thread, second, &words->second);
+  const bool is_known = !std::exchange(reader->thread->has_asked, false);
+  if (first % 64 >= 48 || first % 8 != 0 || second % 8 != 0 || !hawk_stack_word(reader->thread, first, &words->first) ||
+      !hawk_stack_word(reader->thread, second, &words->second))
+    return false;
+  reader->thread->result->known_steps += is_known;
+  return true;
 }
 
 int hawk_walk_plainly(hawk_thread* thread);
 
-__u32 hawk_max_depth() { return current_max_depth; }
+__u32 hawk_max_depth() { return current->max_depth; }
 
 int hawk_step_unruled(hawk_thread* thread, __u32 kind);
 
@@ -69,7 +83,10 @@ int hawk_step_unruled(hawk_thread* thread, __u32 kind);
 
 namespace {
 
-int hawk_walk_plainly(hawk_thread* thread) { return hawk_take_plain_steps(thread, hawk_reader{thread}); }
+int hawk_walk_plainly(hawk_thread* thread) {
+  thread->has_asked = false;
+  return hawk_take_plain_steps(thread, hawk_reader{thread});
+}
 
 int hawk_step_unruled(hawk_thread* thread, __u32) { return thread->may_guess ? HAWK_STEP_GUESS : HAWK_STEP_NONE; }
 
@@ -93,22 +110,46 @@ std::uint32_t host_rule_number(const HostTables& tables, std::uint64_t address) 
   return row == rows.begin() ? static_cast<std::uint32_t>(HAWK_RULE_GAP) : (row - 1)->rule;
 }
 
-HostWalk walk_on_host(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers,
-                      std::uint32_t max_depth, hawk_unwind mode) {
+HostThread::HostThread() : thread_(std::make_unique<hawk_thread>()) { thread_->cache.resize(2 * HAWK_CACHE_SETS); }
+HostThread::HostThread(HostThread&&) noexcept = default;
+HostThread::~HostThread() = default;
+
+HostWalk HostThread::walk(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers,
+                          std::uint32_t max_depth, hawk_unwind mode) {
   HostWalk walk;
-  hawk_thread thread{};
-  thread.result = current_result = &walk;
-  thread.tables = current_tables = &tables;
+  hawk_thread& thread = *thread_;
+  current = &thread;
+  thread.result = &walk;
+  thread.tables = &tables;
   thread.stack = &stack;
+  thread.max_depth = max_depth;
   thread.may_guess = mode == HAWK_UNWIND_AUTO;
-  current_max_depth = max_depth;
-  hawk_begin_walk(&thread, hawk_hash_start(0), registers.pc, registers.sp, registers.fp, 0);
+  hawk_begin_walk(&thread, hawk_hash_start(0), registers.pc, registers.sp, registers.fp, tables.generation);
   while (thread.walk.depth && hawk_walk_on(&thread)) {
   }
   walk.frames.assign(thread.frames, thread.frames + thread.walk.depth);
   walk.end = thread.walk.end;
   walk.is_guessed = thread.walk.is_guessed;
+  walk.hash = hawk_hash_end(thread.walk.hash, &thread.walk);
   return walk;
+}
+
+HostWalk walk_on_host(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers,
+                      std::uint32_t max_depth, hawk_unwind mode) {
+  HostThread thread;
+  thread.thread_->cache.clear();
+  return thread.walk(tables, stack, registers, max_depth, mode);
+}
+
+std::uint64_t hash_of(const HostWalk& walk) {
+  std::uint64_t hash = hawk_hash_start(0);
+  for (const std::uint64_t frame : walk.frames) hash = hawk_hash_frame(hash, frame);
+  return hawk_hash_finish(hawk_hash_frame(hash, walk.end | std::uint64_t{walk.is_guessed} << 8));
+}
+
+bool is_same_stack(const HostWalk& walk, const HostWalk& other) {
+  return walk.frames == other.frames && walk.end == other.end && walk.is_guessed == other.is_guessed &&
+         walk.hash == other.hash;
 }
 
 }  // namespace hawk

@@ -45,7 +45,7 @@ TEST(differential, own_stacks_as_libgcc_finds_them) {
       unwinders.turn_to(dump);
       const HostWalk walk = unwinders.ours(dump);
       const UnwoundStack stack = unwinders.theirs(dump);
-      different += walk.frames != stack.frames;
+      different += walk.frames != stack.frames || !is_same_stack(walk, unwinders.ours_afresh(dump));
       if (is_complete(walk)) ours.insert(callers(walk.frames));
       if (stack.is_complete) theirs.insert(callers(stack.frames));
       signals += walk.rules[HAWK_RULE_SIGNAL];

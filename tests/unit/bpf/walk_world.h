@@ -1,0 +1,91 @@
+#pragma once
+
+/// Code, a stack and a thread that walks it, all made by hand, for tests of bpf/unwind.h.
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "bpf/layout.h"
+#include "bpf/unwind_x86_64.h"
+#include "tests/unwinding/host_walk.h"
+#include "userspace/unwinding/rule_set.h"
+
+namespace hawk {
+
+inline constexpr std::uint64_t kCode = 0x400000, kFunctionBytes = 64;
+inline constexpr std::uint64_t kStack = 0x7ffd00010000, kStackWords = 2048;
+/// A function's number is its place in the code, where each has as many bytes.
+using Function = std::uint64_t;
+
+/// After a call in the middle of a function.
+inline std::uint64_t in(Function function) { return kCode + function * kFunctionBytes + 24; }
+
+inline hawk_rule plain(hawk_rule_base base, std::int32_t cfa_offset, hawk_fp_place fp_place = HAWK_FP_SAME,
+                       std::int32_t fp_offset = 0) {
+  hawk_rule rule{};
+  rule.kind = HAWK_RULE_PLAIN;
+  rule.base = static_cast<__u8>(base);
+  rule.fp_place = static_cast<__u8>(fp_place);
+  rule.cfa_offset = cfa_offset;
+  rule.fp_offset = fp_offset;
+  return rule;
+}
+
+inline hawk_rule of_kind(hawk_rule_kind kind) { return rule_without_operands(static_cast<std::uint8_t>(kind)); }
+
+/// Code of functions that have one rule each, and a stack.
+class World {
+ public:
+  explicit World(const std::vector<hawk_rule>& functions) : words_(kStackWords) { change(functions); }
+
+  /// From now on the functions have these rules, in a new generation.
+  void change(const std::vector<hawk_rule>& functions) {
+    rows_.clear();
+    for (const hawk_rule& rule : functions) {
+      rows_.push_back({.offset = static_cast<__u32>(rows_.size() * kFunctionBytes), .rule = set_.number_of(rule)});
+    }
+    rules_.assign(set_.rules().begin(), set_.rules().end());
+    for (hawk_rule& rule : rules_) rule = hawk_prepared_rule(rule);
+    hawk_code_range range{};
+    range.start = range.base = kCode;
+    range.end = kCode + functions.size() * kFunctionBytes;
+    range.row_count = static_cast<__u32>(rows_.size());
+    tables_ = {.ranges = {range}, .rows = rows_, .rules = rules_, .generation = tables_.generation + 1};
+  }
+  /// A generation that is said to be this one.
+  void set_generation(std::uint32_t generation) { tables_.generation = generation; }
+
+  std::uint64_t& word(std::uint64_t address) { return words_.at((address - kStack) / sizeof(std::uint64_t)); }
+  void clear() { std::ranges::fill(words_, 0); }
+
+  /// By the thread that has walked before.
+  HostWalk walk(const HostRegisters& registers, std::uint32_t max_depth = HAWK_MAX_FRAMES) {
+    return thread_.walk(tables_, memory(), registers, max_depth, HAWK_UNWIND_CFI);
+  }
+  /// By another.
+  HostWalk walk_afresh(const HostRegisters& registers, std::uint32_t max_depth = HAWK_MAX_FRAMES) const {
+    return walk_on_host(tables_, memory(), registers, max_depth, HAWK_UNWIND_CFI);
+  }
+  /// Until nothing is learnt any more: the first walk caches rules, the second learns steps.
+  HostWalk learn(const HostRegisters& registers) {
+    walk(registers);
+    walk(registers);
+    return walk(registers);
+  }
+
+ private:
+  StackMemory memory() const {
+    return {.start = kStack,
+            .bytes = {reinterpret_cast<const std::uint8_t*>(words_.data()), words_.size() * sizeof(std::uint64_t)}};
+  }
+
+  RuleSet set_;
+  std::vector<hawk_row> rows_;
+  std::vector<hawk_rule> rules_;
+  HostTables tables_;
+  std::vector<std::uint64_t> words_;
+  HostThread thread_;
+};
+
+}  // namespace hawk
