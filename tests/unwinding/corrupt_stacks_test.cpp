@@ -38,6 +38,7 @@ bool agree(const std::vector<std::uint64_t>& some, const std::vector<std::uint64
 void judge(const HostWalk& walk, const UnwoundStack& libdw, std::size_t max_depth, Tally& tally) {
   if (walk.frames.size() > max_depth) ++tally.wrong["more frames than were asked for"];
   if (walk.is_guessed) ++tally.wrong["guessed, which was not asked for"];
+  if (walk.hash != hash_of(walk)) ++tally.wrong["another hash than that of its frames"];
   if (!agree(walk.frames, libdw.frames))
     ++tally.wrong[fmt::format("other frames than libdw's, before {}, {}", end_name(walk.end), libdw.end)];
   // Our tables give padding the rule of the function before it: no call returns there, and rows are fewer by a fifth.

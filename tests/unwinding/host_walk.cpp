@@ -88,7 +88,16 @@ int hawk_walk_plainly(hawk_thread* thread) {
   return hawk_take_plain_steps(thread, hawk_reader{thread});
 }
 
-int hawk_step_unruled(hawk_thread* thread, __u32) { return thread->may_guess ? HAWK_STEP_GUESS : HAWK_STEP_NONE; }
+int hawk_step_unruled(hawk_thread* thread, __u32 kind) {
+  const hawk::HostTables& tables = *thread->tables;
+  if (kind == HAWK_RULE_NO_CODE && tables.trampoline && hawk_last_pc(thread) == tables.trampoline) {
+    const auto replaced = tables.replaced_returns.find(thread->walk.sp + HAWK_RETURN_SLOT);
+    if (replaced == tables.replaced_returns.end()) return HAWK_STEP_NONE;
+    hawk_replace_frame(thread, replaced->second);
+    return HAWK_STEP_DONE;
+  }
+  return thread->may_guess ? HAWK_STEP_GUESS : HAWK_STEP_NONE;
+}
 
 }  // namespace
 
@@ -110,7 +119,10 @@ std::uint32_t host_rule_number(const HostTables& tables, std::uint64_t address) 
   return row == rows.begin() ? static_cast<std::uint32_t>(HAWK_RULE_GAP) : (row - 1)->rule;
 }
 
-HostThread::HostThread() : thread_(std::make_unique<hawk_thread>()) { thread_->cache.resize(2 * HAWK_CACHE_SETS); }
+HostThread::HostThread() : HostThread(2 * HAWK_CACHE_SETS) {}
+HostThread::HostThread(std::size_t cache_entries) : thread_(std::make_unique<hawk_thread>()) {
+  thread_->cache.resize(cache_entries);
+}
 HostThread::HostThread(HostThread&&) noexcept = default;
 HostThread::~HostThread() = default;
 
@@ -136,8 +148,7 @@ HostWalk HostThread::walk(const HostTables& tables, const StackMemory& stack, co
 
 HostWalk walk_on_host(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers,
                       std::uint32_t max_depth, hawk_unwind mode) {
-  HostThread thread;
-  thread.thread_->cache.clear();
+  HostThread thread(0);
   return thread.walk(tables, stack, registers, max_depth, mode);
 }
 

@@ -3,6 +3,7 @@
 /// What bpf/unwind.h needs from the world it runs in, for tests: tables in vectors, a stack in a buffer.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -22,6 +23,10 @@ struct HostTables {
   /// Another one whenever the rule for some address is another; below 1 << HAWK_CACHE_GENERATION_BITS. 0: what is known
   /// of earlier walks counts for nothing, and nothing is learnt.
   std::uint32_t generation = 0;
+  /// What a probe of the kernel's has put in place of return addresses, 0 for none; and those, by where they were
+  /// stored.
+  std::uint64_t trampoline = 0;
+  std::map<std::uint64_t, std::uint64_t> replaced_returns = {};
 };
 
 /// How a walk ended.
@@ -55,6 +60,7 @@ class HostThread {
  private:
   friend HostWalk walk_on_host(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers,
                                std::uint32_t max_depth, hawk_unwind mode);
+  explicit HostThread(std::size_t cache_entries);
   std::unique_ptr<hawk_thread> thread_;
 };
 

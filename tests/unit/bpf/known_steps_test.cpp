@@ -164,9 +164,26 @@ TEST(KnownSteps, DoNotCountWithAnyOtherFramePointer) {
   expect_frames(world.learn(registers), {in(kFramed), in(kOutermost)});
   for (int bit = 0; bit < 64; ++bit) {
     const HostRegisters others{.pc = registers.pc, .sp = kLowest, .fp = registers.fp ^ 1ull << bit};
+    EXPECT_EQ(world.learn(registers).known_steps, 1u);
     const HostWalk walk = world.walk(others);
     EXPECT_NE(walk.end, HAWK_END_OUTERMOST) << bit;
     EXPECT_TRUE(is_same_stack(walk, world.walk_afresh(others))) << bit;
+  }
+}
+
+// A known step holds 32 bits of how far a frame reaches.
+TEST(KnownSteps, AreNoneOverFourGigabytes) {
+  World world(functions());
+  constexpr std::uint64_t kFar = std::uint64_t{1} << 32;
+  world.word(kLowest) = in(kOutermost);
+  const HostRegisters near{.pc = in(kFramedLess), .sp = kLowest, .fp = kLowest - 8};
+  for (const std::uint64_t fp : {near.fp + kFar, near.fp + 2 * kFar, near.fp - kFar, near.fp + (kFar << 8)}) {
+    const HostRegisters far{.pc = near.pc, .sp = near.sp, .fp = fp};
+    const HostWalk expected = world.walk_afresh(far);
+    EXPECT_EQ(expected.end, fp < near.fp ? HAWK_END_NO_PROGRESS : HAWK_END_UNREADABLE);
+    EXPECT_TRUE(is_same_stack(world.learn(far), expected));
+    expect_frames(world.learn(near), {near.pc, in(kOutermost)});
+    EXPECT_TRUE(is_same_stack(world.learn(far), expected));
   }
 }
 

@@ -1,6 +1,7 @@
 // Walks of one thread after the other over random stacks, by random rules: what a thread knows changes no walk.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 
@@ -77,8 +78,9 @@ TEST(RandomWalks, AreThoseOfANewThread) {
       HostRegisters registers = walk % 2 == 0 ? start : chance.registers(kFunctions);
       if (walk % 8 == 4) registers.fp = chance.stack();
       const std::uint32_t max_depth = 1 + static_cast<std::uint32_t>(chance.below(HAWK_MAX_FRAMES));
-      const HostWalk kept = world.walk(registers, max_depth);
-      ASSERT_TRUE(is_same_stack(kept, world.walk_afresh(registers, max_depth))) << i << ", " << walk;
+      const hawk_unwind mode = walk % 4 < 2 ? HAWK_UNWIND_CFI : HAWK_UNWIND_AUTO;
+      const HostWalk kept = world.walk(registers, max_depth, mode);
+      ASSERT_TRUE(is_same_stack(kept, world.walk_afresh(registers, max_depth, mode))) << i << ", " << walk;
       ASSERT_EQ(kept.hash, hash_of(kept));
       known += kept.known_steps;
       frames += kept.frames.size();

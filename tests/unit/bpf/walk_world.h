@@ -2,7 +2,6 @@
 
 /// Code, a stack and a thread that walks it, all made by hand, for tests of bpf/unwind.h.
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -51,27 +50,37 @@ class World {
     range.start = range.base = kCode;
     range.end = kCode + functions.size() * kFunctionBytes;
     range.row_count = static_cast<__u32>(rows_.size());
-    tables_ = {.ranges = {range}, .rows = rows_, .rules = rules_, .generation = tables_.generation + 1};
+    tables_.ranges = {range};
+    tables_.rows = rows_;
+    tables_.rules = rules_;
+    ++tables_.generation;
   }
   /// A generation that is said to be this one.
   void set_generation(std::uint32_t generation) { tables_.generation = generation; }
 
+  /// A probe's trampoline is at `trampoline`, and has taken the place of `pc` at `slot`.
+  void replace_return(std::uint64_t slot, std::uint64_t pc, std::uint64_t trampoline) {
+    word(slot) = tables_.trampoline = trampoline;
+    tables_.replaced_returns[slot] = pc;
+  }
+
   std::uint64_t& word(std::uint64_t address) { return words_.at((address - kStack) / sizeof(std::uint64_t)); }
-  void clear() { std::ranges::fill(words_, 0); }
 
   /// By the thread that has walked before.
-  HostWalk walk(const HostRegisters& registers, std::uint32_t max_depth = HAWK_MAX_FRAMES) {
-    return thread_.walk(tables_, memory(), registers, max_depth, HAWK_UNWIND_CFI);
+  HostWalk walk(const HostRegisters& registers, std::uint32_t max_depth = HAWK_MAX_FRAMES,
+                hawk_unwind mode = HAWK_UNWIND_CFI) {
+    return thread_.walk(tables_, memory(), registers, max_depth, mode);
   }
   /// By another.
-  HostWalk walk_afresh(const HostRegisters& registers, std::uint32_t max_depth = HAWK_MAX_FRAMES) const {
-    return walk_on_host(tables_, memory(), registers, max_depth, HAWK_UNWIND_CFI);
+  HostWalk walk_afresh(const HostRegisters& registers, std::uint32_t max_depth = HAWK_MAX_FRAMES,
+                       hawk_unwind mode = HAWK_UNWIND_CFI) const {
+    return walk_on_host(tables_, memory(), registers, max_depth, mode);
   }
   /// Until nothing is learnt any more: the first walk caches rules, the second learns steps.
-  HostWalk learn(const HostRegisters& registers) {
-    walk(registers);
-    walk(registers);
-    return walk(registers);
+  HostWalk learn(const HostRegisters& registers, hawk_unwind mode = HAWK_UNWIND_CFI) {
+    walk(registers, HAWK_MAX_FRAMES, mode);
+    walk(registers, HAWK_MAX_FRAMES, mode);
+    return walk(registers, HAWK_MAX_FRAMES, mode);
   }
 
  private:
