@@ -144,6 +144,7 @@ TEST(Unwind, GoesOutwardsOnly) {
   for (const std::int32_t offset : {0, -8, -64, 12, INT32_MIN, INT32_MAX}) {
     for (const hawk_rule_base base : {HAWK_BASE_SP, HAWK_BASE_FP}) {
       World world = world_with(special(HAWK_RULE_PLAIN, plain(base, offset), 0));
+      world.word(kLowest - 8) = in(kOutermost);
       const bool is_odd = offset % 8 != 0;
       expect_walks(world, at(in(kSpecial), kLowest), {in(kSpecial)},
                    is_odd                ? HAWK_END_UNSUPPORTED
@@ -220,6 +221,10 @@ TEST(Unwind, PutsBackTheReturnAddressThatAProbeHasReplaced) {
   const std::uint64_t end_of_small = kCode + (kSmall + 1) * kFunctionBytes;
   world.replace_return(kLowest + kFrame - 8, end_of_small, kTrampoline);
   expect_walks(world, at(in(kSmall) + 1), {in(kSmall) + 1, end_of_small, in(kOutermost)}, HAWK_END_OUTERMOST);
+  // A signal came before the probe did.
+  put_signal_frame(world, kLowest + 16 * kFrame, {.pc = kTrampoline, .sp = kLowest + kFrame, .fp = 0});
+  const HostRegisters handler{.pc = in(kSignal), .sp = kLowest + 16 * kFrame, .fp = 0};
+  expect_walks(world, handler, {in(kSignal), end_of_small, in(kOutermost)}, HAWK_END_OUTERMOST);
   // Nothing is known of one that lies there by chance.
   world.word(kLowest + 2 * kFrame - 8) = kTrampoline;
   expect_walks(world, at(in(kSmall) + 1), {in(kSmall) + 1, end_of_small, kTrampoline}, HAWK_END_NO_CODE);
