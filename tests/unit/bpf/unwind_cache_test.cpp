@@ -6,6 +6,8 @@
 #include <set>
 #include <vector>
 
+#include "bpf/stack_hash.h"
+
 namespace {
 
 class Cache {
@@ -66,6 +68,22 @@ TEST(UnwindCache, NeverTakesOneAddressForAnother) {
   }
 }
 
+// What makes two addresses differ is their product with the multiplier, and each of its bits is in the set or in the
+// tag, whatever generation has its bits beside.
+TEST(UnwindCache, KeepsEveryBitOfAnAddress) {
+  constexpr __u64 kAddress = 0x7f0012345678, kAddresses = __u64{1} << HAWK_ADDRESS_BITS;
+  static_assert(HAWK_CACHE_MULTIPLIER == HAWK_HASH_MULTIPLIER);
+  for (const __u32 generation : {1u, 0x7fffu, 0x8001u, 0xffffffffu}) {
+    Cache cache;
+    cache.put(kAddress, generation, 7);
+    EXPECT_EQ(cache.find(kAddress, generation), 7u);
+    for (int bit = 0; bit < HAWK_ADDRESS_BITS; ++bit) {
+      const __u64 other = (kAddress * HAWK_CACHE_MULTIPLIER ^ __u64{1} << bit) * HAWK_HASH_INVERSE % kAddresses;
+      EXPECT_EQ(cache.find(other, generation), 0u) << bit;
+    }
+  }
+}
+
 TEST(UnwindCache, HoldsNothingOfGenerationZero) {
   Cache cache;
   EXPECT_EQ(cache.find(0, 0), 0u);
@@ -77,6 +95,11 @@ TEST(UnwindCache, LeavesOutAddressesThatAreTooLong) {
   Cache cache;
   constexpr __u64 kLong = (__u64{1} << HAWK_ADDRESS_BITS) + 0x400000;
   cache.put(0x400000, 1, 9);
+  EXPECT_EQ(cache.find(kLong, 1), 0u);
+  __u64 beside = 0x400001;
+  while (set_of(beside) != set_of(0x400000)) ++beside;
+  cache.put(beside, 1, 8);
+  EXPECT_EQ(cache.find(0x400000, 1), 9u) << "in the second place";
   EXPECT_EQ(cache.find(kLong, 1), 0u);
   cache.put(kLong + 1, 1, 9);
   EXPECT_EQ(cache.find(0x400001, 1), 0u);

@@ -140,6 +140,17 @@ TEST(Unwind, ReliesOnNoRbpThatIsLost) {
   expect_walks(world, at(in(kSpecial), fp), {in(kSpecial), in(kSmall), in(kOutermost)}, HAWK_END_OUTERMOST);
 }
 
+// Not even where the stack is so low that an offset from 0 reaches it.
+TEST(Unwind, ReliesOnNoRbpThatIsLostBelowTwoGigabytes) {
+  constexpr std::uint64_t kLow = 0x10000;
+  World world({plain(HAWK_BASE_SP, kFrame, HAWK_FP_LOST), of_kind(HAWK_RULE_END),
+               plain(HAWK_BASE_FP, kLow + 8 + 2 * kFrame, HAWK_FP_AT_CFA, -16)},
+              kLow);
+  world.word(kLow + 8 + kFrame - 8) = in(kFramed);
+  world.word(kLow + 8 + 2 * kFrame - 8) = in(kOutermost);
+  expect_walks(world, {.pc = in(kSmall), .sp = kLow + 8, .fp = 0}, {in(kSmall), in(kFramed)}, HAWK_END_NO_PROGRESS);
+}
+
 TEST(Unwind, GoesOutwardsOnly) {
   for (const std::int32_t offset : {0, -8, -64, 12, INT32_MIN, INT32_MAX}) {
     for (const hawk_rule_base base : {HAWK_BASE_SP, HAWK_BASE_FP}) {

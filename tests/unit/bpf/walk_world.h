@@ -36,7 +36,10 @@ inline hawk_rule of_kind(hawk_rule_kind kind) { return rule_without_operands(sta
 /// Code of functions that have one rule each, and a stack.
 class World {
  public:
-  explicit World(const std::vector<hawk_rule>& functions) : words_(kStackWords) { change(functions); }
+  explicit World(const std::vector<hawk_rule>& functions, std::uint64_t stack = kStack)
+      : stack_(stack), words_(kStackWords) {
+    change(functions);
+  }
 
   /// From now on the functions have these rules, in a new generation.
   void change(const std::vector<hawk_rule>& functions) {
@@ -64,7 +67,7 @@ class World {
     tables_.replaced_returns[slot] = pc;
   }
 
-  std::uint64_t& word(std::uint64_t address) { return words_.at((address - kStack) / sizeof(std::uint64_t)); }
+  std::uint64_t& word(std::uint64_t address) { return words_.at((address - stack_) / sizeof(std::uint64_t)); }
 
   /// By the thread that has walked before.
   HostWalk walk(const HostRegisters& registers, std::uint32_t max_depth = HAWK_MAX_FRAMES,
@@ -85,7 +88,7 @@ class World {
 
  private:
   StackMemory memory() const {
-    return {.start = kStack,
+    return {.start = stack_,
             .bytes = {reinterpret_cast<const std::uint8_t*>(words_.data()), words_.size() * sizeof(std::uint64_t)}};
   }
 
@@ -93,6 +96,7 @@ class World {
   std::vector<hawk_row> rows_;
   std::vector<hawk_rule> rules_;
   HostTables tables_;
+  std::uint64_t stack_;
   std::vector<std::uint64_t> words_;
   HostThread thread_;
 };
