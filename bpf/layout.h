@@ -30,12 +30,16 @@
 
 /* Where live blocks are kept. */
 enum hawk_live_table {
-	HAWK_LIVE_HASH,           /* all in the map live_blocks */
+	HAWK_LIVE_HASH,           /* all in the map live_blocks, or in its reserve */
 	HAWK_LIVE_ARENA,          /* in the arena; in live_blocks what does not fit there */
 };
 
 /* Blocks that the live table can be asked to hold: 64 Mi. */
 #define HAWK_MAX_BLOCKS (64u << 20)
+/* Blocks in the first map of reserve_maps; each further one doubles the room there is. */
+#define HAWK_RESERVE_BLOCKS (1u << 14)
+/* As many as have room for HAWK_MAX_BLOCKS. */
+#define HAWK_RESERVE_MAPS 13
 
 /* Set by user space before the programs are loaded; constant from then on. */
 struct hawk_config {
@@ -91,6 +95,8 @@ struct hawk_state {
 	__u32 frees_moved;        /* some free is probed where its argument is no longer in its register */
 	__u32 overflowed;         /* the live table is an arena, and the hash map has been needed as well */
 	__u32 pages_asked;        /* user space has been woken to make pages, and has not answered */
+	__u32 reserves_used;      /* maps of reserve_maps, from the first on, that have ever held a block */
+	__u32 pad_0;
 	__u64 direct_map;         /* where the kernel has all memory; 0: not found */
 	__u32 threads_in_storage; /* some threads have their state in task storage */
 	__u32 code_generation;    /* of what was said about code: cached rules hold for one only */

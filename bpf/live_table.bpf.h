@@ -9,6 +9,7 @@
 
 #define HAWK_ENOENT 2
 #define HAWK_E2BIG 7
+#define HAWK_ENOMEM 12
 #define HAWK_EEXIST 17
 
 #define HAWK_DELETE_ATTEMPTS 8
@@ -56,23 +57,57 @@ static __always_inline void book_untraced_free(void)
 /* -------------------------------------------------------------------------------------------------- in the hash map */
 
 /* The copy comes first: an element may belong to another key as soon as it is deleted. */
-static __always_inline bool hash_take(__u64 address, struct hawk_block *taken)
+static __always_inline bool take_from(void *map, __u64 key, struct hawk_block *taken)
 {
-	__u64 key = live_key(address);
-	struct hawk_block *found = bpf_map_lookup_elem(&live_blocks, &key);
+	struct hawk_block *found = bpf_map_lookup_elem(map, &key);
 
 	if (!found)
 		return false;
 	*taken = *found;
 	/* Since 6.15 the kernel gives a lock up that takes too long, as it may on a virtual CPU that is not scheduled. */
 	for (int attempt = 0; attempt < HAWK_DELETE_ATTEMPTS; attempt++) {
-		long error = bpf_map_delete_elem(&live_blocks, &key);
+		long error = bpf_map_delete_elem(map, &key);
 
 		if (!error || error == -HAWK_ENOENT)
 			return !error;
 	}
 	count_loss(HAWK_LOSS_LIVE_TABLE_ERROR);
 	return false;
+}
+
+/* An arena has no reserve: its blocks are spilled with preemption disabled, where functions that are not static cannot be
+ * called. */
+static __always_inline bool has_reserve(void)
+{
+	return !hawk_has_arena();
+}
+
+/* The functions of the reserve are not static: the verifier checks them once each, and not wherever they are called. */
+__noinline int reserve_take(__u64 address, struct hawk_block *taken)
+{
+	__u64 key = live_key(address);
+	__u32 used = state.reserves_used;
+
+	if (!taken)
+		return 0;
+	for (__u32 i = 0; i < HAWK_RESERVE_MAPS && i < used; i++) {
+		__u32 number = used - 1 - i;
+		void *map = bpf_map_lookup_elem(&reserve_maps, &number);
+
+		if (map && take_from(map, key, taken))
+			return 1;
+	}
+	return 0;
+}
+
+static __always_inline bool hash_take(__u64 address, struct hawk_block *taken)
+{
+	if (take_from(&live_blocks, live_key(address), taken))
+		return true;
+	if (!has_reserve() || !state.reserves_used)
+		return false;
+	*taken = (struct hawk_block){}; /* up to 6.2 functions are given initialized memory only */
+	return reserve_take(address, taken);
 }
 
 /* Retires a block whose free went by unseen: its address has been handed out again. */
@@ -82,19 +117,66 @@ static __always_inline void retire_stale(const struct hawk_block *stale)
 	count_loss(HAWK_LOSS_LIVE_OVERWRITTEN);
 }
 
+/* Into a map of the reserve that is in use, the newest that has room. What stands for this address anywhere is retired. */
+__noinline int reserve_insert(__u64 address, const struct hawk_block *block)
+{
+	__u64 key = live_key(address);
+	__u32 used = state.reserves_used;
+	struct hawk_block copy;
+
+	if (!block)
+		return 0;
+	if (hash_take(address, &copy))
+		retire_stale(&copy);
+	copy = *block; /* up to 6.2 maps take nothing that a function was given */
+	for (__u32 i = 0; i < HAWK_RESERVE_MAPS && i < used; i++) {
+		__u32 number = used - 1 - i;
+		void *map = bpf_map_lookup_elem(&reserve_maps, &number);
+
+		if (map && !bpf_map_update_elem(map, &key, &copy, BPF_NOEXIST))
+			return 1;
+	}
+	return 0;
+}
+
+/* Into the next map of the reserve. Whoever is the first there asks user space for another. */
+__noinline int reserve_open(__u64 address, const struct hawk_block *block)
+{
+	__u64 key = live_key(address), nothing = 0;
+	__u32 number = state.reserves_used;
+	void *map = bpf_map_lookup_elem(&reserve_maps, &number);
+
+	if (!map || !block)
+		return 0;
+	struct hawk_block copy = *block;
+
+	if (bpf_map_update_elem(map, &key, &copy, BPF_NOEXIST))
+		return 0;
+	if (__sync_val_compare_and_swap(&state.reserves_used, number, number + 1) == number)
+		bpf_ringbuf_output(&reserve_wakeups, &nothing, sizeof(nothing), BPF_RB_FORCE_WAKEUP);
+	return 1;
+}
+
+/* A reserve that is in use comes first: its memory is there already, and to be refused some takes microseconds. */
 static __always_inline bool hash_insert(__u64 address, const struct hawk_block *block)
 {
 	__u64 key = live_key(address);
+
+	if (has_reserve() && state.reserves_used && reserve_insert(address, block))
+		return true;
 	long error = bpf_map_update_elem(&live_blocks, &key, block, BPF_NOEXIST);
 
 	if (error == -HAWK_EEXIST) {
 		struct hawk_block stale;
 
-		if (hash_take(address, &stale))
+		if (take_from(&live_blocks, key, &stale))
 			retire_stale(&stale);
 		error = bpf_map_update_elem(&live_blocks, &key, block, BPF_NOEXIST);
 	}
 	if (!error)
+		return true;
+	/* If the next map is not there yet, another thread may have been the first in the one before it a moment ago. */
+	if (has_reserve() && error == -HAWK_ENOMEM && (reserve_open(address, block) || reserve_insert(address, block)))
 		return true;
 	count_loss(error == -HAWK_E2BIG ? HAWK_LOSS_LIVE_TABLE_FULL : HAWK_LOSS_LIVE_TABLE_ERROR);
 	return false;

@@ -12,13 +12,38 @@ const volatile struct hawk_config settings = {};
 struct hawk_state state __attribute__((aligned(64))) = { .next_stack = HAWK_FIRST_STACK };
 
 /* The live table, or with HAWK_LIVE_ARENA what the arena cannot take: epoch << HAWK_EPOCH_SHIFT | address -> block. Written
- * by programs only. Preallocated, because memory allocated at need may be refused. Full: LIVE_TABLE_FULL, the block is not kept nor counted as allocated. */
+ * by programs only. Its memory comes with the blocks, but without waiting for any: if it is refused, the block goes to the
+ * reserve. Full: LIVE_TABLE_FULL, the block is not kept nor counted as allocated. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u64);
 	__type(value, struct hawk_block);
 	__uint(max_entries, 1024);
 } live_blocks SEC(".maps");
+
+/* With HAWK_LIVE_HASH: blocks for which live_blocks was refused memory, in preallocated maps. A machine that is short of it
+ * refuses, and always a cgroup at its limit, even if all it holds is page cache that could go. User space, which can wait
+ * until the kernel has made room, adds the next map as soon as the last one is used. Full too: LIVE_TABLE_ERROR. */
+struct hawk_reserve_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(key_size, sizeof(__u64));
+	__uint(value_size, sizeof(struct hawk_block)); /* its type would be a mere forward declaration here */
+	__uint(max_entries, 1);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);
+	__uint(max_entries, HAWK_RESERVE_MAPS);
+	__array(values, struct hawk_reserve_map);
+} reserve_maps SEC(".maps");
+
+/* What wakes user space up to add a map. One entry for each. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} reserve_wakeups SEC(".maps");
 
 /* Stripe of this CPU * settings.max_stacks + stack number -> counters. Programs add, user space reads through a mapping.
  * Never full: its size follows from max_stacks. */

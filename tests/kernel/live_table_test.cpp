@@ -1,9 +1,16 @@
-// A live table that is too small: what does not fit is counted, and everything adds up all the same.
+// A live table that is too small, where what does not fit is counted and everything adds up all the same; and one that
+// is refused memory.
 #include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
 
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/memory_cgroup.h"
+#include "tests/support/scratch_directory.h"
 
 namespace hawk {
 namespace {
@@ -55,8 +62,44 @@ void trace_too_many(Way way, const std::vector<std::string>& options, std::uint6
 KERNEL_TEST_ON(live_table, arena_full, kArenaWays) { trace_too_many(way, {"--max-blocks", "1000"}, 5000); }
 
 KERNEL_TEST(live_table, max_memory_reached) {
-  const std::uint64_t bytes = least_memory(way, "1000") + 100'000;
+  const std::uint64_t bytes = least_memory(way, "1000") + 160'000;
   trace_too_many(way, {"--max-stacks", "1000", "--max-memory", std::to_string(bytes)}, 900);
+}
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+/// Has the kernel read that many bytes of a new file, all of which stay in its page cache for us.
+void fill_page_cache(const ScratchDirectory& directory, std::uint64_t bytes) {
+  const std::string path = directory.path("hole");
+  std::ofstream{path};  // NOLINT(bugprone-unused-raii): creates it
+  std::filesystem::resize_file(path, bytes);
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 65536> buffer{};
+  while (file.read(buffer.data(), buffer.size())) {
+  }
+}
+
+/// hawktrace in a cgroup at its limit, which holds page cache mostly: what programs ask for is refused, always, while
+/// those who can wait find room. A million blocks are kept all the same.
+KERNEL_TEST_ON(live_table, memory_refused_to_programs, kHashWays) {
+  LedgerProgram program({.program = "grow_and_shrink"});
+  const ScratchDirectory directory;
+  const MemoryCgroup cgroup;
+  cgroup.enter();
+  Trace trace = Trace::attach(program.pid(), way, {"--verbose"});
+  cgroup.limit(cgroup.usage() + 200 * kMiB);
+  fill_page_cache(directory, 300 * kMiB);
+  cgroup.leave();
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  expect_equal(report, ledger);
+  EXPECT_TRUE(report.exact);
+  const std::string errors = trace.process().errors();
+  EXPECT_NE(errors.find("blocks in reserve: room for "), std::string::npos);
+  EXPECT_EQ(errors.find("blocks in reserve: room for 0 was needed"), std::string::npos)
+      << "programs were refused memory";
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target lives on";
 }
 
 }  // namespace

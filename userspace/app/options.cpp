@@ -142,9 +142,9 @@ constexpr ValueOption kValueOptions[] = {
      "where the kernel keeps live blocks: auto, arena (Linux\n6.10) or hash (default auto: the arena if there is one)",
      [](Options& o, OptionValue v) { return set_choice(o.live_table, v, kLiveTables); }},
     {"--max-blocks", "N", kTracingGroup,
-     "live blocks that can be held, 1 to 67108864 (default:\n67108864 in an arena, which grows with them; 1048576\nin "
-     "a hash map, "
-     "which does not)",
+     "live blocks that can be held, 1 to 67108864 (default:\n67108864 in an arena, 1048576 in a hash map; "
+     "either\ntakes "
+     "memory as it fills)",
      [](Options& o, OptionValue v) { return set_number(o.max_blocks, v, 1, kMaxBlocks); }},
     {"--max-stacks", "N", kTracingGroup, "distinct stacks that can be held, 16 to 1000000\n(default 131072)",
      [](Options& o, OptionValue v) { return set_number(o.max_stacks, v, kMinStacks, kMaxStacks); }},

@@ -16,7 +16,7 @@ constexpr std::uint64_t kEpochBits = 0xff;
 
 std::uint64_t epoch_of(__u64 key) { return key >> HAWK_EPOCH_SHIFT; }
 
-/// Calls `visit` with every entry of the live table, a batch at a time.
+/// Calls `visit` with every entry of a hash map, a batch at a time.
 Result<void> for_each_block(int fd, const std::function<void(__u64, const hawk_block&)>& visit) {
   std::vector<__u64> keys(16384);
   std::vector<hawk_block> blocks(keys.size());
@@ -65,9 +65,11 @@ Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps,
     sum.count += 1;
   };
   for_each_slot(blocks.arena, drained.exec_epoch, add);
-  HAWK_TRY_VOID(for_each_block(blocks.hash_fd, [&](__u64 key, const hawk_block& block) {
-    if (epoch_of(key) == (drained.exec_epoch & kEpochBits)) add(block.stack, block.size_bytes);
-  }));
+  for (const int fd : blocks.hash_fds) {
+    HAWK_TRY_VOID(for_each_block(fd, [&](__u64 key, const hawk_block& block) {
+      if (epoch_of(key) == (drained.exec_epoch & kEpochBits)) add(block.stack, block.size_bytes);
+    }));
+  }
   Pending missing;
   for (const StackCounters& stack : drained.counters) {
     const std::uint32_t number = static_cast<std::uint32_t>(stack.id);
@@ -83,12 +85,14 @@ Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps,
   return all_known && missing == pending_on(maps, HAWK_IN_HAND);
 }
 
-Result<void> drop_old_epochs(int live_blocks_fd, std::uint32_t current_epoch) {
-  std::vector<__u64> old;
-  HAWK_TRY_VOID(for_each_block(live_blocks_fd, [&](__u64 key, const hawk_block&) {
-    if (epoch_of(key) != (current_epoch & kEpochBits)) old.push_back(key);
-  }));
-  for (const __u64 key : old) bpf_map_delete_elem(live_blocks_fd, &key);
+Result<void> drop_old_epochs(const std::vector<int>& hash_fds, std::uint32_t current_epoch) {
+  for (const int fd : hash_fds) {
+    std::vector<__u64> old;
+    HAWK_TRY_VOID(for_each_block(fd, [&](__u64 key, const hawk_block&) {
+      if (epoch_of(key) != (current_epoch & kEpochBits)) old.push_back(key);
+    }));
+    for (const __u64 key : old) bpf_map_delete_elem(fd, &key);
+  }
   return {};
 }
 

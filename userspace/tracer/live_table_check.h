@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "bpf/live_bucket.h"
 #include "userspace/base/result.h"
@@ -11,8 +12,8 @@ namespace hawk {
 
 /// The live table.
 struct LiveBlocks {
-  int hash_fd = -1;                            ///< the map live_blocks
-  std::span<const hawk_live_page> arena = {};  ///< empty: the hash map holds all
+  std::vector<int> hash_fds = {};              ///< the map live_blocks and its reserve
+  std::span<const hawk_live_page> arena = {};  ///< empty: the hash maps hold all
 };
 
 /// Whether the invariant holds: for each stack, allocated - freed is the sum over the live table, but for the blocks
@@ -23,6 +24,6 @@ Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps,
 
 /// Removes the blocks of programs that the target has replaced, so that they take no room from the current one's.
 /// Safe while tracing: programs use the keys of the current epoch only.
-Result<void> drop_old_epochs(int live_blocks_fd, std::uint32_t current_epoch);
+Result<void> drop_old_epochs(const std::vector<int>& hash_fds, std::uint32_t current_epoch);
 
 }  // namespace hawk

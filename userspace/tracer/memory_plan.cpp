@@ -34,9 +34,13 @@ constexpr std::uint32_t kMaxStripes = 16;
 constexpr std::uint32_t kBlocksPerOverflow = 256;
 constexpr std::uint32_t kOverflowLeast = 1024;
 constexpr std::uint32_t kHashBlocksByDefault = 1U << 20;
-/// What a preallocated hash map takes per entry (measured, 16-byte values): the element, its bucket and its place in
-/// the free list.
-constexpr std::uint64_t kHashEntryBytes = 88;
+/// What an entry of live_blocks takes at most: 96 bytes for the element, the kernel's note whose it is, and one to two
+/// buckets of 16 bytes (measured: 113 with one).
+constexpr std::uint64_t kHashEntryBytes = 136;
+/// The same, preallocated, of reserve_maps.
+constexpr std::uint64_t kReserveEntryBytes = 104;
+/// Where memory is bounded, so many blocks have room for one in reserve. Elsewhere all have.
+constexpr std::uint32_t kBlocksPerReserved = 4;
 
 std::uint64_t whole_segments(std::uint64_t frames) {
   return (frames + HAWK_SEGMENT_FRAMES - 1) / HAWK_SEGMENT_FRAMES * HAWK_SEGMENT_FRAMES;
@@ -76,9 +80,12 @@ void plan_frames(const MemoryWishes& wishes, MemoryPlan& plan) {
 }
 
 Result<void> plan_hash(const MemoryWishes& wishes, MemoryPlan& plan) {
-  const std::uint64_t bytes = HAWK_TRY(bytes_for_blocks(wishes, plan, kHashEntryBytes));
+  constexpr std::uint64_t kBytes = kHashEntryBytes + kReserveEntryBytes / kBlocksPerReserved;
+  const std::uint64_t bytes = HAWK_TRY(bytes_for_blocks(wishes, plan, kHashEntryBytes + kReserveEntryBytes));
   plan.hash_blocks = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(wishes.max_blocks.value_or(kHashBlocksByDefault), bytes / kHashEntryBytes));
+      std::clamp<std::uint64_t>(bytes / kBytes, 1, wishes.max_blocks.value_or(kHashBlocksByDefault)));
+  plan.reserve_blocks =
+      wishes.max_memory_bytes ? std::max(1U, plan.hash_blocks / kBlocksPerReserved) : plan.hash_blocks;
   return {};
 }
 

@@ -62,8 +62,6 @@ void configure_live_table(hawktrace& skeleton, LiveTable table, const MemoryPlan
   }
   bpf_map__set_max_entries(skeleton.maps.live_blocks, plan.hash_blocks);
   if (!arena) return;
-  // Seldom used: its memory shall come only when it is.
-  bpf_map__set_map_flags(skeleton.maps.live_blocks, BPF_F_NO_PREALLOC);
   bpf_map__set_max_entries(skeleton.maps.arena, HAWK_ARENA_LIVE_PAGE + plan.arena_pages);
   bpf_map__set_map_extra(skeleton.maps.arena, HAWK_ARENA_USER_ADDRESS);
 }

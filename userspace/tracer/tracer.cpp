@@ -24,6 +24,7 @@
 #include "userspace/base/log.h"
 #include "userspace/base/owned.h"
 #include "userspace/tracer/arena_memory.h"
+#include "userspace/tracer/block_reserve.h"
 #include "userspace/tracer/code_tables.h"
 #include "userspace/tracer/drain.h"
 #include "userspace/tracer/frame_store.h"
@@ -102,11 +103,13 @@ struct Tracer::Impl {
   Skeleton throwing;  ///< see load_throwing_programs; loaded when it is needed
   KernelMaps maps;
   std::unique_ptr<FrameStore> frames;
+  std::unique_ptr<BlockReserve> reserve;
   std::optional<ArenaMemory> arena;
   std::optional<CodeTables> code;
   WakeupRing wakeups;
   bool memory_refused = false;
   bool frames_refused = false;
+  bool reserve_refused = false;
   Drain drain;
   std::uint32_t cleaned_epoch = 0;
   std::uint32_t files_with_free = 0;
@@ -143,6 +146,21 @@ struct Tracer::Impl {
                                        plan.arena_pages, *maps.state));
     wakeups = HAWK_TRY(open_wakeups(bpf_map__fd(skeleton->maps.wakeups)));
     return {};
+  }
+
+  Result<void> open_reserve() {
+    reserve = HAWK_TRY(BlockReserve::make({.maps_fd = bpf_map__fd(skeleton->maps.reserve_maps),
+                                           .wakeups_fd = bpf_map__fd(skeleton->maps.reserve_wakeups),
+                                           .state = maps.state},
+                                          plan.reserve_blocks));
+    return {};
+  }
+
+  /// All maps that have blocks as live_blocks has them.
+  std::vector<int> block_map_fds() const {
+    std::vector<int> fds = reserve ? reserve->map_fds() : std::vector<int>{};
+    fds.push_back(bpf_map__fd(skeleton->maps.live_blocks));
+    return fds;
   }
 
   Result<void> open_frames() {
@@ -210,7 +228,7 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
   impl->maps = HAWK_TRY(map_arrays(*impl->skeleton, impl->skeleton->rodata->settings));
   find_direct_map(bpf_program__fd(impl->skeleton->progs.find_direct_map), *impl->maps.state);
   HAWK_TRY_VOID(impl->open_frames());
-  if (impl->table == LiveTable::kArena) HAWK_TRY_VOID(impl->open_arena());
+  HAWK_TRY_VOID(impl->table == LiveTable::kArena ? impl->open_arena() : impl->open_reserve());
   auto& memory = *impl->skeleton->bss;
   impl->code.emplace(CodeTables::Memory{.segments_fd = bpf_map__fd(impl->skeleton->maps.row_segments),
                                         .known_files_fd = bpf_map__fd(impl->skeleton->maps.known_files),
@@ -256,6 +274,7 @@ void Tracer::set_module_base(std::uint32_t module, std::uint64_t base) {
 
 Result<void> Tracer::reserve_unwind_rows(std::uint64_t rows) {
   impl_->frames->start();
+  if (impl_->reserve) impl_->reserve->start();
   return impl_->code->reserve_rows(rows);
 }
 
@@ -297,6 +316,7 @@ void Tracer::set_allocator_ranges(const std::vector<AddressRange>& ranges) {
 
 void Tracer::enable() {
   impl_->frames->wait_until_open();
+  if (impl_->reserve) impl_->reserve->wait_until_open();
   __atomic_store_n(&impl_->maps.state->enabled, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -306,6 +326,10 @@ void Tracer::tend() {
   if (impl_->frames->is_refused_memory() && !impl_->frames_refused) {
     impl_->frames_refused = true;
     log_warning("the kernel has no memory for more frames: stacks that do not fit are counted as lost");
+  }
+  if (impl_->reserve && impl_->reserve->is_refused_memory() && !impl_->reserve_refused) {
+    impl_->reserve_refused = true;
+    log_warning("the kernel has no memory for more blocks: those that do not fit are counted as lost");
   }
   if (!impl_->arena) return;
   ring_buffer__consume(impl_->wakeups.get());
@@ -320,7 +344,7 @@ std::uint64_t Tracer::min_block_bytes() const { return impl_->options.min_block_
 Drained Tracer::drain() {
   Drained drained = impl_->drain.read(impl_->maps);
   if (drained.exec_epoch != impl_->cleaned_epoch) {
-    const Result<void> dropped = drop_old_epochs(bpf_map__fd(impl_->skeleton->maps.live_blocks), drained.exec_epoch);
+    const Result<void> dropped = drop_old_epochs(impl_->block_map_fds(), drained.exec_epoch);
     if (!dropped) log_warning(dropped.error().what);
     impl_->cleaned_epoch = drained.exec_epoch;
   }
@@ -338,12 +362,14 @@ void Tracer::stop() {
   impl_->tracepoints.clear();
   log_verbose(fmt::format("frames: {} stored; there was always room for {} more", impl_->maps.state->next_frame,
                           impl_->frames->least_room()));
+  if (impl_->reserve)
+    log_verbose(fmt::format("blocks in reserve: room for {} was needed", impl_->reserve->room_used()));
   // No call can return any more: what is still counted as nested in an open one was hidden by it.
   count_loss(HAWK_LOSS_HIDDEN_CALL, pending_on(impl_->maps, HAWK_NESTED).count);
 }
 
 Result<bool> Tracer::verify(const Drained& drained) {
-  return live_table_agrees({.hash_fd = bpf_map__fd(impl_->skeleton->maps.live_blocks),
+  return live_table_agrees({.hash_fds = impl_->block_map_fds(),
                             .arena = impl_->arena ? impl_->arena->live_pages() : std::span<const hawk_live_page>{}},
                            impl_->maps, drained);
 }

@@ -33,6 +33,18 @@ MemoryPlan plan_of(const MemoryWishes& wishes, LiveTable table, std::uint32_t cp
   return {};
 }
 
+/// The same with the note whose it is, and its bucket in a table whose buckets are a power of two; and of an entry of
+/// the reserve, made beforehand.
+constexpr std::uint64_t kHashEntryBytes = 104;
+constexpr std::uint64_t kReserveEntryBytes = 72;
+constexpr std::uint64_t kBucketBytes = 16;
+
+/// What a hash table of blocks takes at its fullest.
+std::uint64_t bytes_of_hash(const MemoryPlan& plan) {
+  return plan.hash_blocks * kHashEntryBytes + plan.reserve_blocks * kReserveEntryBytes +
+         (std::bit_ceil(plan.hash_blocks) + std::bit_ceil(plan.reserve_blocks)) * kBucketBytes;
+}
+
 /// What the tables take beside live blocks.
 std::uint64_t bytes_of_stacks(const MemoryPlan& plan) {
   return plan.stacks * (std::uint64_t{plan.counter_stripes} * sizeof(hawk_counters) + sizeof(hawk_stack_record)) +
@@ -60,6 +72,16 @@ TEST(MemoryPlan, HashByDefaultHoldsAMillionBlocks) {
   const MemoryPlan plan = plan_of(wishes(), LiveTable::kHash);
   EXPECT_EQ(plan.hash_blocks, 1U << 20);
   EXPECT_EQ(plan.arena_pages, 0U);
+  EXPECT_EQ(plan.reserve_blocks, plan.hash_blocks) << "all of them may be refused memory";
+}
+
+TEST(MemoryPlan, OnlyTheHashHasAReserve) {
+  for (const std::uint64_t bytes : {128 * kMiB, 1024 * kMiB}) {
+    EXPECT_EQ(plan_of(wishes_within(bytes), LiveTable::kArena).reserve_blocks, 0U);
+    const MemoryPlan hash = plan_of(wishes_within(bytes), LiveTable::kHash);
+    EXPECT_EQ(hash.reserve_blocks, hash.hash_blocks / 4) << "where memory is bounded";
+  }
+  EXPECT_EQ(plan_of(wishes_within(least_memory(LiveTable::kHash, 1000), 1000), LiveTable::kHash).reserve_blocks, 1U);
 }
 
 TEST(MemoryPlan, StacksHaveTheirNumbersIndexAndFrames) {
@@ -154,7 +176,7 @@ TEST(MemoryPlan, MaxMemoryIsKept) {
       EXPECT_LE(bytes_of_stacks(arena) + arena.arena_pages * HAWK_ARENA_PAGE_BYTES, bytes);
       EXPECT_LE(arena.hash_blocks, std::max<std::uint64_t>(1024, arena.arena_pages * HAWK_PAGE_SLOTS / 128));
       const MemoryPlan hash = plan_of(wishes_within(bytes), LiveTable::kHash, cpus);
-      EXPECT_LE(bytes_of_stacks(hash) + hash.hash_blocks * std::uint64_t{80}, bytes);
+      EXPECT_LE(bytes_of_stacks(hash) + bytes_of_hash(hash), bytes);
     }
   }
 }
@@ -164,7 +186,7 @@ TEST(MemoryPlan, MaxMemoryIsUsed) {
   const MemoryPlan arena = plan_of(wishes_within(bytes), LiveTable::kArena);
   EXPECT_GT(bytes_of_stacks(arena) + (arena.arena_pages + 1) * HAWK_ARENA_PAGE_BYTES, bytes);
   const MemoryPlan hash = plan_of(wishes_within(bytes), LiveTable::kHash);
-  EXPECT_TRUE(hash.hash_blocks == 1U << 20 || bytes_of_stacks(hash) + hash.hash_blocks * std::uint64_t{100} > bytes);
+  EXPECT_TRUE(hash.hash_blocks == 1U << 20 || bytes_of_stacks(hash) + bytes_of_hash(hash) > bytes * 3 / 4);
 }
 
 TEST(MemoryPlan, WhicheverOfTheTwoLimitsIsLowerHolds) {
