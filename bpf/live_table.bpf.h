@@ -88,7 +88,7 @@ __noinline int reserve_take(__u64 address, struct hawk_block *taken)
 	__u64 key = live_key(address);
 	__u32 used = state.reserves_used;
 
-	if (!taken)
+	if (!has_reserve() || !taken)
 		return 0;
 	for (__u32 i = 0; i < HAWK_RESERVE_MAPS && i < used; i++) {
 		__u32 number = used - 1 - i;
@@ -124,7 +124,7 @@ __noinline int reserve_insert(__u64 address, const struct hawk_block *block)
 	__u32 used = state.reserves_used;
 	struct hawk_block copy;
 
-	if (!block)
+	if (!has_reserve() || !block)
 		return 0;
 	if (hash_take(address, &copy))
 		retire_stale(&copy);
@@ -144,13 +144,13 @@ __noinline int reserve_open(__u64 address, const struct hawk_block *block)
 {
 	__u64 key = live_key(address), nothing = 0;
 	__u32 number = state.reserves_used;
-	void *map = bpf_map_lookup_elem(&reserve_maps, &number);
 
-	if (!map || !block)
+	if (!has_reserve() || !block)
 		return 0;
+	void *map = bpf_map_lookup_elem(&reserve_maps, &number);
 	struct hawk_block copy = *block;
 
-	if (bpf_map_update_elem(map, &key, &copy, BPF_NOEXIST))
+	if (!map || bpf_map_update_elem(map, &key, &copy, BPF_NOEXIST))
 		return 0;
 	if (__sync_val_compare_and_swap(&state.reserves_used, number, number + 1) == number)
 		bpf_ringbuf_output(&reserve_wakeups, &nothing, sizeof(nothing), BPF_RB_FORCE_WAKEUP);

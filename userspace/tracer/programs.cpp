@@ -56,6 +56,8 @@ void configure_live_table(hawktrace& skeleton, LiveTable table, const MemoryPlan
   const bool arena = table == LiveTable::kArena;
   bpf_map__set_autocreate(skeleton.maps.arena, arena);
   bpf_map__set_autocreate(skeleton.maps.wakeups, arena);
+  bpf_map__set_autocreate(skeleton.maps.reserve_maps, !arena);
+  bpf_map__set_autocreate(skeleton.maps.reserve_wakeups, !arena);
   for (bpf_program* program :
        {skeleton.progs.arena_make_pages, skeleton.progs.arena_free_pages, skeleton.progs.arena_shrink}) {
     bpf_program__set_autoload(program, arena);
