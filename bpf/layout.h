@@ -96,7 +96,6 @@ struct hawk_state {
 	__u32 overflowed;         /* the live table is an arena, and the hash map has been needed as well */
 	__u32 pages_asked;        /* user space has been woken to make pages, and has not answered */
 	__u32 reserves_used;      /* maps of reserve_maps, from the first on, that have ever held a block */
-	__u32 pad_0;
 	__u64 direct_map;         /* where the kernel has all memory; 0: not found */
 	__u32 threads_in_storage; /* some threads have their state in task storage */
 	__u32 code_generation;    /* of what was said about code: cached rules hold for one only */
