@@ -150,7 +150,7 @@ int BPF_PROG(process_exec)
 	state.allocators_low = 0;
 	// No range holds any more, and no cached rule.
 	state.code_ranges = ((state.code_ranges >> HAWK_RANGES_VERSION_SHIFT) + 1) << HAWK_RANGES_VERSION_SHIFT;
-	__sync_fetch_and_add(&state.code_generation, 1);
+	hawk_begin_generation(&state.used_ranges, hawk_used_turn(&state.used_ranges));
 	__sync_fetch_and_add(&state.exec_epoch, 1);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "bpf/types.h"
 #include "bpf/unwind_ends.h"
 #include "bpf/unwind_layout.h"
+#include "bpf/used_ranges.h"
 
 /* Deepest stack that can be recorded; --stack-depth lowers it. */
 #define HAWK_MAX_FRAMES 256
@@ -83,9 +84,6 @@ struct hawk_frameless_rule {
 };
 #define HAWK_RBP_UNCHANGED 0xffffffffu
 
-/* Ranges that are looked at again when mappings have changed. A stack passes through three to ten files. */
-#define HAWK_MAX_USED_RANGES 64u
-
 /* Written by programs and by user space while tracing. What is written often stands on cache lines of its own. */
 struct hawk_state {
 	__u32 enabled;            /* 0: nothing is booked any more */
@@ -98,10 +96,10 @@ struct hawk_state {
 	__u32 reserves_used;      /* maps of reserve_maps, from the first on, that have ever held a block */
 	__u64 direct_map;         /* where the kernel has all memory; 0: not found */
 	__u32 threads_in_storage; /* some threads have their state in task storage */
-	__u32 code_generation;    /* of what was said about code: cached rules hold for one only */
+	__u32 cache_cleared;      /* generation in which user space has cleared the cache of rules: see hawk_may_cache */
 	__u64 code_ranges;        /* see HAWK_RANGES_HALF */
 	__u64 settled_version;    /* of the mappings, for which the ranges in use have been found to hold; 0: none */
-	__u32 code_ranges_stale;  /* some range no longer holds: user space shall read the mappings again */
+	__u32 code_ranges_stale;  /* user space shall read the mappings again and tell of the ranges */
 	__u32 pad_1;
 	struct hawk_frameless_module frameless[HAWK_MAX_FRAMELESS_MODULES];
 	__u64 allocators_low;     /* from the first of allocator_ranges to the end of the last; 0: not all are known */
@@ -109,8 +107,7 @@ struct hawk_state {
 	__u32 allocator_range_count; /* 0: not all of them are known */
 	__u32 pad_3;
 	struct hawk_range allocator_ranges[HAWK_MAX_ALLOCATOR_RANGES];
-	__u32 used_range_count __attribute__((aligned(64))); /* more than HAWK_MAX_USED_RANGES: not all are in the list */
-	__u32 used_ranges[HAWK_MAX_USED_RANGES]; /* indexes of ranges that rules were taken from */
+	struct hawk_used_ranges used_ranges __attribute__((aligned(64)));
 	__u64 unwind_misses;      /* look-ups of rules that the cache did not have */
 	__u64 next_frame __attribute__((aligned(64)));         /* first unused one of frame_segments */
 	__u64 frames_ready;       /* that there is room for; raised by user space */

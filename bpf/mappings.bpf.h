@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Do the code ranges that user space has told of still hold?
- *
- * The kernel counts the changes of a process's mappings (mm->mm_lock_seq, since 6.4): as long as that number stands still, what
- * was found to hold does. Once it has moved, every range in use is looked at again. User space hears of a new mapping a
- * moment after it was made, and of one that is gone not at all; both would be too late.
- *
- * Code that a frame of the current thread will return to is not unmapped meanwhile, by no program that lives: it is enough to
- * look when the walk begins. */
+/* What the kernel has mapped where, and when that has changed (mm->mm_lock_seq, since 6.4): what code_ranges.h asks. */
 #ifndef HAWKTRACE_MAPPINGS_BPF_H
 #define HAWKTRACE_MAPPINGS_BPF_H
 
@@ -15,7 +8,14 @@
 #include "bpf/direct_memory.bpf.h"
 #include "bpf/maps.bpf.h"
 
-#define HAWK_EBUSY 16
+static __always_inline __u64 hawk_mappings_version(const struct hawk_thread *thread);
+int hawk_range_holds(__u32 index);
+int hawk_search_rows(const struct hawk_code_range *range, __u64 address);
+int hawk_search_elsewhere(__u64 address, __u32 generation);
+
+#define HAWK_GLOBAL __noinline
+#include "bpf/code_ranges.h"
+
 /* How often the kernel is asked while another thread is changing mappings, which it does in some microseconds. */
 #define HAWK_MAPPING_ATTEMPTS 64
 
@@ -41,9 +41,6 @@ static __always_inline __u64 find_mappings_version(void)
 	return 0;
 }
 
-/* Loaded where it is written, and as often. */
-#define HAWK_READ_ONCE(place) (*(const volatile typeof(place) *)&(place))
-
 /* On kernels before 6.4: what changes whenever code that has run is unmapped. Its pages are there, and to take them away the
  * kernel flushes the TLB, which it counts; but not of pages that it had swapped out before. */
 static __noinline __u32 substitute_version(void)
@@ -57,11 +54,8 @@ static __noinline __u32 substitute_version(void)
 	       BPF_CORE_READ(mm, context.tlb_gen.counter);
 }
 
-/* Changes with the mappings, and with what user space has said of them; never 0. */
-#define HAWK_SAID_SHIFT 33
-static __always_inline __u64 mappings_version(const struct hawk_thread *thread)
+static __always_inline __u64 hawk_mappings_version(const struct hawk_thread *thread)
 {
-	__u64 said = HAWK_READ_ONCE(state.code_ranges) >> HAWK_RANGES_VERSION_SHIFT;
 	__u32 version = 0;
 
 	if (!thread->mappings_version_at)
@@ -70,7 +64,7 @@ static __always_inline __u64 mappings_version(const struct hawk_thread *thread)
 		version = kernel_word(thread->mappings_version_at);
 	else
 		bpf_probe_read_kernel(&version, sizeof(version), (void *)thread->mappings_version_at);
-	return said << HAWK_SAID_SHIFT | (__u64)version << 1 | 1;
+	return hawk_version_of(version);
 }
 
 /* A range that is compared with the kernel's mapping. */
@@ -119,7 +113,7 @@ static long compare_mapping(struct task_struct *task, struct vm_area_struct *vma
 	if (start > range->start || end < range->end || (file && offset != range->file_offset))
 		return 0;
 	check->holds = file ? is_file_of(file, range) : !range->inode;
-	code_range_vmas[check->index & (2 * HAWK_MAX_CODE_RANGES - 1)] = check->holds ? (__u64)vma : 0;
+	hawk_range_state_at(check->index)->vma = check->holds ? (__u64)vma : 0;
 	return 0;
 }
 
@@ -148,7 +142,7 @@ static __always_inline bool is_attached(struct vm_area_struct *vma)
  * is read may be freed meanwhile and become another mapping; then it differs, or it says the same, and that is true. */
 static __always_inline bool remembered_holds(struct hawk_mapping_check *check)
 {
-	struct vm_area_struct *vma = (void *)code_range_vmas[check->index & (2 * HAWK_MAX_CODE_RANGES - 1)];
+	struct vm_area_struct *vma = (void *)hawk_range_state_at(check->index)->vma;
 
 	if (!vma || !is_attached(vma))
 		return false;
@@ -250,9 +244,8 @@ static long find_place(__u32 attempt, struct hawk_place *place)
 	return place->error == -HAWK_EBUSY ? 0 : 1;
 }
 
-/* Whether the range with this index holds: 1, it does; 0, it does not; -HAWK_EBUSY, not to be found out just now. Not static:
- * checked once by the verifier. */
-__noinline int range_holds(__u32 index)
+/* Not static: checked once by the verifier. */
+__noinline int hawk_range_holds(__u32 index)
 {
 	struct hawk_mapping_check check = { .range = &code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)], .index = index };
 
@@ -262,84 +255,6 @@ __noinline int range_holds(__u32 index)
 	if (check.error == -HAWK_EBUSY)
 		return -HAWK_EBUSY;
 	return check.holds;
-}
-
-static __always_inline void bury_range(__u32 index)
-{
-	code_range_checks[index & (2 * HAWK_MAX_CODE_RANGES - 1)] = HAWK_RANGE_IS_DEAD;
-	__sync_fetch_and_add(&state.code_generation, 1);
-	state.code_ranges_stale = 1;
-}
-
-/* Finds out whether a range holds with the mappings of `version`: as range_holds does, but at most once for each. */
-static __always_inline int check_range(__u32 index, __u64 version)
-{
-	__u64 *checked = &code_range_checks[index & (2 * HAWK_MAX_CODE_RANGES - 1)];
-	int holds;
-
-	if (*checked == HAWK_RANGE_IS_DEAD)
-		return 0;
-	if (*checked == version)
-		return 1;
-	holds = range_holds(index);
-	if (holds == 1)
-		*checked = version;
-	if (!holds)
-		bury_range(index);
-	return holds;
-}
-
-struct hawk_settling {
-	__u64 version;
-	__u32 count;
-	bool is_busy;
-};
-
-static long settle_range(__u32 i, struct hawk_settling *settling)
-{
-	if (i >= settling->count)
-		return 1;
-	if (check_range(state.used_ranges[i & (HAWK_MAX_USED_RANGES - 1)], settling->version) >= 0)
-		return 0;
-	settling->is_busy = true;
-	return 1;
-}
-
-/* Looks at the ranges in use again; false: that was not possible. Not static: checked once by the verifier. */
-__noinline int settle_mappings(__u64 version)
-{
-	struct hawk_settling settling = { .version = version, .count = state.used_range_count };
-
-	if (settling.count > HAWK_MAX_USED_RANGES) {
-		/* Those that are not in the list are found to hold when a rule is next taken from them. */
-		state.used_range_count = 0;
-		__sync_fetch_and_add(&state.code_generation, 1);
-	} else {
-		bpf_loop(HAWK_MAX_USED_RANGES, settle_range, &settling, 0);
-	}
-	if (settling.is_busy)
-		return false;
-	state.settled_version = version;
-	return true;
-}
-
-/* A range from which rules are taken from now on. */
-static __always_inline void note_used_range(__u32 index)
-{
-	__u32 at = __sync_fetch_and_add(&state.used_range_count, 1);
-
-	if (at < HAWK_MAX_USED_RANGES)
-		state.used_ranges[at] = index;
-}
-
-/* The generation that cached rules must have; 0: none can be used. */
-static __always_inline __u32 rule_generation(const struct hawk_thread *thread)
-{
-	__u64 version = mappings_version(thread);
-
-	if (version != state.settled_version && !settle_mappings(version))
-		return 0;
-	return state.code_generation;
 }
 
 #endif

@@ -222,13 +222,8 @@ struct hawk_rule unwind_rules[HAWK_MAX_RULES];
 /* Two halves, of which state.code_ranges says which one holds; user space writes the other one. */
 struct hawk_code_range code_ranges[2 * HAWK_MAX_CODE_RANGES];
 
-/* Of each range: the version of the mappings for which it was last found to hold, 0 for none; HAWK_RANGE_IS_DEAD: it does
- * not. Cleared by user space with the range. */
-__u64 code_range_checks[2 * HAWK_MAX_CODE_RANGES];
-#define HAWK_RANGE_IS_DEAD (~0ull)
-
-/* Of each range: where the kernel has the mapping that it was last found in; 0: not known. Written by programs only. */
-__u64 code_range_vmas[2 * HAWK_MAX_CODE_RANGES];
+/* What has been found out about each range. */
+struct hawk_range_state code_range_states[2 * HAWK_MAX_CODE_RANGES];
 
 /* See HAWK_CACHE_TAG_BITS. Written by programs; cleared by user space when generations repeat. */
 __u64 unwind_cache[2 * HAWK_CACHE_SETS];

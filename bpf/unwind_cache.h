@@ -14,6 +14,17 @@
 
 #define HAWK_CACHE_GENERATION_MASK ((1u << HAWK_CACHE_GENERATION_BITS) - 1)
 
+/* In an entry generations repeat after 2^HAWK_CACHE_GENERATION_BITS. User space clears the cache long before; should it be
+ * late, none is used: whatever was cached in a generation with the same bits, if only by a walk that took half that long, is
+ * gone when they come again. */
+#define HAWK_CACHE_GENERATIONS (1u << (HAWK_CACHE_GENERATION_BITS - 1))
+
+/* Whether the cache may be used in this generation, if it was last cleared in that one. */
+static inline __attribute__((always_inline)) int hawk_may_cache(__u32 generation, __u32 cleared)
+{
+	return generation - cleared < HAWK_CACHE_GENERATIONS;
+}
+
 /* Where an address is cached, and what is above the rule's number there. */
 struct hawk_cache_place {
 	__u32 first;              /* of the two entries of its set */

@@ -107,6 +107,15 @@ struct hawk_code_range {
 	__u32 search_step;        /* the greatest power of two that is at most row_count */
 };
 
+/* What programs have found out about a code range. Cleared by user space with the range. */
+struct hawk_range_state {
+	__u64 held_at;            /* the version of the mappings for which it was last found to hold; 0: none */
+	__u64 vma;                /* where the kernel has the mapping that it was last found in; 0: not known */
+	__u32 used_in;            /* the generation in which it was last noted as used */
+	__u32 pad_0;
+};
+#define HAWK_RANGE_IS_DEAD (~0ull) /* held_at: it does not hold */
+
 /* state.code_ranges: which half of the table of ranges holds, and how many there are. Half and number change together. */
 #define HAWK_RANGES_HALF 1u
 #define HAWK_RANGES_COUNT_SHIFT 1

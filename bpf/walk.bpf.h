@@ -127,7 +127,6 @@ static __always_inline int hawk_step_unruled(struct hawk_thread *thread, __u32 k
 
 static __always_inline int hawk_walk_plainly(struct hawk_thread *thread);
 
-#define HAWK_GLOBAL __noinline
 #include "bpf/unwind.h"
 
 /* Since 6.17 (as these string functions are there) a program can have any kernel memory shown at once; before, every word takes
@@ -319,7 +318,7 @@ __noinline int walk_through_windows(struct hawk_thread *thread, __u64 pc, __u64 
 /* Fills thread->frames and thread->walk. */
 static __always_inline void walk_stack(struct hawk_thread *thread, const struct hawk_walk_start *start, const bool at_once)
 {
-	__u32 generation = settings.unwind == HAWK_UNWIND_FP ? 0 : rule_generation(thread);
+	__u32 generation = settings.unwind == HAWK_UNWIND_FP ? 0 : hawk_rule_generation(thread);
 
 	__u32 reads_directly = settings.may_read_directly && state.direct_map;
 

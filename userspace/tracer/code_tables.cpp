@@ -10,15 +10,15 @@
 #include <cstring>
 #include <utility>
 
+#include "bpf/unwind_cache.h"
 #include "bpf/unwind_x86_64.h"
 
 namespace hawk {
 namespace {
 
 constexpr std::size_t kSegmentBytes = HAWK_SEGMENT_ROWS * sizeof(hawk_row);
-/// Generations repeat after twice as many. What was cached an era ago is cleared before the same generation comes
-/// again.
-constexpr std::uint32_t kGenerationsPerEra = 1U << (HAWK_CACHE_GENERATION_BITS - 1);
+/// Long before the kernel would no longer use the cache.
+constexpr std::uint32_t kGenerationsUntilCleared = HAWK_CACHE_GENERATIONS / 4;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ CodeTables::CodeTables(CodeTables&& other) noexcept
     : memory_(other.memory_),
       segments_(std::move(other.segments_)),
       row_count_(other.row_count_),
-      cleared_era_(other.cleared_era_) {
+      rule_count_(other.rule_count_) {
   other.segments_.clear();
 }
 
@@ -102,12 +102,12 @@ void CodeTables::add_file_part(const hawk_file_part& part, hawk_code_range code)
   bpf_map_update_elem(memory_.known_files_fd, &part, &code, BPF_ANY);
 }
 
-void CodeTables::renew_generation() {
-  const std::uint32_t generation = __atomic_add_fetch(&memory_.state->code_generation, 1, __ATOMIC_SEQ_CST);
-  const std::uint32_t era = generation / kGenerationsPerEra;
-  if (era == cleared_era_) return;
+void CodeTables::clear_cache_in_time() {
+  hawk_state& state = *memory_.state;
+  const std::uint32_t generation = hawk_generation_of(__atomic_load_n(&state.used_ranges.turn, __ATOMIC_SEQ_CST));
+  if (generation - state.cache_cleared < kGenerationsUntilCleared) return;
   for (__u64& entry : memory_.cache) __atomic_store_n(&entry, 0, __ATOMIC_RELAXED);
-  cleared_era_ = era;
+  __atomic_store_n(&state.cache_cleared, generation, __ATOMIC_SEQ_CST);
 }
 
 void CodeTables::set_ranges(std::span<const hawk_code_range> ranges) {
@@ -120,13 +120,12 @@ void CodeTables::set_ranges(std::span<const hawk_code_range> ranges) {
   for (std::size_t i = 0; i < count; ++i) {
     memory_.ranges[first + i] = ranges[i];
     memory_.ranges[first + i].search_step = std::bit_floor(ranges[i].row_count);
-    __atomic_store_n(&memory_.range_checks[first + i], 0, __ATOMIC_RELAXED);
+    memory_.range_states[first + i] = {};
   }
-  __atomic_store_n(&state.used_range_count, 0, __ATOMIC_SEQ_CST);
   const __u64 version = (said >> HAWK_RANGES_VERSION_SHIFT) + 1;
   __atomic_store_n(&state.code_ranges, version << HAWK_RANGES_VERSION_SHIFT | count << HAWK_RANGES_COUNT_SHIFT | half,
                    __ATOMIC_SEQ_CST);
-  renew_generation();
+  clear_cache_in_time();
 }
 
 }  // namespace hawk

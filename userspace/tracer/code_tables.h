@@ -20,9 +20,9 @@ class CodeTables {
     int segments_fd = -1;     ///< the map row_segments
     int known_files_fd = -1;  ///< the map known_files
     hawk_state* state = nullptr;
-    std::span<hawk_rule> rules;         ///< HAWK_MAX_RULES
-    std::span<hawk_code_range> ranges;  ///< two halves
-    std::span<__u64> range_checks;      ///< two halves
+    std::span<hawk_rule> rules;                ///< HAWK_MAX_RULES
+    std::span<hawk_code_range> ranges;         ///< two halves
+    std::span<hawk_range_state> range_states;  ///< two halves
     std::span<__u64> cache;
   };
   explicit CodeTables(const Memory& memory) : memory_(memory) {}
@@ -54,13 +54,12 @@ class CodeTables {
   Result<void> add_segment();
   Result<void> hand_over_segments(std::size_t first);
   void drop_segments(std::size_t first);
-  void renew_generation();
+  void clear_cache_in_time();
 
   Memory memory_;
   std::vector<Segment> segments_;
   std::uint64_t row_count_ = 0;
-  std::size_t rule_count_ = 0;     ///< that the kernel has been told of
-  std::uint32_t cleared_era_ = 0;  ///< of generations, since the cache was cleared
+  std::size_t rule_count_ = 0;  ///< that the kernel has been told of
 };
 
 }  // namespace hawk

@@ -235,7 +235,7 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
                                         .state = impl->maps.state,
                                         .rules = memory.unwind_rules,
                                         .ranges = memory.code_ranges,
-                                        .range_checks = memory.code_range_checks,
+                                        .range_states = memory.code_range_states,
                                         .cache = memory.unwind_cache});
   HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.process_exec));
   HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.thread_exit));

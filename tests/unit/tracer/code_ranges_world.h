@@ -1,0 +1,143 @@
+#pragma once
+
+/// What programs do with code ranges (bpf/code_ranges.h) in a world of their own, and what user space tells them
+/// (CodeTables). For one test file each: everything here is that file's.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <span>
+#include <thread>
+
+#include "bpf/layout.h"
+#include "userspace/tracer/code_tables.h"
+
+namespace {
+
+/// bpf/code_ranges.h is C and looks for these by name.
+hawk_state state;
+std::array<hawk_code_range, 2 * HAWK_MAX_CODE_RANGES> code_ranges;
+std::array<hawk_range_state, 2 * HAWK_MAX_CODE_RANGES> code_range_states;
+__u64 unwind_cache[2 * HAWK_CACHE_SETS];
+
+constexpr std::size_t kPlaces = 100;  ///< more than are kept in the list of those in use
+constexpr __u64 kFirstPlace = 0x7f0000000000, kPlaceBytes = 0x10000, kDistance = 0x100000;
+
+/// What the kernel has mapped: at each place one of many files, or none (0).
+struct World {
+  std::array<std::atomic<__u64>, kPlaces> files{};
+  std::atomic<__u32> changes{0};
+  std::atomic<__u64> walks{0};
+
+  /// Code that somebody runs is not unmapped.
+  std::array<std::atomic<int>, kPlaces> users{};
+  std::array<std::atomic<bool>, kPlaces> being_changed{};
+
+  bool use(std::size_t place) {
+    ++users[place];
+    if (!being_changed[place]) return true;
+    leave(place);
+    return false;
+  }
+  void leave(std::size_t place) { --users[place]; }
+};
+std::unique_ptr<World> world;
+
+std::size_t place_of(const hawk_code_range& range) { return (range.start - kFirstPlace) / kDistance; }
+
+template <typename Context>
+long bpf_loop(__u32 rounds, long (*body)(__u32, Context*), Context* context, int) {
+  __u32 round = 0;
+  while (round < rounds && body(round, context) == 0) ++round;
+  return round;
+}
+
+__u64 hawk_mappings_version(const struct hawk_thread*);
+
+int hawk_range_holds(__u32 index) {
+  const hawk_code_range& range = code_ranges[index];
+  return place_of(range) < kPlaces && world->files[place_of(range)] == range.inode;
+}
+
+/// Every file has one rule.
+int hawk_search_rows(const hawk_code_range* range, __u64) {
+  return static_cast<int>(HAWK_FIRST_RULE + static_cast<__u32>(range->inode));
+}
+
+int hawk_search_elsewhere(__u64, __u32) { return HAWK_RULE_NO_CODE; }
+
+#define HAWK_GLOBAL static
+#include "bpf/code_ranges.h"
+
+__u64 hawk_mappings_version(const struct hawk_thread*) { return hawk_version_of(world->changes); }
+
+}  // namespace
+
+namespace hawk {
+namespace {
+
+/// The rule for some code at a place, in a walk of that generation.
+__u32 rule_at(std::size_t place, __u64 offset, __u32 generation) {
+  const __u64 address = kFirstPlace + place * kDistance + offset;
+  __u32 rule = hawk_find_first_cached(unwind_cache, address, generation);
+  if (rule == 0) rule = hawk_find_second_cached(unwind_cache, address, generation);
+  return rule != 0 ? rule : hawk_search_rule(nullptr, address, generation);
+}
+
+/// What walks found, in comparison with what is there.
+struct Found {
+  __u64 right = 0, wrong = 0, unknown = 0;
+
+  void look_up(std::size_t place, __u64 offset, __u32 generation) {
+    const __u32 rule = rule_at(place, offset, generation);
+    if (rule < HAWK_FIRST_RULE)
+      ++unknown;
+    else
+      ++(rule == HAWK_FIRST_RULE + world->files[place] ? right : wrong);
+  }
+};
+
+class CodeRanges : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    world = std::make_unique<World>();
+    state = {};
+    code_ranges = {};
+    code_range_states = {};
+    std::fill(std::begin(unwind_cache), std::end(unwind_cache), 0);
+  }
+
+  /// Puts a file, or none, where nobody runs.
+  static void map(std::size_t place, __u64 file) {
+    world->being_changed[place] = true;
+    while (world->users[place] > 0) std::this_thread::yield();
+    world->files[place] = file;
+    ++world->changes;
+    world->being_changed[place] = false;
+  }
+
+  /// Allocates nothing: it may be interrupted by itself.
+  void tell() {
+    std::array<hawk_code_range, kPlaces> ranges;
+    std::size_t count = 0;
+    for (std::size_t place = 0; place < places_told_; ++place) {
+      hawk_code_range range = {};
+      range.start = kFirstPlace + place * kDistance;
+      range.end = range.start + kPlaceBytes;
+      range.inode = world->files[place];
+      if (range.inode != 0) ranges[count++] = range;
+    }
+    tables_.set_ranges(std::span(ranges).first(count));
+  }
+
+  static __u32 look_up(std::size_t place) { return rule_at(place, 0, hawk_rule_generation(nullptr)); }
+
+  std::size_t places_told_ = kPlaces;
+  CodeTables tables_{CodeTables::Memory{
+      .state = &state, .rules = {}, .ranges = code_ranges, .range_states = code_range_states, .cache = unwind_cache}};
+};
+
+}  // namespace
+}  // namespace hawk
