@@ -1,95 +1,87 @@
 #include "tests/kernel/harness/memory_cgroup.h"
 
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <stdexcept>
-#include <system_error>
-#include <thread>
 
 namespace hawk {
 namespace {
 
-namespace fs = std::filesystem;
+[[noreturn]] void give_up(const std::string& what) {
+  throw std::runtime_error("a memory cgroup: " + what + ": " + std::strerror(errno));
+}
 
 void write_number(const std::string& path, std::uint64_t number) {
   std::ofstream file(path);
   file << number << std::flush;
-  if (!file) throw std::runtime_error("cannot write " + path);
+  if (!file) give_up("write " + path);
 }
 
-/// Controllers -> path of our cgroup in their hierarchy; version 2 has none.
+/// Controllers -> path of our cgroup in their hierarchy, from its root; version 2 has none.
 std::map<std::string, std::string> own_cgroups() {
   std::map<std::string, std::string> own;
   std::ifstream file("/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-    own[line.substr(first + 1, second - first - 1)] = line.substr(second + 1);
+    const std::string path = line.substr(second + 1);
+    own[line.substr(first + 1, second - first - 1)] = path == "/" ? "" : path;
   }
   return own;
 }
 
 }  // namespace
 
-bool MemoryCgroup::try_make(const std::string& parent, const std::string& usage_file, const std::string& limit_file) {
-  const std::string directory = parent + "/hawktrace-test-" + std::to_string(::getpid());
-  std::error_code ignored;
-  fs::create_directory(directory, ignored);
-  if (!fs::exists(directory + "/" + limit_file)) {
-    fs::remove(directory, ignored);
-    return false;
-  }
-  directory_ = directory;
-  usage_file_ = directory + "/" + usage_file;
-  limit_file_ = directory + "/" + limit_file;
-  return true;
-}
-
 MemoryCgroup::MemoryCgroup() {
-  const std::map<std::string, std::string> own = own_cgroups();
-  const auto path_of = [&](const std::string& controllers) {
-    const auto found = own.find(controllers);
-    return found == own.end() || found->second == "/" ? std::string() : found->second;
-  };
-  std::ifstream mounts("/proc/mounts");
-  for (std::string line; std::getline(mounts, line);) {
-    std::istringstream words(line);
-    std::string source, point, kind, flags;
-    words >> source >> point >> kind >> flags;
-    if (kind == "cgroup" && ("," + flags + ",").find(",memory,") != std::string::npos) {
-      parent_ = point + path_of("memory");
-      if (try_make(parent_, "memory.usage_in_bytes", "memory.limit_in_bytes")) return;
-    } else if (kind == "cgroup2") {
-      // Here a group with processes of its own has no controllers below it.
-      parent_ = point + path_of("");
-      const std::string beside = path_of("").empty() ? point : fs::path(parent_).parent_path().string();
-      if (try_make(beside, "memory.current", "memory.max")) return;
-    }
+  std::map<std::string, std::string> own = own_cgroups();
+  const bool is_first_version = own.contains("memory");
+  mount_point_ = (std::filesystem::temp_directory_path() / "hawktrace-cgroup-XXXXXX").string();
+  if (::mkdtemp(mount_point_.data()) == nullptr) give_up("make " + mount_point_);
+  const int mounted = is_first_version ? ::mount("none", mount_point_.c_str(), "cgroup", 0, "memory")
+                                       : ::mount("none", mount_point_.c_str(), "cgroup2", 0, nullptr);
+  if (mounted != 0) {
+    const int why = errno;
+    ::rmdir(mount_point_.c_str());
+    errno = why;
+    give_up("mount the hierarchy");
   }
-  throw std::runtime_error("no memory cgroup can be made here");
+  home_ = mount_point_ + own[is_first_version ? "memory" : ""];
+  // In version 2 a group with processes of its own has no controllers below it.
+  const bool is_below = is_first_version || home_ == mount_point_;
+  const std::string parent = is_below ? home_ : std::filesystem::path(home_).parent_path().string();
+  directory_ = parent + "/hawktrace-test-" + std::to_string(::getpid());
+  usage_file_ = directory_ + (is_first_version ? "/memory.usage_in_bytes" : "/memory.current");
+  limit_file_ = directory_ + (is_first_version ? "/memory.limit_in_bytes" : "/memory.max");
+  if (::mkdir(directory_.c_str(), 0755) != 0 || !std::filesystem::exists(limit_file_)) {
+    const int why = errno;
+    remove();
+    errno = why;
+    give_up("make " + limit_file_);
+  }
 }
 
-MemoryCgroup::~MemoryCgroup() {
-  for (int attempt = 0; attempt < 50; ++attempt) {
-    std::error_code error;
-    fs::remove(directory_, error);
-    if (!error) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
+MemoryCgroup::~MemoryCgroup() { remove(); }
+
+void MemoryCgroup::remove() {
+  ::rmdir(directory_.c_str());
+  ::umount2(mount_point_.c_str(), MNT_DETACH);
+  ::rmdir(mount_point_.c_str());
 }
 
 void MemoryCgroup::enter() const { write_number(directory_ + "/cgroup.procs", static_cast<std::uint64_t>(::getpid())); }
-void MemoryCgroup::leave() const { write_number(parent_ + "/cgroup.procs", static_cast<std::uint64_t>(::getpid())); }
+void MemoryCgroup::leave() const { write_number(home_ + "/cgroup.procs", static_cast<std::uint64_t>(::getpid())); }
 
 std::uint64_t MemoryCgroup::usage() const {
   std::uint64_t bytes = 0;
   std::ifstream file(usage_file_);
   file >> bytes;
-  if (!file) throw std::runtime_error("cannot read " + usage_file_);
+  if (!file) give_up("read " + usage_file_);
   return bytes;
 }
 

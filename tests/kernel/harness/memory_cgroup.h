@@ -5,14 +5,14 @@
 
 namespace hawk {
 
-/// A memory cgroup below our own (version 1) or beside it (version 2). What cannot be done is thrown as
-/// std::runtime_error.
+/// A memory cgroup below our own (version 1) or beside it (version 2), in a mount of our own: where the system has them
+/// mounted, and whether, makes no difference. What cannot be done is thrown as std::runtime_error.
 class MemoryCgroup {
  public:
   MemoryCgroup();
   MemoryCgroup(const MemoryCgroup&) = delete;
   MemoryCgroup& operator=(const MemoryCgroup&) = delete;
-  /// Removes it, once the kernel has let go of what was charged to it.
+  /// Removes it. Those who were in it must have ended.
   ~MemoryCgroup();
 
   /// Moves us, and whom we start from here on, into it; and back.
@@ -25,9 +25,10 @@ class MemoryCgroup {
   void limit(std::uint64_t bytes) const;
 
  private:
-  bool try_make(const std::string& parent, const std::string& usage_file, const std::string& limit_file);
+  void remove();
 
-  std::string parent_;  ///< where we were
+  std::string mount_point_;
+  std::string home_;  ///< where we were
   std::string directory_;
   std::string usage_file_;
   std::string limit_file_;
