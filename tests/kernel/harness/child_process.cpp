@@ -106,14 +106,20 @@ bool ChildProcess::read_more() {
   return count > 0;
 }
 
-std::string ChildProcess::read_line() {
+std::optional<std::string> ChildProcess::next_line() {
   std::size_t end = 0;
   while ((end = buffer_.find('\n')) == std::string::npos) {
-    if (!read_more()) fail("its output ended early");
+    if (!read_more()) return std::nullopt;
   }
   std::string line = buffer_.substr(0, end);
   buffer_.erase(0, end + 1);
   return line;
+}
+
+std::string ChildProcess::read_line() {
+  std::optional<std::string> line = next_line();
+  if (!line) fail("its output ended early");
+  return *std::move(line);
 }
 
 std::string ChildProcess::read_to_end() {

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,8 @@ class ChildProcess {
   void close_input();
   /// Its next line of standard output, without the newline. Throws at end of file and when none comes in kPatience.
   std::string read_line();
+  /// The same, but nothing at end of file.
+  std::optional<std::string> next_line();
   /// Everything it writes to standard output until it closes it.
   std::string read_to_end();
   void send_signal(int number) const;

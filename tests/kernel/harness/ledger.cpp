@@ -28,29 +28,6 @@ std::vector<std::uint64_t> read_addresses(std::istringstream& from) {
   return addresses;
 }
 
-/// One line that is not "done".
-void read_entry(const std::string& line, Ledger& into) {
-  std::istringstream words(line);
-  std::string kind, name;
-  words >> kind >> name;
-  if (kind == "site") {
-    into.sites[name] += read_numbers(words);
-  } else if (kind == "total") {
-    into.totals = read_numbers(words);
-  } else if (kind == "loss") {
-    into.losses[name] = read_number(words);
-  } else if (kind == "value") {
-    into.values[name] = read_number(words);
-  } else if (kind == "stack") {
-    into.stacks.emplace(name, read_addresses(words));
-  } else if (kind == "foreign") {
-    into.foreign[name] = read_number(words);
-  } else {
-    throw std::runtime_error("the ledger program says: " + line);
-  }
-  if (words.fail()) throw std::runtime_error("malformed line of a ledger: " + line);
-}
-
 }  // namespace
 
 Numbers& Numbers::operator+=(const Numbers& other) {
@@ -81,9 +58,31 @@ Ledger LedgerProgram::run() {
   return read_ledger(*this);
 }
 
+void read_ledger_entry(const std::string& line, Ledger& into) {
+  std::istringstream words(line);
+  std::string kind, name;
+  words >> kind >> name;
+  if (kind == "site") {
+    into.sites[name] += read_numbers(words);
+  } else if (kind == "total") {
+    into.totals = read_numbers(words);
+  } else if (kind == "loss") {
+    into.losses[name] = read_number(words);
+  } else if (kind == "value") {
+    into.values[name] = read_number(words);
+  } else if (kind == "stack") {
+    into.stacks.emplace(name, read_addresses(words));
+  } else if (kind == "foreign") {
+    into.foreign[name] = read_number(words);
+  } else {
+    throw std::runtime_error("the ledger program says: " + line);
+  }
+  if (words.fail()) throw std::runtime_error("malformed line of a ledger: " + line);
+}
+
 Ledger read_ledger(ChildProcess& from) {
   Ledger ledger;
-  for (std::string line = from.read_line(); line != "done"; line = from.read_line()) read_entry(line, ledger);
+  for (std::string line = from.read_line(); line != "done"; line = from.read_line()) read_ledger_entry(line, ledger);
   return ledger;
 }
 

@@ -53,6 +53,8 @@ class LedgerProgram : public ChildProcess {
   Ledger run();
 };
 
+/// Reads one line of a ledger, not "done", into it.
+void read_ledger_entry(const std::string& line, Ledger& into);
 /// Reads the ledger's lines up to "done".
 Ledger read_ledger(ChildProcess& from);
 
