@@ -1,11 +1,7 @@
 #include "symbolizer/debug_file_search.h"
 
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/openat2.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -15,11 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "userspace/base/regular_file.h"
+
 namespace hawk {
 namespace {
 
 constexpr std::string_view kDebugDirectory = "/usr/lib/debug";
-constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 std::string directory_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -43,7 +40,7 @@ std::string build_id_path(std::string_view build_id) {
 }
 
 std::optional<FoundFile> open_candidate(RootedPath place) {
-  std::optional<ElfFile> file = ElfFile::open(open_below(place));
+  std::optional<ElfFile> file = ElfFile::open(open_regular_file_below(place.root, place.path));
   if (!file) return std::nullopt;
   return FoundFile{std::move(*file), std::move(place)};
 }
@@ -96,23 +93,6 @@ std::optional<FoundFile> find_by_debuglink(const ElfFile& file, const RootedPath
 }
 
 }  // namespace
-
-UniqueFd open_below(const RootedPath& place) {
-  UniqueFd fd;
-  if (place.root.empty()) {
-    fd = UniqueFd(::open(place.path.c_str(), kOpenFlags));
-  } else {
-    const UniqueFd root(::open(place.root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!root) return {};
-    open_how how{};
-    how.flags = static_cast<std::uint64_t>(kOpenFlags);
-    how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-    fd = UniqueFd(static_cast<int>(::syscall(SYS_openat2, root.get(), place.path.c_str(), &how, sizeof how)));
-  }
-  struct stat status {};
-  if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  return fd;
-}
 
 std::optional<FoundFile> find_debug_file(const ElfFile& file, const RootedPath& place) {
   std::optional<FoundFile> found = find_by_build_id(file.build_id(), place);

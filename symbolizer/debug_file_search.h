@@ -19,10 +19,6 @@ struct FoundFile {
   RootedPath place;
 };
 
-/// Opens a regular file below a root, following symbolic links as a process with that root does: none leads out of it.
-/// Never blocks on a FIFO. -1 when there is none.
-UniqueFd open_below(const RootedPath& place);
-
 /// The separate debug file of `file`, which lies at `place`: first by build id in usr/lib/debug/.build-id, then by
 /// .gnu_debuglink next to the file, in .debug beside it and in usr/lib/debug; each below the target's root, then below
 /// ours. A file counts only if it carries the same build id or, where one of them has none, the checksum of the link.

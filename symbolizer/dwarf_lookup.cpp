@@ -1,15 +1,14 @@
 #include "symbolizer/dwarf_lookup.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <utility>
 
 #include "symbolizer/debug_sections.h"
 #include "symbolizer/demangle.h"
+#include "userspace/base/process_file.h"
 
 namespace hawk {
 namespace {
@@ -24,11 +23,9 @@ constexpr std::uint64_t kQuestionsBetweenLooks = 4;
 
 /// Bytes of files that are mapped and in our memory; 0 when unknown.
 std::uint64_t resident_file_bytes() {
-  const UniqueFd statm(::open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
-  std::array<char, 128> text{};
-  if (!statm || ::read(statm.get(), text.data(), text.size() - 1) <= 0) return 0;
+  const Result<std::string> statm = read_whole_file("/proc/self/statm");
   unsigned long pages = 0;
-  if (std::sscanf(text.data(), "%*u %*u %lu", &pages) != 1) return 0;
+  if (!statm || std::sscanf(statm->c_str(), "%*u %*u %lu", &pages) != 1) return 0;
   return std::uint64_t{pages} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 

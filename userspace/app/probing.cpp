@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -127,9 +129,29 @@ Result<void> Probing::probe_telling_module(ModuleId id, bool is_expected) {
   return add_operator_frames(id, is_expected);
 }
 
+/// What the file holds is not known then: it may define an allocator. A file that is gone by now is passed over, as one
+/// that had been unmapped before we were told of it.
+void Probing::note_unreadable(const MappedModule& module) {
+  const int error = module.open_error;
+  const bool is_no_file = error == EINVAL;
+  if (error == 0 || module.is_gone() || is_no_file)
+    return log_verbose(fmt::format("{} cannot be read as an ELF file", module.path));
+  log_warning(fmt::format("allocator functions in {} are not probed: open it: {}", module.path, std::strerror(error)));
+  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+}
+
+/// The kernel goes on placing the breakpoints of before, wherever they stand now.
+void Probing::note_rewritten(const MappedModule& module) {
+  const auto probed = std::find(allocator_files_.begin(), allocator_files_.end(), *module.earlier);
+  if (probed == allocator_files_.end()) return;
+  log_warning(fmt::format("{} was written to while its functions were probed", module.path));
+  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+}
+
 Result<void> Probing::probe_module(ModuleId id, bool is_expected) {
   const MappedModule& module = modules_.module(id);
-  if (!module.image && !module.is_vdso) log_verbose(fmt::format("{} cannot be read as an ELF file", module.path));
+  if (module.earlier) note_rewritten(module);
+  if (!module.image && !module.is_vdso) note_unreadable(module);
   if (!module.image || module.image->functions(telling_names()).empty()) return {};
   return probe_telling_module(id, is_expected);
 }

@@ -69,6 +69,8 @@ class Probing {
 
   Result<void> study_module(ModuleId id, bool is_expected);
   Result<void> probe_module(ModuleId id, bool is_expected);
+  void note_unreadable(const MappedModule& module);
+  void note_rewritten(const MappedModule& module);
   void read_table(ModuleId id);
   Result<void> probe_telling_module(ModuleId id, bool is_expected);
   Result<void> probe_allocator(const MappedModule& module, bool is_expected);

@@ -1,14 +1,12 @@
 #include "userspace/app/table_reading.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "userspace/base/unique_fd.h"
+#include "userspace/base/regular_file.h"
 #include "userspace/target/context_start.h"
 #include "userspace/unwinding/outermost.h"
 
@@ -91,11 +89,11 @@ TableReading::~TableReading() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-std::optional<TimedTable> TableReading::read(const std::string& path, RuleSet& rules, FileIdentity& file) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat status;
-  if (!fd || ::fstat(fd.get(), &status) != 0) return std::nullopt;
-  file = {.device = status.st_dev, .inode = status.st_ino};
+std::optional<TimedTable> TableReading::read(const std::string& path, RuleSet& rules, FileState& file) {
+  UniqueFd fd = open_regular_file(path);
+  const std::optional<FileState> state = fd ? state_of(fd) : std::nullopt;
+  if (!state) return std::nullopt;
+  file = *state;
   const Result<ElfImage> image = ElfImage::make(std::move(fd), path);
   if (!image) return std::nullopt;
   return time_reading(*image, rules);
@@ -107,7 +105,7 @@ void TableReading::work(std::size_t thread) {
   while (!stopped_ && next_ < entries_.size()) {
     Entry& entry = entries_[next_++];
     lock.unlock();
-    FileIdentity file;
+    FileState file;
     std::optional<TimedTable> table = read(entry.source.path, rules, file);
     lock.lock();
     entry.file = file;

@@ -60,13 +60,13 @@ class TableReading {
   struct Entry {
     Source source;
     bool is_read = false;
-    FileIdentity file;                ///< that was read
+    FileState file;                   ///< that was read
     std::optional<TimedTable> table;  ///< with the numbers of its thread's rules
     std::size_t thread = 0;
   };
 
   void work(std::size_t thread);
-  static std::optional<TimedTable> read(const std::string& path, RuleSet& rules, FileIdentity& file);
+  static std::optional<TimedTable> read(const std::string& path, RuleSet& rules, FileState& file);
   const std::vector<std::uint32_t>& numbers_of(std::size_t thread, RuleSet& rules);
 
   std::mutex mutex_;

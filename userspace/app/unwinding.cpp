@@ -84,10 +84,10 @@ hawk_code_range code_of_segment(const LoadSegment& segment, const StoredTable& t
 
 /// What the kernel may call the file: as it is mapped, and before that as stat tells.
 std::vector<hawk_file_part> names_of(const MappedModule& module) {
-  const std::uint64_t device = module.file.device;
+  const std::uint64_t device = module.file.file.device;
   std::vector<hawk_file_part> names = {
       {.inode = module.inode, .device = kernel_device(module.device), .number = 0},
-      {.inode = module.file.inode, .device = ::major(device) << kMinorBits | ::minor(device), .number = 0}};
+      {.inode = module.file.file.inode, .device = ::major(device) << kMinorBits | ::minor(device), .number = 0}};
   if (names[0].inode == names[1].inode && names[0].device == names[1].device) names.pop_back();
   std::erase_if(names, [](const hawk_file_part& name) { return name.inode == 0; });
   return names;

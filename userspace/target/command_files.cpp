@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "userspace/base/regular_file.h"
 #include "userspace/target/command_path.h"
 #include "userspace/target/elf_image.h"
 #include "userspace/target/launch.h"
@@ -107,7 +108,7 @@ class FileCollector {
  public:
   /// `depth`: how many #! lines led here.
   Result<void> add_program(const std::string& path, int depth) {
-    UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    UniqueFd fd = open_regular_file(path);
     if (!fd) return fail(ExitCode::kNoTarget, fmt::format("run {}: {}", path, std::strerror(errno)));
     std::array<char, kHeadBytes> bytes;
     const ssize_t got = ::pread(fd.get(), bytes.data(), bytes.size(), 0);

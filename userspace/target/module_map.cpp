@@ -2,9 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 #include <utility>
 
@@ -23,17 +23,9 @@ constexpr int kRememberedPagesShift = 13;
 constexpr std::size_t kRememberedPages = std::size_t{1} << kRememberedPagesShift;
 constexpr std::uint32_t kNoRange = std::numeric_limits<std::uint32_t>::max();
 
-UniqueFd open_read_only(const std::string& path) { return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
-
-std::optional<FileIdentity> identify(const UniqueFd& fd) {
-  struct stat status;
-  if (!fd || ::fstat(fd.get(), &status) != 0) return std::nullopt;
-  return FileIdentity{.device = status.st_dev, .inode = status.st_ino};
-}
-
 struct OpenFile {
   UniqueFd fd;
-  FileIdentity identity;
+  FileState state;
 };
 
 /// How many of the sorted numbers are at most `limit`. No branch depends on the numbers: none could be
@@ -48,17 +40,22 @@ std::size_t count_up_to(const std::vector<std::uint64_t>& sorted, std::uint64_t 
   return static_cast<std::size_t>(base - sorted.data());
 }
 
+std::string root_of(int pid) { return fmt::format("/proc/{}/root", pid); }
+
 /// Opens the mapped file itself: map_files leads to it whatever its name has become; the paths serve when the target
-/// has ended since, and must then still name the same file. The device is not compared: see FileIdentity.
-OpenFile open_mapped_file(int pid, const Mapping& mapping) {
-  const auto open_it = [&](const std::string& path) {
-    UniqueFd fd = open_read_only(path);
-    const std::optional<FileIdentity> file = identify(fd);
-    return file && file->inode == mapping.inode ? OpenFile{std::move(fd), *file} : OpenFile{};
+/// has ended since, and must then still name the same file. The device is not compared: see FileIdentity. `error`: why
+/// the mapped file could not be opened.
+OpenFile open_mapped_file(int pid, const Mapping& mapping, int& error) {
+  const auto is_it = [&](UniqueFd fd) {
+    const std::optional<FileState> state = fd ? state_of(fd) : std::nullopt;
+    return state && state->file.inode == mapping.inode ? OpenFile{std::move(fd), *state} : OpenFile{};
   };
-  OpenFile opened = open_it(map_files_path(pid, mapping.start, mapping.end));
-  if (!opened.fd) opened = open_it(fmt::format("/proc/{}/root{}", pid, mapping.path));
-  if (!opened.fd) opened = open_it(mapping.path);
+  UniqueFd linked = open_regular_file(map_files_path(pid, mapping.start, mapping.end));
+  error = linked ? 0 : errno;
+  OpenFile opened = is_it(std::move(linked));
+  if (!opened.fd) opened = is_it(open_regular_file_below(root_of(pid), mapping.path));
+  if (!opened.fd) opened = is_it(open_regular_file_below("", mapping.path));
+  if (opened.fd) error = 0;
   return opened;
 }
 
@@ -73,7 +70,7 @@ ModuleMap::ModuleMap(int proc_pid, std::size_t max_open_files) : proc_pid_(proc_
 ModuleId ModuleMap::add_module(MappedModule module, UniqueFd fd) {
   const ModuleId id{static_cast<std::uint32_t>(modules_.size())};
   if (module.inode != 0) by_mapping_.insert_or_assign({module.device, module.inode}, id);
-  if (module.file.inode != 0) by_file_.insert_or_assign(module.file, id);
+  if (module.file.file.inode != 0) by_file_.insert_or_assign(module.file.file, id);
   if (module.is_vdso) vdso_ = id;
   if (fd) {
     Result<ElfImage> image = ElfImage::make(std::move(fd), module.path);
@@ -87,30 +84,40 @@ ModuleId ModuleMap::add_module(MappedModule module, UniqueFd fd) {
   return id;
 }
 
+/// Whether the mapping is of the file, and of the content, that `module` was made of. An inode number is given out
+/// again once its file is gone, so that nothing is known of a mapping that has gone too, unless we have the file open.
+bool ModuleMap::is_still(const MappedModule& module, const Mapping& mapping) const {
+  const std::optional<FileState> now = state_of(map_files_path(proc_pid_, mapping.start, mapping.end));
+  if (module.file.file.inode == 0) return !now || !module.is_gone();
+  if (!now) return module.image && module.image->fd() >= 0;
+  return now->file != module.file.file || *now == module.file;
+}
+
 ModuleId ModuleMap::module_of(const Mapping& mapping, bool& is_new) {
   is_new = false;
   const bool is_vdso = mapping.path == kVdso;
   if (is_vdso && vdso_) return *vdso_;
   const FileIdentity mapped = {.device = mapping.device, .inode = mapping.inode};
   const auto known = by_mapping_.find(mapped);
-  if (!is_vdso && known != by_mapping_.end()) return known->second;
+  if (!is_vdso && known != by_mapping_.end() && is_still(module(known->second), mapping)) return known->second;
+  MappedModule module;
   OpenFile opened;
-  if (!is_vdso) opened = open_mapped_file(proc_pid_, mapping);
-  const auto same_file = opened.fd ? by_file_.find(opened.identity) : by_file_.end();
-  if (same_file != by_file_.end()) {
+  if (!is_vdso) opened = open_mapped_file(proc_pid_, mapping, module.open_error);
+  const auto same_file = opened.fd ? by_file_.find(opened.state.file) : by_file_.end();
+  if (same_file != by_file_.end() && this->module(same_file->second).file == opened.state) {
     // Expected, or mapped under another device number: never probed twice.
-    MappedModule& module = modules_[static_cast<std::size_t>(same_file->second)];
-    module.device = mapping.device;
-    module.inode = mapping.inode;
+    MappedModule& other = modules_[static_cast<std::size_t>(same_file->second)];
+    other.device = mapping.device;
+    other.inode = mapping.inode;
     by_mapping_.insert_or_assign(mapped, same_file->second);
     return same_file->second;
   }
   is_new = true;
-  MappedModule module;
+  if (same_file != by_file_.end()) module.earlier = same_file->second;
   module.path = mapping.path;
   module.device = mapping.device;
   module.inode = mapping.inode;
-  module.file = opened.identity;
+  module.file = opened.state;
   module.is_vdso = is_vdso;
   return add_module(std::move(module), std::move(opened.fd));
 }
@@ -219,29 +226,32 @@ std::vector<AddressRange> ModuleMap::ranges_of(ModuleId id) const {
 }
 
 std::optional<ModuleId> ModuleMap::expect(const std::string& path) {
-  UniqueFd fd = open_read_only(path);
-  const std::optional<FileIdentity> file = identify(fd);
-  if (!file) return std::nullopt;
-  if (const auto known = by_file_.find(*file); known != by_file_.end()) return known->second;
+  UniqueFd fd = open_regular_file(path);
+  const std::optional<FileState> state = fd ? state_of(fd) : std::nullopt;
+  if (!state) return std::nullopt;
+  const auto known = by_file_.find(state->file);
+  if (known != by_file_.end() && module(known->second).file == *state) return known->second;
   MappedModule module;
   module.path = path;
-  module.file = *file;
+  module.file = *state;
   return add_module(std::move(module), std::move(fd));
 }
 
 UniqueFd ModuleMap::open_file(ModuleId id) const {
   const MappedModule& wanted = module(id);
   if (!wanted.image) return {};
-  if (wanted.image->fd() >= 0) return UniqueFd(::fcntl(wanted.image->fd(), F_DUPFD_CLOEXEC, 0));
-  std::vector<std::string> candidates;
-  for (const AddressRange& range : ranges_of(id)) {
-    candidates.push_back(map_files_path(proc_pid_, range.start, range.end));
+  const auto is_it = [&](const UniqueFd& fd) { return fd && state_of(fd) == wanted.file; };
+  if (wanted.image->fd() >= 0) {
+    UniqueFd fd(::fcntl(wanted.image->fd(), F_DUPFD_CLOEXEC, 0));
+    return is_it(fd) ? std::move(fd) : UniqueFd();
   }
-  candidates.push_back(fmt::format("/proc/{}/root{}", proc_pid_, wanted.path));
-  candidates.push_back(wanted.path);
-  for (const std::string& candidate : candidates) {
-    UniqueFd fd = open_read_only(candidate);
-    if (identify(fd) == wanted.file) return fd;
+  for (const AddressRange& range : ranges_of(id)) {
+    UniqueFd fd = open_regular_file(map_files_path(proc_pid_, range.start, range.end));
+    if (is_it(fd)) return fd;
+  }
+  for (const std::string& root : {root_of(proc_pid_), std::string()}) {
+    UniqueFd fd = open_regular_file_below(root, wanted.path);
+    if (is_it(fd)) return fd;
   }
   return {};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -9,27 +10,25 @@
 #include <vector>
 
 #include "userspace/base/ids.h"
+#include "userspace/base/regular_file.h"
 #include "userspace/target/elf_image.h"
 #include "userspace/target/mappings.h"
 
 namespace hawk {
 
-/// Which file an open descriptor is, by fstat. On btrfs and overlay file systems the device differs from the one that
-/// /proc/PID/maps gives for the same file.
-struct FileIdentity {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  bool operator==(const FileIdentity&) const = default;
-};
-
 /// A file that is or was mapped executable into the target.
 struct MappedModule {
-  std::string path;          ///< as the target sees it
-  std::string build_id;      ///< lower-case hex, empty without one
-  std::uint64_t device = 0;  ///< as /proc/PID/maps gives it
-  std::uint64_t inode = 0;   ///< the same; 0 for the vdso, and for a file that is not mapped yet
-  FileIdentity file;         ///< as stat gives it
+  std::string path;                      ///< as the target sees it
+  std::string build_id;                  ///< lower-case hex, empty without one
+  std::uint64_t device = 0;              ///< as /proc/PID/maps gives it
+  std::uint64_t inode = 0;               ///< the same; 0 for the vdso, and for a file that is not mapped yet
+  FileState file;                        ///< as stat gave it when it was opened
+  int open_error = 0;                    ///< errno, where the file could not be opened
+  std::optional<ModuleId> earlier = {};  ///< the same file, before it was written to
   bool is_vdso = false;
+  /// Whether it could not be opened because it was unmapped, or the target had ended, by then.
+  bool is_gone() const { return open_error == ENOENT || open_error == ESRCH; }
+
   std::optional<ElfImage> image;  ///< nullopt: the file could not be opened or is no ELF file (and for the vdso)
 };
 
@@ -70,8 +69,8 @@ class ModuleMap {
 
   /// Forgets where files are mapped, not the files: the whole list of mappings follows, by add().
   void forget_mappings();
-  /// Takes one mapping more, over whatever was there. Returns its module if that was not seen before; its file is open
-  /// until settle().
+  /// Takes one mapping more, over whatever was there. Returns its module if that was not seen before, or was written to
+  /// since it was mapped last; its file is open until settle().
   std::optional<ModuleId> add(const Mapping& mapping);
   /// Adds a file that will be mapped later, so that it can be prepared. nullopt when it cannot be opened.
   std::optional<ModuleId> expect(const std::string& path);
@@ -89,7 +88,7 @@ class ModuleMap {
   /// Where the module's code is mapped now.
   std::vector<AddressRange> ranges_of(ModuleId module) const;
   /// A descriptor of the caller's own for the module's file. A file that has been closed is opened again if it can
-  /// still be found; none otherwise, and for the vdso.
+  /// still be found; none otherwise, for one that was written to since, and for the vdso.
   UniqueFd open_file(ModuleId id) const;
 
   const MappedModule& module(ModuleId id) const { return modules_[static_cast<std::size_t>(id)]; }
@@ -110,6 +109,7 @@ class ModuleMap {
 
   /// The mapping's module, opened now if it is new; `is_new` tells.
   ModuleId module_of(const Mapping& mapping, bool& is_new);
+  bool is_still(const MappedModule& module, const Mapping& mapping) const;
   ModuleId add_module(MappedModule module, UniqueFd fd);
   void insert(const Mapping& mapping, ModuleId module);
   MappedCode part_of(const MappedCode& whole, std::uint64_t start, std::uint64_t end) const;

@@ -18,7 +18,7 @@
 
 #include "userspace/base/owned.h"
 #include "userspace/base/process_file.h"
-#include "userspace/base/unique_fd.h"
+#include "userspace/base/regular_file.h"
 
 namespace hawk {
 namespace {
@@ -110,7 +110,7 @@ Result<std::string> read_exe_link(int pid, const std::string& link) {
 }
 
 Result<void> require_64_bit(int pid, const std::string& link, const std::string& exe) {
-  const UniqueFd fd(::open(link.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd fd = open_regular_file(link);
   if (!fd) return fail_to_look(pid, link, errno);
   std::array<unsigned char, EI_NIDENT> ident = {};
   if (::pread(fd.get(), ident.data(), ident.size(), 0) < 0) return fail_to_look(pid, link, errno);

@@ -15,7 +15,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "userspace/base/process_file.h"
 #include "userspace/base/unique_fd.h"
 #include "userspace/target/mappings.h"
 #include "userspace/tracer/links.h"
@@ -120,9 +120,8 @@ constexpr const char* kOwnFile = "/proc/self/exe";
 
 /// The number that a file of one line holds, behind `prefix`.
 Result<std::uint64_t> read_number(const std::string& path, const std::string& prefix) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
+  const std::string content = HAWK_TRY(read_whole_file(path, ExitCode::kPrivilege));
+  const std::string line = content.substr(0, content.find('\n'));
   if (line.size() <= prefix.size() || !line.starts_with(prefix)) {
     return fail(ExitCode::kPrivilege, fmt::format("read {}: no number in it", path), "mount sysfs on /sys");
   }

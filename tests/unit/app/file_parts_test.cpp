@@ -54,7 +54,7 @@ MappedModule make_module(const std::vector<Elf64_Phdr>& segments) {
   MappedModule module;
   module.device = std::uint64_t{8} << 32 | 1;
   module.inode = 77;
-  module.file = {.device = ::makedev(0, 30), .inode = 1234};
+  module.file.file = {.device = ::makedev(0, 30), .inode = 1234};
   Result<ElfImage> image = ElfImage::make(make_file(segments), "a test's file");
   EXPECT_TRUE(image);
   if (image) module.image.emplace(std::move(*image));
@@ -103,7 +103,7 @@ TEST(FileParts, AFileThatIsNotMappedYetIsKnownAsStatTells) {
 
 TEST(FileParts, OneNameIsToldOnce) {
   MappedModule module = make_module({code_segment(0, 0, 0x1000)});
-  module.file = {.device = ::makedev(8, 1), .inode = 77};
+  module.file.file = {.device = ::makedev(8, 1), .inode = 77};
   EXPECT_EQ(file_parts_of(module, kTable).size(), 1u);
 }
 

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "oracle.h"
+#include "userspace/base/regular_file.h"
 
 namespace hawk {
 namespace {
@@ -35,7 +36,7 @@ class DebugFileSearch : public ::testing::Test {
     return symbolizer_for(fixture(name), "/opt/app/program", root_)->source(ModuleId{0});
   }
   std::string build_id_path() const {
-    const std::optional<ElfFile> file = ElfFile::open(open_below({"", fixture("links/program")}));
+    const std::optional<ElfFile> file = ElfFile::open(open_regular_file_below("", fixture("links/program")));
     std::string hex;
     for (const char byte : file->build_id()) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
     return fmt::format("usr/lib/debug/.build-id/{}/{}.debug", hex.substr(0, 2), hex.substr(2));
@@ -93,8 +94,8 @@ TEST_F(DebugFileSearch, resolves_links_inside_the_root) {
 
 TEST_F(DebugFileSearch, never_leaves_the_root_by_a_link) {
   fs::create_symlink(fixture("links/program.debug"), root_ / "opt/app/program.debug");
-  EXPECT_FALSE(open_below({root_, "/opt/app/program.debug"}));
-  EXPECT_FALSE(open_below({root_, "/../../../../../../../../etc/passwd"}));
+  EXPECT_FALSE(open_regular_file_below(root_, "/opt/app/program.debug"));
+  EXPECT_FALSE(open_regular_file_below(root_, "/../../../../../../../../etc/passwd"));
 }
 
 TEST_F(DebugFileSearch, is_not_held_up_by_a_fifo) {

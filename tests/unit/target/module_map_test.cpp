@@ -1,10 +1,14 @@
 #include "userspace/target/module_map.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+
+#include "target_fixture.h"
 
 namespace hawk {
 namespace {
@@ -194,6 +198,61 @@ TEST(ModuleMap, AddressesBeyondTheSegmentsLastByteAreInItsPage) {
     EXPECT_EQ(last->vaddr - first->vaddr, one.end - 1 - one.start) << one.path;
     EXPECT_EQ(first->module, last->module) << one.path;
   }
+}
+
+/// Maps a file of ours for execution, as long as it lives.
+class OwnMapping {
+ public:
+  explicit OwnMapping(const std::string& path) {
+    const UniqueFd fd = open_regular_file(path);
+    address_ = ::mmap(nullptr, kBytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd.get(), 0);
+    EXPECT_NE(address_, MAP_FAILED);
+  }
+  OwnMapping(const OwnMapping&) = delete;
+  OwnMapping& operator=(const OwnMapping&) = delete;
+  ~OwnMapping() { ::munmap(address_, kBytes); }
+
+  Mapping as_told() const {
+    const Result<std::vector<Mapping>> own = read_mappings(::getpid());
+    for (const Mapping& one : *own) {
+      if (one.start == reinterpret_cast<std::uint64_t>(address_)) return one;
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 4096;
+  void* address_ = nullptr;
+};
+
+/// As `cp` writes it: into the file that is there.
+void overwrite(const std::string& path, const std::string& with) {
+  std::ofstream(path, std::ios::binary) << std::ifstream(with, std::ios::binary).rdbuf();
+}
+
+TEST(ModuleMap, ARewrittenFileIsAnother) {
+  const ScratchDirectory directory;
+  const std::string path = directory.path("library.so");
+  overwrite(path, testing::fixture_path("placement.so"));
+  ModuleMap map(::getpid());
+  std::optional<ModuleId> first;
+  {
+    const OwnMapping mapped(path);
+    first = map.add(mapped.as_told());
+    ASSERT_TRUE(first);
+    EXPECT_EQ(map.add(mapped.as_told()), std::nullopt);
+    EXPECT_TRUE(map.open_file(*first));
+  }
+  overwrite(path, testing::fixture_path("allocator.so"));
+  const OwnMapping mapped(path);
+  const std::optional<ModuleId> second = map.add(mapped.as_told());
+  ASSERT_TRUE(second);
+  EXPECT_EQ(map.module(*second).earlier, first);
+  EXPECT_EQ(map.module(*second).inode, map.module(*first).inode);
+  EXPECT_NE(map.module(*second).build_id, map.module(*first).build_id);
+  EXPECT_EQ(map.add(mapped.as_told()), std::nullopt);
+  EXPECT_TRUE(map.open_file(*second));
+  EXPECT_FALSE(map.open_file(*first)) << "names of the old file would be read from the new one";
 }
 
 }  // namespace

@@ -1,0 +1,81 @@
+#include "userspace/base/regular_file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "userspace/base/file_system_answers.h"
+
+namespace hawk {
+namespace {
+
+constexpr int kFindFlags = O_PATH | O_CLOEXEC;
+/// O_NONBLOCK: a leased file is refused at once.
+constexpr int kReadFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
+/// What is cached of the file: a file system in user space might never answer.
+std::optional<struct statx> examine(int directory, const char* path) {
+  struct statx found = {};
+  constexpr unsigned kWanted = STATX_TYPE | STATX_INO | STATX_SIZE | STATX_MTIME;
+  const int flags = (*path == '\0' ? AT_EMPTY_PATH : 0) | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
+  if (::statx(directory, path, flags, kWanted, &found) != 0) return std::nullopt;
+  return found;
+}
+
+std::optional<FileState> state_in(const std::optional<struct statx>& found) {
+  if (!found) return std::nullopt;
+  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+  return FileState{
+      .file = {.device = ::makedev(found->stx_dev_major, found->stx_dev_minor), .inode = found->stx_ino},
+      .size_bytes = found->stx_size,
+      .modified_ns = found->stx_mtime.tv_sec * kNsPerSecond + static_cast<std::int64_t>(found->stx_mtime.tv_nsec)};
+}
+
+/// Opens for reading what has been found: it can be nothing else by now.
+UniqueFd open_found(const UniqueFd& found) {
+  if (!found) return {};
+  const std::optional<struct statx> status = examine(found.get(), "");
+  if (!status) return {};
+  if (!S_ISREG(status->stx_mode)) {
+    errno = EINVAL;
+    return {};
+  }
+  if (!file_system_answers(found.get(), ::makedev(status->stx_dev_major, status->stx_dev_minor))) {
+    errno = ETIMEDOUT;
+    return {};
+  }
+  return UniqueFd(::open(fmt::format("/proc/self/fd/{}", found.get()).c_str(), kReadFlags));
+}
+
+}  // namespace
+
+UniqueFd open_regular_file(const std::string& path) {
+  const UniqueFd found(::open(path.c_str(), kFindFlags));
+  return open_found(found);
+}
+
+UniqueFd open_regular_file_below(const std::string& root, const std::string& path) {
+  UniqueFd directory;
+  if (!root.empty()) {
+    directory = UniqueFd(::open(root.c_str(), kFindFlags | O_DIRECTORY));
+    if (!directory) return {};
+  }
+  open_how how{};
+  how.flags = kFindFlags;
+  how.resolve = RESOLVE_NO_MAGICLINKS | (directory ? RESOLVE_IN_ROOT : 0);
+  const UniqueFd found(static_cast<int>(
+      ::syscall(SYS_openat2, directory ? directory.get() : AT_FDCWD, path.c_str(), &how, sizeof(how))));
+  return open_found(found);
+}
+
+std::optional<FileState> state_of(const UniqueFd& fd) { return state_in(examine(fd.get(), "")); }
+
+std::optional<FileState> state_of(const std::string& path) { return state_in(examine(AT_FDCWD, path.c_str())); }
+
+}  // namespace hawk
