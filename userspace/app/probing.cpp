@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -78,17 +79,40 @@ std::size_t max_open_modules() {
 Probing::Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables)
     : max_open_modules_(max_open_modules()),
       modules_(proc_pid, max_open_modules_),
+      breakpoints_(proc_pid, modules_),
       tracer_(tracer),
       unwinding_(tracer, uses_unwind_tables) {}
 
-Result<void> Probing::probe_allocator(const MappedModule& module, bool is_expected) {
-  const AllocatorFile file = find_allocator_functions(*module.image);
+/// Every place is a loss of its own; one line for each function is enough.
+void Probing::check_breakpoints() {
+  std::set<std::pair<ModuleId, std::string>> named;
+  for (const Breakpoints::Missing& missing : breakpoints_.find_missing()) {
+    tracer_.count_loss(HAWK_LOSS_MISSING_BREAKPOINT);
+    if (!named.emplace(missing.module, missing.function).second) continue;
+    log_warning(fmt::format("{} in {} is not traced: the process's memory has no breakpoint there", missing.function,
+                            modules_.module(missing.module).path));
+  }
+}
+
+void Probing::leave_out_changed(ModuleId id, AllocatorFile& file) {
+  for (const std::string& name : breakpoints_.take_out_changed(id, file)) {
+    log_warning(
+        fmt::format("{} in {} is not probed: the process has changed its code", name, modules_.module(id).path));
+    tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+  }
+}
+
+Result<void> Probing::probe_allocator(ModuleId id, bool is_expected) {
+  const MappedModule& module = modules_.module(id);
+  AllocatorFile file = find_allocator_functions(*module.image);
+  if (!is_expected) leave_out_changed(id, file);
   for (const UnprobedFunction& unprobed : file.unprobed) {
     log_warning(fmt::format("{} in {} is not probed: {}", unprobed.name, module.path, unprobed.reason));
     tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
   }
   if (file.functions.empty()) return {};
   HAWK_TRY_VOID(tracer_.attach_allocator(module.image->fd(), file));
+  breakpoints_.watch(id, file);
   if (tracing_ && !is_expected) tracer_.count_loss(HAWK_LOSS_LATE_ALLOCATOR);
   allocators_.push_back(describe(module, file));
   traps_.emplace_back();
@@ -123,7 +147,7 @@ Result<void> Probing::add_operator_frames(ModuleId id, bool is_expected) {
 Result<void> Probing::probe_telling_module(ModuleId id, bool is_expected) {
   const MappedModule& module = modules_.module(id);
   const std::size_t known = allocators_.size();
-  HAWK_TRY_VOID(probe_allocator(module, is_expected));
+  HAWK_TRY_VOID(probe_allocator(id, is_expected));
   const bool is_allocator = allocators_.size() > known;
   if (is_allocator || !module.image->functions(kDynamicLinkerNames).empty()) allocator_files_.push_back(id);
   return add_operator_frames(id, is_expected);
@@ -208,12 +232,34 @@ void Probing::update_allocator_ranges() {
   tracer_.set_allocator_ranges(all);
 }
 
+Result<void> Probing::take_mapping(const Mapping& mapping) {
+  const std::optional<ModuleId> added = modules_.add(mapping);
+  return added ? study_module(*added, false) : Result<void>{};
+}
+
+/// A process that has moved a file's code into anonymous memory, as for huge pages, still has the file's other parts on
+/// both sides of it. Such code is known by its file; that it has no breakpoints is found out like everywhere.
+Result<void> Probing::take_replaced_code(const std::vector<Mapping>& mappings) {
+  for (std::size_t i = 1; i + 1 < mappings.size(); ++i) {
+    if (!is_anonymous_code(mappings[i])) continue;
+    for (Mapping file : {mappings[i - 1], mappings[i + 1]}) {
+      if (file.inode == 0) continue;
+      file.executable = true;  // or it would not be looked at
+      HAWK_TRY_VOID(take_mapping(file));
+      const std::optional<ModuleAddress> place = modules_.resolve(file.start);
+      if (!place || !modules_.module(place->module).image) continue;
+      for (const Mapping& code : replaced_code(mappings, *modules_.module(place->module).image, file)) {
+        HAWK_TRY_VOID(take_mapping(code));
+      }
+    }
+  }
+  return {};
+}
+
 Result<void> Probing::take_mappings(const std::vector<Mapping>& mappings) {
   modules_.forget_mappings();
-  for (const Mapping& mapping : mappings) {
-    const std::optional<ModuleId> added = modules_.add(mapping);
-    if (added) HAWK_TRY_VOID(study_module(*added, false));
-  }
+  for (const Mapping& mapping : mappings) HAWK_TRY_VOID(take_mapping(mapping));
+  HAWK_TRY_VOID(take_replaced_code(mappings));
   for (const auto& [id, number] : frameless_) update_base(id);
   update_allocator_ranges();
   unwinding_.publish(modules_);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "userspace/app/breakpoints.h"
 #include "userspace/app/unwinding.h"
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
@@ -36,6 +37,10 @@ class Probing {
   /// Takes new mappings, in the order in which they were made. A file that cannot be probed is a loss, not an error:
   /// the trace goes on.
   void take_new_mappings(std::span<const Mapping> mappings);
+
+  /// Counts, and warns of, probes for which the process has no breakpoint in its memory. To be called now and then: a
+  /// process changes its code unseen.
+  void check_breakpoints();
 
   /// From now on a new file with allocator functions is a late one: what it handed out before it was probed is unknown.
   void tracing_began() { tracing_ = true; }
@@ -73,7 +78,10 @@ class Probing {
   void note_rewritten(const MappedModule& module);
   void read_table(ModuleId id);
   Result<void> probe_telling_module(ModuleId id, bool is_expected);
-  Result<void> probe_allocator(const MappedModule& module, bool is_expected);
+  Result<void> probe_allocator(ModuleId id, bool is_expected);
+  void leave_out_changed(ModuleId id, AllocatorFile& file);
+  Result<void> take_replaced_code(const std::vector<Mapping>& mappings);
+  Result<void> take_mapping(const Mapping& mapping);
   Result<void> add_operator_frames(ModuleId id, bool is_expected);
   void update_base(ModuleId id);
   void update_addresses(std::span<const Mapping> mappings);
@@ -82,6 +90,7 @@ class Probing {
 
   std::size_t max_open_modules_;
   ModuleMap modules_;
+  Breakpoints breakpoints_;
   Tracer& tracer_;
   Unwinding unwinding_;
   bool tracing_ = false;

@@ -146,6 +146,7 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
   session->probing_.use(std::move(reading));
   HAWK_TRY_VOID(command != nullptr ? session->probing_.expect_files(session->subject_.expected_files)
                                    : session->probe_running_process());
+  if (command == nullptr) session->probing_.check_breakpoints();
   return session;
 }
 
@@ -197,9 +198,12 @@ void Session::drain() {
   // Of what is unmapped nobody tells us. After the stacks, whose frames may lie there.
   const bool is_running = duration_ == std::chrono::nanoseconds{};
   if (is_replaced || (is_running && tracer_.code_ranges_are_stale())) take_mappings_again();
+  if (is_running) probing_.check_breakpoints();
 }
 
 Result<void> Session::end(bool verify) {
+  take_mapping_events();
+  probing_.check_breakpoints();
   const auto stopped = std::chrono::steady_clock::now();
   duration_ = stopped - start_;
   // Side by side with detaching: both wait for the kernel's grace periods.

@@ -6,12 +6,12 @@
 #include <cerrno>
 #include <cstring>
 
-#include "userspace/base/unique_fd.h"
-
 namespace hawk {
 
+UniqueFd open_process_file(const std::string& path) { return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
+
 Result<std::string> read_whole_file(const std::string& path, ExitCode exit_code) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd fd = open_process_file(path);
   if (!fd) return fail(exit_code, fmt::format("open {}: {}", path, std::strerror(errno)));
   std::string content;
   char buffer[65536];

@@ -3,8 +3,12 @@
 #include <string>
 
 #include "userspace/base/result.h"
+#include "userspace/base/unique_fd.h"
 
 namespace hawk {
+
+/// Opens a file of procfs or sysfs for reading; none: errno tells why.
+UniqueFd open_process_file(const std::string& path);
 
 /// The whole content of a small file such as those below /proc (whose size is not known before it is read).
 /// Errors carry `exit_code` and the file's name.

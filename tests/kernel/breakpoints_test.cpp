@@ -1,0 +1,71 @@
+// Targets in whose memory the kernel's breakpoints are not, or no longer are, where the probes were asked for.
+#include "tests/kernel/harness/compare.h"
+#include "tests/kernel/harness/kernel_test.h"
+#include "tests/kernel/harness/ledger.h"
+
+namespace hawk {
+namespace {
+
+struct Traced {
+  Report report;
+  Ledger ledger;
+  std::string warnings;
+};
+
+/// Traces patched_code, which changes libc's code in its memory; expects that it lives on to its end.
+Traced trace_patched(Way way, const std::string& change, bool is_before) {
+  LedgerProgram program({.program = "patched_code", .arguments = {change, is_before ? "before" : "during"}});
+  Trace trace = Trace::attach(program.pid(), way);
+  Traced traced;
+  traced.ledger = program.run();
+  traced.report = trace.finish();
+  traced.warnings = trace.process().errors();
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target is unharmed";
+  return traced;
+}
+
+/// Numbers that cannot be right are said not to be, with the cause and the function.
+void expect_missing(const Traced& traced, const std::string& function, const std::string& cause) {
+  EXPECT_FALSE(traced.report.exact);
+  EXPECT_GT(traced.report.losses.at(cause), 0u);
+  EXPECT_NE(traced.warnings.find(function), std::string::npos) << traced.warnings;
+}
+
+void expect_missing(Way way, const std::string& change, bool is_before) {
+  expect_missing(trace_patched(way, change, is_before), "malloc", "missing_breakpoints");
+}
+
+KERNEL_TEST(breakpoints, not_in_writable_code) { expect_missing(way, "writable", true); }
+KERNEL_TEST(breakpoints, not_in_a_writable_page) { expect_missing(way, "writable_page", true); }
+KERNEL_TEST(breakpoints, not_in_a_shared_mapping) { expect_missing(way, "shared", true); }
+KERNEL_TEST(breakpoints, not_in_anonymous_memory) { expect_missing(way, "anonymous", true); }
+KERNEL_TEST(breakpoints, overwritten) { expect_missing(way, "patched", false); }
+KERNEL_TEST(breakpoints, dropped_with_their_page) { expect_missing(way, "dropped", false); }
+KERNEL_TEST(breakpoints, replaced_by_a_shared_mapping) { expect_missing(way, "shared", false); }
+KERNEL_TEST(breakpoints, replaced_by_anonymous_memory) { expect_missing(way, "anonymous", false); }
+KERNEL_TEST(breakpoints, replaced_by_a_hook) { expect_missing(way, "hooked", false); }
+
+/// A breakpoint there would make the kernel execute what the file has, and go on in the middle of the hook.
+KERNEL_TEST(breakpoints, not_put_into_a_hook) {
+  expect_missing(trace_patched(way, "hooked", true), "malloc", "functions_not_probed");
+}
+
+/// Breakpoints that are there stay there.
+KERNEL_TEST(breakpoints, stay_in_writable_code) {
+  const Traced traced = trace_patched(way, "writable", false);
+  expect_equal(traced.report, traced.ledger);
+}
+
+KERNEL_TEST(breakpoints, stay_in_code_that_was_writable) {
+  const Traced traced = trace_patched(way, "writable_for_a_moment", false);
+  expect_equal(traced.report, traced.ledger);
+}
+
+KERNEL_TEST(breakpoints, get_into_code_that_was_writable) {
+  const Traced traced = trace_patched(way, "writable_for_a_moment", true);
+  expect_equal(traced.report, traced.ledger);
+}
+
+}  // namespace
+}  // namespace hawk

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "userspace/base/unique_fd.h"
+
+namespace hawk {
+
+/// The memory of a process, as the process itself sees it. Reading never stops the process, and never waits for it: a
+/// page that it serves itself (userfaultfd) counts as unreadable. Not thread-safe.
+class TargetMemory {
+ public:
+  /// `proc_pid`: a living thread of the process.
+  explicit TargetMemory(int proc_pid) : proc_pid_(proc_pid) {}
+
+  /// Fills all of `to`; false when that cannot be read: not mapped, or the process is gone.
+  bool read(std::uint64_t address, std::span<std::uint8_t> to);
+
+ private:
+  void open();
+
+  int proc_pid_;
+  UniqueFd file_;
+};
+
+}  // namespace hawk
