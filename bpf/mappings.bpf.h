@@ -76,20 +76,37 @@ struct hawk_mapping_check {
 };
 
 /* Since 6.8 /proc/PID/maps tells of the file of an overlay file system (file_user_inode, include/linux/fs.h), which the kernel
- * keeps beside the file that it really maps. On 6.5 to 6.7 the type has another field. */
+ * keeps beside the file that it really maps: its path follows. On 6.5 to 6.7 the type has another field. */
 struct backing_file___hawk {
 	struct file file;
 	struct path user_path;
 } __attribute__((preserve_access_index));
-#define HAWK_FMODE_BACKING (1u << 25)
 
-static __always_inline struct inode *inode_of(struct file *file)
+/* The inode of that file; NULL: the file that is mapped is the one that was opened. In f_mode a bit tells, but which one
+ * changes from release to release and is not in the kernel's type information. So what follows the file is looked at in any
+ * case, and taken for a path if it is one throughout: of its mount, its directory entry and its inode each names the same file
+ * system. Behind a plain file lies the beginning of another, or unrelated memory, through which three chains of pointers do not
+ * meet by chance. */
+static __always_inline struct inode *user_inode_of(struct file *file)
 {
 	struct backing_file___hawk *backing = (void *)file;
 
-	if (bpf_core_field_exists(backing->user_path) && (BPF_CORE_READ(file, f_mode) & HAWK_FMODE_BACKING))
-		return BPF_CORE_READ(backing, user_path.dentry, d_inode);
-	return BPF_CORE_READ(file, f_inode);
+	if (!bpf_core_field_exists(backing->user_path))
+		return NULL;
+	struct dentry *entry = BPF_CORE_READ(backing, user_path.dentry);
+	struct super_block *system = BPF_CORE_READ(backing, user_path.mnt, mnt_sb);
+	struct inode *inode = BPF_CORE_READ(entry, d_inode);
+
+	if (!system || BPF_CORE_READ(entry, d_sb) != system || BPF_CORE_READ(inode, i_sb) != system)
+		return NULL;
+	return inode;
+}
+
+static __always_inline struct inode *inode_of(struct file *file)
+{
+	struct inode *inode = user_inode_of(file);
+
+	return inode ? inode : BPF_CORE_READ(file, f_inode);
 }
 
 static __always_inline bool is_inode_of(struct inode *inode, const struct hawk_code_range *range)
@@ -100,7 +117,12 @@ static __always_inline bool is_inode_of(struct inode *inode, const struct hawk_c
 /* Either is the file: perf events told of the one that is really mapped until that was mended (6.18, and 6.12 after 6.12.43). */
 static __always_inline bool is_file_of(struct file *file, const struct hawk_code_range *range)
 {
-	return is_inode_of(BPF_CORE_READ(file, f_inode), range) || is_inode_of(inode_of(file), range);
+	struct inode *inode;
+
+	if (is_inode_of(BPF_CORE_READ(file, f_inode), range))
+		return true;
+	inode = user_inode_of(file);
+	return inode && is_inode_of(inode, range);
 }
 
 static long compare_mapping(struct task_struct *task, struct vm_area_struct *vma, struct hawk_mapping_check *check)
