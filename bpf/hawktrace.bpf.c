@@ -4,7 +4,9 @@
 //   session   alloc_session on every allocating function that cannot throw
 //   multi     alloc_entry and alloc_return on those
 //   perf      the same, one perf event each
-//   always    free_entry; module_init; the tracepoints
+//   always    free_entry; module_init; the tracepoints of exec and exit
+//
+// and of the mappings (mapping_events.bpf.h) mapping_made, or tree_entry and mappings_unlocked.
 //
 // A function that may throw must not have its return address replaced, which no unwinder could pass. It has alloc_entry in every
 // way, and its returns are probed at their ret instructions or shortly before, by alloc_return. Never a session: where
@@ -16,6 +18,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/calls.bpf.h"
+#include "bpf/mapping_events.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -152,6 +155,31 @@ int BPF_PROG(process_exec)
 	state.code_ranges = ((state.code_ranges >> HAWK_RANGES_VERSION_SHIFT) + 1) << HAWK_RANGES_VERSION_SHIFT;
 	hawk_begin_generation(&state.used_ranges, hawk_used_turn(&state.used_ranges));
 	__sync_fetch_and_add(&state.exec_epoch, 1);
+	tell_replaced_program();
+	return 0;
+}
+
+SEC("fentry/perf_event_mmap")
+int BPF_PROG(mapping_made, struct vm_area_struct *vma)
+{
+	if (is_target())
+		tell_mapping(vma);
+	return 0;
+}
+
+SEC("tp_btf/ma_write")
+int BPF_PROG(tree_entry, const char *function, struct ma_state *mas, unsigned long pivot, void *entry)
+{
+	if (is_target())
+		on_tree_entry(mas, (__u64)entry);
+	return 0;
+}
+
+SEC("tp_btf/mmap_lock_released")
+int BPF_PROG(mappings_unlocked, struct mm_struct *mm)
+{
+	if (is_target())
+		on_mappings_unlocked(mm);
 	return 0;
 }
 

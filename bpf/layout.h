@@ -100,6 +100,10 @@ struct hawk_state {
 	__u64 code_ranges;        /* see HAWK_RANGES_HALF */
 	__u64 settled_version;    /* of the mappings, for which the ranges in use have been found to hold; 0: none */
 	__u32 code_ranges_stale;  /* user space shall read the mappings again and tell of the ranges */
+	__u32 mapping_events_lost; /* records for which mapping_events had no room */
+	__u64 code_pages;         /* of the target, when the lock over its mappings was last released */
+	__u64 all_pages;          /* the same, with those that are no code */
+	__u32 mapping_told;       /* a record tells what has changed since then */
 	__u32 pad_1;
 	struct hawk_frameless_module frameless[HAWK_MAX_FRAMELESS_MODULES];
 	__u64 allocators_low;     /* from the first of allocator_ranges to the end of the last; 0: not all are known */

@@ -138,9 +138,10 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
                                                     .max_memory_bytes = options.max_memory_bytes},
                                          .min_block_bytes = options.min_block_bytes,
                                          .max_depth = options.stack_depth,
-                                         .unwind = kernel_unwind(options.unwind)}));
+                                         .unwind = kernel_unwind(options.unwind),
+                                         .programs_on_functions = features.programs_on_functions}));
   // Before the list of mappings is read, so that none falls in between.
-  MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(pid));
+  MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(tracer.mapping_events()));
   std::unique_ptr<Session> session(new Session(std::move(subject), std::move(pid_fd), way, options.unwind,
                                                std::move(tracer), std::move(mapping_events)));
   session->probing_.use(std::move(reading));
@@ -182,7 +183,7 @@ void Session::take_mapping_events() {
     if (!changes.last_exec->path.empty()) subject_.target.exe = changes.last_exec->path;
   }
   probing_.take_new_mappings(changes.mapped);
-  if (changes.lost) take_mappings_again();
+  if (changes.read_all) take_mappings_again();
 }
 
 void Session::drain() {

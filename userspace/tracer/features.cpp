@@ -1,6 +1,9 @@
 #include "userspace/tracer/features.h"
 
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <fmt/core.h>
+#include <linux/bpf.h>
 
 #include <cerrno>
 #include <cstring>
@@ -25,6 +28,14 @@ int link_error(unsigned attach_type, int pid) {
   return link ? 0 : errno;
 }
 
+/// Puts a program on the function that the real ones are meant for.
+bool can_be_on_functions() {
+  const int function = libbpf_find_vmlinux_btf_id("perf_event_mmap", BPF_TRACE_FENTRY);
+  if (function <= 0) return false;
+  const UniqueFd program = load_trivial_function_program(static_cast<unsigned>(function));
+  return program && UniqueFd(bpf_raw_tracepoint_open(nullptr, program.get()));
+}
+
 }  // namespace
 
 Result<KernelFeatures> probe_kernel_features() {
@@ -37,6 +48,7 @@ Result<KernelFeatures> probe_kernel_features() {
   features.uprobe_session = features.uprobe_multi && link_error(kAttachTypeUprobeSession, 0) == EBADF;
   // A kernel with the repaired filter refuses a negative pid before it looks at the path.
   features.pid_filter = features.uprobe_multi && link_error(kAttachTypeUprobeMulti, -1) == EINVAL;
+  features.programs_on_functions = can_be_on_functions();
   return features;
 }
 

@@ -14,6 +14,8 @@ struct KernelFeatures {
   /// The multi link's pid means a process. Up to 6.6.34 and 6.9.4 it meant one thread (kernel commit 46ba0e49b642):
   /// there links are made for all processes, and the programs sort out whose hit it was.
   bool pid_filter = false;
+  /// BPF programs can be on functions of the kernel (fentry). It has to be compiled for that, and some forbid it.
+  bool programs_on_functions = false;
 };
 
 /// Tries each feature with a program that is never hit. kPrivilege when not even the simplest program can be loaded.

@@ -1,161 +1,95 @@
 #include "userspace/tracer/mapping_events.h"
 
+#include <bpf/libbpf.h>
 #include <fmt/core.h>
-#include <linux/perf_event.h>
-#include <sys/epoll.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <utility>
+#include <string_view>
+
+#include "bpf/mapping_events.h"
 
 namespace hawk {
 namespace {
 
-constexpr std::size_t kDataPages = 16;  ///< a power of two, as perf_event_open(2) demands
+/// As Mapping::device has it, from the kernel's own form (include/linux/kdev_t.h).
+std::uint64_t device_of(std::uint32_t kernel_device) {
+  constexpr unsigned kMinorBits = 20;
+  return static_cast<std::uint64_t>(kernel_device >> kMinorBits) << 32 | (kernel_device & ((1u << kMinorBits) - 1));
+}
 
-/// PERF_RECORD_MMAP2 up to the file name, perf_event_open(2).
-struct Mmap2Record {
-  perf_event_header header;
-  std::uint32_t pid, tid;
-  std::uint64_t address, length, page_offset;
-  std::uint32_t major, minor;
-  std::uint64_t inode, inode_generation;
-  std::uint32_t protection, flags;
-};
+/// The path whose names the record has, innermost first.
+std::string path_of(const hawk_mapping_event& event) {
+  std::string path;
+  const std::size_t bytes = std::min<std::size_t>(event.path_bytes, sizeof(event.path));
+  for (std::string_view names(event.path, bytes); !names.empty();) {
+    const std::string_view name = names.substr(0, names.find('\0'));
+    path.insert(0, name).insert(0, 1, '/');
+    names.remove_prefix(std::min(name.size() + 1, names.size()));
+  }
+  return path;
+}
 
-/// PERF_RECORD_COMM up to the name, perf_event_open(2).
-struct CommRecord {
-  perf_event_header header;
-  std::uint32_t pid, tid;
-};
-
-Mapping to_mapping(const Mmap2Record& record, const char* name) {
-  return {.start = record.address,
-          .end = record.address + record.length,
-          .file_offset = record.page_offset,
-          .device = static_cast<std::uint64_t>(record.major) << 32 | record.minor,
-          .inode = record.inode,
-          .executable = (record.protection & PROT_EXEC) != 0,
+Mapping mapping_of(const hawk_mapping_event& event) {
+  return {.start = event.start,
+          .end = event.end,
+          .file_offset = event.file_offset,
+          .device = device_of(event.device),
+          .inode = event.inode,
+          .executable = true,
           .deleted = false,
-          .path = name};
+          .path = path_of(event)};
+}
+
+void add(const hawk_mapping_event& event, MappingChanges& changes) {
+  switch (event.kind) {
+    case HAWK_MAPPING_MADE: {
+      Mapping mapping = mapping_of(event);
+      // The tree of mappings may enter one more than once.
+      if (changes.mapped.empty() || !(changes.mapped.back() == mapping)) changes.mapped.push_back(std::move(mapping));
+      break;
+    }
+    case HAWK_MAPPINGS_CHANGED:
+      changes.read_all = true;
+      break;
+    default:
+      changes.last_exec =
+          ExecEvent{.comm = std::string(event.comm, ::strnlen(event.comm, sizeof(event.comm))), .path = path_of(event)};
+  }
+}
+
+int take_record(void* changes, void* record, std::size_t bytes) {
+  if (bytes >= sizeof(hawk_mapping_event)) {
+    add(*static_cast<const hawk_mapping_event*>(record), *static_cast<MappingChanges*>(changes));
+  }
+  return 0;
 }
 
 }  // namespace
 
-/// One CPU's event and its ring buffer.
-struct MappingEvents::Ring {
-  UniqueFd fd;
-  perf_event_mmap_page* page = nullptr;
-  std::size_t bytes = 0;
-
-  Ring(UniqueFd event, void* mapping, std::size_t mapped_bytes)
-      : fd(std::move(event)), page(static_cast<perf_event_mmap_page*>(mapping)), bytes(mapped_bytes) {}
-  Ring(Ring&& other) noexcept : fd(std::move(other.fd)), page(std::exchange(other.page, nullptr)), bytes(other.bytes) {}
-  Ring& operator=(Ring&&) = delete;
-  ~Ring() {
-    if (page != nullptr) ::munmap(page, bytes);
-  }
-
-  /// Copies `size` bytes at stream position `at` out of the ring.
-  void copy(std::uint64_t at, void* to, std::size_t size) const {
-    const char* data = reinterpret_cast<const char*>(page) + page->data_offset;
-    char* out = static_cast<char*>(to);
-    const std::size_t offset = at % page->data_size;
-    const std::size_t until_end = std::min<std::size_t>(size, page->data_size - offset);
-    std::memcpy(out, data + offset, until_end);
-    std::memcpy(out + until_end, data, size - until_end);
-  }
-
-  void take(int pid, MappingChanges& changes) {
-    const std::uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-    std::uint64_t tail = page->data_tail;
-    std::vector<char> record;
-    while (tail < head) {
-      perf_event_header header;
-      copy(tail, &header, sizeof(header));
-      record.assign(header.size + 1u, '\0');
-      copy(tail, record.data(), header.size);
-      take_record(header, record, pid, changes);
-      tail += header.size;
-    }
-    __atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
-  }
-
-  static void take_record(const perf_event_header& header, const std::vector<char>& bytes, int pid,
-                          MappingChanges& changes) {
-    if (header.type == PERF_RECORD_LOST) changes.lost = true;
-    if (header.type == PERF_RECORD_MMAP2 && header.size >= sizeof(Mmap2Record)) take_mapping(bytes, pid, changes);
-    const bool is_exec = header.type == PERF_RECORD_COMM && (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
-    if (is_exec && header.size >= sizeof(CommRecord)) take_exec(bytes, pid, changes);
-  }
-
-  static void take_mapping(const std::vector<char>& bytes, int pid, MappingChanges& changes) {
-    Mmap2Record record;
-    std::memcpy(&record, bytes.data(), sizeof(record));
-    if (record.pid != static_cast<std::uint32_t>(pid)) return;
-    changes.mapped.push_back(to_mapping(record, bytes.data() + sizeof(record)));
-    // The first that an exec maps is the executable itself (fs/binfmt_elf.c, load_elf_binary).
-    if (changes.last_exec && changes.last_exec->path.empty()) changes.last_exec->path = changes.mapped.back().path;
-  }
-
-  static void take_exec(const std::vector<char>& bytes, int pid, MappingChanges& changes) {
-    CommRecord record;
-    std::memcpy(&record, bytes.data(), sizeof(record));
-    if (record.pid != static_cast<std::uint32_t>(pid)) return;
-    changes.last_exec = ExecEvent{.comm = bytes.data() + sizeof(record), .path = {}};
-  }
-};
-
-MappingEvents::MappingEvents() = default;
-MappingEvents::MappingEvents(MappingEvents&&) noexcept = default;
-MappingEvents& MappingEvents::operator=(MappingEvents&&) noexcept = default;
-MappingEvents::~MappingEvents() = default;
-
-Result<MappingEvents> MappingEvents::make(int pid) {
+Result<MappingEvents> MappingEvents::make(const Source& source) {
   MappingEvents events;
-  events.pid_ = pid;
-  events.epoll_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
-  if (!events.epoll_) return fail(ExitCode::kPrivilege, fmt::format("epoll_create1: {}", std::strerror(errno)));
-  const long cpu_count = ::sysconf(_SC_NPROCESSORS_CONF);
-  for (int cpu = 0; cpu < cpu_count; ++cpu) HAWK_TRY_VOID(events.add_cpu(cpu));
+  events.lost_ = source.lost;
+  events.taken_ = std::make_unique<MappingChanges>();
+  events.ring_.reset(ring_buffer__new(source.ring_fd, take_record, events.taken_.get(), nullptr));
+  if (events.ring_ == nullptr) {
+    return fail(ExitCode::kPrivilege, fmt::format("watch for new mappings: {}", std::strerror(errno)));
+  }
   return events;
 }
 
-Result<void> MappingEvents::add_cpu(int cpu) {
-  perf_event_attr attr = {};
-  attr.size = sizeof(attr);
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_DUMMY;
-  attr.mmap = 1;
-  attr.mmap2 = 1;
-  attr.comm = 1;
-  attr.comm_exec = 1;
-  // Every record wakes us. wakeup_events counts samples only, of which there are none.
-  attr.watermark = 1;
-  attr.wakeup_watermark = 1;
-  // Every process of this CPU, because an event of one process would have to be opened for each of its threads.
-  UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
-  if (!fd && errno == ENODEV) return {};  // this CPU is offline
-  if (!fd) return fail(ExitCode::kPrivilege, fmt::format("watch for new mappings: {}", std::strerror(errno)));
-  const std::size_t bytes = (1 + kDataPages) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  void* mapping = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-  if (mapping == MAP_FAILED) {
-    return fail(ExitCode::kPrivilege, fmt::format("map a perf ring: {}", std::strerror(errno)));
-  }
-  epoll_event interest = {.events = EPOLLIN, .data = {.fd = fd.get()}};
-  const int added = ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd.get(), &interest);
-  rings_.emplace_back(std::move(fd), mapping, bytes);
-  if (added != 0) return fail(ExitCode::kPrivilege, fmt::format("epoll_ctl: {}", std::strerror(errno)));
-  return {};
-}
+void MappingEvents::FreeRing::operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
+
+int MappingEvents::poll_fd() const { return ring_buffer__epoll_fd(ring_.get()); }
 
 MappingChanges MappingEvents::take() {
-  MappingChanges changes;
-  for (Ring& ring : rings_) ring.take(pid_, changes);
-  return changes;
+  *taken_ = {};
+  ring_buffer__consume(ring_.get());
+  const std::uint32_t lost = __atomic_load_n(lost_, __ATOMIC_ACQUIRE);
+  if (lost != lost_seen_) taken_->read_all = true;
+  lost_seen_ = lost;
+  return std::move(*taken_);
 }
 
 }  // namespace hawk

@@ -77,6 +77,9 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
   bpf_map__set_max_entries(skeleton.maps.frame_segments, plan.frames / HAWK_SEGMENT_FRAMES);
   bpf_map__set_max_entries(skeleton.maps.places, plan.places);
   bpf_program__set_autoload(skeleton.progs.find_direct_map, config.may_read_directly != 0);
+  bpf_program__set_autoload(skeleton.progs.mapping_made, options.programs_on_functions);
+  bpf_program__set_autoload(skeleton.progs.tree_entry, !options.programs_on_functions);
+  bpf_program__set_autoload(skeleton.progs.mappings_unlocked, !options.programs_on_functions);
   const bool session = options.way == AttachWay::kSession;
   bpf_program__set_autoload(skeleton.progs.alloc_session, session);
   bpf_program__set_autoload(skeleton.progs.alloc_entry, !session);

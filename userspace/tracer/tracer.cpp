@@ -199,6 +199,15 @@ struct Tracer::Impl {
     return {};
   }
 
+  Result<void> watch_mappings() {
+    const auto& programs = skeleton->progs;
+    if (options.programs_on_functions) return attach_tracepoint(programs.mapping_made);
+    log_verbose("the kernel cannot have programs on its functions: mappings are told by tracepoints");
+    HAWK_TRY_VOID(attach_tracepoint(programs.tree_entry));
+    return attach_tracepoint(programs.mappings_unlocked);
+  }
+
+  /// The kernel makes no difference between a tracepoint and a function here.
   Result<void> attach_tracepoint(bpf_program* program) {
     UniqueFd fd(bpf_raw_tracepoint_open(nullptr, bpf_program__fd(program)));
     if (!fd) {
@@ -239,6 +248,7 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
                                         .cache = memory.unwind_cache});
   HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.process_exec));
   HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.thread_exit));
+  HAWK_TRY_VOID(impl->watch_mappings());
   return Tracer(std::move(impl));
 }
 
@@ -318,6 +328,11 @@ void Tracer::enable() {
   impl_->frames->wait_until_open();
   if (impl_->reserve) impl_->reserve->wait_until_open();
   __atomic_store_n(&impl_->maps.state->enabled, 1, __ATOMIC_SEQ_CST);
+}
+
+MappingEvents::Source Tracer::mapping_events() const {
+  return {.ring_fd = bpf_map__fd(impl_->skeleton->maps.mapping_events),
+          .lost = &impl_->maps.state->mapping_events_lost};
 }
 
 int Tracer::wakeup_fd() const { return impl_->wakeups ? ring_buffer__epoll_fd(impl_->wakeups.get()) : -1; }

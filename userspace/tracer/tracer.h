@@ -14,6 +14,7 @@
 #include "userspace/target/operator_frames.h"
 #include "userspace/tracer/attach_way.h"
 #include "userspace/tracer/live_table.h"
+#include "userspace/tracer/mapping_events.h"
 #include "userspace/tracer/memory_plan.h"
 
 namespace hawk {
@@ -28,6 +29,7 @@ struct TracerOptions {
   std::uint64_t min_block_bytes = 0;  ///< smaller blocks are not followed
   std::uint32_t max_depth = 0;        ///< frames per stack
   hawk_unwind unwind = HAWK_UNWIND_AUTO;
+  bool programs_on_functions = false;  ///< see KernelFeatures::programs_on_functions
 };
 
 /// The programs in the kernel, their probes and their maps.
@@ -71,6 +73,8 @@ class Tracer {
   void enable();
   /// What the kernel's books say now.
   Drained drain();
+  /// Where the programs tell of the process's mappings, from make() on.
+  MappingEvents::Source mapping_events() const;
   /// Readable when the programs ask for memory: tend() is due.
   int wakeup_fd() const;
   /// Gives the programs the memory they will need next, and takes back what they no longer use. Due now and then as

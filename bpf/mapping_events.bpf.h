@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Tells user space what code the target maps. Perf events would tell of every process's mappings, and a strange process that maps
+ * in a loop would keep hawktrace busy; or they would have to be opened for each thread and CPU. So programs ask who it is that
+ * maps, which costs a stranger some nanoseconds, and hawktrace nothing.
+ *
+ * Where the kernel can have programs on its functions (fentry), on the one that perf events come from. Elsewhere on the
+ * tracepoints of the tree of mappings, which see each mapping as it is entered, and of the lock that is held meanwhile: when it
+ * is released, a change of the number of pages with code tells of a mapping that became code where it was (mprotect). */
+#ifndef HAWKTRACE_MAPPING_EVENTS_BPF_H
+#define HAWKTRACE_MAPPING_EVENTS_BPF_H
+
+#include "bpf/mapping_events.h"
+#include "bpf/mappings.bpf.h"
+#include "bpf/threads.bpf.h"
+
+/* Some 400 records. Full: mapping_events_lost. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 512 * 1024);
+} mapping_events SEC(".maps");
+
+/* The mount in which the file system below `mount` is mounted; NULL: it is mounted in none. */
+static __always_inline struct mount *outer_mount(struct mount *mount)
+{
+	struct mount *outer = BPF_CORE_READ(mount, mnt_parent);
+
+	return outer == mount ? NULL : outer;
+}
+
+static __always_inline struct mount *mount_of(const struct vfsmount *mount)
+{
+	return (void *)mount - bpf_core_field_offset(struct mount, mnt);
+}
+
+/* As d_path has it (fs/d_path.c), without its locks: what is renamed meanwhile may come out wrong, and a file is never opened by
+ * its path alone. */
+static __always_inline void note_path(struct hawk_mapping_event *event, const struct path *path)
+{
+	struct fs_struct *fs = BPF_CORE_READ(bpf_get_current_task_btf(), fs);
+	struct mount *root_mount = mount_of(BPF_CORE_READ(fs, root.mnt)), *mount = mount_of(BPF_CORE_READ(path, mnt));
+	struct dentry *root = BPF_CORE_READ(fs, root.dentry), *entry = BPF_CORE_READ(path, dentry);
+	__u32 used = 0;
+
+	event->path_bytes = 0;
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < HAWK_PATH_NAMES && entry && mount && !(entry == root && mount == root_mount); i++) {
+		struct dentry *parent = BPF_CORE_READ(entry, d_parent);
+
+		if (entry == BPF_CORE_READ(mount, mnt.mnt_root)) {
+			entry = BPF_CORE_READ(mount, mnt_mountpoint);
+			mount = outer_mount(mount);
+			continue;
+		}
+		if (used > HAWK_PATH_BYTES - HAWK_NAME_BYTES)
+			return;
+		long length = bpf_probe_read_kernel_str(event->path + used, HAWK_NAME_BYTES, BPF_CORE_READ(entry, d_name.name));
+
+		if (length < 0 || length > HAWK_NAME_BYTES)
+			return;
+		used += length;
+		/* A file without a directory, such as those of memfd_create. */
+		if (parent == entry)
+			break;
+		entry = parent;
+	}
+	event->path_bytes = used;
+}
+
+static __always_inline struct hawk_mapping_event *begin_mapping_event(__u32 kind)
+{
+	struct hawk_mapping_event *event = bpf_ringbuf_reserve(&mapping_events, sizeof(*event), 0);
+
+	if (!event) {
+		__sync_fetch_and_add(&state.mapping_events_lost, 1);
+		return NULL;
+	}
+	event->kind = kind;
+	return event;
+}
+
+static __always_inline const struct path *path_of_file(struct file *file)
+{
+	struct backing_file___hawk *backing = (void *)file;
+
+	return user_inode_of(file) ? &backing->user_path : &file->f_path;
+}
+
+/* A mapping of the current process, which is the target. */
+static __noinline int tell_mapping(struct vm_area_struct *vma)
+{
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+	struct hawk_mapping_event *event;
+	struct inode *inode;
+
+	if (!file || !(BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC))
+		return 0;
+	event = begin_mapping_event(HAWK_MAPPING_MADE);
+	if (!event)
+		return 0;
+	inode = inode_of(file);
+	event->start = BPF_CORE_READ(vma, vm_start);
+	event->end = BPF_CORE_READ(vma, vm_end);
+	event->file_offset = BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT;
+	event->inode = BPF_CORE_READ(inode, i_ino);
+	event->device = BPF_CORE_READ(inode, i_sb, s_dev);
+	note_path(event, path_of_file(file));
+	bpf_ringbuf_submit(event, 0);
+	return 1;
+}
+
+/* The tree of mappings enters `entry`, of the current process, or of another that it makes by fork. */
+static __always_inline void on_tree_entry(const struct ma_state *mas, __u64 entry)
+{
+	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	struct vm_area_struct *vma = (void *)entry;
+
+	if (!mm || BPF_CORE_READ(mas, tree) != &mm->mm_mt || !entry || (entry & 3))
+		return;
+	if (BPF_CORE_READ(vma, vm_mm) == mm && tell_mapping(vma))
+		state.mapping_told = 1;
+}
+
+/* The lock over the mappings of `mm` is released, by whoever had it to change them or to look. */
+static __always_inline void on_mappings_unlocked(struct mm_struct *mm)
+{
+	struct hawk_mapping_event *event;
+	__u64 code, all;
+
+	if (mm != bpf_get_current_task_btf()->mm)
+		return;
+	code = BPF_CORE_READ(mm, exec_vm);
+	all = BPF_CORE_READ(mm, total_vm);
+	/* Fewer pages with code, and none unmapped: code became data, or writable. */
+	bool is_change = code > state.code_pages || (code < state.code_pages && all == state.all_pages);
+	bool is_told = state.mapping_told;
+
+	state.mapping_told = 0;
+	state.code_pages = code;
+	state.all_pages = all;
+	if (!is_change || is_told)
+		return;
+	event = begin_mapping_event(HAWK_MAPPINGS_CHANGED);
+	if (event)
+		bpf_ringbuf_submit(event, 0);
+}
+
+static __always_inline void tell_replaced_program(void)
+{
+	struct hawk_mapping_event *event = begin_mapping_event(HAWK_PROGRAM_REPLACED);
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct file *file;
+
+	if (!event)
+		return;
+	BPF_CORE_READ_INTO(&event->comm, task, comm);
+	file = BPF_CORE_READ(task, mm, exe_file);
+	event->path_bytes = 0;
+	if (file)
+		note_path(event, path_of_file(file));
+	bpf_ringbuf_submit(event, 0);
+}
+
+#endif
