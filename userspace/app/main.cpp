@@ -53,8 +53,9 @@ int exit_status(const Options& options, const Snapshot& snapshot, std::optional<
   return command.value_or(static_cast<int>(ExitCode::kOk));
 }
 
-/// Traces until something ends the trace. The screen is given back to the user before the report is made.
-Result<void> trace(Session& session, const Options& options, SignalSource& signals, bool live) {
+/// Traces until something ends the trace, and tells whether that was the user. The screen is given back before the
+/// report is made.
+Result<bool> trace(Session& session, const Options& options, SignalSource& signals, bool live) {
   std::optional<LiveScreen> screen;
   if (live) screen.emplace(HAWK_TRY(LiveScreen::make(options)));
   return run_trace_loop(session, options, signals, screen ? &*screen : nullptr);
@@ -79,11 +80,15 @@ Result<int> run(const Options& options) {
   if (command) HAWK_TRY_VOID(command->release());
   const bool live = wants_live_screen(options, output.is_terminal());
   if (!command && !live) log_info(fmt::format("tracing process {}; Ctrl-C ends the trace", session->pid()));
-  HAWK_TRY_VOID(trace(*session, options, signals, live));
+  const bool ended_by_user = HAWK_TRY(trace(*session, options, signals, live));
 
   // Beyond this point no probe is left. A second Ctrl-C now ends us at once.
   HAWK_TRY_VOID(session->end(options.verify));
-  signals.restore_defaults();
+  if (ended_by_user) {
+    signals.restore_defaults();
+  } else {
+    signals.restore_defaults_after_one();
+  }
   const Snapshot snapshot = session->snapshot();
   HAWK_TRY_VOID(write_report(snapshot, session->symbolizer(), options, output));
   const std::optional<int> status = command ? std::optional<int>(command_status(command->disown())) : std::nullopt;

@@ -60,14 +60,27 @@ std::optional<ReceivedSignal> SignalSource::next() {
   return ReceivedSignal{.number = static_cast<int>(info.ssi_signo), .from_terminal = info.ssi_code == SI_KERNEL};
 }
 
-void SignalSource::restore_defaults() {
+void SignalSource::unblock_with(const struct sigaction& action) {
   sigset_t ending;
   ::sigemptyset(&ending);
   for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
-    if (signal_number != SIGHUP || !is_ignored(SIGHUP)) set_action(signal_number, SIG_DFL);
+    if (signal_number != SIGHUP || !is_ignored(SIGHUP)) ::sigaction(signal_number, &action, nullptr);
     ::sigaddset(&ending, signal_number);
   }
   ::pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
+}
+
+void SignalSource::restore_defaults() {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  unblock_with(action);
+}
+
+void SignalSource::restore_defaults_after_one() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  unblock_with(action);
 }
 
 }  // namespace hawk

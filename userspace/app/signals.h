@@ -36,10 +36,15 @@ class SignalSource {
   std::optional<ReceivedSignal> next();
   /// Lets SIGINT, SIGTERM and SIGHUP end us at once from now on: for when all that matters has been done.
   void restore_defaults();
+  /// The same, but the first signal of each number changes nothing: for when the trace has ended by itself, so that who
+  /// meant to end it, and is late, does not lose its report.
+  void restore_defaults_after_one();
   /// The signals that were blocked when we were started.
   const sigset_t& original_mask() const { return original_mask_; }
 
  private:
+  /// Unblocks what ends us, with `action` for each.
+  static void unblock_with(const struct sigaction& action);
   SignalSource(UniqueFd fd, const sigset_t& original_mask) : fd_(std::move(fd)), original_mask_(original_mask) {}
 
   UniqueFd fd_;

@@ -35,12 +35,12 @@ class TraceLoop {
   TraceLoop(Session& session, const Options& options, SignalSource& signals, LiveScreen* screen)
       : session_(session), options_(options), signals_(signals), screen_(screen) {}
 
-  Result<void> run() {
+  Result<bool> run() {
     interval_ = HAWK_TRY(make_timer(options_.interval, options_.interval));
     if (options_.duration) end_ = HAWK_TRY(make_timer(*options_.duration, std::chrono::nanoseconds{}));
     show();
     while (!done_) HAWK_TRY_VOID(wait_once());
-    return {};
+    return ended_by_user_;
   }
 
  private:
@@ -82,7 +82,7 @@ class TraceLoop {
   }
 
   void take_keys(short events) {
-    if ((events & POLLIN) != 0 && screen_->take_keys(session_.symbolizer())) done_ = true;
+    if ((events & POLLIN) != 0 && screen_->take_keys(session_.symbolizer())) end_for_user();
     if ((events & (POLLHUP | POLLERR)) != 0) keys_open_ = false;
   }
 
@@ -97,7 +97,7 @@ class TraceLoop {
       return;
     }
     if (options_.command.empty() || interrupted_) {
-      done_ = true;
+      end_for_user();
       return;
     }
     if (signal.from_terminal) {
@@ -106,6 +106,11 @@ class TraceLoop {
     } else {
       ::kill(session_.pid(), signal.number);
     }
+  }
+
+  void end_for_user() {
+    ended_by_user_ = true;
+    done_ = true;
   }
 
   void target_ended() {
@@ -121,12 +126,13 @@ class TraceLoop {
   UniqueFd end_;
   bool keys_open_ = true;
   bool interrupted_ = false;
+  bool ended_by_user_ = false;
   bool done_ = false;
 };
 
 }  // namespace
 
-Result<void> run_trace_loop(Session& session, const Options& options, SignalSource& signals, LiveScreen* screen) {
+Result<bool> run_trace_loop(Session& session, const Options& options, SignalSource& signals, LiveScreen* screen) {
   return TraceLoop(session, options, signals, screen).run();
 }
 

@@ -15,6 +15,8 @@ namespace hawk {
 ///
 /// With a command, signals are for it: those sent to us are passed on, Ctrl-C reaches it from the terminal anyway, and
 /// the trace goes on until it ends. A second Ctrl-C ends the trace at once.
-Result<void> run_trace_loop(Session& session, const Options& options, SignalSource& signals, LiveScreen* screen);
+///
+/// Tells whether the user has ended it.
+Result<bool> run_trace_loop(Session& session, const Options& options, SignalSource& signals, LiveScreen* screen);
 
 }  // namespace hawk

@@ -155,6 +155,30 @@ TEST(SignalSource, DefaultsEndUsAtOnceEvenByASignalThatCameBefore) {
   }
 }
 
+TEST(SignalSource, OneIsSparedAfterATraceThatEndedByItself) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      Result<SignalSource> source = SignalSource::make();
+      ::raise(number);
+      source->restore_defaults_after_one();
+      ::raise(number);
+      ::_exit(1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == number) << number << ": status " << status;
+  }
+  EXPECT_EQ(status_in_child([] {
+              Result<SignalSource> source = SignalSource::make();
+              ::raise(SIGINT);
+              source->restore_defaults_after_one();
+              ::raise(SIGTERM);
+              return 0;
+            }),
+            0);
+}
+
 TEST(SignalSource, DefaultsKeepTheHangUpThatNohupIgnores) {
   EXPECT_EQ(status_in_child([] {
               ::signal(SIGHUP, SIG_IGN);
