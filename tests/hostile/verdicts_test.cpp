@@ -9,26 +9,36 @@ namespace {
 // clang-format off: one row, one target
 const HostileTarget kTargets[] = {
     // Memory that answers oddly.
+    {.name = "growing_stack"},
     {.name = "garbage_frame_pointers"},
     {.name = "heap_on_userfault"},
     {.name = "many_mappings"},
     {.name = "stack_on_userfault", .roads = kAllRoads},
     {.name = "stack_unmapped_after_call"},
     // Files that others choose.
+    {.name = "giant_sections"},
+    {.name = "mapping_storm"},
+    {.name = "shrinking_files", .verdict = Verdict::kEither},
     {.name = "damaged_files"},
     {.name = "many_sections"},
     {.name = "oddly_named_files"},
     {.name = "sealed_code"},
     {.name = "unlinked_root"},
     // Who else has a hand in the target.
+    {.name = "ring_threads"},
+    {.name = "wrapped", .environment = {{"LD_PRELOAD", HAWK_HOSTILE_DIR "/libwrapping_library.so"}}, .roads = kAllRoads},
     {.name = "stepped_by_debugger", .roads = kAllRoads},
     {.name = "stopped_by_signal", .arguments = {"signal"}, .program = "stopped"},
     {.name = "stopped_by_freezer", .arguments = {"freezer"}, .program = "stopped"},
     {.name = "stopped_by_debugger", .arguments = {"debugger"}, .program = "stopped"},
     // Calls that do not come back as they went.
+    {.name = "throwing_handler", .roads = kAllRoads},
     {.name = "cancelled_in_malloc", .verdict = Verdict::kEither, .varies = true, .roads = kAllRoads},
     {.name = "signal_storm", .roads = kAllRoads},
     // Processes, threads and their ends.
+    {.name = "execs_in_thread", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints"},
+    {.name = "lifetimes", .from_start = true, .roads = kAllRoads},
+    {.name = "thread_churn"},
     {.name = "aborted", .arguments = {"abort", "11"}, .program = "killed", .varies = true},
     {.name = "ended_by_a_thread", .arguments = {"group", "13"}, .program = "killed", .varies = true},
     {.name = "faulted", .arguments = {"fault", "12"}, .program = "killed", .varies = true},
@@ -53,18 +63,24 @@ const HostileTarget kTargets[] = {
     {.name = "out_of_memory", .verdict = Verdict::kEither, .varies = true},
     {.name = "reused_number"},
     // Confined.
+    {.name = "changed_rights"},
     {.name = "filter_kills", .arguments = {"kill"}, .program = "filtered", .roads = kAllRoads},
     {.name = "filter_refuses", .arguments = {"errno"}, .program = "filtered", .roads = kAllRoads},
     {.name = "filter_asks", .arguments = {"notify"}, .program = "filtered", .roads = kAllRoads},
     {.name = "landlock", .arguments = {"landlock"}, .program = "filtered"},
     {.name = "namespaces"},
     // Code that is not where the kernel put the probes.
+    {.name = "shared_code", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .arguments = {"shared", "before"}, .program = "remapped_code"},
+    {.name = "code_becomes_anonymous", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .arguments = {"anonymous", "later"}, .program = "remapped_code"},
+    {.name = "code_becomes_shared", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .arguments = {"shared", "later"}, .program = "remapped_code"},
     {.name = "anonymous_code",
      .verdict = Verdict::kRefused,
      .arguments = {"anonymous", "before"},
      .program = "remapped_code"},
     {.name = "unmapped_libc", .verdict = Verdict::kEither},
     // Odd allocators, odd requests.
+    {.name = "racing_frees"},
+    {.name = "two_libcs"},
     {.name = "address_given_twice", .verdict = Verdict::kNotExact, .cause = "live_overwritten"},
     {.name = "failing_calls", .roads = kAllRoads},
     {.name = "tolerant_allocator"},
