@@ -188,8 +188,10 @@ static __always_inline bool too_small(struct pt_regs *ctx, __u64 cookie)
 	return hawk_requested_bytes(kind, arguments.first, arguments.second, arguments.third) < settings.min_block_bytes;
 }
 
-/* Entry of an allocating function, in a thread that may not be known yet. Returns whether its return is wanted. */
-static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie)
+/* Entry of an allocating function, in a thread that may not be known yet. Returns whether its return is wanted. In a session
+ * it can still be left out: where somebody would answer its system call as if it were the process's, which that might not
+ * survive. */
+static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie, const bool in_session)
 {
 	if (!state.enabled || too_small(ctx, cookie))
 		return false;
@@ -206,6 +208,10 @@ static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs 
 			return false;
 		}
 		abandon(call, !call->may_throw);
+	}
+	if (in_session && settings.returns_are_calls && interceptors_of(bpf_get_current_task_btf())) {
+		count_loss(HAWK_LOSS_INTERCEPTED_CALL);
+		return false;
 	}
 	open_call(call, ctx, cookie);
 	return true;

@@ -52,13 +52,13 @@ int alloc_session(struct pt_regs *ctx)
 		on_return_probe(thread, ctx, true);
 		return 1;
 	}
-	return on_entry(thread, ctx, bpf_get_attach_cookie(ctx)) ? 0 : 1;
+	return on_entry(thread, ctx, bpf_get_attach_cookie(ctx), true) ? 0 : 1;
 }
 
 SEC("uprobe")
 int alloc_entry(struct pt_regs *ctx)
 {
-	on_entry(known_thread(ctx), ctx, bpf_get_attach_cookie(ctx));
+	on_entry(known_thread(ctx), ctx, bpf_get_attach_cookie(ctx), false);
 	return 0;
 }
 
@@ -92,6 +92,17 @@ int find_direct_map(struct hawk_direct_map_check *check)
 	found.direct_map = 0;
 	bpf_loop(HAWK_DIRECT_MAP_STEPS, try_direct_map, &search, 0);
 	check->direct_map = found.direct_map;
+	return 0;
+}
+
+// Runs for each thread of the target when user space says so.
+SEC("iter/task")
+int find_interceptors(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		state.interceptors |= interceptors_of(task);
 	return 0;
 }
 

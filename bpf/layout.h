@@ -42,6 +42,11 @@ enum hawk_live_table {
 /* As many as have room for HAWK_MAX_BLOCKS. */
 #define HAWK_RESERVE_MAPS 13
 
+/* Who is given a thread's system calls, and may answer them as he likes: the thread's own SIGSYS handler (Syscall User
+ * Dispatch), or another process (ptrace). */
+#define HAWK_DISPATCHED 1u
+#define HAWK_TRACED 2u
+
 /* Set by user space before the programs are loaded; constant from then on. */
 struct hawk_config {
 	__u32 tgid;               /* thread group that is traced, in user space's pid namespace */
@@ -57,6 +62,8 @@ struct hawk_config {
 	__u32 frames_low;         /* less room than this: user space is asked for more */
 	__u32 may_read_directly;  /* the kernel has what direct_memory.bpf.h needs */
 	__u32 unwind;             /* enum hawk_unwind */
+	__u32 returns_are_calls;  /* return probes make a system call of the process (x86-64, from 6.11 on) */
+	__u32 pad_0;
 	__u64 pid_namespace_device; /* of user space's pid namespace, as the kernel encodes it; 0: it is the root one */
 	__u64 pid_namespace_inode;
 };
@@ -104,7 +111,7 @@ struct hawk_state {
 	__u64 code_pages;         /* of the target, when the lock over its mappings was last released */
 	__u64 all_pages;          /* the same, with those that are no code */
 	__u32 mapping_told;       /* a record tells what has changed since then */
-	__u32 pad_1;
+	__u32 interceptors;       /* HAWK_DISPATCHED, HAWK_TRACED: what find_interceptors has met */
 	struct hawk_frameless_module frameless[HAWK_MAX_FRAMELESS_MODULES];
 	__u64 allocators_low;     /* from the first of allocator_ranges to the end of the last; 0: not all are known */
 	__u64 allocators_high;

@@ -3,6 +3,8 @@
 #ifndef HAWKTRACE_THREADS_BPF_H
 #define HAWKTRACE_THREADS_BPF_H
 
+#include <bpf/bpf_core_read.h>
+
 #include "bpf/mappings.bpf.h"
 #include "bpf/maps.bpf.h"
 
@@ -30,6 +32,23 @@ static __always_inline bool is_target(void)
 		return bpf_get_current_pid_tgid() >> 32 == settings.tgid;
 	return !bpf_get_ns_current_pid_tgid(settings.pid_namespace_device, settings.pid_namespace_inode, &ids,
 					    sizeof(ids)) && ids.tgid == settings.tgid;
+}
+
+#define SYSCALL_WORK(name) (1ull << bpf_core_enum_value(enum syscall_work_bit, SYSCALL_WORK_BIT_##name))
+
+/* Who intercepts the system calls of `task`. Filters (seccomp) are not asked about those of return probes, from 6.14 on. */
+static __always_inline __u32 interceptors_of(const struct task_struct *task)
+{
+	__u64 work = task->thread_info.syscall_work;
+	__u32 found = 0;
+
+	if (!work)
+		return 0;
+	if (work & SYSCALL_WORK(SYSCALL_USER_DISPATCH))
+		found |= HAWK_DISPATCHED;
+	if (work & (SYSCALL_WORK(SYSCALL_TRACE) | SYSCALL_WORK(SYSCALL_EMU)))
+		found |= HAWK_TRACED;
+	return found;
 }
 
 static __always_inline __u32 slot_choice(__u64 key, __u32 number)

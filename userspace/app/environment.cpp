@@ -100,6 +100,12 @@ Result<void> check_seccomp(std::string_view release, int seccomp_mode) {
               "Linux 6.12.14, 6.13.3, 6.14 and newer, and 6.10 and older, can do it");
 }
 
+bool returns_are_system_calls(std::string_view release) {
+  constexpr KernelVersion kFirst{6, 11};
+  const Result<KernelVersion> version = parse_kernel_version(release);
+  return !version || !is_older(*version, kFirst);
+}
+
 Result<std::uint64_t> parse_effective_capabilities(std::string_view status) {
   constexpr std::string_view kField = "CapEff:\t";
   constexpr int kHexadecimal = 16;
@@ -124,6 +130,8 @@ std::vector<std::string> missing_capabilities(std::uint64_t effective) {
   if (!is_admin && !has_capability(effective, CAP_BPF)) missing.emplace_back("CAP_BPF");
   if (!is_admin && !has_capability(effective, CAP_PERFMON)) missing.emplace_back("CAP_PERFMON");
   if (!has_capability(effective, CAP_SYS_PTRACE)) missing.emplace_back("CAP_SYS_PTRACE");
+  // What a process has mapped is opened through /proc/PID/map_files, whatever its name has become.
+  if (!is_admin && !has_capability(effective, CAP_CHECKPOINT_RESTORE)) missing.emplace_back("CAP_CHECKPOINT_RESTORE");
   return missing;
 }
 

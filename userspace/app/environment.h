@@ -37,10 +37,14 @@ Result<void> check_kernel_version(std::string_view release);
 /// for; 6.14, 6.13.3 and 6.12.14 let it pass (commit cf6cb56ef244; systemd issue 34615 tells of services that died).
 Result<void> check_seccomp(std::string_view release, int seccomp_mode);
 
+/// Whether return probes are system calls of the traced process on kernel `release`: on x86-64 from Linux 6.11 on.
+bool returns_are_system_calls(std::string_view release);
+
 /// The effective capabilities, one bit each (linux/capability.h), of a process with that /proc/PID/status.
 Result<std::uint64_t> parse_effective_capabilities(std::string_view status);
-/// Names of the capabilities that tracing needs and `effective` lacks. CAP_SYS_ADMIN stands for CAP_BPF and
-/// CAP_PERFMON, as it does in the kernel (include/linux/capability.h: bpf_capable, perfmon_capable).
+/// Names of the capabilities that tracing needs and `effective` lacks. CAP_SYS_ADMIN stands for CAP_BPF,
+/// CAP_PERFMON and CAP_CHECKPOINT_RESTORE, as it does in the kernel (include/linux/capability.h: bpf_capable,
+/// perfmon_capable, checkpoint_restore_ns_capable).
 std::vector<std::string> missing_capabilities(std::uint64_t effective);
 /// Fails when `status` lacks a capability. `is_root` (effective user id 0) tells the hint apart: sudo would not help.
 Result<void> check_capabilities(std::string_view status, bool is_root);

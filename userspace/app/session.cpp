@@ -1,7 +1,7 @@
 #include "userspace/app/session.h"
 
 #include <fmt/core.h>
-#include <sys/syscall.h>
+#include <poll.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -51,12 +51,6 @@ hawk_unwind kernel_unwind(UnwindChoice choice) {
       break;
   }
   return HAWK_UNWIND_AUTO;
-}
-
-Result<UniqueFd> open_pid(int pid) {
-  UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!fd) return fail(ExitCode::kNoTarget, fmt::format("watch process {}: {}", pid, std::strerror(errno)));
-  return fd;
 }
 
 std::string kernel_release() {
@@ -119,9 +113,10 @@ std::unique_ptr<TableReading> Session::begin_to_read_tables(const Subject& subje
 }
 
 Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedCommand* command) {
+  ProcessHandle process(command != nullptr ? command->pid() : *options.pid);
   Subject subject = HAWK_TRY(subject_of(options, command));
   const int pid = subject.target.pid;
-  UniqueFd pid_fd = HAWK_TRY(open_pid(pid));
+  HAWK_TRY_VOID(process.require_same());
   std::unique_ptr<TableReading> reading;
   if (options.unwind != UnwindChoice::kFramePointers) reading = begin_to_read_tables(subject, command != nullptr);
   const KernelFeatures features = HAWK_TRY(probe_kernel_features());
@@ -131,6 +126,7 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
   Tracer tracer = HAWK_TRY(Tracer::make({.pid = pid,
                                          .filter_by_pid = filter_by_pid,
                                          .way = way,
+                                         .returns_are_calls = returns_are_system_calls(kernel_release()),
                                          .live_table = forced_table(options.live_table),
                                          .memory = {.max_blocks = options.max_blocks,
                                                     .max_stacks = options.max_stacks,
@@ -142,7 +138,7 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
                                          .programs_on_functions = features.programs_on_functions}));
   // Before the list of mappings is read, so that none falls in between.
   MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(tracer.mapping_events()));
-  std::unique_ptr<Session> session(new Session(std::move(subject), std::move(pid_fd), way, options.unwind,
+  std::unique_ptr<Session> session(new Session(std::move(subject), process.take_fd(), way, options.unwind,
                                                std::move(tracer), std::move(mapping_events)));
   session->probing_.use(std::move(reading));
   HAWK_TRY_VOID(command != nullptr ? session->probing_.expect_files(session->subject_.expected_files)
@@ -151,10 +147,21 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
   return session;
 }
 
+/// A process that is just being replaced by another program has not mapped all of it yet, and may be replaced again.
 Result<void> Session::probe_running_process() {
-  const std::vector<Mapping> mappings = HAWK_TRY(read_mappings(pid()));
-  HAWK_TRY_VOID(probing_.take_mappings(mappings));
-  if (probing_.found_allocator()) return {};
+  constexpr int kTries = 500;
+  constexpr int kTriesUnchanged = 50;
+  constexpr int kWaitMs = 10;
+  std::vector<Mapping> before;
+  for (int i = 0, unchanged = 0; i < kTries && unchanged < kTriesUnchanged; ++i) {
+    const std::vector<Mapping> mappings = HAWK_TRY(read_mappings(pid()));
+    HAWK_TRY_VOID(probing_.take_mappings(mappings));
+    if (probing_.found_allocator()) return {};
+    unchanged = mappings == before ? unchanged + 1 : 0;
+    before = mappings;
+    pollfd ended = {.fd = pid_fd_.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&ended, 1, kWaitMs) > 0) break;
+  }
   return fail(ExitCode::kPrivilege,
               fmt::format("find the allocator of process {}: no file that it has mapped defines malloc or another "
                           "allocator function",

@@ -26,6 +26,8 @@ std::string_view remedy(std::size_t cause) {
       return "raise --stack-depth";
     case HAWK_LOSS_LATE_ALLOCATOR:
       return "start tracing after the library is loaded, or start the program with hawktrace -- COMMAND";
+    case HAWK_LOSS_INTERCEPTED_CALL:
+      return "end strace, or whatever traces the process; one that handles its system calls itself cannot be traced";
     case HAWK_LOSS_MISSING_BREAKPOINT:
       return "the process maps the code writable or shared, or has written over it: a warning names the functions";
     default:

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -93,7 +94,10 @@ std::optional<int> find_living_thread(const std::string& directory, int pid) {
 tl::unexpected<Error> fail_to_look(int pid, const std::string& file, int error) {
   if (error == EACCES || error == EPERM) {
     return fail(ExitCode::kPrivilege, fmt::format("inspect process {}: {}: {}", pid, file, std::strerror(error)),
-                "run hawktrace as root: sudo hawktrace ...");
+                ::geteuid() == 0
+                    ? "root may not do so here: a security module (SELinux, AppArmor), a user namespace or "
+                      "the way /proc is mounted forbids it"
+                    : "run hawktrace as root: sudo hawktrace ...");
   }
   return fail(ExitCode::kNoTarget, fmt::format("inspect process {}: {}: {}", pid, file, std::strerror(error)),
               "the process may have exited just now");
@@ -132,6 +136,13 @@ Result<std::string> read_status(int pid, const std::string& directory) {
               "list processes with: ps -e");
 }
 
+/// As it is: in "status" the kernel escapes it.
+std::string read_comm(const std::string& directory) {
+  std::string comm = read_whole_file(directory + "/comm", ExitCode::kNoTarget).value_or("");
+  if (comm.ends_with('\n')) comm.pop_back();
+  return comm;
+}
+
 Result<void> require_process(int pid, const std::string& directory, const std::string& status) {
   const int tgid = status_number(status, "Tgid");
   if (tgid != pid) {
@@ -148,6 +159,15 @@ Result<void> require_process(int pid, const std::string& directory, const std::s
 
 }  // namespace
 
+ProcessHandle::ProcessHandle(int pid)
+    : pid_(pid), fd_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))), error_(fd_ ? 0 : errno) {}
+
+Result<void> ProcessHandle::require_same() const {
+  if (fd_ && ::syscall(SYS_pidfd_send_signal, fd_.get(), 0, nullptr, 0) == 0) return {};
+  return fail(ExitCode::kNoTarget, fmt::format("watch process {}: {}", pid_, std::strerror(fd_ ? errno : error_)),
+              "the process may have exited just now");
+}
+
 Result<ProcessInfo> inspect_process(int pid, const std::string& proc_root) {
   const std::string directory = fmt::format("{}/{}", proc_root, pid);
   const std::string status = HAWK_TRY(read_status(pid, directory));
@@ -156,7 +176,7 @@ Result<ProcessInfo> inspect_process(int pid, const std::string& proc_root) {
   ProcessInfo info;
   info.pid = pid;
   info.living_tid = pid;
-  info.comm = status_field(status, "Name");
+  info.comm = read_comm(directory);
   info.thread_count = status_number(status, "Threads");
   info.seccomp_mode = status_number(status, "Seccomp");
   std::string task_directory = directory;

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "userspace/base/result.h"
+#include "userspace/base/unique_fd.h"
 
 namespace hawk {
 
@@ -17,6 +19,24 @@ struct ProcessInfo {
   int seccomp_mode = 0;             ///< 0 off, 1 strict, 2 filter
   /// A thread that lives, for /proc/LIVING_TID/{exe,maps,map_files,root}: those of a leader that has exited are empty.
   int living_tid = 0;
+};
+
+/// Holds on to a process by something better than its number, which another process may have after it. To be made
+/// before anything is read from /proc/PID, and asked after that.
+class ProcessHandle {
+ public:
+  explicit ProcessHandle(int pid);
+
+  /// Fails unless what has been read since was of this process: it has not been collected by its parent, so that its
+  /// number still is its own. kNoTarget.
+  Result<void> require_same() const;
+  /// A pidfd, which is readable once the process has ended. The handle is of no use after that.
+  UniqueFd take_fd() { return std::move(fd_); }
+
+ private:
+  int pid_;
+  UniqueFd fd_;
+  int error_;
 };
 
 /// Reads /proc/PID. Errors, each with a hint: no such process, a thread id that is no process, a zombie (all

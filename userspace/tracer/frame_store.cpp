@@ -22,11 +22,12 @@ constexpr std::size_t kSegmentBytes = HAWK_SEGMENT_FRAMES * sizeof(__u32);
 constexpr int kRetryMs = 100;
 constexpr int kForever = -1;
 
-/// This thread goes before all others for the moment that its work takes: the programs do not wait, and to be nice to
-/// the target is no reason to lose its stacks. Where it may not, it does what it can.
-void hurry() {
-  const sched_param lowest = {.sched_priority = 1};
-  ::sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest);
+/// Whether this thread goes before all others when it is woken: the programs do not wait, and to be nice to the target
+/// is no reason to lose its stacks. It must be so before it is asked, or a busy CPU keeps it from finding out. Where it
+/// may not, it does what it can.
+void hurry(bool is_wanted) {
+  const sched_param parameter = {.sched_priority = is_wanted ? 1 : 0};
+  ::sched_setscheduler(0, (is_wanted ? SCHED_FIFO : SCHED_OTHER) | SCHED_RESET_ON_FORK, &parameter);
 }
 
 }  // namespace
@@ -38,15 +39,18 @@ Result<std::unique_ptr<FrameStore>> FrameStore::make(const Kernel& kernel, std::
 }
 
 FrameStore::~FrameStore() {
-  if (thread_.joinable()) {
-    ::eventfd_write(stop_.get(), 1);
-    thread_.join();
-  }
+  end();
   if (memory_ != nullptr) ::munmap(memory_, most_ * sizeof(__u32));
 }
 
 void FrameStore::start() {
   if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+}
+
+void FrameStore::end() {
+  if (!thread_.joinable()) return;
+  ::eventfd_write(stop_.get(), 1);
+  thread_.join();
 }
 
 void FrameStore::wait_until_open() {
@@ -139,7 +143,7 @@ bool FrameStore::wait(int timeout_ms) const {
 }
 
 void FrameStore::work() {
-  hurry();
+  hurry(true);
   if (!hand_over()) refused_ = true;
   opened_.count_down();
   int timeout_ms = kForever;
@@ -152,6 +156,7 @@ void FrameStore::work() {
     if (!grown) refused_ = true;
     // Who could get nothing shall not ask.
     const bool is_full = kernel_.state->frames_ready == most_;
+    if (is_full) hurry(false);
     if (is_full || !grown) __atomic_store_n(&kernel_.state->frames_asked, 1, __ATOMIC_SEQ_CST);
   }
 }

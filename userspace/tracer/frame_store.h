@@ -41,6 +41,8 @@ class FrameStore {
   void start();
   /// Starts, if it has not begun, and returns when the first frames have room.
   void wait_until_open();
+  /// No more room is needed from now on, nor the thread that makes it.
+  void end();
   /// Less room than this: programs ask for more. An eighth of what is kept ahead is used by then.
   static constexpr std::uint32_t low_of(std::uint32_t spare) { return spare / 8 * 7; }
 

@@ -47,6 +47,7 @@ hawk_config make_config(const TracerOptions& options, LiveTable table, const Mem
   config.place_mask = plan.places - 1;
   config.place_shift = 32 - static_cast<__u32>(std::countr_zero(plan.places));
   config.unwind = options.unwind;
+  config.returns_are_calls = options.returns_are_calls ? 1 : 0;
   set_pid_namespace(config);
   return config;
 }
@@ -80,6 +81,7 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
   bpf_program__set_autoload(skeleton.progs.mapping_made, options.programs_on_functions);
   bpf_program__set_autoload(skeleton.progs.tree_entry, !options.programs_on_functions);
   bpf_program__set_autoload(skeleton.progs.mappings_unlocked, !options.programs_on_functions);
+  bpf_program__set_autoload(skeleton.progs.find_interceptors, options.returns_are_calls);
   const bool session = options.way == AttachWay::kSession;
   bpf_program__set_autoload(skeleton.progs.alloc_session, session);
   bpf_program__set_autoload(skeleton.progs.alloc_entry, !session);

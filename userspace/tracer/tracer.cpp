@@ -29,6 +29,7 @@
 #include "userspace/tracer/drain.h"
 #include "userspace/tracer/frame_store.h"
 #include "userspace/tracer/frameless.h"
+#include "userspace/tracer/interceptors.h"
 #include "userspace/tracer/kernel_maps.h"
 #include "userspace/tracer/links.h"
 #include "userspace/tracer/live_table_check.h"
@@ -254,6 +255,10 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
 
 Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   ProbeSets sets = sort_probes(allocator);
+  if (impl_->options.returns_are_calls && !sets.returning.empty()) {
+    HAWK_TRY_VOID(
+        require_no_interceptor(impl_->skeleton->progs.find_interceptors, *impl_->maps.state, impl_->options.pid));
+  }
   forget_allocator_ranges(*impl_->maps.state);  // until they are set again
   const auto& programs = impl_->skeleton->progs;
   if (!sets.frees.empty() && ++impl_->files_with_free > 1) impl_->maps.state->several_allocators = 1;
@@ -375,6 +380,7 @@ void Tracer::stop() {
   destroy_together(impl_->perf_links);
   destroy_together(impl_->multi_links);
   impl_->tracepoints.clear();
+  impl_->frames->end();
   log_verbose(fmt::format("frames: {} stored; there was always room for {} more", impl_->maps.state->next_frame,
                           impl_->frames->least_room()));
   if (impl_->reserve)

@@ -24,6 +24,7 @@ struct TracerOptions {
   int pid = 0;                ///< of the process to trace, in our pid namespace
   bool filter_by_pid = true;  ///< let the kernel put probes into that process only; see KernelFeatures::pid_filter
   AttachWay way = AttachWay::kSession;
+  bool returns_are_calls = false;            ///< see returns_are_system_calls
   std::optional<LiveTable> live_table = {};  ///< nullopt: the arena if the kernel can do it
   MemoryWishes memory = {};
   std::uint64_t min_block_bytes = 0;  ///< smaller blocks are not followed

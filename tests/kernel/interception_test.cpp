@@ -1,0 +1,49 @@
+// Targets whose system calls somebody intercepts. That of the kernel's return probes would be the end of them.
+#include <filesystem>
+
+#include "tests/kernel/harness/compare.h"
+#include "tests/kernel/harness/kernel_test.h"
+#include "tests/kernel/harness/ledger.h"
+
+namespace hawk {
+namespace {
+
+/// A return probe that is in place already cannot be left out but in a session.
+constexpr Way kSessionWays[] = {Way::kSessionArena, Way::kSessionHash, Way::kCfiArena};
+
+void expect_unharmed(LedgerProgram& program) {
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target is unharmed";
+}
+
+void expect_refused(Way way, const std::string& interceptor, const std::string& reason) {
+  LedgerProgram program({.program = "intercepted_calls", .arguments = {interceptor, "before"}});
+  ChildProcess hawktrace(
+      {.argv = {HAWKTRACE_PATH, "-p", std::to_string(program.pid()), "--attach-via", attach_via(way)}});
+  EXPECT_EQ(hawktrace.wait(), 4);
+  EXPECT_NE(hawktrace.errors().find(reason), std::string::npos) << hawktrace.errors();
+  EXPECT_NE(hawktrace.errors().find("hint: "), std::string::npos) << hawktrace.errors();
+  program.run();
+  expect_unharmed(program);
+}
+
+/// With a libc of its own: sessions on other processes' libc would have the kernel arm return probes here as well.
+void expect_counted(Way way, const std::string& interceptor) {
+  const ScratchDirectory directory;
+  std::filesystem::copy_file("/usr/lib/x86_64-linux-gnu/libc.so.6", directory.path("libc.so.6"));
+  LedgerProgram program({.program = "intercepted_calls",
+                         .arguments = {interceptor, "during"},
+                         .environment = {{"LD_LIBRARY_PATH", directory.path("")}}});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  expect_equal(trace.finish(), ledger);
+  expect_unharmed(program);
+}
+
+KERNEL_TEST(interception, dispatched_calls) { expect_refused(way, "dispatched", "Syscall User Dispatch"); }
+KERNEL_TEST(interception, supervised_calls) { expect_refused(way, "supervised", "ptrace"); }
+KERNEL_TEST_ON(interception, dispatched_during_the_trace, kSessionWays) { expect_counted(way, "dispatched"); }
+KERNEL_TEST_ON(interception, supervised_during_the_trace, kSessionWays) { expect_counted(way, "supervised"); }
+
+}  // namespace
+}  // namespace hawk

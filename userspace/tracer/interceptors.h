@@ -1,0 +1,14 @@
+#pragma once
+
+#include <bpf/libbpf.h>
+
+#include "bpf/layout.h"
+#include "userspace/base/result.h"
+
+namespace hawk {
+
+/// Fails when somebody intercepts the system calls of a thread of process `pid`, with the reason. `find_interceptors`:
+/// the program of that name.
+Result<void> require_no_interceptor(const bpf_program* find_interceptors, hawk_state& state, int pid);
+
+}  // namespace hawk
