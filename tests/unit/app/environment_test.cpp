@@ -15,6 +15,13 @@ std::string status_with(std::string_view mask) {
   return "Name:\thawktrace\nCapPrm:\t000001ffffffffff\nCapEff:\t" + std::string(mask) + "\nCapBnd:\t0000000000000000\n";
 }
 
+TEST(ReturnsAreSystemCalls, FromLinux611On) {
+  EXPECT_FALSE(returns_are_system_calls("6.1.0-28-amd64"));
+  EXPECT_FALSE(returns_are_system_calls("6.10.9"));
+  EXPECT_TRUE(returns_are_system_calls("6.11.0"));
+  EXPECT_TRUE(returns_are_system_calls("7.2.13"));
+}
+
 TEST(KernelVersion, ReadsWhatDistributionsPrint) {
   EXPECT_EQ(parse_kernel_version("6.1.0-28-amd64").value(), (KernelVersion{6, 1}));
   EXPECT_EQ(parse_kernel_version("5.15.167.4-microsoft-standard-WSL2").value(), (KernelVersion{5, 15}));
@@ -77,10 +84,13 @@ TEST(Capabilities, MalformedStatusIsAnError) {
 }
 
 TEST(Capabilities, NamesThoseThatAreMissing) {
-  EXPECT_EQ(missing_capabilities(0), (std::vector<std::string>{"CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE"}));
-  EXPECT_EQ(missing_capabilities(bit(CAP_BPF)), (std::vector<std::string>{"CAP_PERFMON", "CAP_SYS_PTRACE"}));
+  EXPECT_EQ(missing_capabilities(0),
+            (std::vector<std::string>{"CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "CAP_CHECKPOINT_RESTORE"}));
+  EXPECT_EQ(missing_capabilities(bit(CAP_BPF)),
+            (std::vector<std::string>{"CAP_PERFMON", "CAP_SYS_PTRACE", "CAP_CHECKPOINT_RESTORE"}));
   EXPECT_EQ(missing_capabilities(~bit(CAP_SYS_PTRACE)), (std::vector<std::string>{"CAP_SYS_PTRACE"}));
-  EXPECT_TRUE(missing_capabilities(bit(CAP_BPF) | bit(CAP_PERFMON) | bit(CAP_SYS_PTRACE)).empty());
+  EXPECT_TRUE(missing_capabilities(bit(CAP_BPF) | bit(CAP_PERFMON) | bit(CAP_SYS_PTRACE) | bit(CAP_CHECKPOINT_RESTORE))
+                  .empty());
 }
 
 TEST(Capabilities, AdminStandsForBpfAndPerfmonButNotForPtrace) {
@@ -92,7 +102,9 @@ TEST(Capabilities, OrdinaryUserIsToldToUseSudo) {
   const Result<void> checked = check_capabilities(status_with("0000000000000000"), false);
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().exit_code, ExitCode::kPrivilege);
-  EXPECT_EQ(checked.error().what, "trace other processes: not permitted without CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE");
+  EXPECT_EQ(
+      checked.error().what,
+      "trace other processes: not permitted without CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE");
   EXPECT_EQ(checked.error().hint, "run it with sudo");
 }
 

@@ -1,9 +1,11 @@
 #include "userspace/target/process.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,6 +69,27 @@ TEST(InspectProcess, AZombieHasExited) {
   ::waitpid(pid, nullptr, 0);
 }
 
+TEST(ProcessHandle, IsOfThisProcess) {
+  const ProcessHandle handle(::getpid());
+  EXPECT_TRUE(handle.require_same());
+}
+
+/// As soon as it has been collected its number may be another's.
+TEST(ProcessHandle, CollectedProcessIsAnother) {
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(0);
+  const ProcessHandle handle(pid);
+  siginfo_t dead;
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(pid), &dead, WEXITED | WNOWAIT), 0);
+  EXPECT_TRUE(handle.require_same()) << "a zombie still has its number";
+  ::waitpid(pid, nullptr, 0);
+  const Result<void> same = handle.require_same();
+  ASSERT_FALSE(same);
+  EXPECT_EQ(same.error().exit_code, ExitCode::kNoTarget);
+}
+
+TEST(ProcessHandle, NoSuchProcess) { EXPECT_FALSE(ProcessHandle(0x7ffffff0).require_same()); }
+
 void* wait_for_end(void*) {
   for (;;) ::pause();
 }
@@ -123,6 +146,7 @@ class InspectFakeProcess : public ::testing::Test {
     const std::string directory = std::to_string(pid);
     proc.write(directory + "/status",
                "Name:\ta) b\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t" + directory + "\n" + status);
+    proc.write(directory + "/comm", "a) b\n");
     proc.write(directory + "/stat", directory + " (a) b) S 1 2 3 4 5 " + flags + " 7 8\n");
   }
 
@@ -139,6 +163,40 @@ TEST_F(InspectFakeProcess, A32BitProgramIsRefused) {
   const std::string program = proc.write("program", std::string("\177ELF\1\1\1", 7) + std::string(60, '\0'));
   std::filesystem::create_symlink(program, proc.path() + "/43/exe");
   expect_error(inspect_process(43, proc.path()), ExitCode::kPrivilege, "32-bit");
+}
+
+TEST(InspectProcess, NameIsAsItIs) {
+  constexpr const char* kName = "a\\b\n\xff) \n";
+  std::array<char, 16> before{};
+  ASSERT_EQ(::prctl(PR_GET_NAME, before.data()), 0);
+  ASSERT_EQ(::prctl(PR_SET_NAME, kName), 0);
+  const Result<ProcessInfo> info = inspect_process(::getpid());
+  ::prctl(PR_SET_NAME, before.data());
+  ASSERT_TRUE(info) << info.error().what;
+  EXPECT_EQ(info->comm, kName);
+}
+
+/// Root of a user namespace of its own, which is nobody outside.
+bool become_powerless_root() {
+  const std::string map = "0 " + std::to_string(::geteuid()) + " 1";
+  if (::unshare(CLONE_NEWUSER) != 0) return false;
+  const UniqueFd file(::open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC));
+  return ::write(file.get(), map.data(), map.size()) == static_cast<ssize_t>(map.size()) && ::geteuid() == 0;
+}
+
+TEST(InspectProcess, RootIsNotToldToBecomeRoot) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    const bool became_root = become_powerless_root();
+    const Result<ProcessInfo> info = inspect_process(1);
+    const bool right = became_root && !info && info.error().exit_code == ExitCode::kPrivilege &&
+                       info.error().hint.find("sudo") == std::string::npos;
+    ::_exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(InspectFakeProcess, ThreadsAndSeccompAreRead) {
