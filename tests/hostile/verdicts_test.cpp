@@ -6,7 +6,8 @@
 namespace hawk {
 namespace {
 
-// clang-format off: one row, one target
+// One row, one target.
+// clang-format off
 const HostileTarget kTargets[] = {
     // Memory that answers oddly.
     {.name = "growing_stack"},
@@ -16,6 +17,7 @@ const HostileTarget kTargets[] = {
     {.name = "stack_on_userfault", .roads = kAllRoads},
     {.name = "stack_unmapped_after_call"},
     // Files that others choose.
+    {.name = "fuse_files", .verdict = Verdict::kNotExact, .cause = "functions_not_probed", .arguments = {"nothing"}},
     {.name = "giant_sections"},
     {.name = "mapping_storm"},
     {.name = "shrinking_files", .verdict = Verdict::kEither},

@@ -40,7 +40,8 @@ void keep_nothing_open_but(int fd) {
 [[noreturn]] void ask(int fd) {
   keep_nothing_open_but(fd);
   struct statfs file_system = {};
-  if (::fstatfs(fd, &file_system) != 0 || file_system.f_type != FUSE_SUPER_MAGIC) ::_exit(kStatusKernel);
+  // One that refuses to tell of itself is one in user space: the kernel's own all do.
+  if (::fstatfs(fd, &file_system) == 0 && file_system.f_type != FUSE_SUPER_MAGIC) ::_exit(kStatusKernel);
   char path[32] = "/proc/self/fd/";
   char* end = path + sizeof("/proc/self/fd/") - 1;
   int scale = 1;
