@@ -162,11 +162,12 @@ static __always_inline void open_call(struct hawk_call *call, struct pt_regs *ct
 
 	call->size_bytes = hawk_requested_bytes(kind, arguments.first, arguments.second, arguments.third);
 	call->result_at = arguments.first;
+	call->extra_bytes = kind == HAWK_CALL_XALLOCX ? arguments.third : 0;
 	call->kind = kind;
 	call->may_throw = !!(cookie & HAWK_COOKIE_MAY_THROW);
 	call->old_found = 0;
 	call->old_address = 0;
-	if (kind == HAWK_CALL_REALLOC || kind == HAWK_CALL_REALLOCARRAY)
+	if (hawk_takes_block(kind))
 		take_in_hand(call, arguments.first);
 	if (call->may_throw)
 		bpf_probe_read_user(&call->return_address, sizeof(call->return_address), (void *)ctx->sp);
@@ -183,7 +184,7 @@ static __always_inline bool too_small(struct pt_regs *ctx, __u64 cookie)
 		return false;
 	struct hawk_arguments arguments = arguments_at(ctx, cookie);
 
-	if ((kind == HAWK_CALL_REALLOC || kind == HAWK_CALL_REALLOCARRAY) && arguments.first)
+	if (hawk_takes_block(kind) && arguments.first)
 		return false;
 	return hawk_requested_bytes(kind, arguments.first, arguments.second, arguments.third) < settings.min_block_bytes;
 }
@@ -217,12 +218,25 @@ static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs 
 	return true;
 }
 
+/* xallocx tells how large the block is now, which may be more than was asked for. */
+static __always_inline __u64 resized_address(struct hawk_call *call, __u64 usable_bytes)
+{
+	__u64 wanted = call->size_bytes;
+
+	if (usable_bytes < wanted)
+		return 0;
+	call->size_bytes = usable_bytes - wanted < call->extra_bytes ? usable_bytes : wanted + call->extra_bytes;
+	return call->old_address;
+}
+
 /* The address that a call handed to the program; 0: it failed. */
 static __always_inline __u64 returned_address(struct hawk_thread *thread, __u64 result)
 {
-	const struct hawk_call *call = &thread->call;
+	struct hawk_call *call = &thread->call;
 	__u64 address = 0;
 
+	if (call->kind == HAWK_CALL_XALLOCX)
+		return resized_address(call, result);
 	if (call->kind != HAWK_CALL_POSIX_MEMALIGN)
 		return result;
 	if ((__u32)result != 0)
@@ -232,13 +246,12 @@ static __always_inline __u64 returned_address(struct hawk_thread *thread, __u64 
 	return address;
 }
 
-/* The realloc family's old block, once it is known what became of it. A call that failed has kept it; one that was asked
- * for zero bytes and returned nothing has freed it. */
+/* The realloc family's old block, once it is known what became of it. */
 static __always_inline void settle_old_block(struct hawk_call *call, bool failed)
 {
 	if (!call->old_address)
 		return;
-	if (failed && call->size_bytes != 0) {
+	if (failed && hawk_keeps_block(call->kind, call->size_bytes)) {
 		put_back(call);
 		return;
 	}

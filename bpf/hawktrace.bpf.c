@@ -4,7 +4,7 @@
 //   session   alloc_session on every allocating function that cannot throw
 //   multi     alloc_entry and alloc_return on those
 //   perf      the same, one perf event each
-//   always    free_entry; module_init; the tracepoints of exec and exit
+//   always    free_entry; unfollowed_entry; module_init; the tracepoints of exec and exit
 //
 // and of the mappings (mapping_events.bpf.h) mapping_made, or tree_entry and mappings_unlocked.
 //
@@ -19,6 +19,7 @@
 
 #include "bpf/calls.bpf.h"
 #include "bpf/mapping_events.bpf.h"
+#include "bpf/unfollowed.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -79,6 +80,13 @@ SEC("uprobe")
 int free_entry(struct pt_regs *ctx)
 {
 	on_free(ctx);
+	return 0;
+}
+
+SEC("uprobe")
+int unfollowed_entry(struct pt_regs *ctx)
+{
+	on_unfollowed(ctx);
 	return 0;
 }
 

@@ -9,10 +9,16 @@ enum hawk_call_kind {
 	HAWK_CALL_MALLOC,         /* f(size): malloc, valloc, pvalloc, mallocx, operator new of every form */
 	HAWK_CALL_CALLOC,         /* f(count, size_of_each) */
 	HAWK_CALL_REALLOC,        /* f(old, size): realloc, rallocx */
+	HAWK_CALL_REALLOCF,       /* f(old, size): frees the old block when it fails as well */
+	HAWK_CALL_EXPAND,         /* f(old, size): the block stays where it is, and is as it was if that fails */
+	HAWK_CALL_XALLOCX,        /* f(old, size, extra): the same, by `extra` more if there is room; returns the bytes there are */
 	HAWK_CALL_REALLOCARRAY,   /* f(old, count, size_of_each) */
 	HAWK_CALL_ALIGNED_ALLOC,  /* f(alignment, size): aligned_alloc, memalign */
 	HAWK_CALL_POSIX_MEMALIGN, /* f(result *, alignment, size), returns an error code */
 	HAWK_CALL_FREE,           /* f(address, ...): free, cfree, free_sized, operator delete, dallocx, sdallocx */
+	/* Not followed, but counted when called from outside an allocator. */
+	HAWK_CALL_UNFOLLOWED,
+	HAWK_CALL_CONTROL,        /* f(name, ...): only by some names, see bpf/allocator_control.h */
 };
 
 /* The cookie of a probe on an allocator function: its kind and what follows. */
@@ -31,6 +37,7 @@ enum hawk_call_kind {
 /* From here on, four bits for each of its first three arguments: which register holds it at the probe. The register's number
  * as instructions encode it, exclusive-or that of the register in which the ABI passes it: all zero when none has moved. */
 #define HAWK_COOKIE_MOVED_SHIFT 32
+#define HAWK_RCX 1
 #define HAWK_RDX 2
 #define HAWK_RSI 6
 #define HAWK_RDI 7

@@ -18,9 +18,11 @@
 	HAWK_LOSS(UNREADABLE_RESULT, "unreadable_result", "allocations not kept: the result could not be read")             \
 	HAWK_LOSS(TRUNCATED_STACK, "truncated_stacks", "stacks cut at the depth limit (--stack-depth)")                     \
 	HAWK_LOSS(FUNCTION_NOT_PROBED, "functions_not_probed", "allocator functions that could not be probed")              \
+	HAWK_LOSS(UNFOLLOWED_CALL, "unfollowed_calls", "calls of allocator functions that are not followed")                \
 	HAWK_LOSS(LATE_ALLOCATOR, "late_allocators", "allocators mapped during the trace, probed a moment later")           \
 	HAWK_LOSS(MISSING_BREAKPOINT, "missing_breakpoints", "probed instructions without a breakpoint in the process's memory") \
-	HAWK_LOSS(INTERCEPTED_CALL, "intercepted_calls", "calls not followed: somebody intercepts the process's system calls")
+	HAWK_LOSS(INTERCEPTED_CALL, "intercepted_calls", "calls not followed: somebody intercepts the process's system calls") \
+	HAWK_LOSS(NO_ALLOCATOR, "no_allocator", "programs in which no allocator was found")
 
 enum hawk_loss {
 #define HAWK_LOSS_ENUM(symbol, name, text) HAWK_LOSS_##symbol,

@@ -124,6 +124,7 @@ struct hawk_call {
 	__u64 return_address;
 	__u64 size_bytes;
 	__u64 result_at;          /* posix_memalign: where it stores the address */
+	__u64 extra_bytes;        /* xallocx: bytes that the block may be larger */
 	__u64 old_address;        /* realloc family: the block passed in, 0 without one */
 	struct hawk_block old;    /* realloc family: what the live table knew of it */
 	__u32 old_found;

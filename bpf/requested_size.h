@@ -29,6 +29,9 @@ static inline __attribute__((always_inline)) __u64 hawk_requested_bytes(__u32 ki
 	case HAWK_CALL_CALLOC:
 		return hawk_product(first, second);
 	case HAWK_CALL_REALLOC:
+	case HAWK_CALL_REALLOCF:
+	case HAWK_CALL_EXPAND:
+	case HAWK_CALL_XALLOCX:
 	case HAWK_CALL_ALIGNED_ALLOC:
 		return second;
 	case HAWK_CALL_REALLOCARRAY:
@@ -37,6 +40,26 @@ static inline __attribute__((always_inline)) __u64 hawk_requested_bytes(__u32 ki
 		return third;
 	default:
 		return 0;
+	}
+}
+
+/* Whether a call of this kind is given a block that it may resize, move or free: its first argument. */
+static inline __attribute__((always_inline)) int hawk_takes_block(__u32 kind)
+{
+	return kind >= HAWK_CALL_REALLOC && kind <= HAWK_CALL_REALLOCARRAY;
+}
+
+/* Whether a call that was given a block and asked for `size_bytes` has left it as it was, when it fails. */
+static inline __attribute__((always_inline)) int hawk_keeps_block(__u32 kind, __u64 size_bytes)
+{
+	switch (kind) {
+	case HAWK_CALL_REALLOCF:
+		return 0;
+	case HAWK_CALL_EXPAND:
+	case HAWK_CALL_XALLOCX:
+		return 1;
+	default:
+		return size_bytes != 0; /* realloc(p, 0) frees */
 	}
 }
 

@@ -55,6 +55,30 @@ KERNEL_TEST(command, operators) {
   expect_equal_but_for_pool(trace.wait_for_report(), ledger);
 }
 
+/// Built once, not for each way.
+const std::string kWithoutAllocator = std::string(HAWK_LEDGER_DIR) + "/no_allocator_64";
+
+/// What cannot be probed is not called exact: a program without symbols, and without libc.
+KERNEL_TEST(command, without_an_allocator) {
+  Trace trace = Trace::launch({kWithoutAllocator}, way);
+  ASSERT_EQ(trace.process().read_line(), "ready");
+  trace.process().close_input();
+  const Report report = trace.wait_for_report();
+  EXPECT_FALSE(report.exact);
+  EXPECT_EQ(report.losses.at("no_allocator"), 1u);
+  EXPECT_EQ(report.totals, Numbers());
+}
+
+/// The program that counts is the last one.
+KERNEL_TEST(command, replaced_by_one_without_an_allocator) {
+  Trace trace = Trace::launch({"/bin/sh", "-c", "exec " + kWithoutAllocator}, way);
+  ASSERT_EQ(trace.process().read_line(), "ready");
+  trace.process().close_input();
+  const Report report = trace.wait_for_report();
+  EXPECT_FALSE(report.exact);
+  EXPECT_EQ(report.losses.at("no_allocator"), 1u);
+}
+
 KERNEL_TEST(command, exit_code_passes_through) {
   Trace trace = Trace::launch({ledger_path("ends"), "exit", "7"}, way);
   const Ledger ledger = run_command(trace);

@@ -1,4 +1,5 @@
 // The ledgers that need no script of their own: attach, let the program run, compare everything.
+#include <filesystem>
 #include <span>
 
 #include "tests/kernel/harness/compare.h"
@@ -34,6 +35,13 @@ const LedgerCase kCases[] = {
     // Its functions move their arguments before the first instruction that the kernel emulates.
     {"functions", "mimalloc", "portable_functions", {}, kMimalloc},
     {"functions", "tcmalloc", "portable_functions", {}, kTcmalloc},
+    {"functions", "jemalloc_own", "jemalloc_functions", {}, kJemalloc},
+    {"functions", "jemalloc_arena_reset", "jemalloc_arena_reset", {}, kJemalloc},
+    {"functions", "mimalloc_own", "mimalloc_functions", {}, kMimalloc},
+    {"functions", "mimalloc_unfollowed", "mimalloc_unfollowed", {}, kMimalloc},
+    {"functions", "tcmalloc_own", "tcmalloc_functions", {}, kTcmalloc},
+    {"functions", "ifunc", "ifunc"},
+    {"functions", "ifunc_by_table", "ifunc_by_table"},
     {"operators", "libstdcxx", "operators"},
     {"operators", "jemalloc", "operators", {}, kJemalloc},
     {"operators", "mimalloc", "operators", {}, kMimalloc},
@@ -68,7 +76,11 @@ const LedgerCase kCases[] = {
 
 void run_case(const LedgerCase& ledger_case, Way way) {
   LedgerProgram::Setup setup{.program = ledger_case.program};
-  if (!ledger_case.preload.empty()) setup.environment["LD_PRELOAD"] = ledger_case.preload;
+  if (!ledger_case.preload.empty()) {
+    // The dynamic linker only warns of a file that is not there, and the test would be one of libc.
+    ASSERT_TRUE(std::filesystem::exists(ledger_case.preload)) << ledger_case.preload;
+    setup.environment["LD_PRELOAD"] = ledger_case.preload;
+  }
   LedgerProgram program(setup);
   Trace trace = Trace::attach(program.pid(), way, ledger_case.options);
   const Ledger ledger = program.run();

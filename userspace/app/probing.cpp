@@ -123,6 +123,10 @@ Result<void> Probing::probe_allocator(ModuleId id, bool is_expected) {
                              .stepped_return = returns && function.may_throw && function.return_points.empty(),
                              .emulated_return = !function.return_points.empty()});
   }
+  for (const AllocatorFunction& function : file.unfollowed) {
+    log_verbose(
+        fmt::format("count calls of {} in {} at {:#x}", function.names.front(), module.path, function.probe_offset));
+  }
   for (const ProbedFunction& function : allocators_.back().functions) {
     log_verbose(fmt::format("probe {} in {} at {:#x}, {}{}", function.name, module.path, function.probe_offset,
                             function.instruction, function.single_stepped ? " (single-stepped)" : ""));
@@ -149,6 +153,7 @@ Result<void> Probing::probe_telling_module(ModuleId id, bool is_expected) {
   const std::size_t known = allocators_.size();
   HAWK_TRY_VOID(probe_allocator(id, is_expected));
   const bool is_allocator = allocators_.size() > known;
+  if (is_allocator) probed_files_.push_back(id);
   if (is_allocator || !module.image->functions(kDynamicLinkerNames).empty()) allocator_files_.push_back(id);
   return add_operator_frames(id, is_expected);
 }
@@ -197,6 +202,7 @@ Result<void> Probing::expect_files(const std::vector<std::string>& paths) {
     const std::optional<ModuleId> id = modules_.expect(path);
     if (id && modules_.module_count() > known) HAWK_TRY_VOID(study_module(*id, true));
   }
+  program_has_allocator_ = found_allocator();
   unwinding_.publish(modules_);
   return {};
 }
@@ -262,8 +268,23 @@ Result<void> Probing::take_mappings(const std::vector<Mapping>& mappings) {
   HAWK_TRY_VOID(take_replaced_code(mappings));
   for (const auto& [id, number] : frameless_) update_base(id);
   update_allocator_ranges();
+  if (!mappings.empty()) program_has_allocator_ = false;  // a process that is ending has none
+  look_for_allocator(mappings);
   unwinding_.publish(modules_);
   return {};
+}
+
+void Probing::program_replaced() {
+  knows_allocator_files_ = false;
+  program_has_allocator_ = false;
+}
+
+void Probing::look_for_allocator(std::span<const Mapping> mappings) {
+  program_has_allocator_ =
+      program_has_allocator_ || std::any_of(mappings.begin(), mappings.end(), [&](const Mapping& mapping) {
+        const std::optional<ModuleAddress> place = modules_.resolve(mapping.start);
+        return place && std::find(probed_files_.begin(), probed_files_.end(), place->module) != probed_files_.end();
+      });
 }
 
 Frame Probing::frame_at(std::uint64_t address) {
@@ -327,12 +348,13 @@ void Probing::take_some_mappings(std::span<const Mapping> mappings) {
   unwinding_.publish(modules_);
 }
 
-void Probing::take_new_mappings(std::span<const Mapping> mappings) {
+void Probing::take_new_mappings(std::span<const Mapping> mappings, bool of_one_program) {
   // New files are open until they have been studied.
   constexpr std::size_t kMappingsAtOnce = 64;
   while (!mappings.empty()) {
     const std::size_t count = std::min(mappings.size(), kMappingsAtOnce);
     take_some_mappings(mappings.first(count));
+    if (of_one_program) look_for_allocator(mappings.first(count));
     mappings = mappings.subspan(count);
   }
 }

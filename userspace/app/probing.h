@@ -35,8 +35,8 @@ class Probing {
   /// Takes the target's mappings as they are now.
   Result<void> take_mappings(const std::vector<Mapping>& mappings);
   /// Takes new mappings, in the order in which they were made. A file that cannot be probed is a loss, not an error:
-  /// the trace goes on.
-  void take_new_mappings(std::span<const Mapping> mappings);
+  /// the trace goes on. `of_one_program`: the target has not replaced its program meanwhile.
+  void take_new_mappings(std::span<const Mapping> mappings, bool of_one_program);
 
   /// Counts, and warns of, probes for which the process has no breakpoint in its memory. To be called now and then: a
   /// process changes its code unseen.
@@ -46,7 +46,7 @@ class Probing {
   void tracing_began() { tracing_ = true; }
 
   /// The target runs another program: which allocators that will use is not known for sure any more.
-  void program_replaced() { knows_allocator_files_ = false; }
+  void program_replaced();
 
   /// Where an address lies now. Files in which addresses lie are in used_modules().
   Frame frame_at(std::uint64_t address);
@@ -55,6 +55,8 @@ class Probing {
   void set_costs(const ProbeCosts& costs);
 
   bool found_allocator() const { return !allocators_.empty(); }
+  /// Whether the program that the target runs is known to use one of them.
+  bool program_has_allocator() const { return program_has_allocator_; }
   const std::vector<Allocator>& allocators() const { return allocators_; }
   const ModuleMap& modules() const { return modules_; }
   const Unwinding& unwinding() const { return unwinding_; }
@@ -87,6 +89,7 @@ class Probing {
   void update_addresses(std::span<const Mapping> mappings);
   void take_some_mappings(std::span<const Mapping> mappings);
   void update_allocator_ranges();
+  void look_for_allocator(std::span<const Mapping> mappings);
 
   std::size_t max_open_modules_;
   ModuleMap modules_;
@@ -100,7 +103,9 @@ class Probing {
   std::vector<Allocator> allocators_;
   std::vector<std::vector<Traps>> traps_;  ///< of the functions in `allocators_`
   bool knows_allocator_files_ = true;
-  std::vector<ModuleId> allocator_files_;        ///< those that define an allocator, and the dynamic linker
+  bool program_has_allocator_ = false;
+  std::vector<ModuleId> probed_files_;           ///< those that define an allocator
+  std::vector<ModuleId> allocator_files_;        ///< the same, and the dynamic linker
   std::map<ModuleId, std::uint32_t> frameless_;  ///< the tracer's numbers of the files with frameless operator new
 };
 

@@ -189,7 +189,7 @@ void Session::take_mapping_events() {
     subject_.target.comm = changes.last_exec->comm;
     if (!changes.last_exec->path.empty()) subject_.target.exe = changes.last_exec->path;
   }
-  probing_.take_new_mappings(changes.mapped);
+  probing_.take_new_mappings(changes.mapped, !changes.last_exec);
   if (changes.read_all) take_mappings_again();
 }
 
@@ -224,6 +224,10 @@ Result<void> Session::end(bool verify) {
   if (!costs) log_verbose(costs.error().what);
   if (costs && *costs) probing_.set_costs(**costs);
   drain();
+  if (!probing_.program_has_allocator() && !model_.has_allocated()) {
+    tracer_.count_loss(HAWK_LOSS_NO_ALLOCATOR);
+    drain();
+  }
   const std::chrono::duration<double, std::milli> drained = longest_drain_;
   log_verbose(fmt::format("longest drain: {} stacks in {:.2f} ms", model_.stack_count(), drained.count()));
   if (!verify) return {};

@@ -30,6 +30,10 @@ std::string_view remedy(std::size_t cause) {
       return "end strace, or whatever traces the process; one that handles its system calls itself cannot be traced";
     case HAWK_LOSS_MISSING_BREAKPOINT:
       return "the process maps the code writable or shared, or has written over it: a warning names the functions";
+    case HAWK_LOSS_NO_ALLOCATOR:
+      return "a static program must not be stripped: its symbol table names the functions to probe";
+    case HAWK_LOSS_UNFOLLOWED_CALL:
+      return "--verbose names the functions whose calls are counted";
     default:
       return "";
   }

@@ -25,6 +25,8 @@ class HeapModel {
   /// The heap part of a snapshot: totals, peak, losses, stacks. Target, trace and modules are the caller's.
   Snapshot snapshot() const;
 
+  /// Whether the current program has been seen to allocate.
+  bool has_allocated() const { return totals_.allocated_count != 0; }
   std::size_t stack_count() const { return stacks_.size(); }
   std::uint32_t exec_epoch() const { return exec_epoch_; }
 

@@ -1,5 +1,8 @@
 /// Which of a file's allocator functions are probed, and where.
 ///
+/// Whatever the catalogue does not know of an allocator that is here, by the prefix of its names, is taken for one that
+/// cannot be followed: its calls are counted, unless it only passes on what it is asked for.
+///
 /// A block must be booked once. On the allocating side the kernel programs see to that: they book the outermost call of
 /// a thread only. On the freeing side there is no such rule, because a free is booked at its entry; so a freeing
 /// function that does nothing but pass its block on to another function of the catalogue must not be probed itself. The
@@ -14,10 +17,12 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "userspace/target/allocator_catalogue.h"
 #include "userspace/target/function_walk.h"
+#include "userspace/target/ifunc.h"
 #include "userspace/target/probe_placement.h"
 #include "userspace/target/return_points.h"
 
@@ -29,9 +34,13 @@ struct Candidate {
   FunctionExtent extent;
   std::vector<std::string> names;
   hawk_call_kind kind = HAWK_CALL_NONE;
+  ArgumentRegisters arguments = kPassedInOrder;
   bool only_operators = true;  ///< no C name among the names
   bool conflict = false;       ///< C names of different kinds
   bool may_throw = false;
+  bool needs_company = true;
+
+  bool is_unfollowed() const { return kind == HAWK_CALL_UNFOLLOWED || kind == HAWK_CALL_CONTROL; }
 };
 
 using Candidates = std::map<std::uint64_t, Candidate>;
@@ -39,32 +48,80 @@ using Candidates = std::map<std::uint64_t, Candidate>;
 void add_name(Candidate& candidate, const CatalogueEntry& entry) {
   candidate.names.emplace_back(entry.name);
   candidate.may_throw = candidate.may_throw || entry.may_throw;
-  if (entry.is_operator) {
-    // The name of a C function, if there is one at this address, decides.
-    if (candidate.only_operators) candidate.kind = entry.kind;
-    return;
+  candidate.needs_company = candidate.needs_company && (entry.needs_company || entry.is_operator);
+  // The name of a C function, if there is one at this address, decides; and of those one that can be followed.
+  const bool is_known = candidate.kind != HAWK_CALL_NONE && !candidate.is_unfollowed();
+  const bool decides = entry.is_operator ? candidate.only_operators : !(is_known && entry.is_unfollowed());
+  if (!entry.is_operator && decides) {
+    const bool differs = candidate.kind != entry.kind || candidate.arguments != entry.arguments;
+    if (!candidate.only_operators && is_known && differs) candidate.conflict = true;
+    candidate.only_operators = false;
   }
-  if (!candidate.only_operators && candidate.kind != entry.kind) candidate.conflict = true;
+  if (!decides) return;
   candidate.kind = entry.kind;
-  candidate.only_operators = false;
+  candidate.arguments = entry.arguments;
 }
 
-Candidates find_candidates(const ElfImage& image) {
+/// Where the code of `function` is; empty, and noted as not probed, when that is decided in the process.
+std::vector<FunctionExtent> extents_of(TargetResolver& resolver, const ElfFunction& function, AllocatorFile& file) {
+  const FunctionExtent extent = {function.vaddr, function.size_bytes};
+  if (!function.is_resolver) return {extent};
+  const std::optional<std::vector<std::uint64_t>> candidates = ifunc_candidates(resolver, extent);
+  std::vector<FunctionExtent> extents;
+  if (!candidates) {
+    file.unprobed.push_back({function.name, "which code it stands for is decided when the program starts"});
+    return extents;
+  }
+  for (const std::uint64_t vaddr : *candidates) extents.push_back({vaddr, 0});
+  return extents;
+}
+
+void add_candidate(Candidates& candidates, const FunctionExtent& extent, const CatalogueEntry& entry) {
+  Candidate& candidate = candidates[extent.vaddr];
+  candidate.extent.vaddr = extent.vaddr;
+  candidate.extent.size_bytes = std::max(candidate.extent.size_bytes, extent.size_bytes);
+  add_name(candidate, entry);
+}
+
+/// Adds what an allocator has behind its prefix beside what the catalogue knows. Returns the addresses of those of its
+/// functions that leave blocks alone.
+std::set<std::uint64_t> add_families(const ElfImage& image, Candidates& candidates) {
+  std::set<std::uint64_t> harmless;
+  for (const AllocatorFamily& family : allocator_families()) {
+    const bool is_here = std::any_of(candidates.begin(), candidates.end(), [&](const auto& item) {
+      return std::find(item.second.names.begin(), item.second.names.end(), family.evidence) != item.second.names.end();
+    });
+    if (!is_here) continue;
+    for (const ElfFunction& function : image.public_functions(family.prefix)) {
+      if (find_in_catalogue(function.name)) continue;
+      if (leaves_blocks_alone(function.name)) {
+        harmless.insert(function.vaddr);
+      } else {
+        add_candidate(candidates, {function.vaddr, function.size_bytes},
+                      {.name = function.name, .kind = HAWK_CALL_UNFOLLOWED});
+      }
+    }
+  }
+  return harmless;
+}
+
+Candidates find_candidates(TargetResolver& resolver, AllocatorFile& file) {
   Candidates candidates;
   bool defines_malloc_or_free = false;
-  for (const ElfFunction& function : image.functions(catalogue_names())) {
+  for (const ElfFunction& function : resolver.image().functions(catalogue_names())) {
     const std::optional<CatalogueEntry> entry = find_in_catalogue(function.name);
     if (!entry) continue;
-    Candidate& candidate = candidates[function.vaddr];
-    candidate.extent.vaddr = function.vaddr;
-    candidate.extent.size_bytes = std::max(candidate.extent.size_bytes, function.size_bytes);
-    add_name(candidate, *entry);
+    for (const FunctionExtent& extent : extents_of(resolver, function, file)) {
+      add_candidate(candidates, extent, *entry);
+    }
     if (entry->name == "malloc" || entry->name == "free") defines_malloc_or_free = true;
   }
-  if (!defines_malloc_or_free) {
-    std::erase_if(candidates, [](const auto& item) { return item.second.only_operators; });
-  }
-  for (auto& [vaddr, candidate] : candidates) std::sort(candidate.names.begin(), candidate.names.end());
+  const bool has_company =
+      std::any_of(candidates.begin(), candidates.end(), [](const auto& item) { return !item.second.needs_company; });
+  std::erase_if(candidates, [&](const auto& item) {
+    const Candidate& candidate = item.second;
+    return candidate.only_operators ? !defines_malloc_or_free : candidate.needs_company && !has_company;
+  });
   return candidates;
 }
 
@@ -78,6 +135,26 @@ bool is_forwarder(TargetResolver& resolver, const Candidates& candidates, const 
   };
   const FunctionWalk walk = walk_function(resolver, candidate.extent, options);
   return walk.incomplete.empty() && walk.returns.empty() && walk.ended_paths > 0;
+}
+
+/// Whether all that the function does to blocks it has done by functions that are followed, or counted themselves: it
+/// calls nothing else in this file, which an allocator cannot do without, however much of it is inlined.
+bool is_wrapper(TargetResolver& resolver, const Candidates& candidates, const std::set<std::uint64_t>& harmless,
+                const Candidate& candidate) {
+  const auto is_candidate = [&](const CodeTarget& target) {
+    return (target.vaddr && target.vaddr != candidate.extent.vaddr && candidates.contains(*target.vaddr)) ||
+           (!target.vaddr && find_in_catalogue(target.name));
+  };
+  WalkOptions options;
+  options.calls_end_paths = false;
+  options.ends_path = is_candidate;
+  const FunctionWalk walk = walk_function(resolver, candidate.extent, options);
+  const auto is_known = [&](const CallSite& call) {
+    const CodeTarget& target = call.target;
+    if (!target.vaddr) return !target.name.empty();
+    return is_candidate(target) || harmless.contains(*target.vaddr) || resolver.is_noreturn(target);
+  };
+  return walk.incomplete.empty() && walk.ended_paths > 0 && std::all_of(walk.calls.begin(), walk.calls.end(), is_known);
 }
 
 /// Where the function's returns are seen, or why that cannot be known.
@@ -153,7 +230,7 @@ void add_unprobed(AllocatorFile& file, const Candidate& candidate, const std::st
 void add_function(TargetResolver& resolver, const Candidate& candidate, AllocatorFile& file, ReturnsByEntry& returns) {
   if (candidate.conflict) return add_unprobed(file, candidate, "functions of different kinds share its address");
   const std::optional<std::uint64_t> entry_offset = resolver.image().file_offset_of(candidate.extent.vaddr);
-  const ProbePlace place = place_probe(resolver, candidate.extent, candidate.kind);
+  const ProbePlace place = place_probe(resolver, candidate.extent, candidate.kind, candidate.arguments);
   const std::optional<std::uint64_t> probe_offset = resolver.image().file_offset_of(place.vaddr);
   if (!entry_offset || !probe_offset || place.instruction.empty()) {
     return add_unprobed(file, candidate, "its code could not be decoded");
@@ -168,6 +245,10 @@ void add_function(TargetResolver& resolver, const Candidate& candidate, Allocato
                              .return_offsets = {},
                              .return_points = {},
                              .may_throw = candidate.may_throw};
+  if (candidate.is_unfollowed()) {
+    file.unfollowed.push_back(std::move(function));
+    return;
+  }
   if (candidate.may_throw) {
     const std::optional<std::string> reason =
         find_returns(resolver, candidate, place.vaddr, returns[function.entry_offset]);
@@ -183,13 +264,16 @@ void add_function(TargetResolver& resolver, const Candidate& candidate, Allocato
 
 AllocatorFile find_allocator_functions(const ElfImage& image) {
   TargetResolver resolver(image);
-  const Candidates candidates = find_candidates(image);
   AllocatorFile file;
   file.is_library = image.is_library();
+  Candidates candidates = find_candidates(resolver, file);
+  const std::set<std::uint64_t> harmless = add_families(image, candidates);
+  for (auto& [vaddr, candidate] : candidates) std::sort(candidate.names.begin(), candidate.names.end());
   ReturnsByEntry returns;
   for (const auto& [vaddr, candidate] : candidates) {
     const bool may_be_forwarder = candidate.only_operators || candidate.kind == HAWK_CALL_FREE;
     if (may_be_forwarder && is_forwarder(resolver, candidates, candidate)) continue;
+    if (candidate.kind == HAWK_CALL_UNFOLLOWED && is_wrapper(resolver, candidates, harmless, candidate)) continue;
     add_function(resolver, candidate, file, returns);
   }
   settle_returns(image, returns, file);

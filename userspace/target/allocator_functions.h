@@ -1,11 +1,11 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "bpf/kinds.h"
+#include "userspace/target/allocator_catalogue.h"
 #include "userspace/target/elf_image.h"
 #include "userspace/target/return_points.h"
 
@@ -26,7 +26,7 @@ struct AllocatorFunction {
   std::string instruction;         ///< its mnemonic, lower case: "push", "jz"
   bool single_stepped = false;     ///< the kernel cannot emulate it
   /// Registers that hold its arguments there, by the numbers that instructions encode: see ProbePlace.
-  std::array<std::uint8_t, 3> arguments = {HAWK_RDI, HAWK_RSI, HAWK_RDX};
+  ArgumentRegisters arguments = kPassedInOrder;
   /// The function may throw, so that the kernel's return probe (which no unwinder can cross) is out of the question:
   /// the result is taken by probes on these `ret` instructions, as file offsets, and on return_points instead of
   /// others. Both are empty for functions that never throw. A slow path that the function jumps to may be shared with
@@ -46,6 +46,8 @@ struct UnprobedFunction {
 /// What one file contributes to the process's allocator.
 struct AllocatorFile {
   std::vector<AllocatorFunction> functions;  ///< sorted by entry_offset; empty: the file is no allocator
+  /// Functions whose calls are counted, because what they do to which block cannot be followed.
+  std::vector<AllocatorFunction> unfollowed;
   std::vector<UnprobedFunction> unprobed;
   /// The program cannot call the file's functions but through the dynamic linker: a direct call of one of them is the
   /// allocator's own.

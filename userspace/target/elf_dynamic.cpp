@@ -73,13 +73,22 @@ bool ElfDynamic::find_by_gnu_hash(FunctionCollector& collector) const {
   return true;
 }
 
-bool ElfDynamic::find_by_table(FunctionCollector& collector) const {
+std::uint64_t ElfDynamic::symbol_count() const {
+  const std::optional<std::uint64_t> hashed = entry(DT_GNU_HASH);
+  if (const auto table = hashed ? GnuHashTable::read(segments_, *hashed) : std::nullopt) return table->symbol_count();
   const std::vector<std::uint32_t> header = read_array<std::uint32_t>(segments_, value_of(DT_HASH), 2);
-  if (header.size() < 2) return false;
-  const std::vector<Elf64_Sym> symbols = read_array<Elf64_Sym>(segments_, value_of(DT_SYMTAB), header[1]);
-  if (symbols.empty()) return false;
+  return header.size() < 2 ? 0 : header[1];
+}
+
+void ElfDynamic::for_each_symbol(const std::function<void(const Elf64_Sym&, std::span<const char>)>& visit) const {
+  const std::vector<Elf64_Sym> symbols = read_array<Elf64_Sym>(segments_, value_of(DT_SYMTAB), symbol_count());
   const std::vector<char> strings = read_strings();
-  for (const Elf64_Sym& symbol : symbols) collector.take(symbol, strings);
+  for (const Elf64_Sym& symbol : symbols) visit(symbol, strings);
+}
+
+bool ElfDynamic::find_by_table(FunctionCollector& collector) const {
+  if (!entry(DT_HASH)) return false;
+  for_each_symbol([&](const Elf64_Sym& symbol, std::span<const char> strings) { collector.take(symbol, strings); });
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include "userspace/target/elf_dynamic.h"
 #include "userspace/target/elf_sections.h"
 #include "userspace/target/elf_segments.h"
+#include "userspace/target/function_collector.h"
 #include "userspace/target/unwind_index.h"
 
 namespace hawk {
@@ -152,6 +153,22 @@ std::vector<ElfFunction> ElfImage::functions(const NameSet& names) const {
   if (!found) sections.find_functions(SHT_DYNSYM, collector);
   if (!collector.settle()) sections.find_functions(SHT_SYMTAB, collector);
   return collector.result();
+}
+
+std::vector<ElfFunction> ElfImage::public_functions(std::string_view prefix) const {
+  std::map<std::string, ElfFunction, std::less<>> found;
+  const auto take = [&](const Elf64_Sym& symbol, std::span<const char> strings) {
+    const unsigned visibility = ELF64_ST_VISIBILITY(symbol.st_other);
+    if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL || visibility == STV_HIDDEN || visibility == STV_INTERNAL) return;
+    const std::string_view name = symbol_name(symbol, strings);
+    if (!name.starts_with(prefix) || !impl_->segments.is_executable(symbol.st_value)) return;
+    if (std::optional<ElfFunction> function = defined_function(symbol, name)) found.emplace(name, std::move(*function));
+  };
+  if (impl_->dynamic) impl_->dynamic->for_each_symbol(take);
+  ElfSections(impl_->segments, impl_->header).for_each_symbol_of(SHT_SYMTAB, take);
+  std::vector<ElfFunction> functions;
+  for (auto& [name, function] : found) functions.push_back(std::move(function));
+  return functions;
 }
 
 bool ElfImage::has_symtab() const { return ElfSections(impl_->segments, impl_->header).has_function(SHT_SYMTAB); }

@@ -44,6 +44,9 @@ class ElfImage {
   std::vector<ElfFunction> functions(std::span<const std::string_view> names) const {
     return functions(NameSet(names));
   }
+  /// Functions that other files, or other parts of this one, call by a name that begins with `prefix`: neither local
+  /// nor hidden.
+  std::vector<ElfFunction> public_functions(std::string_view prefix) const;
   /// Whether the file has a .symtab with functions.
   bool has_symtab() const;
   /// By the PT_LOAD segments; nullopt outside of them.

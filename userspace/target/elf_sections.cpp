@@ -67,7 +67,7 @@ void ElfSections::for_each_symbol(const Elf64_Shdr& table, const Visit& visit) c
   }
 }
 
-void ElfSections::find_functions(Elf64_Word type, FunctionCollector& collector) const {
+void ElfSections::for_each_symbol_of(Elf64_Word type, const VisitNamed& visit) const {
   const std::vector<Elf64_Shdr> tables = of_type(type);
   if (tables.empty() || tables[0].sh_link >= headers_.size()) return;
   const Elf64_Shdr& section = headers_[tables[0].sh_link];
@@ -77,7 +77,12 @@ void ElfSections::find_functions(Elf64_Word type, FunctionCollector& collector) 
   const auto strings = std::make_unique_for_overwrite<char[]>(size);
   const std::size_t got = segments_.read_file(section.sh_offset, bytes_of(std::span(strings.get(), size)));
   const std::span<const char> text(strings.get(), got);
-  for_each_symbol(tables[0], [&](const Elf64_Sym& symbol) { collector.take(symbol, text); });
+  for_each_symbol(tables[0], [&](const Elf64_Sym& symbol) { visit(symbol, text); });
+}
+
+void ElfSections::find_functions(Elf64_Word type, FunctionCollector& collector) const {
+  for_each_symbol_of(type,
+                     [&](const Elf64_Sym& symbol, std::span<const char> strings) { collector.take(symbol, strings); });
 }
 
 bool ElfSections::has_function(Elf64_Word type) const {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,9 @@ class ElfSections {
   std::vector<Elf64_Shdr> of_type(Elf64_Word type) const;
   /// The first with this name that has bytes in the file.
   std::optional<Elf64_Shdr> named(std::string_view name) const;
+  /// Calls `visit` with each symbol of the first table of `type` and with the strings of that table.
+  using VisitNamed = std::function<void(const Elf64_Sym&, std::span<const char>)>;
+  void for_each_symbol_of(Elf64_Word type, const VisitNamed& visit) const;
   /// Goes through the first symbol table of `type`.
   void find_functions(Elf64_Word type, FunctionCollector& collector) const;
   /// Whether that table has a function that is defined in the file.

@@ -2,7 +2,9 @@
 
 #include <elf.h>
 
+#include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,12 @@
 #include "userspace/target/name_set.h"
 
 namespace hawk {
+
+/// The name of a symbol, without its version; empty when it does not end within `strings`.
+std::string_view symbol_name(const Elf64_Sym& symbol, std::span<const char> strings);
+
+/// The function that the symbol defines; nullopt: it defines none.
+std::optional<ElfFunction> defined_function(const Elf64_Sym& symbol, std::string_view name);
 
 /// Picks the wanted function definitions out of symbol tables.
 class FunctionCollector {

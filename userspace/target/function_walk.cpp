@@ -120,7 +120,7 @@ class Walker {
     calls_[return_vaddr] = CallSite{return_vaddr, target, state};
     if (options_.ends_path(target)) {
       ended_paths_.insert(instruction.vaddr);
-      return;
+      if (options_.calls_end_paths) return;
     }
     // A call that is the function's last instruction does not return either.
     const bool is_last = function_.size_bytes != 0 && return_vaddr == function_.vaddr + function_.size_bytes;

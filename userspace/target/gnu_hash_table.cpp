@@ -3,6 +3,7 @@
 /// symbol from the first on, its hash with the last bit set where a bucket ends.
 #include "userspace/target/gnu_hash_table.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
@@ -48,25 +49,45 @@ bool GnuHashTable::may_contain(std::uint32_t hash) const {
   return (word >> hash % 64 & word >> (hash >> filter_shift_) % 64 & 1) != 0;
 }
 
+template <class Visit>
+void GnuHashTable::for_each_in_bucket(std::uint64_t first, const Visit& visit) const {
+  if (first < first_hashed_ || first == 0) return;
+  std::array<std::uint32_t, 16> hashes;
+  for (std::uint64_t index = first; index < first + kMaxBucketLength;) {
+    const std::uint64_t vaddr = chains_vaddr_ + (index - first_hashed_) * sizeof(std::uint32_t);
+    const std::size_t count = segments_->read(vaddr, bytes_of(std::span(hashes))) / sizeof(std::uint32_t);
+    if (count == 0) return;
+    for (std::size_t i = 0; i < count; ++i) {
+      visit(index + i, hashes[i]);
+      if ((hashes[i] & 1) != 0) return;
+    }
+    index += count;
+  }
+}
+
 std::vector<std::uint64_t> GnuHashTable::symbols(std::uint32_t hash) const {
   std::vector<std::uint64_t> found;
   std::array<std::uint32_t, 1> bucket;
   const std::uint64_t bucket_vaddr = buckets_vaddr_ + std::uint64_t{hash % bucket_count_} * sizeof(std::uint32_t);
   if (segments_->read(bucket_vaddr, bytes_of(std::span(bucket))) != sizeof(bucket)) return found;
-  if (bucket[0] < first_hashed_ || bucket[0] == 0) return found;
-  std::array<std::uint32_t, 16> hashes;
-  for (std::uint64_t done = 0; done < kMaxBucketLength;) {
-    const std::uint64_t first = bucket[0] + done;
-    const std::uint64_t vaddr = chains_vaddr_ + (first - first_hashed_) * sizeof(std::uint32_t);
-    const std::size_t count = segments_->read(vaddr, bytes_of(std::span(hashes))) / sizeof(std::uint32_t);
-    if (count == 0) return found;
-    for (std::size_t i = 0; i < count; ++i) {
-      if ((hashes[i] | 1) == (hash | 1)) found.push_back(first + i);
-      if ((hashes[i] & 1) != 0) return found;
-    }
-    done += count;
-  }
+  for_each_in_bucket(bucket[0], [&](std::uint64_t index, std::uint32_t known) {
+    if ((known | 1) == (hash | 1)) found.push_back(index);
+  });
   return found;
+}
+
+std::uint64_t GnuHashTable::symbol_count() const {
+  std::uint64_t count = 0;
+  const std::vector<std::uint8_t> buckets =
+      segments_->read(buckets_vaddr_, std::uint64_t{bucket_count_} * sizeof(std::uint32_t));
+  std::uint32_t last = 0;
+  for (std::size_t at = 0; at + sizeof(last) <= buckets.size(); at += sizeof(last)) {
+    std::uint32_t first = 0;
+    std::memcpy(&first, buckets.data() + at, sizeof(first));
+    last = std::max(last, first);
+  }
+  for_each_in_bucket(last, [&](std::uint64_t index, std::uint32_t) { count = index + 1; });
+  return count;
 }
 
 }  // namespace hawk

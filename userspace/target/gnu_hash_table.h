@@ -19,8 +19,13 @@ class GnuHashTable {
   bool may_contain(std::uint32_t hash) const;
   /// Indices of the symbols whose names have this hash; the last bit of it counts for nothing.
   std::vector<std::uint64_t> symbols(std::uint32_t hash) const;
+  /// Index of the last symbol that the table knows, plus one; 0: it knows none.
+  std::uint64_t symbol_count() const;
 
  private:
+  /// The hashes in the bucket whose first symbol is `first`, one by one, until `visit` is done with them.
+  template <class Visit>
+  void for_each_in_bucket(std::uint64_t first, const Visit& visit) const;
   explicit GnuHashTable(const ElfSegments& segments) : segments_(&segments) {}
 
   const ElfSegments* segments_;

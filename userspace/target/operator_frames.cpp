@@ -38,6 +38,7 @@ std::optional<OperatorFrames> find_operator_frames(const ElfImage& image) {
   // Forms that share code must agree on it; nullopt marks a call site that has no certain rule.
   std::map<std::uint64_t, std::optional<CallSiteRule>> rules;
   for (const ElfFunction& function : image.functions(operator_new_names())) {
+    if (function.is_resolver) continue;
     for (const CallSite& call : walk_function(resolver, {function.vaddr, function.size_bytes}).calls) {
       const std::optional<CallSiteRule> rule = rule_of(call);
       const auto [known, is_new] = rules.try_emplace(call.return_vaddr, rule);

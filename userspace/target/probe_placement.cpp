@@ -22,14 +22,19 @@ std::array<bool, 3> arguments_read(hawk_call_kind kind) {
   switch (kind) {
     case HAWK_CALL_MALLOC:
     case HAWK_CALL_FREE:
+    case HAWK_CALL_CONTROL:
       return {true, false, false};
     case HAWK_CALL_CALLOC:
     case HAWK_CALL_REALLOC:
+    case HAWK_CALL_REALLOCF:
+    case HAWK_CALL_EXPAND:
       return {true, true, false};
     case HAWK_CALL_ALIGNED_ALLOC:
       return {false, true, false};
     case HAWK_CALL_POSIX_MEMALIGN:
       return {true, false, true};
+    case HAWK_CALL_UNFOLLOWED:
+      return {false, false, false};
     default:
       return {true, true, true};
   }
@@ -38,7 +43,10 @@ std::array<bool, 3> arguments_read(hawk_call_kind kind) {
 /// Which registers hold the arguments, followed through straight code.
 class ArgumentCopies {
  public:
-  explicit ArgumentCopies(hawk_call_kind kind) : read_(arguments_read(kind)) {}
+  ArgumentCopies(hawk_call_kind kind, const ArgumentRegisters& passed_in)
+      : read_(arguments_read(kind)), passed_in_(passed_in) {
+    for (std::size_t i = 0; i < passed_in.size(); ++i) holders_[i] = 1u << passed_in[i];
+  }
 
   /// Only a move of all 64 bits makes a copy; whatever else a register receives is not an argument.
   void step(const Instruction& instruction) {
@@ -60,8 +68,8 @@ class ArgumentCopies {
     return true;
   }
 
-  std::array<std::uint8_t, 3> places() const {
-    std::array<std::uint8_t, 3> places = kPassedIn;
+  ArgumentRegisters places() const {
+    ArgumentRegisters places = passed_in_;
     for (std::size_t i = 0; i < places.size(); ++i) {
       const bool moved = read_[i] && (holders_[i] >> places[i] & 1) == 0;
       if (moved && holders_[i] != 0) places[i] = static_cast<std::uint8_t>(std::countr_zero(holders_[i]));
@@ -70,9 +78,6 @@ class ArgumentCopies {
   }
 
  private:
-  /// System V AMD64 ABI.
-  static constexpr std::array<std::uint8_t, 3> kPassedIn = {HAWK_RDI, HAWK_RSI, HAWK_RDX};
-
   static std::uint32_t copy_made(const Instruction& instruction, std::uint32_t holders) {
     for (std::size_t from = 0; from < kGeneralRegisters.size(); ++from) {
       if ((holders >> from & 1) == 0 || !instruction.is_register(1, kGeneralRegisters[from])) continue;
@@ -84,7 +89,8 @@ class ArgumentCopies {
   }
 
   std::array<bool, 3> read_;
-  std::array<std::uint32_t, 3> holders_ = {1u << HAWK_RDI, 1u << HAWK_RSI, 1u << HAWK_RDX};  ///< bits by number
+  ArgumentRegisters passed_in_;
+  std::array<std::uint32_t, 3> holders_ = {};  ///< bits by number
 };
 
 bool writes_memory(const Instruction& instruction) {
@@ -123,7 +129,7 @@ std::optional<std::unordered_set<std::uint64_t>> branch_targets(TargetResolver& 
   return targets;
 }
 
-ProbePlace place_at(const Instruction& instruction, const std::array<std::uint8_t, 3>& places) {
+ProbePlace place_at(const Instruction& instruction, const ArgumentRegisters& places) {
   return {instruction.vaddr, instruction.mnemonic(), !instruction.is_emulated_by_kernel(), places};
 }
 
@@ -134,8 +140,9 @@ bool tests_first_argument(const Instruction& instruction) {
 
 }  // namespace
 
-ProbePlace place_probe(TargetResolver& resolver, FunctionExtent function, hawk_call_kind kind) {
-  ArgumentCopies arguments(kind);
+ProbePlace place_probe(TargetResolver& resolver, FunctionExtent function, hawk_call_kind kind,
+                       const ArgumentRegisters& passed_in) {
+  ArgumentCopies arguments(kind, passed_in);
   const std::optional<Instruction> entry = decode_at(resolver.image(), function.vaddr);
   if (!entry) return {function.vaddr, {}, true};
   ProbePlace at_entry = place_at(*entry, arguments.places());

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 
 #include "bpf/kinds.h"
+#include "userspace/target/allocator_catalogue.h"
 #include "userspace/target/function_walk.h"
 #include "userspace/target/target_resolver.h"
 
@@ -17,7 +17,7 @@ struct ProbePlace {
   bool single_stepped = false;  ///< the kernel cannot emulate it
   /// For each of the first three arguments: the register that holds it there, by the number that instructions encode it
   /// with. Where the ABI passes it unless that has been overwritten since and a copy lives on.
-  std::array<std::uint8_t, 3> arguments = {HAWK_RDI, HAWK_RSI, HAWK_RDX};
+  ArgumentRegisters arguments = kPassedInOrder;
 };
 
 /// The first instruction that every call runs through, that sees rsp and rbp as the caller left them, at which some
@@ -29,6 +29,9 @@ struct ProbePlace {
 ///
 /// For HAWK_CALL_FREE an opening `test rdi, rdi; jz` counts as the end of calls with null: the instruction after it
 /// may be chosen, so that free(NULL) costs nothing.
-ProbePlace place_probe(TargetResolver& resolver, FunctionExtent function, hawk_call_kind kind);
+///
+/// `passed_in`: the registers in which callers pass the arguments.
+ProbePlace place_probe(TargetResolver& resolver, FunctionExtent function, hawk_call_kind kind,
+                       const ArgumentRegisters& passed_in = kPassedInOrder);
 
 }  // namespace hawk

@@ -46,7 +46,8 @@ std::optional<std::uint64_t> TargetResolver::stub_slot(std::uint64_t vaddr) cons
 std::optional<std::uint64_t> TargetResolver::definition_of(std::string_view name) {
   const auto known = definitions_.find(name);
   if (known != definitions_.end()) return known->second;
-  const std::vector<ElfFunction> found = image_.functions(std::span(&name, 1));
+  std::vector<ElfFunction> found = image_.functions(std::span(&name, 1));
+  std::erase_if(found, [](const ElfFunction& function) { return function.is_resolver; });
   const std::optional<std::uint64_t> vaddr = found.empty() ? std::nullopt : std::optional(found.front().vaddr);
   definitions_.emplace(name, vaddr);
   return vaddr;

@@ -47,6 +47,8 @@ ProbeSets sort_probes(const AllocatorFile& allocator) {
         sets.throwing_returns.push_back({.file_offset = at.file_offset, .cookie = return_cookie(at.point)});
     }
   }
+  for (const AllocatorFunction& function : allocator.unfollowed)
+    sets.unfollowed.push_back({.file_offset = function.probe_offset, .cookie = cookie_of(allocator, function)});
   // Two throwing functions may share a slow path and hence its ret.
   std::sort(sets.throwing_returns.begin(), sets.throwing_returns.end(),
             [](const Probe& a, const Probe& b) { return a.file_offset < b.file_offset; });

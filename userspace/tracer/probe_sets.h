@@ -14,6 +14,7 @@ struct ProbeSets {
   std::vector<Probe> returning;         ///< allocating functions whose return the kernel may hijack
   std::vector<Probe> throwing;          ///< entries of the others
   std::vector<Probe> throwing_returns;  ///< and where they return
+  std::vector<Probe> unfollowed;        ///< functions whose calls are counted
 };
 
 /// See HAWK_COOKIE_AT_RET.

@@ -265,6 +265,7 @@ Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   const auto has_moved = [](const Probe& probe) { return probe.cookie >> HAWK_COOKIE_MOVED_SHIFT != 0; };
   if (std::any_of(sets.frees.begin(), sets.frees.end(), has_moved)) impl_->maps.state->frees_moved = 1;
   // Frees first and entries last. A block whose allocation is seen must not be freed unseen.
+  HAWK_TRY_VOID(impl_->attach(programs.unfollowed_entry, fd, sets.unfollowed));
   HAWK_TRY_VOID(impl_->attach(programs.free_entry, fd, sets.frees));
   HAWK_TRY_VOID(impl_->attach_throwing(fd, sets));
   if (impl_->options.way == AttachWay::kSession) return impl_->attach(programs.alloc_session, fd, sets.returning);

@@ -18,6 +18,28 @@ TEST(RequestedBytes, TakesTheSizeArgumentOfEachKind) {
   EXPECT_EQ(hawk_requested_bytes(HAWK_CALL_POSIX_MEMALIGN, 10, 20, 30), 30u);
 }
 
+TEST(RequestedBytes, AreThoseOfTheNewSizeWhereABlockIsResized) {
+  for (const hawk_call_kind kind : {HAWK_CALL_REALLOCF, HAWK_CALL_EXPAND, HAWK_CALL_XALLOCX}) {
+    EXPECT_EQ(hawk_requested_bytes(kind, 10, 20, 30), 20u);
+    EXPECT_TRUE(hawk_takes_block(kind));
+  }
+  EXPECT_TRUE(hawk_takes_block(HAWK_CALL_REALLOC));
+  EXPECT_TRUE(hawk_takes_block(HAWK_CALL_REALLOCARRAY));
+  for (const hawk_call_kind kind : {HAWK_CALL_MALLOC, HAWK_CALL_CALLOC, HAWK_CALL_ALIGNED_ALLOC,
+                                    HAWK_CALL_POSIX_MEMALIGN, HAWK_CALL_FREE, HAWK_CALL_UNFOLLOWED}) {
+    EXPECT_FALSE(hawk_takes_block(kind));
+  }
+}
+
+TEST(RequestedBytes, OfAFailedCallTellWhetherTheBlockIsStillThere) {
+  EXPECT_TRUE(hawk_keeps_block(HAWK_CALL_REALLOC, 1));
+  EXPECT_FALSE(hawk_keeps_block(HAWK_CALL_REALLOC, 0));
+  EXPECT_FALSE(hawk_keeps_block(HAWK_CALL_REALLOCARRAY, 0));
+  EXPECT_FALSE(hawk_keeps_block(HAWK_CALL_REALLOCF, 1));
+  EXPECT_TRUE(hawk_keeps_block(HAWK_CALL_EXPAND, 0));
+  EXPECT_TRUE(hawk_keeps_block(HAWK_CALL_XALLOCX, 0));
+}
+
 TEST(RequestedBytes, MultipliesAsTheBuiltinDoesWhateverTheFactors) {
   const std::uint64_t factors[] = {
       0, 1, 2, 3, 0xffffffff, 0x100000000, 0x100000001, 0x7fffffffffffffff, 0x8000000000000000, kMax - 1, kMax};

@@ -108,7 +108,7 @@ TEST(AllocatorCatalogue, NamesAreUniqueAndHaveAKind) {
   }
   for (const auto& [name, hash] : operator_new_names().entries()) EXPECT_TRUE(seen.contains(name)) << name;
   EXPECT_FALSE(find_in_catalogue("malloc_usable_size"));
-  EXPECT_FALSE(find_in_catalogue("xallocx"));
+  EXPECT_FALSE(find_in_catalogue("nallocx"));
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Which of jemalloc's controls (mallctl) hand out or take back blocks. Pure: compiled for the kernel and for the host's tests.
+ *
+ * arena.<i>.reset and arena.<i>.destroy free all blocks of an arena, experimental.batch_alloc fills an array with blocks. All
+ * others ask or set something. */
+#ifndef HAWKTRACE_ALLOCATOR_CONTROL_H
+#define HAWKTRACE_ALLOCATOR_CONTROL_H
+
+#include "bpf/types.h"
+
+/* "arena.4294967295.destroy" and "experimental.batch_alloc", each with its NUL. */
+#define HAWK_CONTROL_NAME_BYTES 32
+
+/* Whether `name` says `word` from `at` on. */
+static inline __attribute__((always_inline)) int hawk_says(const char *name, __u32 at, const char *word, __u32 bytes)
+{
+	for (__u32 i = 0; i < bytes; i++) {
+		if (name[(at + i) & (HAWK_CONTROL_NAME_BYTES - 1)] != word[i])
+			return 0;
+	}
+	return 1;
+}
+
+/* `name`: HAWK_CONTROL_NAME_BYTES of it, NUL-terminated within. */
+static inline __attribute__((always_inline)) int hawk_moves_blocks(const char *name)
+{
+	__u32 at = 6;
+
+	if (hawk_says(name, 0, "experimental.batch_alloc", 25))
+		return 1;
+	if (!hawk_says(name, 0, "arena.", 6))
+		return 0;
+	for (__u32 i = 0; i < 10 && name[at & (HAWK_CONTROL_NAME_BYTES - 1)] >= '0' &&
+			  name[at & (HAWK_CONTROL_NAME_BYTES - 1)] <= '9'; i++)
+		at++;
+	return hawk_says(name, at, ".reset", 7) || hawk_says(name, at, ".destroy", 9);
+}
+
+#endif
