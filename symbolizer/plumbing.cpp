@@ -3,32 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
 #include <string_view>
 #include <vector>
+
+#include "userspace/target/allocator_catalogue.h"
 
 namespace hawk {
 namespace {
 
-constexpr std::array<std::string_view, 17> kAllocatorFunctions = {"malloc",
-                                                                  "calloc",
-                                                                  "realloc",
-                                                                  "reallocarray",
-                                                                  "free",
-                                                                  "cfree",
-                                                                  "posix_memalign",
-                                                                  "memalign",
-                                                                  "aligned_alloc",
-                                                                  "valloc",
-                                                                  "pvalloc",
-                                                                  "free_sized",
-                                                                  "free_aligned_sized",
-                                                                  "mallocx",
-                                                                  "rallocx",
-                                                                  "new",
-                                                                  "newarray"};
-/// What glibc, jemalloc, tcmalloc and mimalloc put before those names.
-constexpr std::array<std::string_view, 11> kAllocatorPrefixes = {
-    "__GI___libc_", "__GI___", "__GI_", "__libc_", "__", "_int_", "_mid_", "je_", "tc_", "mi_", "_mi_"};
+/// What allocators put before the names of functions that they export, for those that do the work inside.
+constexpr std::array<std::string_view, 8> kInnerPrefixes = {"__GI___libc_", "__GI___", "__GI_", "__libc_",
+                                                            "__",           "_int_",   "_mid_", "_mi_"};
 /// Rust's allocation shims, of all its versions.
 constexpr std::array<std::string_view, 5> kRustShims = {"__rust_", "__rdl_", "__rg_", "__rustc::", "__cxa_"};
 constexpr std::array<std::string_view, 3> kCxxNamespaces = {"std::", "__gnu_cxx::", "__cxxabiv1::"};
@@ -107,16 +93,18 @@ QualifiedName qualified_name(std::string_view function) {
   return {function.substr(start), false};
 }
 
+/// A function whose calls are only counted stays in sight: it may be one that says what the memory is for (mi_strdup).
+bool is_in_catalogue(std::string_view name) {
+  const std::optional<CatalogueEntry> entry = find_in_catalogue(name);
+  return entry && !entry->is_unfollowed();
+}
+
 bool is_allocator_function(std::string_view name) {
   name = name.substr(0, name.find('@'));
-  const auto is_listed = [](std::string_view text) {
-    return std::find(kAllocatorFunctions.begin(), kAllocatorFunctions.end(), text) != kAllocatorFunctions.end();
-  };
-  const bool is_bare_new = name.starts_with("new");  // a function "new" of a C program is the user's; tc_new is not
-  if (!is_bare_new && is_listed(name)) return true;
-  return std::any_of(kAllocatorPrefixes.begin(), kAllocatorPrefixes.end(), [&](std::string_view prefix) {
-    return name.starts_with(prefix) && is_listed(name.substr(prefix.size()));
-  });
+  return is_in_catalogue(name) ||
+         std::any_of(kInnerPrefixes.begin(), kInnerPrefixes.end(), [&](std::string_view prefix) {
+           return name.starts_with(prefix) && is_in_catalogue(name.substr(prefix.size()));
+         });
 }
 
 /// A path of a Rust type or trait without the references and pointers before it.

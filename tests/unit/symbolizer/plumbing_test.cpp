@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "userspace/target/allocator_catalogue.h"
+
 namespace hawk {
 namespace {
 
@@ -15,7 +17,8 @@ INSTANTIATE_TEST_SUITE_P(
     allocators, Plumbing,
     ::testing::Values("malloc", "calloc", "realloc", "free", "posix_memalign", "malloc@plt", "__libc_malloc",
                       "__GI___libc_malloc", "_int_malloc", "_int_free", "_mid_memalign", "je_malloc", "je_mallocx",
-                      "tc_new", "tc_malloc", "mi_malloc", "mi_new", "operator new(unsigned long)",
+                      "tc_new", "tc_malloc", "mi_malloc", "mi_new", "mi_zalloc", "mi_heap_malloc", "_mi_realloc",
+                      "_rjem_malloc", "_rjem_mallocx", "xallocx", "operator new(unsigned long)",
                       "operator new[](unsigned long)", "operator new(unsigned long, std::nothrow_t const&)",
                       "operator new(unsigned long, std::align_val_t)", "operator delete(void*, unsigned long)",
                       "operator new", "__cxa_allocate_exception", "__cxa_allocate_exception [clone .cold]"));
@@ -64,8 +67,9 @@ INSTANTIATE_TEST_SUITE_P(
         "void (*pick<std::string>(int))(std::string)", "core::Engine::start(int)", "core::(anonymous namespace)::start",
         "alloc::Pool::take()", "my::std::thing()", "stdx::vector()", "mystd::f()",
         "decltype (std::declval<Foo>()) build<Foo>()", "non-virtual thunk to Foo::bar()",
-        "Foo<(1)>(2)>::bar(std::string)", "newspaper", "new_session", "__new_page", "free_list_init",
-        "operatorx(std::string)", "xmalloc", "", " ", "<", ">", "(", ")))", "operator", "<<<>>>", "->"));
+        "Foo<(1)>(2)>::bar(std::string)", "newspaper", "new_session", "new", "newarray", "mi_strdup", "__new_page",
+        "free_list_init", "operatorx(std::string)", "xmalloc", "", " ", "<", ">", "(", ")))", "operator", "<<<>>>",
+        "->"));
 
 INSTANTIATE_TEST_SUITE_P(c_library, UserCode,
                          ::testing::Values("strdup", "strndup", "asprintf", "getline", "fopen", "getaddrinfo"));
@@ -76,6 +80,15 @@ INSTANTIATE_TEST_SUITE_P(rust, UserCode,
                                            "<alloc::vec::Vec<T> as mine::Trait>::grow", "<str as mine::Trait>::grow",
                                            "<mine::Thing>::new", "<&mine::Thing as core::fmt::Debug>::fmt",
                                            "<core_mine::Thing as mine::Trait>::run", "allocator_api::Pool::get"));
+
+/// One list tells who is probed and who is folded.
+TEST(Plumbing, is_every_function_that_is_followed) {
+  for (const NameSet::Entry& entry : catalogue_names().entries()) {
+    const std::string name(entry.name);
+    if (name.starts_with("_Z")) continue;  // shown demangled
+    EXPECT_EQ(is_plumbing(name), !find_in_catalogue(name)->is_unfollowed()) << name;
+  }
+}
 
 }  // namespace
 }  // namespace hawk
