@@ -1,8 +1,8 @@
 // Targets in containers as engines make them: namespaces of their own, and a root directory on an overlay file system.
-#include <fcntl.h>
-#include <sys/stat.h>
+#include <signal.h>
 
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 
 #include "tests/kernel/harness/compare.h"
@@ -34,8 +34,9 @@ class Container {
     std::filesystem::copy_file(path, directory_.path("lower/program/" + path.filename().string()));
   }
 
-  /// Runs the program in it: process 1 of its own pid namespace, root of a user namespace.
-  LedgerProgram start(const Layers& layers, const std::vector<std::string>& arguments = {}) const {
+  /// Runs the program in it: process 1 of its own pid namespace, and whatever else `unshare` is told to unshare.
+  LedgerProgram start(const Layers& layers, const std::vector<std::string>& arguments = {},
+                      const std::vector<std::string>& unshared = {}) const {
     std::string script = "set -e; cd " + directory_.path("") +
                          "; for file in $(ldd $0 | grep -o '/[^ ]*') ; do install -D $file lower/$file; done"
                          "; install $0 lower/program/run";
@@ -44,7 +45,9 @@ class Container {
     if (layers.copied_up) script += "; cp -a lower/. layers/upper";
     script += "; mount -t overlay overlay root -o lowerdir=lower,upperdir=layers/upper,workdir=layers/work" +
               layers.options + "; mount -t proc proc root/proc; exec chroot root /program/run \"$@\"";
-    std::vector<std::string> words = {"--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", script, program_};
+    std::vector<std::string> words = {"--mount", "--pid", "--fork", "--kill-child"};
+    words.insert(words.end(), unshared.begin(), unshared.end());
+    for (const std::string& word : {std::string("/bin/sh"), std::string("-c"), script, program_}) words.push_back(word);
     words.insert(words.end(), arguments.begin(), arguments.end());
     return LedgerProgram({.program = "/usr/bin/unshare", .arguments = words});
   }
@@ -54,13 +57,20 @@ class Container {
   std::string program_;
 };
 
-/// Traces what `outer` has started in a pid namespace of its own.
-void expect_traced_inside(LedgerProgram& outer, Way way) {
+/// The process that `outer` has started in a pid namespace of its own.
+pid_t process_inside(const LedgerProgram& outer) {
   const std::vector<pid_t> inside = children_of(outer.pid());
-  ASSERT_EQ(inside.size(), 1u);
-  Trace trace = Trace::attach(inside.front(), way);
+  if (inside.size() != 1) throw std::runtime_error("the container has no process");
+  return inside.front();
+}
+
+void expect_traced_inside(LedgerProgram& outer, Way way) {
+  Trace trace = Trace::attach(process_inside(outer), way);
   const Ledger ledger = outer.run();
-  expect_equal(trace.finish(), ledger);
+  const Report report = trace.finish();
+  expect_equal(report, ledger);
+  EXPECT_EQ(report.comm, "run");
+  EXPECT_TRUE(report.exe.ends_with("/program/run")) << report.exe;
   outer.close_input();
   EXPECT_EQ(outer.wait(), 0);
 }
@@ -75,13 +85,54 @@ KERNEL_TEST(overlay, one_file_system) { expect_traced_on_overlay({}, way); }
 
 KERNEL_TEST(overlay, upper_layer) { expect_traced_on_overlay({.copied_up = true}, way); }
 
-/// The numbers of inodes that stat tells are not those of the mappings.
 KERNEL_TEST(overlay, two_file_systems) {
   expect_traced_on_overlay({.upper_elsewhere = true, .options = ",xino=off"}, way);
 }
 
 KERNEL_TEST(overlay, two_file_systems_numbered_together) {
   expect_traced_on_overlay({.upper_elsewhere = true, .options = ",xino=on,metacopy=on"}, way);
+}
+
+/// The library is opened for writing while the trace goes on: what is mapped next is another file under the same
+/// number.
+KERNEL_TEST(overlay, library_copied_up_while_traced) {
+  const Container container("copied_up_library");
+  container.add("libmapped_library.so");
+  LedgerProgram program = container.start({}, {"/program/libmapped_library.so"});
+  Trace trace = Trace::attach(process_inside(program), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  expect_sound(report);
+  EXPECT_TRUE(report.exact);
+  std::map<std::string, Numbers> sums;
+  for (const ReportStack& stack : report.stacks) {
+    sums[stack.direct_caller()] += stack.numbers;
+    if (!ledger.sites.contains(stack.direct_caller())) continue;
+    EXPECT_NE(stack.text().find("through_library"), std::string::npos) << stack.text();
+  }
+  for (const auto& [site, numbers] : ledger.sites) EXPECT_EQ(sums[site], numbers) << site;
+}
+
+KERNEL_TEST(namespaces, root_of_a_user_namespace) {
+  const Container container("operators");
+  LedgerProgram program = container.start({.options = ",userxattr"}, {}, {"--user", "--map-root-user"});
+  expect_traced_inside(program, way);
+}
+
+/// hawktrace in the pid namespace of the target, whose numbers it is given.
+KERNEL_TEST(namespaces, traced_from_inside) {
+  const ScratchDirectory directory;
+  LedgerProgram program({.program = "/usr/bin/unshare",
+                         .arguments = {"--pid", "--fork", "--kill-child", "--mount-proc", ledger_path("operators")}});
+  const std::string inside = std::to_string(process_inside(program));
+  Trace trace = Trace::attach(1, way, {}, {"/usr/bin/nsenter", "--target", inside, "--pid", "--mount"});
+  const Ledger ledger = program.run();
+  const std::vector<pid_t> tracer = children_of(trace.process().pid());
+  ASSERT_EQ(tracer.size(), 1u);
+  kill(tracer.front(), SIGINT);
+  const Report report = trace.wait_for_report();
+  expect_equal(report, ledger);
+  EXPECT_EQ(report.comm, "operators");
 }
 
 }  // namespace

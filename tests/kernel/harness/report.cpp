@@ -91,6 +91,8 @@ Report read_report(const std::string& path) {
                 .attach_via = trace.at("attach_via"),
                 .live_table = trace.at("live_table"),
                 .unwind = trace.at("unwind"),
+                .comm = root.at("target").at("comm"),
+                .exe = root.at("target").at("exe"),
                 .target_exited = trace.at("target_exited"),
                 .exec_count = trace.at("exec_count"),
                 .totals = read_counters(root.at("totals")),

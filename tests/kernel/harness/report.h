@@ -48,6 +48,8 @@ struct Report {
   std::string attach_via;
   std::string live_table;
   std::string unwind;
+  std::string comm;
+  std::string exe;
   bool target_exited = false;
   std::uint64_t exec_count = 0;
   std::optional<bool> verified = {};

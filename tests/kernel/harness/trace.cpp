@@ -71,7 +71,8 @@ std::string unwind(Way way) { return parts_of(way).unwind; }
 
 Trace::Trace(Way way) : way_(way), directory_(std::make_unique<ScratchDirectory>()) {}
 
-Trace Trace::attach(pid_t pid, Way way, const std::vector<std::string>& options) {
+Trace Trace::attach(pid_t pid, Way way, const std::vector<std::string>& options,
+                    const std::vector<std::string>& runner) {
   Trace trace(way);
   std::array<int, 2> ready{};
   if (pipe2(ready.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
@@ -81,6 +82,7 @@ Trace Trace::attach(pid_t pid, Way way, const std::vector<std::string>& options)
     setup.argv.push_back(word);
   }
   setup.argv.insert(setup.argv.end(), options.begin(), options.end());
+  setup.argv.insert(setup.argv.begin(), runner.begin(), runner.end());
   const Clock::time_point start = Clock::now();
   trace.process_ = std::make_unique<ChildProcess>(setup);
   close(ready[1]);

@@ -31,8 +31,10 @@ std::string unwind(Way way);
 /// A hawktrace at work, writing its JSON report to a file of its own.
 class Trace {
  public:
-  /// Attaches to `pid`; returns when every probe is in place and counting.
-  static Trace attach(pid_t pid, Way way, const std::vector<std::string>& options = {});
+  /// Attaches to `pid`; returns when every probe is in place and counting. `runner`: the words of a command that runs
+  /// hawktrace.
+  static Trace attach(pid_t pid, Way way, const std::vector<std::string>& options = {},
+                      const std::vector<std::string>& runner = {});
   /// Starts `hawktrace -- command`; the command talks through hawktrace's standard streams.
   static Trace launch(const std::vector<std::string>& command, Way way);
 
