@@ -51,9 +51,15 @@ static __always_inline void note_path(struct hawk_mapping_event *event, const st
 			mount = outer_mount(mount);
 			continue;
 		}
-		if (used > HAWK_PATH_BYTES - HAWK_NAME_BYTES)
+		if (used >= HAWK_PATH_BYTES)
 			return;
-		long length = bpf_probe_read_kernel_str(event->path + used, HAWK_NAME_BYTES, BPF_CORE_READ(entry, d_name.name));
+		const unsigned char *name = BPF_CORE_READ(entry, d_name.name);
+		__u64 at = used;
+
+		/* As the verifier of 6.1 wants to see it bounded: right before it is used. */
+		__asm__ volatile("" : "+r"(at));
+		at &= HAWK_PATH_BYTES - 1;
+		long length = bpf_probe_read_kernel_str(event->path + at, HAWK_NAME_BYTES, name);
 
 		if (length < 0 || length > HAWK_NAME_BYTES)
 			return;

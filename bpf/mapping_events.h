@@ -5,7 +5,8 @@
 
 #include "bpf/types.h"
 
-/* Bytes of a path's names that are told. Of a longer one none is: user space has other ways to find it. */
+/* A path's names are told if all but the outermost fit into so many bytes, a power of two; otherwise none is: user space has
+ * other ways to find it. */
 #define HAWK_PATH_BYTES 1024
 /* NAME_MAX and a zero byte. */
 #define HAWK_NAME_BYTES 256
@@ -28,7 +29,7 @@ struct hawk_mapping_event {
 	char comm[16];            /* TASK_COMM_LEN */
 	__u32 path_bytes;         /* that are used below */
 	/* The names from the file up to the root directory of the process, a zero byte after each. */
-	char path[HAWK_PATH_BYTES];
+	char path[HAWK_PATH_BYTES + HAWK_NAME_BYTES];
 	__u32 pad_0;
 };
 
