@@ -39,37 +39,40 @@ static __always_inline void note_path(struct hawk_mapping_event *event, const st
 	struct fs_struct *fs = BPF_CORE_READ(bpf_get_current_task_btf(), fs);
 	struct mount *root_mount = mount_of(BPF_CORE_READ(fs, root.mnt)), *mount = mount_of(BPF_CORE_READ(path, mnt));
 	struct dentry *root = BPF_CORE_READ(fs, root.dentry), *entry = BPF_CORE_READ(path, dentry);
-	__u32 used = 0;
 
 	event->path_bytes = 0;
 #pragma clang loop unroll(disable)
-	for (int i = 0; i < HAWK_PATH_NAMES && entry && mount && !(entry == root && mount == root_mount); i++) {
-		struct dentry *parent = BPF_CORE_READ(entry, d_parent);
+	for (int i = 0; i < HAWK_PATH_NAMES; i++) {
+		/* From memory each time, so that it is any number to the verifier: of numbers that grow no two rounds are alike. */
+		__u32 used = HAWK_READ_ONCE(event->path_bytes), at = used;
+		const unsigned char *name;
+		long length;
 
+		if (!entry || !mount || (entry == root && mount == root_mount))
+			return;
 		if (entry == BPF_CORE_READ(mount, mnt.mnt_root)) {
 			entry = BPF_CORE_READ(mount, mnt_mountpoint);
 			mount = outer_mount(mount);
 			continue;
 		}
 		if (used >= HAWK_PATH_BYTES)
-			return;
-		const unsigned char *name = BPF_CORE_READ(entry, d_name.name);
-		__u64 at = used;
-
+			break;
+		name = BPF_CORE_READ(entry, d_name.name);
 		/* As the verifier of 6.1 wants to see it bounded: right before it is used. */
 		__asm__ volatile("" : "+r"(at));
 		at &= HAWK_PATH_BYTES - 1;
-		long length = bpf_probe_read_kernel_str(event->path + at, HAWK_NAME_BYTES, name);
+		length = bpf_probe_read_kernel_str(event->path + at, HAWK_NAME_BYTES, name);
+		if (length < 0)
+			break;
+		*(volatile __u32 *)&event->path_bytes = used + length;
+		struct dentry *parent = BPF_CORE_READ(entry, d_parent);
 
-		if (length < 0 || length > HAWK_NAME_BYTES)
-			return;
-		used += length;
 		/* A file without a directory, such as those of memfd_create. */
 		if (parent == entry)
-			break;
+			return;
 		entry = parent;
 	}
-	event->path_bytes = used;
+	event->path_bytes = 0;
 }
 
 static __always_inline struct hawk_mapping_event *begin_mapping_event(__u32 kind)

@@ -11,7 +11,7 @@
 /* NAME_MAX and a zero byte. */
 #define HAWK_NAME_BYTES 256
 /* Directories of a path, and mounts on its way. */
-#define HAWK_PATH_NAMES 128
+#define HAWK_PATH_NAMES 96
 
 enum hawk_mapping_event_kind {
 	HAWK_MAPPING_MADE,        /* of code, or made code: start to inode, and the path */
