@@ -2,18 +2,26 @@
 /* From a probe hit to the books: which call is the program's own, what it asked for, what it got.
  *
  * Allocators call themselves at the very addresses that are probed (realloc(NULL, n) jumps to malloc, calloc in some
- * calls malloc), so that only the outermost call of a thread counts. It is open from its entry to its return; an entry
- * in between is nested, unless the open call can be seen to be gone:
+ * calls malloc), so that only the outermost call of a thread counts. It is open from its entry to its return. What an entry
+ * in between means is seen from the open call's return slot:
  *
  *     rsp at entry      open call's return slot    called from         what it means
- *     above the open    -                          -                   the open call was left by longjmp or a throw
- *     at or below       something else             -                   the same, and its stack has been used again
+ *     any               something else             -                   the open call was left by longjmp or a throw, and its
+ *                                                                      stack has been used again
  *     at the open       holds the trampoline       -                   nested: a tail call, which has the same slot
- *     below the open    holds the trampoline       an allocator file   nested
- *     below the open    holds the trampoline       elsewhere           left, and nobody has written to its slot since
+ *     at the open       holds the return address   -                   the same, or a call in place of one that was left: the
+ *                                                                      entry takes over
+ *     above the open    holds the trampoline       -                   left: the kernel gives its return probe up
+ *     elsewhere         holds either               an allocator file   nested
+ *     elsewhere         holds either               other code          a call of the program's own, from a hook, a signal handler
+ *                                                                      or a coroutine; or the open call was left, and nobody
+ *                                                                      has written to its slot since
  *
  * The trampoline is what the kernel puts in place of the return address while a return probe is pending. A call that may
  * throw has its returns probed at instructions of its own instead; its slot keeps the address, and a throw is no loss.
+ *
+ * In the last row both calls are kept as open: whichever returns is booked. The older one is interrupted, and it is forgotten
+ * as soon as it is seen to be left.
  *
  * An allocator in the executable itself has callers in the same file, so that the last two rows cannot be told apart there:
  * calls are then taken for nested, and counted as hidden if the open call never returns. */
@@ -41,28 +49,14 @@ static __noinline bool in_allocator_file(__u64 address)
 	return false;
 }
 
-/* Whether the call that `call` says is open really still is, seen from an entry at `sp`. */
-static __noinline bool still_open(struct hawk_call *call, __u64 sp)
-{
-	__u64 slot = 0, caller = 0, trampoline = trampoline_address();
-
-	if (sp > call->sp || bpf_probe_read_user(&slot, sizeof(slot), (void *)call->sp))
-		return false;
-	if (slot != (call->may_throw ? call->return_address : trampoline))
-		return false;
-	if (sp == call->sp)
-		return !call->may_throw;
-	if (bpf_probe_read_user(&caller, sizeof(caller), (void *)sp))
-		return false;
-	return caller == trampoline || in_allocator_file(caller);
-}
-
 /* Takes the realloc family's old block out of the live table, now: once the allocator has moved the block, another thread
  * may be given its address before we see the return. */
 static __always_inline void take_in_hand(struct hawk_call *call, __u64 address)
 {
-	call->old_address = address;
-	call->old_found = address && live_take(address, &call->old);
+	enum hawk_taking taking = address ? live_take(address, &call->old) : HAWK_NOT_THERE;
+
+	call->old_address = taking == HAWK_TAKE_TIMEOUT ? 0 : address;
+	call->old_found = taking == HAWK_TAKEN;
 	if (call->old_found)
 		book_allocated_on(HAWK_IN_HAND, call->old.size_bytes, 1);
 }
@@ -83,15 +77,33 @@ static __noinline void put_back(struct hawk_call *call)
 		book_freed(&call->old);
 }
 
+/* The calls that were nested in `call` were indeed: it returns. */
+static __always_inline void settle_nested(struct hawk_call *call)
+{
+	if (call->nested)
+		book_freed_on(HAWK_NESTED, 0, call->nested);
+	call->nested = 0;
+}
+
+static __always_inline void settle_doubt(struct hawk_call *call)
+{
+	if (call->is_doubted)
+		__sync_fetch_and_add(&state.doubted_calls, -1);
+	call->is_doubted = 0;
+}
+
 /* Closes a call that will not return. What a realloc had taken out was never given up. */
 static __noinline void abandon(struct hawk_call *call, bool is_loss)
 {
 	put_back(call);
+	settle_doubt(call);
 	call->sp = 0;
 	call->nested = 0;
 	if (is_loss)
 		count_loss(HAWK_LOSS_ABANDONED_CALL);
 }
+
+#include "bpf/open_calls.bpf.h"
 
 /* What a call was given. */
 struct hawk_arguments {
@@ -169,6 +181,8 @@ static __always_inline void open_call(struct hawk_call *call, struct pt_regs *ct
 	call->old_address = 0;
 	if (hawk_takes_block(kind))
 		take_in_hand(call, arguments.first);
+	call->nested = 0;
+	call->is_doubted = 0;
 	if (call->may_throw)
 		bpf_probe_read_user(&call->return_address, sizeof(call->return_address), (void *)ctx->sp);
 	call->sp = ctx->sp;
@@ -194,27 +208,27 @@ static __always_inline bool too_small(struct pt_regs *ctx, __u64 cookie)
  * survive. */
 static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie, const bool in_session)
 {
-	if (!state.enabled || too_small(ctx, cookie))
+	__u32 entry = (cookie & HAWK_COOKIE_MAY_THROW ? HAWK_ENTRY_MAY_THROW : 0) | (in_session ? HAWK_ENTRY_IN_SESSION : 0);
+
+	if (!state.enabled)
 		return false;
+	if (thread && thread->call.sp && !enter_inside(thread, ctx->sp, entry))
+		return false;
+	if (too_small(ctx, cookie)) {
+		if (thread)
+			resume_call(thread);
+		return false;
+	}
 	if (!thread)
 		thread = new_thread(ctx);
 	if (!thread)
 		return false;
-	struct hawk_call *call = &thread->call;
-
-	if (call->sp) {
-		if (still_open(call, ctx->sp)) {
-			call->nested++;
-			book_allocated_on(HAWK_NESTED, 0, 1);
-			return false;
-		}
-		abandon(call, !call->may_throw);
-	}
 	if (in_session && settings.returns_are_calls && interceptors_of(bpf_get_current_task_btf())) {
 		count_loss(HAWK_LOSS_INTERCEPTED_CALL);
+		resume_call(thread);
 		return false;
 	}
-	open_call(call, ctx, cookie);
+	open_call(&thread->call, ctx, cookie);
 	return true;
 }
 
@@ -263,24 +277,20 @@ static __always_inline void settle_old_block(struct hawk_call *call, bool failed
 	book_freed(&call->old);
 }
 
-/* The calls that were nested in `call` were indeed: it returns. */
-static __always_inline void settle_nested(struct hawk_call *call)
-{
-	if (call->nested)
-		book_freed_on(HAWK_NESTED, 0, call->nested);
-	call->nested = 0;
-}
-
 /* How a call returns: its result, and the caller's registers then. */
 struct hawk_return {
 	__u64 result, pc, sp, fp;
 };
 
-/* Whether what returns is the thread's open call, which has its return address at `slot`. If not, it is nested, or was begun
- * before the trace, or is not the target's. */
-static __always_inline bool is_open_call(const struct hawk_thread *thread, __u64 slot, bool may_throw)
+/* Whether what returns is an open call of the thread, which has its return address at `slot`; it is the newest then. If not,
+ * it is nested, or was begun before the trace, or is not the target's. */
+static __always_inline bool is_open_call(struct hawk_thread *thread, __u64 slot, bool may_throw)
 {
-	return thread && thread->call.sp == slot && thread->call.may_throw == may_throw;
+	if (!thread)
+		return false;
+	if (thread->call.sp == slot && thread->call.may_throw == may_throw)
+		return true;
+	return (thread->interrupted_count || thread->left_slot == slot) && return_of_other(thread, slot, may_throw);
 }
 
 static __always_inline void on_return(struct hawk_thread *thread, const struct hawk_return *end, const bool in_session)
@@ -288,6 +298,7 @@ static __always_inline void on_return(struct hawk_thread *thread, const struct h
 	struct hawk_call *call = &thread->call;
 
 	settle_nested(call);
+	settle_doubt(call);
 	/* Once tracing has stopped, return probes go one by one while entries and frees are no longer seen: the call that seems
 	 * open may have returned unseen, and this be the return of another one in the same place. */
 	if (!state.enabled)
@@ -295,10 +306,12 @@ static __always_inline void on_return(struct hawk_thread *thread, const struct h
 	__u64 address = returned_address(thread, end->result);
 
 	settle_old_block(call, address == 0);
-	call->sp = 0;
-	if (!address || call->size_bytes < settings.min_block_bytes)
-		return;
 	struct hawk_block block = { .size_bytes = call->size_bytes };
+
+	call->sp = 0;
+	resume_call(thread);
+	if (!address || block.size_bytes < settings.min_block_bytes)
+		return;
 
 	block.stack = in_session ? find_stack_at_once(thread, end->pc, end->sp, end->fp)
 				 : find_stack(thread, end->pc, end->sp, end->fp);
@@ -326,10 +339,13 @@ static __always_inline void on_return_point(struct hawk_thread *thread, struct p
 	__u32 result_register = cookie >> HAWK_COOKIE_RESULT_SHIFT & 15;
 	__u64 saved_rbp = cookie >> HAWK_COOKIE_SAVED_RBP_SHIFT & HAWK_COOKIE_WORDS;
 
-	if (!is_open_call(thread, slot, true) || bpf_probe_read_user(&end.pc, sizeof(end.pc), (void *)slot))
+	if (!is_open_call(thread, slot, true))
 		return;
+	/* Memory that cannot be read costs the stack at most, and not the block. */
+	if (bpf_probe_read_user(&end.pc, sizeof(end.pc), (void *)slot))
+		end.pc = thread->call.return_address;
 	if (saved_rbp && bpf_probe_read_user(&end.fp, sizeof(end.fp), (void *)(ctx->sp + (saved_rbp - 1) * 8)))
-		return;
+		end.fp = 0;
 	if (result_register)
 		end.result = register_value(ctx, result_register);
 	on_return(thread, &end, false);
@@ -339,7 +355,7 @@ static __always_inline void on_return_point(struct hawk_thread *thread, struct p
  * is the allocator's own. */
 static __noinline bool inside_call(struct hawk_thread *thread, __u64 sp)
 {
-	return thread && thread->call.sp && still_open(&thread->call, sp);
+	return thread && thread->call.sp && is_inside(thread, sp);
 }
 
 /* Whether a library's function was called by a direct call, which only the library itself can make: glibc does when a thread
@@ -386,9 +402,11 @@ static __always_inline void on_free(struct pt_regs *ctx)
 		address = arguments_at(ctx, bpf_get_attach_cookie(ctx)).first;
 	if (!address || !state.enabled || !(thread || is_target()))
 		return;
-	if (live_take(address, &block)) {
+	enum hawk_taking taking = live_take(address, &block);
+
+	if (taking == HAWK_TAKEN) {
 		book_freed(&block);
-	} else {
+	} else if (taking == HAWK_NOT_THERE) {
 		/* Where small blocks are left alone nearly every free is of this kind, and to know whose it was is not worth
 		 * two reads of the target. */
 		if (!settings.min_block_bytes &&

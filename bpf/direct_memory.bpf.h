@@ -7,9 +7,11 @@
  * dependent loads a page, and words are then read where they are. That a page is still the target's is seen afterwards
  * from its entry, as get_user_pages_fast does it in the kernel.
  *
- * Loads through bpf_rdonly_cast cannot fault: an address that is not mapped reads as 0. Where the direct map is, and that
- * all this holds on this machine, is found out before tracing on a page of our own (find_direct_map); otherwise, and for
- * every page that is not simply there, bpf_probe_read_user it is. All that knows x86-64 paging is in this file. */
+ * Loads through bpf_rdonly_cast cannot fault: an address that is not mapped reads as 0, and there are pages that the direct
+ * map does not have (memfd_secret, device memory). So a page counts only once a word in it was read that is not 0. Where the
+ * direct map is, and that all this holds on this machine, is found out before tracing on a page of our own
+ * (find_direct_map); otherwise, and for every page that is not simply there, bpf_probe_read_user it is. All that knows x86-64
+ * paging is in this file. */
 #ifndef HAWKTRACE_DIRECT_MEMORY_BPF_H
 #define HAWKTRACE_DIRECT_MEMORY_BPF_H
 
@@ -68,6 +70,12 @@ static __always_inline bool view_holds(const struct hawk_view *view)
 	__u64 changed = kernel_word(view->entry_at) ^ view->entry;
 
 	return !(changed & (HAWK_ENTRY_FRAME | HAWK_ENTRY_PRESENT));
+}
+
+/* Whether the kernel has the page in view mapped, by one of its words, any: false is no proof that it has not. */
+static __always_inline bool page_is_shown(const struct hawk_view *view, __u64 address)
+{
+	return kernel_word(view->shown_at + (address & HAWK_PAGE_MASK & ~7ull)) != 0;
 }
 
 /* Shows another page; false: it cannot be read this way, or the one before is no longer the target's. */

@@ -159,12 +159,8 @@ int BPF_PROG(process_exec)
 	__u64 key = current_key();
 	struct hawk_thread *thread = thread_with_key(key);
 
-	if (thread && thread->call.old_found)
-		leave_hand(&thread->call);
-	if (thread) {
-		settle_nested(&thread->call);
-		thread->call.sp = 0;
-	}
+	if (thread)
+		forget_calls(thread);
 	release_slot(key);
 	for (int i = 0; i < HAWK_MAX_FRAMELESS_MODULES; i++)
 		state.frameless[i].base = 0;
@@ -216,10 +212,8 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 	struct signal_struct *signal = task->signal;
 	bool all_end = (signal->flags & group_exit) || signal->group_exec_task;
 
-	if (thread && all_end)
-		settle_nested(&thread->call);
-	if (thread && thread->call.sp)
-		abandon(&thread->call, !thread->call.may_throw && !all_end);
+	if (thread)
+		close_calls(thread, !all_end);
 	release_slot(key);
 	return 0;
 }

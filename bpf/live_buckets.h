@@ -22,6 +22,13 @@ enum hawk_insertion {
 	HAWK_LOCK_TIMEOUT,
 };
 
+/* What became of a take. */
+enum hawk_taking {
+	HAWK_NOT_THERE,
+	HAWK_TAKEN,
+	HAWK_TAKE_TIMEOUT,         /* nobody knows whether it is there */
+};
+
 #define HAWK_INLINE static inline __attribute__((always_inline))
 #define hawk_load(p) (*(volatile __typeof__(*(p)) *)(p))
 

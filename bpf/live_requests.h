@@ -12,7 +12,7 @@ struct hawk_request {
 	struct hawk_slot found;    /* out: the block that is, or was, in the table */
 	__u32 epoch;
 	__u32 is_take;
-	__u32 result;              /* enum hawk_insertion, or for a take whether it was found */
+	__u32 result;              /* enum hawk_insertion, or enum hawk_taking */
 	__u32 again;               /* the geometry has changed meanwhile */
 	__u32 growth_check;        /* out, of an insertion: it is time to see whether growth is due */
 };
@@ -102,7 +102,7 @@ HAWK_INLINE void hawk_do_in_choices(struct hawk_choices *choices)
 		hawk_get(choices->bucket, at, &request->found);
 	}
 	if (request->is_take) {
-		request->result = !!choices->bucket;
+		request->result = choices->bucket ? HAWK_TAKEN : HAWK_NOT_THERE;
 		if (!choices->bucket)
 			return;
 		choices->bucket->low[at] = 0;
@@ -152,7 +152,7 @@ __attribute__((noinline)) int hawk_do_slowly(struct hawk_request *request)
 	if (!request || !hawk_has_arena())
 		return 0;
 	own = *request; /* what a callback gets must be on the stack */
-	own.result = own.is_take ? 0 : HAWK_LOCK_TIMEOUT;
+	own.result = own.is_take ? (__u32)HAWK_TAKE_TIMEOUT : (__u32)HAWK_LOCK_TIMEOUT;
 	HAWK_REPEAT(HAWK_LOCK_ATTEMPTS, hawk_attempt_in_choices, &own);
 	*request = own;
 	return 0;
@@ -164,14 +164,14 @@ HAWK_INLINE int hawk_take_at_home(hawk_bucket_ref home, struct hawk_request *req
 {
 	__u32 slots = hawk_slots_with_low(home, request->slot.low), at = hawk_lowest(slots);
 
-	if (!slots)
+	if (!slots) /* as the result says already: not there */
 		return !home->displaced;
 	hawk_get(home, at, &request->found);
 	if ((request->found.high_and_stack ^ request->slot.high_and_stack) >> HAWK_SLOT_STACK_BITS)
 		return 0;
 	home->low[at] = 0;
 	hawk_own_population()->blocks--;
-	request->result = 1;
+	request->result = HAWK_TAKEN;
 	return 1;
 }
 
@@ -223,7 +223,7 @@ HAWK_INLINE struct hawk_request hawk_insertion_of(__u64 address, const struct ha
 	return request;
 }
 
-/* To remove the block at `address`: result is whether it was there, and `found` what it was. */
+/* To remove the block at `address`: `found` is what it was, if it was there. */
 HAWK_INLINE struct hawk_request hawk_take_of(__u64 address, __u32 epoch)
 {
 	struct hawk_block none = {};

@@ -57,22 +57,21 @@ static __always_inline void book_untraced_free(void)
 /* -------------------------------------------------------------------------------------------------- in the hash map */
 
 /* The copy comes first: an element may belong to another key as soon as it is deleted. */
-static __always_inline bool take_from(void *map, __u64 key, struct hawk_block *taken)
+static __always_inline __u32 take_from(void *map, __u64 key, struct hawk_block *taken)
 {
 	struct hawk_block *found = bpf_map_lookup_elem(map, &key);
 
 	if (!found)
-		return false;
+		return HAWK_NOT_THERE;
 	*taken = *found;
 	/* Since 6.15 the kernel gives a lock up that takes too long, as it may on a virtual CPU that is not scheduled. */
 	for (int attempt = 0; attempt < HAWK_DELETE_ATTEMPTS; attempt++) {
 		long error = bpf_map_delete_elem(map, &key);
 
 		if (!error || error == -HAWK_ENOENT)
-			return !error;
+			return error ? HAWK_NOT_THERE : HAWK_TAKEN;
 	}
-	count_loss(HAWK_LOSS_LIVE_TABLE_ERROR);
-	return false;
+	return HAWK_TAKE_TIMEOUT;
 }
 
 /* An arena has no reserve: its blocks are spilled with preemption disabled, where functions that are not static cannot be
@@ -94,18 +93,22 @@ __noinline int reserve_take(__u64 address, struct hawk_block *taken)
 		__u32 number = used - 1 - i;
 		void *map = bpf_map_lookup_elem(&reserve_maps, &number);
 
-		if (map && take_from(map, key, taken))
-			return 1;
+		__u32 taking = map ? take_from(map, key, taken) : HAWK_NOT_THERE;
+
+		if (taking != HAWK_NOT_THERE)
+			return taking;
 	}
-	return 0;
+	return HAWK_NOT_THERE;
 }
 
-static __always_inline bool hash_take(__u64 address, struct hawk_block *taken)
+static __always_inline __u32 hash_take(__u64 address, struct hawk_block *taken)
 {
-	if (take_from(&live_blocks, live_key(address), taken))
-		return true;
+	__u32 taking = take_from(&live_blocks, live_key(address), taken);
+
+	if (taking != HAWK_NOT_THERE)
+		return taking;
 	if (!has_reserve() || !state.reserves_used)
-		return false;
+		return HAWK_NOT_THERE;
 	*taken = (struct hawk_block){}; /* up to 6.2 functions are given initialized memory only */
 	return reserve_take(address, taken);
 }
@@ -126,8 +129,12 @@ __noinline int reserve_insert(__u64 address, const struct hawk_block *block)
 
 	if (!has_reserve() || !block)
 		return 0;
-	if (hash_take(address, &copy))
+	__u32 taking = hash_take(address, &copy);
+
+	if (taking == HAWK_TAKEN)
 		retire_stale(&copy);
+	if (taking == HAWK_TAKE_TIMEOUT)
+		count_loss(HAWK_LOSS_UNSETTLED_FREE);
 	copy = *block; /* up to 6.2 maps take nothing that a function was given */
 	for (__u32 i = 0; i < HAWK_RESERVE_MAPS && i < used; i++) {
 		__u32 number = used - 1 - i;
@@ -169,7 +176,7 @@ static __always_inline bool hash_insert(__u64 address, const struct hawk_block *
 	if (error == -HAWK_EEXIST) {
 		struct hawk_block stale;
 
-		if (take_from(&live_blocks, key, &stale))
+		if (take_from(&live_blocks, key, &stale) == HAWK_TAKEN)
 			retire_stale(&stale);
 		error = bpf_map_update_elem(&live_blocks, &key, block, BPF_NOEXIST);
 	}
@@ -198,15 +205,15 @@ static __always_inline bool arena_do(struct hawk_request *request, bool fits)
 	return true;
 }
 
-static __always_inline bool arena_take(__u64 address, struct hawk_block *taken)
+static __always_inline __u32 arena_take(__u64 address, struct hawk_block *taken)
 {
 	struct hawk_request request = hawk_take_of(address, state.exec_epoch);
 
-	if (arena_do(&request, hawk_slot_fits_address(address)) && request.result) {
+	if (arena_do(&request, hawk_slot_fits_address(address)) && request.result != HAWK_NOT_THERE) {
 		*taken = hawk_slot_block(&request.found);
-		return true;
+		return request.result;
 	}
-	return state.overflowed && hash_take(address, taken);
+	return state.overflowed ? hash_take(address, taken) : HAWK_NOT_THERE;
 }
 
 /* A step of growth found no room for this block in the page where it belongs. */
@@ -268,10 +275,14 @@ static __always_inline bool arena_insert(__u64 address, const struct hawk_block 
 
 /* ------------------------------------------------------------------------------------------------------ in either */
 
-/* Removes the block at `address` and stores what it was into `taken`. False: not in the table. */
-static __always_inline bool live_take(__u64 address, struct hawk_block *taken)
+/* Removes the block at `address` and stores what it was into `taken`. What could not be settled is counted. */
+static __always_inline enum hawk_taking live_take(__u64 address, struct hawk_block *taken)
 {
-	return hawk_has_arena() ? arena_take(address, taken) : hash_take(address, taken);
+	__u32 taking = hawk_has_arena() ? arena_take(address, taken) : hash_take(address, taken);
+
+	if (taking == HAWK_TAKE_TIMEOUT)
+		count_loss(HAWK_LOSS_UNSETTLED_FREE);
+	return taking;
 }
 
 /* Puts a block back that was taken a moment ago. False: not kept, counted under its cause. Into the hash map, which serves

@@ -9,12 +9,14 @@
 #define HAWK_LOSSES(HAWK_LOSS)                                                                                          \
 	HAWK_LOSS(LIVE_TABLE_FULL, "live_table_full", "allocations not kept: the live table is full")                       \
 	HAWK_LOSS(LIVE_TABLE_ERROR, "live_table_error", "allocations not kept: the kernel refused the insertion")           \
+	HAWK_LOSS(UNSETTLED_FREE, "unsettled_frees", "frees not booked: the live table stayed locked")                         \
 	HAWK_LOSS(LIVE_OVERWRITTEN, "live_overwritten", "blocks whose free was not seen: their address was handed out again") \
 	HAWK_LOSS(STACK_TABLE_FULL, "stack_table_full", "allocations booked without a stack: the stack table is full")      \
 	HAWK_LOSS(FRAMES_FULL, "frames_full", "allocations booked without a stack: the storage for frames is full")         \
 	HAWK_LOSS(THREAD_STATE, "thread_state", "calls not followed: no memory for the thread's state")                     \
 	HAWK_LOSS(ABANDONED_CALL, "abandoned_calls", "allocator calls that never returned (longjmp, thread killed)")        \
 	HAWK_LOSS(HIDDEN_CALL, "hidden_calls", "calls taken for an allocator's own, inside a call that never returned")        \
+	HAWK_LOSS(LOST_CALL, "lost_calls", "allocator calls lost sight of, inside others of their thread")                     \
 	HAWK_LOSS(UNREADABLE_RESULT, "unreadable_result", "allocations not kept: the result could not be read")             \
 	HAWK_LOSS(TRUNCATED_STACK, "truncated_stacks", "stacks cut at the depth limit (--stack-depth)")                     \
 	HAWK_LOSS(FUNCTION_NOT_PROBED, "functions_not_probed", "allocator functions that could not be probed")              \

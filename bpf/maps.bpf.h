@@ -131,8 +131,11 @@ struct hawk_call {
 	__u16 kind;
 	__u16 may_throw;
 	__u32 nested;             /* entries since that were taken for nested */
-	__u32 pad_0;
+	__u32 is_doubted;         /* counted in state.doubted_calls */
 };
+
+/* Open calls of one thread beside the newest: each was interrupted by code of the program, which called an allocator too. */
+#define HAWK_INTERRUPTED_CALLS 4
 
 /* What wakes user space up: anything in it says that memory is running short. One entry at a time (state.pages_asked). */
 struct {
@@ -160,6 +163,8 @@ struct hawk_thread {
 	__u64 page_tables;        /* of the process, as the kernel sees them */
 	__u64 mappings_version_at; /* where the kernel counts changes of its mappings; 0: it does not */
 	__u64 last_freed;         /* kept only while state.several_allocators */
+	__u32 interrupted_count;
+	__u32 pad_1;
 	__u32 reads_directly;     /* this walk does */
 	__u32 window_bytes;
 	__u64 window_base;
@@ -168,6 +173,9 @@ struct hawk_thread {
 	__u32 known_generation;   /* of the rules that the known steps follow */
 	__u32 pad_0;
 	struct hawk_known_step known_steps[HAWK_KNOWN_STEPS];
+	struct hawk_call interrupted[HAWK_INTERRUPTED_CALLS]; /* the latest last; those in use come first */
+	__u64 left_slot;          /* of the call that was last taken for left, and what was there then; 0: none */
+	__u64 left_word;
 };
 
 /* Thread -> its state, found through thread_owners. Most threads have theirs here: no call into the kernel is needed to

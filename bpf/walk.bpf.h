@@ -62,13 +62,14 @@ static __always_inline bool word_in_view(const struct hawk_thread *thread, __u64
 	return true;
 }
 
-/* A word of the target's memory, wherever it is; false: it cannot be read. Not while a walk is under way. */
+/* A word of the target's memory, wherever it is; false: it cannot be read. Not while a walk is under way. A zero that was read
+ * directly may be a page that the kernel has not mapped (page_is_shown). */
 static __always_inline bool read_target_word(struct hawk_thread *thread, __u64 address, __u64 *word)
 {
 	if (settings.may_read_directly && state.direct_map && !(address & 7) &&
 	    find_page(thread->page_tables, state.direct_map, address, &thread->view)) {
 		*word = kernel_word(thread->view.shown_at + (address & HAWK_PAGE_MASK));
-		if (view_holds(&thread->view))
+		if (*word && view_holds(&thread->view))
 			return true;
 	}
 	return !bpf_probe_read_user(word, sizeof(*word), (void *)address);
@@ -100,9 +101,9 @@ __noinline int bring_into_view(struct hawk_thread *thread, __u64 address)
 		return false;
 	if (!settings.may_read_directly || !thread->reads_directly)
 		return read_window(thread, address);
-	if (turn_view(thread, address))
+	if (turn_view(thread, address) && page_is_shown(&thread->view, address))
 		return true;
-	/* Perhaps a bad pointer, perhaps a page that is not there: the other way to read tells. */
+	/* Perhaps a bad pointer, perhaps a page that is not there or not shown: the other way to read tells. */
 	thread->reads_directly = 0;
 	return false;
 }
@@ -275,6 +276,13 @@ struct hawk_walk_start {
 	__u64 pc, sp, fp;
 };
 
+/* Brings the page at the innermost stack pointer into view. Below it is the return address of the call that was made. */
+static __always_inline void find_first_page(struct hawk_thread *thread, __u64 sp)
+{
+	if (find_page(thread->page_tables, state.direct_map, sp, &thread->view) && !page_is_shown(&thread->view, sp - 8))
+		thread->view.page = HAWK_NO_VIEW;
+}
+
 /* One walk, from beginning to end. `at_once`: its first steps, and most walks need no more, without a call; which takes stack
  * that there is not up to 6.12. */
 static __always_inline void walk_once(struct hawk_thread *thread, const struct hawk_walk_start *start, __u32 generation,
@@ -283,7 +291,7 @@ static __always_inline void walk_once(struct hawk_thread *thread, const struct h
 	thread->view.page = HAWK_NO_VIEW;
 	thread->window_bytes = 0;
 	if (settings.may_read_directly && thread->reads_directly)
-		find_page(thread->page_tables, state.direct_map, start->sp, &thread->view);
+		find_first_page(thread, start->sp);
 	hawk_begin_walk(thread, hawk_hash_start(state.exec_epoch), start->pc, start->sp, start->fp, generation);
 	if (settings.unwind == HAWK_UNWIND_FP && !begin_along_frame_pointers(thread))
 		return;

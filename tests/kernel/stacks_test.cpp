@@ -1,6 +1,7 @@
 // What the stacks themselves look like, beyond their direct caller.
 #include <sys/resource.h>
 
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -150,6 +151,19 @@ KERNEL_TEST_ON(stacks, chain_leaves_the_stack, kStackWays) {
 
 // An allocator in the executable has callers in the same file, so that later calls cannot be told from its own. They
 // are not lost silently: each passes two probed functions, the executable's malloc and libc's.
+/// A return probe on the stack above would make the kernel give up the one below, and end the process.
+constexpr std::array kSessionWays = {Way::kSessionArena, Way::kSessionHash};
+KERNEL_TEST_ON(hooks, handler_above_a_call, kSessionWays) {
+  LedgerProgram program({.program = "hooks_above"});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  EXPECT_FALSE(report.exact);
+  EXPECT_GT(report.losses.at("lost_calls"), 0u);
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target lives on";
+}
+
 KERNEL_TEST(longjmp, hidden_calls_are_counted) {
   LedgerProgram program({.program = "longjmp_over_hole_in_executable"});
   Trace trace = Trace::attach(program.pid(), way);

@@ -387,6 +387,7 @@ void Tracer::stop() {
   if (impl_->reserve)
     log_verbose(fmt::format("blocks in reserve: room for {} was needed", impl_->reserve->room_used()));
   // No call can return any more: what is still counted as nested in an open one was hidden by it.
+  count_loss(HAWK_LOSS_ABANDONED_CALL, impl_->maps.state->doubted_calls);
   count_loss(HAWK_LOSS_HIDDEN_CALL, pending_on(impl_->maps, HAWK_NESTED).count);
 }
 

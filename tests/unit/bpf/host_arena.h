@@ -24,6 +24,8 @@ namespace hawk::host_arena {
 inline hawk_arena_header* header = nullptr;
 inline hawk_live_page* pages = nullptr;
 inline thread_local __u32 cpu = 0;
+/// Here a thread that holds a lock can be preempted for any time.
+inline __u32 lock_attempts = ~0U;
 inline std::mutex spilled_mutex;
 inline std::map<__u64, hawk_slot> spilled;  ///< what a step of growth found no room for
 
@@ -35,8 +37,7 @@ inline int hawk_has_arena() { return 1; }
 inline __u32 hawk_cpu() { return hawk::host_arena::cpu; }
 inline void hawk_preempt_disable() {}
 inline void hawk_preempt_enable() {}
-// Here a thread that holds a lock can be preempted for any time.
-#define HAWK_LOCK_ATTEMPTS (~0U)
+#define HAWK_LOCK_ATTEMPTS hawk::host_arena::lock_attempts
 inline void hawk_relax() { std::this_thread::yield(); }
 inline void hawk_unlock(__u32* lock) { __atomic_store_n(lock, 0, __ATOMIC_RELEASE); }
 inline void hawk_publish(__u64* word, __u64 value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }

@@ -46,7 +46,7 @@ class LiveArena : public ::testing::Test {
   static hawk_block take(__u64 address, __u32 epoch = 0) {
     hawk_request request = hawk_take_of(address, epoch);
     hawk_do(&request);
-    if (request.result != 0) return hawk_slot_block(&request.found);
+    if (request.result == HAWK_TAKEN) return hawk_slot_block(&request.found);
     const std::lock_guard guard(host_arena::spilled_mutex);
     const auto found = host_arena::spilled.find(address);
     if (found == host_arena::spilled.end()) return {.size_bytes = ~0ULL, .stack = 0, .pad_0 = 0};
@@ -80,6 +80,22 @@ TEST_F(LiveArena, GivesBackWhatWasPutIn) {
   const hawk_block taken = take(address);
   EXPECT_EQ(taken.size_bytes, block.size_bytes);
   EXPECT_EQ(taken.stack, block.stack);
+  EXPECT_EQ(take(address).size_bytes, ~0ULL);
+}
+
+TEST_F(LiveArena, TellsThatALockWasNotToBeHad) {
+  const __u64 address = 0x7f1234567890;
+  ASSERT_EQ(insert(address, block_of(address)), HAWK_INSERTED);
+  hawk_request request = hawk_take_of(address, 0);
+  hawk_bucket* home = &hawk_page_at(request.hash, header_->geometry)->buckets[hawk_home_bucket(request.hash)];
+  host_arena::lock_attempts = 10;
+  home->lock = 1;
+  hawk_do(&request);
+  EXPECT_EQ(request.result, HAWK_TAKE_TIMEOUT) << "it may be there";
+  EXPECT_EQ(insert(address, block_of(address)), HAWK_LOCK_TIMEOUT);
+  home->lock = 0;
+  host_arena::lock_attempts = ~0U;
+  EXPECT_EQ(take(address).size_bytes, block_of(address).size_bytes);
   EXPECT_EQ(take(address).size_bytes, ~0ULL);
 }
 
