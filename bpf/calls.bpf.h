@@ -402,6 +402,8 @@ static __always_inline void on_free(struct pt_regs *ctx)
 		address = arguments_at(ctx, bpf_get_attach_cookie(ctx)).first;
 	if (!address || !state.enabled || !(thread || is_target()))
 		return;
+	if (!thread && !is_in_group())
+		thread = new_thread(ctx); /* by which it is known as seen */
 	enum hawk_taking taking = live_take(address, &block);
 
 	if (taking == HAWK_TAKEN) {

@@ -150,18 +150,55 @@ int module_init(struct pt_regs *ctx)
 	return 0;
 }
 
+// Finds the target, whose number user space gives to the iterator: its memory and its thread group.
+SEC("iter/task")
+int find_target(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		note_target(task);
+	return 0;
+}
+
+// At the end of the trace: processes that share the target's memory and are still there.
+SEC("iter/task")
+int check_sharers(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		check_sharer(task);
+	return 0;
+}
+
+// Since 6.11. Later the task has other memory already.
+SEC("tp_btf/sched_prepare_exec")
+int BPF_PROG(prepare_exec, struct task_struct *task)
+{
+	check_sharer(bpf_get_current_task_btf());
+	return 0;
+}
+
 // The old program's heap is gone. A new epoch keeps its blocks and stacks apart from the new program's.
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(process_exec)
 {
-	if (!is_target())
-		return 0;
 	__u64 key = current_key();
 	struct hawk_thread *thread = thread_with_key(key);
+	bool is_own = is_in_group();
 
-	if (thread)
+	if (!is_own && !thread)
+		return 0;
+	if (thread && is_own)
 		forget_calls(thread);
+	else if (thread)
+		close_calls(thread, true);
 	release_slot(key);
+	bpf_task_storage_delete(&threads, bpf_get_current_task_btf());
+	if (!is_own)
+		return 0;
+	note_target(bpf_get_current_task_btf());
 	for (int i = 0; i < HAWK_MAX_FRAMELESS_MODULES; i++)
 		state.frameless[i].base = 0;
 	state.allocator_range_count = 0;
@@ -203,14 +240,18 @@ int BPF_PROG(mappings_unlocked, struct mm_struct *mm)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(thread_exit, struct task_struct *task)
 {
-	if (!is_target())
-		return 0;
 	__u64 key = current_key();
 	struct hawk_thread *thread = thread_with_key(key);
+	bool is_own = is_in_group();
+
+	if (!is_own)
+		check_sharer(bpf_get_current_task_btf());
+	if (!is_own && !thread)
+		return 0;
 	const __u32 group_exit = 0x4; // SIGNAL_GROUP_EXIT, include/linux/sched/signal.h
 
 	struct signal_struct *signal = task->signal;
-	bool all_end = (signal->flags & group_exit) || signal->group_exec_task;
+	bool all_end = is_own && ((signal->flags & group_exit) || signal->group_exec_task);
 
 	if (thread)
 		close_calls(thread, !all_end);

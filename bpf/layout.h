@@ -119,6 +119,9 @@ struct hawk_state {
 	__u32 pad_3;
 	struct hawk_range allocator_ranges[HAWK_MAX_ALLOCATOR_RANGES];
 	struct hawk_used_ranges used_ranges __attribute__((aligned(64)));
+	__u64 target_memory;      /* key of the target's memory (threads.bpf.h); 0: not known yet */
+	__u32 target_group;       /* its thread group, as the kernel numbers it; 0: not known yet */
+	__u32 pad_4;
 	__u64 doubted_calls;      /* interrupted calls of functions that cannot throw, of which it is not known if they are left */
 	__u64 unwind_misses;      /* look-ups of rules that the cache did not have */
 	__u64 next_frame __attribute__((aligned(64)));         /* first unused one of frame_segments */

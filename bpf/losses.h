@@ -17,6 +17,7 @@
 	HAWK_LOSS(ABANDONED_CALL, "abandoned_calls", "allocator calls that never returned (longjmp, thread killed)")        \
 	HAWK_LOSS(HIDDEN_CALL, "hidden_calls", "calls taken for an allocator's own, inside a call that never returned")        \
 	HAWK_LOSS(LOST_CALL, "lost_calls", "allocator calls lost sight of, inside others of their thread")                     \
+	HAWK_LOSS(UNSEEN_SHARER, "unseen_sharers", "processes that share the target's memory and called its allocator unseen")  \
 	HAWK_LOSS(UNREADABLE_RESULT, "unreadable_result", "allocations not kept: the result could not be read")             \
 	HAWK_LOSS(TRUNCATED_STACK, "truncated_stacks", "stacks cut at the depth limit (--stack-depth)")                     \
 	HAWK_LOSS(FUNCTION_NOT_PROBED, "functions_not_probed", "allocator functions that could not be probed")              \

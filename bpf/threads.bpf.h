@@ -24,10 +24,21 @@ static __always_inline __u64 current_key(void)
 	return thread_key((const void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
 }
 
-static __always_inline bool is_target(void)
+/* What memory is known by, in the same way; 0: a task without any, which is the key of no memory. */
+static __always_inline __u64 memory_key(const struct task_struct *task)
+{
+	struct mm_struct *mm = task->mm;
+
+	return mm ? (__u64)mm - (__u64)&state : 0;
+}
+
+/* Whether the current task is a thread of the target. */
+static __always_inline bool is_in_group(void)
 {
 	struct bpf_pidns_info ids = {};
 
+	if (state.target_group)
+		return bpf_get_current_pid_tgid() >> 32 == state.target_group;
 	if (!settings.pid_namespace_inode)
 		return bpf_get_current_pid_tgid() >> 32 == settings.tgid;
 	return !bpf_get_ns_current_pid_tgid(settings.pid_namespace_device, settings.pid_namespace_inode, &ids,
@@ -49,6 +60,28 @@ static __always_inline __u32 interceptors_of(const struct task_struct *task)
 	if (work & (SYSCALL_WORK(SYSCALL_TRACE) | SYSCALL_WORK(SYSCALL_EMU)))
 		found |= HAWK_TRACED;
 	return found;
+}
+
+/* Takes the memory of this task, a thread of the target, for the target's. */
+static __always_inline void note_target(const struct task_struct *task)
+{
+	__u64 memory = memory_key(task);
+
+	if (!memory)
+		return;
+	state.target_group = task->tgid;
+	state.target_memory = memory;
+}
+
+/* Whether the current task works on the target's memory. A process made by clone(CLONE_VM) or vfork does as well. */
+static __always_inline bool is_target(void)
+{
+	if (state.target_memory)
+		return memory_key(bpf_get_current_task_btf()) == state.target_memory;
+	if (!is_in_group())
+		return false;
+	note_target(bpf_get_current_task_btf());
+	return true;
 }
 
 static __always_inline __u32 slot_choice(__u64 key, __u32 number)
@@ -137,6 +170,20 @@ static __noinline struct hawk_thread *new_thread(struct pt_regs *ctx)
 	}
 	note_memory(thread);
 	return thread;
+}
+
+/* The task, which may share the target's memory without being one of its threads, is about to leave that memory. The kernel's
+ * filter for multi links goes by thread group (since 6.12): then no program has run for it. But any breakpoint that it met has
+ * left it a struct uprobe_task. */
+static __always_inline void check_sharer(struct task_struct *task)
+{
+	__u64 key = thread_key((const void *)bpf_task_pt_regs(task)), memory = memory_key(task);
+
+	if (!memory || memory != state.target_memory || (__u32)task->tgid == state.target_group || !task->utask)
+		return;
+	if (search_slot(key, key) < HAWK_THREAD_SLOTS || bpf_task_storage_get(&threads, task, NULL, 0))
+		return;
+	count_loss(HAWK_LOSS_UNSEEN_SHARER);
 }
 
 /* The current thread has ended: its slot, if it has one, is free. What is in it must be as in a new one. */

@@ -151,6 +151,21 @@ KERNEL_TEST_ON(stacks, chain_leaves_the_stack, kStackWays) {
 
 // An allocator in the executable has callers in the same file, so that later calls cannot be told from its own. They
 // are not lost silently: each passes two probed functions, the executable's malloc and libc's.
+KERNEL_TEST(processes, share_memory) {
+  LedgerProgram program({.program = "sharing_children"});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  if (attach_via(way) == "perf") {
+    expect_equal(report, ledger);
+  } else {
+    EXPECT_FALSE(report.exact);
+    EXPECT_EQ(report.losses.at("unseen_sharers"), ledger.values.at("children"));
+  }
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target lives on";
+}
+
 /// A return probe on the stack above would make the kernel give up the one below, and end the process.
 constexpr std::array kSessionWays = {Way::kSessionArena, Way::kSessionHash};
 KERNEL_TEST_ON(hooks, handler_above_a_call, kSessionWays) {

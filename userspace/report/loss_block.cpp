@@ -24,6 +24,8 @@ std::string_view remedy(std::size_t cause) {
       return "raise --max-stacks, or --max-memory if it was set";
     case HAWK_LOSS_TRUNCATED_STACK:
       return "raise --stack-depth";
+    case HAWK_LOSS_UNSEEN_SHARER:
+      return "trace with --attach-via perf, which sees them";
     case HAWK_LOSS_LATE_ALLOCATOR:
       return "start tracing after the library is loaded, or start the program with hawktrace -- COMMAND";
     case HAWK_LOSS_INTERCEPTED_CALL:

@@ -82,6 +82,8 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
   bpf_program__set_autoload(skeleton.progs.tree_entry, !options.programs_on_functions);
   bpf_program__set_autoload(skeleton.progs.mappings_unlocked, !options.programs_on_functions);
   bpf_program__set_autoload(skeleton.progs.find_interceptors, options.returns_are_calls);
+  const bool has_prepare_exec = libbpf_find_vmlinux_btf_id("sched_prepare_exec", BPF_TRACE_RAW_TP) > 0;
+  bpf_program__set_autoload(skeleton.progs.prepare_exec, has_prepare_exec);
   const bool session = options.way == AttachWay::kSession;
   bpf_program__set_autoload(skeleton.progs.alloc_session, session);
   bpf_program__set_autoload(skeleton.progs.alloc_entry, !session);

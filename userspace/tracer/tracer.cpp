@@ -75,6 +75,19 @@ Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
   return maps;
 }
 
+/// Runs an iterator over tasks to its end. `pid`: over the threads of that process only.
+void run_task_iterator(bpf_program* program, std::optional<int> pid) {
+  bpf_iter_link_info which = {};
+  if (pid) which.task.pid = static_cast<__u32>(*pid);
+  LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which, .link_info_len = sizeof(which));
+  const std::unique_ptr<bpf_link, Freer<bpf_link__destroy>> link(bpf_program__attach_iter(program, &options));
+  const UniqueFd iterator(link ? bpf_iter_create(bpf_link__fd(link.get())) : -1);
+  char nothing = 0;
+  ssize_t got = iterator ? 1 : -1;
+  while (got > 0) got = ::read(iterator.get(), &nothing, 1);
+  if (got < 0) log_verbose(fmt::format("{}: {}", bpf_program__name(program), std::strerror(errno)));
+}
+
 void forget_allocator_ranges(hawk_state& state) {
   __atomic_store_n(&state.allocators_low, 0, __ATOMIC_SEQ_CST);
   __atomic_store_n(&state.allocator_range_count, 0, __ATOMIC_SEQ_CST);
@@ -250,6 +263,9 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
   HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.process_exec));
   HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.thread_exit));
   HAWK_TRY_VOID(impl->watch_mappings());
+  if (bpf_program__fd(impl->skeleton->progs.prepare_exec) >= 0)
+    HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.prepare_exec));
+  run_task_iterator(impl->skeleton->progs.find_target, options.pid);
   return Tracer(std::move(impl));
 }
 
@@ -378,6 +394,7 @@ void Tracer::count_loss(hawk_loss cause, std::uint64_t times) {
 
 void Tracer::stop() {
   __atomic_store_n(&impl_->maps.state->enabled, 0, __ATOMIC_SEQ_CST);
+  run_task_iterator(impl_->skeleton->progs.check_sharers, std::nullopt);
   destroy_together(impl_->perf_links);
   destroy_together(impl_->multi_links);
   impl_->tracepoints.clear();
