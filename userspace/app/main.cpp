@@ -1,9 +1,14 @@
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <exception>
+#include <iterator>
+#include <new>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -14,9 +19,12 @@
 #include "userspace/app/output.h"
 #include "userspace/app/report_writing.h"
 #include "userspace/app/session.h"
+#include "userspace/app/signal_relay.h"
 #include "userspace/app/signals.h"
+#include "userspace/app/standard_streams.h"
 #include "userspace/app/trace_loop.h"
 #include "userspace/base/log.h"
+#include "userspace/base/write_all.h"
 #include "userspace/target/launch.h"
 
 namespace hawk {
@@ -25,14 +33,32 @@ namespace {
 /// Tells whoever asked for it that every probe is in place: a newline, as s6 and systemd-notify-like supervisors
 /// expect.
 void tell_ready(const Options& options) {
-  if (options.ready_fd && ::write(*options.ready_fd, "\n", 1) != 1) {
-    log_warning(fmt::format("write to --ready-fd {}: {}", *options.ready_fd, std::strerror(errno)));
+  if (!options.ready_fd) return;
+  if (const int error = write_all(*options.ready_fd, "\n"); error != 0) {
+    log_warning(fmt::format("write to --ready-fd {}: {}", *options.ready_fd, std::strerror(error)));
   }
-  if (options.ready_fd) ::close(*options.ready_fd);
+  ::close(*options.ready_fd);
 }
 
-/// Waits for the command and returns its status as a shell gives it: 128 + N for a death by signal N.
-int command_status(int pid) {
+/// A copy in the command would keep a reader waiting for the end.
+void keep_from_command(const Options& options) {
+  if (options.ready_fd) ::fcntl(*options.ready_fd, F_SETFD, FD_CLOEXEC);
+}
+
+/// Waits for the command, and passes signals on to it meanwhile. Its status as a shell gives it: 128 + N for a death by
+/// signal N.
+int command_status(int pid, int pid_fd, SignalSource& signals, SignalRelay& relay) {
+  signals.take_again();
+  pollfd events[] = {{.fd = signals.fd(), .events = POLLIN, .revents = 0},
+                     {.fd = pid_fd, .events = POLLIN, .revents = 0}};
+  while (events[1].revents == 0) {
+    static_cast<void>(::poll(std::data(events), std::size(events), -1));
+    while (const std::optional<ReceivedSignal> signal = signals.next()) {
+      if (relay.take(*signal) != SignalRelay::Wish::kEnd) continue;
+      signals.restore_defaults();
+      ::raise(signal->number);
+    }
+  }
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0) {
     if (errno != EINTR) return 0;
@@ -55,24 +81,26 @@ int exit_status(const Options& options, const Snapshot& snapshot, std::optional<
 
 /// Traces until something ends the trace, and tells whether that was the user. The screen is given back before the
 /// report is made.
-Result<bool> trace(Session& session, const Options& options, SignalSource& signals, bool live) {
+Result<bool> trace(Session& session, const Options& options, SignalSource& signals, SignalRelay* relay, bool live) {
   std::optional<LiveScreen> screen;
   if (live) screen.emplace(HAWK_TRY(LiveScreen::make(options)));
-  return run_trace_loop(session, options, signals, screen ? &*screen : nullptr);
+  return run_trace_loop(session, options, signals, relay, screen ? &*screen : nullptr);
 }
 
 Result<int> run(const Options& options) {
   HAWK_TRY_VOID(check_environment());
+  keep_from_command(options);
+  // From here on a signal that ends us first lets us clean up.
+  SignalSource signals =
+      HAWK_TRY(SignalSource::make(options.command.empty() ? SignalScope::kOurs : SignalScope::kOfACommand));
   // A report that could not be written must not cost anybody a trace.
   ReportOutput output = HAWK_TRY(ReportOutput::make(options.output_path));
-
-  // The command is forked before signals are blocked, so that it starts with the user's own signal mask.
   std::optional<LaunchedCommand> command;
   if (!options.command.empty()) command.emplace(HAWK_TRY(LaunchedCommand::make(options.command)));
-  SignalSource signals = HAWK_TRY(SignalSource::make());
 
   // Every probe in place, nothing counted yet.
   const std::unique_ptr<Session> session = HAWK_TRY(Session::make(options, command ? &*command : nullptr));
+  SignalRelay relay(session->pid(), session->pid_fd());
 
   // From here on allocations count.
   session->begin();
@@ -80,7 +108,7 @@ Result<int> run(const Options& options) {
   if (command) HAWK_TRY_VOID(command->release());
   const bool live = wants_live_screen(options, output.is_terminal());
   if (!command && !live) log_info(fmt::format("tracing process {}; Ctrl-C ends the trace", session->pid()));
-  const bool ended_by_user = HAWK_TRY(trace(*session, options, signals, live));
+  const bool ended_by_user = HAWK_TRY(trace(*session, options, signals, command ? &relay : nullptr, live));
 
   // Beyond this point no probe is left. A second Ctrl-C now ends us at once.
   HAWK_TRY_VOID(session->end(options.verify));
@@ -91,26 +119,41 @@ Result<int> run(const Options& options) {
   }
   const Snapshot snapshot = session->snapshot();
   HAWK_TRY_VOID(write_report(snapshot, session->symbolizer(), options, output));
-  const std::optional<int> status = command ? std::optional<int>(command_status(command->disown())) : std::nullopt;
+  std::optional<int> status;
+  if (command) status = command_status(command->disown(), session->pid_fd(), signals, relay);
   return exit_status(options, snapshot, status);
 }
 
-int main_program(int argc, char** argv) {
-  Result<ParsedOptions> parsed = parse_options(argc, argv);
-  if (!parsed) {
-    log_error(parsed.error());
-    return static_cast<int>(parsed.error().exit_code);
-  }
-  if (const InfoText* info = std::get_if<InfoText>(&*parsed)) {
-    fmt::print("{}", info->text);
-    return static_cast<int>(ExitCode::kOk);
-  }
-  const Options& options = std::get<Options>(*parsed);
+/// For --help and --version. A reader that went away has seen what it wanted.
+Result<int> print_info(const InfoText& info) {
+  const int error = write_all(STDOUT_FILENO, info.text);
+  if (error == 0 || error == EPIPE) return static_cast<int>(ExitCode::kOk);
+  return fail(ExitCode::kFile, fmt::format("write to stdout: {}", std::strerror(error)));
+}
+
+Result<int> run_program(int argc, char** argv) {
+  const ParsedOptions parsed = HAWK_TRY(parse_options(argc, argv));
+  if (const InfoText* info = std::get_if<InfoText>(&parsed)) return print_info(*info);
+  const Options& options = std::get<Options>(parsed);
   set_verbosity(options.verbosity);
-  const Result<int> status = run(options);
-  if (status) return *status;
-  log_error(status.error());
-  return static_cast<int>(status.error().exit_code);
+  return run(options);
+}
+
+/// What is thrown has taken probes, command and temporary file down on its way here.
+int main_program(int argc, char** argv) {
+  secure_standard_streams();
+  try {
+    const Result<int> status = run_program(argc, argv);
+    if (status) return *status;
+    log_error(status.error());
+    return static_cast<int>(status.error().exit_code);
+  } catch (const std::bad_alloc&) {
+    log_error("out of memory", "free some memory, or raise the limit of this shell or cgroup");
+    return static_cast<int>(ExitCode::kPrivilege);
+  } catch (const std::exception& thrown) {
+    log_error(thrown.what(), "this is a bug of hawktrace: please report it");
+    return static_cast<int>(ExitCode::kInternal);
+  }
 }
 
 }  // namespace

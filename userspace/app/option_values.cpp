@@ -163,7 +163,12 @@ Result<int> parse_pid(OptionValue value, int own_pid) {
 }
 
 Result<int> parse_open_fd(OptionValue value) {
+  constexpr int kFirst = 3;  // what we are told and tell ourselves goes through those below
   const std::uint64_t number = HAWK_TRY(parse_number(value, 0, std::numeric_limits<int>::max()));
+  if (number < kFirst) {
+    return refuse(value, "is a standard stream",
+                  fmt::format("use another descriptor: hawktrace ... {} {}>FILE", kFirst, kFirst));
+  }
   const int fd = static_cast<int>(number);
   if (::fcntl(fd, F_GETFD) < 0) {
     return refuse(value, "is not an open descriptor", fmt::format("open it in the shell: hawktrace ... {}>FILE", fd));

@@ -21,7 +21,12 @@ void set_action(int signal_number, void (*handler)(int)) {
   ::sigaction(signal_number, &action, nullptr);
 }
 
-sigset_t handled_signals() {
+void add_those_of_a_command(sigset_t& handled) {
+  for (const int signal_number : {SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT}) ::sigaddset(&handled, signal_number);
+  for (int signal_number = SIGRTMIN; signal_number <= SIGRTMAX; ++signal_number) ::sigaddset(&handled, signal_number);
+}
+
+sigset_t handled_signals(SignalScope scope) {
   sigset_t handled;
   ::sigemptyset(&handled);
   // A shell without job control starts background commands with SIGINT ignored. It is taken all the same, because
@@ -29,13 +34,14 @@ sigset_t handled_signals() {
   for (const int signal_number : {SIGINT, SIGTERM, SIGCHLD, SIGWINCH}) ::sigaddset(&handled, signal_number);
   // The kernel queues a blocked signal even if it is ignored, so nohup's wish would be lost.
   if (!is_ignored(SIGHUP)) ::sigaddset(&handled, SIGHUP);
+  if (scope == SignalScope::kOfACommand) add_those_of_a_command(handled);
   return handled;
 }
 
 }  // namespace
 
-Result<SignalSource> SignalSource::make() {
-  const sigset_t handled = handled_signals();
+Result<SignalSource> SignalSource::make(SignalScope scope) {
+  const sigset_t handled = handled_signals(scope);
   sigset_t original_mask;
   const int error_number = ::pthread_sigmask(SIG_BLOCK, &handled, &original_mask);
   if (error_number != 0) {
@@ -43,10 +49,9 @@ Result<SignalSource> SignalSource::make() {
   }
   UniqueFd fd(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) return fail(ExitCode::kPrivilege, fmt::format("open a signalfd: {}", std::strerror(errno)));
-  set_action(SIGPIPE, SIG_IGN);
   // Whoever started us may have ignored it, and then children would vanish without a status.
   set_action(SIGCHLD, SIG_DFL);
-  return SignalSource(std::move(fd), original_mask);
+  return SignalSource(std::move(fd), handled, original_mask);
 }
 
 std::optional<ReceivedSignal> SignalSource::next() {
@@ -56,18 +61,23 @@ std::optional<ReceivedSignal> SignalSource::next() {
     got = ::read(fd_.get(), &info, sizeof(info));
   } while (got < 0 && errno == EINTR);
   if (got != static_cast<ssize_t>(sizeof(info))) return std::nullopt;
+  ReceivedSignal signal;
+  signal.number = static_cast<int>(info.ssi_signo);
   // SI_KERNEL marks what the terminal driver sends, sigaction(2).
-  return ReceivedSignal{.number = static_cast<int>(info.ssi_signo), .from_terminal = info.ssi_code == SI_KERNEL};
+  signal.from_terminal = info.ssi_code == SI_KERNEL;
+  signal.sender = static_cast<int>(info.ssi_pid);
+  if (info.ssi_code == SI_QUEUE) signal.value = reinterpret_cast<void*>(info.ssi_ptr);
+  return signal;
 }
 
 void SignalSource::unblock_with(const struct sigaction& action) {
-  sigset_t ending;
-  ::sigemptyset(&ending);
-  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
-    if (signal_number != SIGHUP || !is_ignored(SIGHUP)) ::sigaction(signal_number, &action, nullptr);
-    ::sigaddset(&ending, signal_number);
+  ::sigemptyset(&restored_);
+  for (const int signal_number : {SIGINT, SIGTERM, SIGQUIT}) {
+    if (::sigismember(&handled_, signal_number) != 1) continue;
+    ::sigaction(signal_number, &action, nullptr);
+    ::sigaddset(&restored_, signal_number);
   }
-  ::pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
+  ::pthread_sigmask(SIG_UNBLOCK, &restored_, nullptr);
 }
 
 void SignalSource::restore_defaults() {
@@ -82,5 +92,7 @@ void SignalSource::restore_defaults_after_one() {
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
   unblock_with(action);
 }
+
+void SignalSource::take_again() { ::pthread_sigmask(SIG_BLOCK, &restored_, nullptr); }
 
 }  // namespace hawk

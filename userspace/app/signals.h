@@ -12,17 +12,24 @@ namespace hawk {
 /// A signal that was sent to us.
 struct ReceivedSignal {
   int number = 0;
-  bool from_terminal = false;  ///< made by a key: everybody in the foreground has got it, our child too
+  bool from_terminal = false;  ///< made by a key or a hang-up: everybody in the foreground has got it, our child too
+  int sender = 0;              ///< the process that sent it; 0: the kernel, or one that we cannot see
+  std::optional<void*> value = std::nullopt;  ///< of sigqueue(3)
 };
 
-/// SIGINT, SIGTERM, SIGHUP, SIGCHLD and SIGWINCH as a readable descriptor instead of handlers, so that one poll() sees
-/// everything that can happen. Made once, before any thread is started: threads inherit the mask.
-///
-/// SIGPIPE is ignored from then on: a reader that went away is an error of write(2). SIGHUP is left alone where it was
-/// ignored (nohup). A child must be given original_mask() and SIGPIPE's default action before it calls exec.
+/// Whose signals we take.
+enum class SignalScope {
+  kOurs,        ///< SIGINT, SIGTERM, SIGHUP, SIGCHLD and SIGWINCH
+  kOfACommand,  ///< also those that a command which we run may be sent by our number: SIGQUIT, SIGUSR1, SIGUSR2,
+                ///< SIGCONT and the real-time signals
+};
+
+/// Signals as a readable descriptor instead of handlers, so that one poll() sees everything that can happen. Made once,
+/// before any thread is started: threads inherit the mask. SIGHUP is left alone where it was ignored (nohup). A child
+/// must be given original_mask() before it calls exec.
 class SignalSource {
  public:
-  static Result<SignalSource> make();
+  static Result<SignalSource> make(SignalScope scope = SignalScope::kOurs);
 
   SignalSource(SignalSource&&) noexcept = default;
   SignalSource& operator=(SignalSource&&) noexcept = default;
@@ -32,22 +39,28 @@ class SignalSource {
   /// To poll for reading.
   int fd() const { return fd_.get(); }
   /// A signal that has arrived and was not told yet; nullopt when there is none. Never waits.
-  /// Signals of one number that arrive before they are read are one.
+  /// Signals of one number that arrive before they are read are one, but for real-time signals.
   std::optional<ReceivedSignal> next();
-  /// Lets SIGINT, SIGTERM and SIGHUP end us at once from now on: for when all that matters has been done.
+  /// Lets SIGINT, SIGTERM and SIGQUIT end us at once from now on: for when all that matters has been done. SIGHUP does
+  /// not: a terminal that hangs up makes two of them, its own and the shell's, and the report may go to a file.
   void restore_defaults();
   /// The same, but the first signal of each number changes nothing: for when the trace has ended by itself, so that who
   /// meant to end it, and is late, does not lose its report.
   void restore_defaults_after_one();
+  /// Takes them again.
+  void take_again();
   /// The signals that were blocked when we were started.
   const sigset_t& original_mask() const { return original_mask_; }
 
  private:
   /// Unblocks what ends us, with `action` for each.
-  static void unblock_with(const struct sigaction& action);
-  SignalSource(UniqueFd fd, const sigset_t& original_mask) : fd_(std::move(fd)), original_mask_(original_mask) {}
+  void unblock_with(const struct sigaction& action);
+  SignalSource(UniqueFd fd, const sigset_t& handled, const sigset_t& original_mask)
+      : fd_(std::move(fd)), handled_(handled), original_mask_(original_mask) {}
 
   UniqueFd fd_;
+  sigset_t handled_;
+  sigset_t restored_ = {};
   sigset_t original_mask_;
 };
 

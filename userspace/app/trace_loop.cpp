@@ -32,8 +32,8 @@ Result<UniqueFd> make_timer(std::chrono::nanoseconds first, std::chrono::nanosec
 
 class TraceLoop {
  public:
-  TraceLoop(Session& session, const Options& options, SignalSource& signals, LiveScreen* screen)
-      : session_(session), options_(options), signals_(signals), screen_(screen) {}
+  TraceLoop(Session& session, const Options& options, SignalSource& signals, SignalRelay* relay, LiveScreen* screen)
+      : session_(session), options_(options), signals_(signals), relay_(relay), screen_(screen) {}
 
   Result<bool> run() {
     interval_ = HAWK_TRY(make_timer(options_.interval, options_.interval));
@@ -91,20 +91,19 @@ class TraceLoop {
   }
 
   void take_signal(const ReceivedSignal& signal) {
-    if (signal.number == SIGCHLD) return;  // the pidfd tells
-    if (signal.number == SIGWINCH) {
+    if (relay_ != nullptr) {
+      obey(relay_->take(signal));
+    } else if (signal.number == SIGWINCH) {
       if (screen_ != nullptr) screen_->redraw(session_.symbolizer());
-      return;
-    }
-    if (options_.command.empty() || interrupted_) {
+    } else if (signal.number != SIGCHLD) {
       end_for_user();
-      return;
     }
-    if (signal.from_terminal) {
-      interrupted_ = true;
+  }
+
+  void obey(SignalRelay::Wish wish) {
+    if (wish == SignalRelay::Wish::kEnd) end_for_user();
+    if (wish == SignalRelay::Wish::kTellToWait) {
       log_info("waiting for the command to end; Ctrl-C again ends the trace now");
-    } else {
-      ::kill(session_.pid(), signal.number);
     }
   }
 
@@ -121,19 +120,20 @@ class TraceLoop {
   Session& session_;
   const Options& options_;
   SignalSource& signals_;
+  SignalRelay* relay_;
   LiveScreen* screen_;
   UniqueFd interval_;
   UniqueFd end_;
   bool keys_open_ = true;
-  bool interrupted_ = false;
   bool ended_by_user_ = false;
   bool done_ = false;
 };
 
 }  // namespace
 
-Result<bool> run_trace_loop(Session& session, const Options& options, SignalSource& signals, LiveScreen* screen) {
-  return TraceLoop(session, options, signals, screen).run();
+Result<bool> run_trace_loop(Session& session, const Options& options, SignalSource& signals, SignalRelay* relay,
+                            LiveScreen* screen) {
+  return TraceLoop(session, options, signals, relay, screen).run();
 }
 
 }  // namespace hawk

@@ -2,20 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 
 namespace hawk {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-constexpr std::string_view kEllipsis = "\xE2\x80\xA6";     // U+2026
+constexpr std::string_view kEllipsis = "\xE2\x80\xA6";  // U+2026
 
 struct Range {
   char32_t first;
   char32_t last;
 };
 
-// Unicode's general categories Mn and Me, as far as they occur in names; the characters of kReordering come first.
+// Unicode's general categories Mn and Me, as far as they occur in names; those that are never printed come first.
 constexpr std::array<Range, 13> kCombining = {{{0x300, 0x36F},
                                                {0x483, 0x489},
                                                {0x591, 0x5BD},
@@ -45,10 +43,6 @@ constexpr std::array<Range, 15> kWide = {{{0x1100, 0x115F},
                                           {0x1F300, 0x1F64F},
                                           {0x1F680, 0x1F9FF},
                                           {0x20000, 0x3FFFD}}};
-// Marks and overrides of the bidirectional algorithm, line and paragraph separators, the byte order mark.
-constexpr std::array<Range, 5> kReordering = {
-    {{0x061C, 0x061C}, {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069}, {0xFEFF, 0xFEFF}}};
-
 template <std::size_t N>
 bool contains(const std::array<Range, N>& ranges, char32_t character) {
   return std::any_of(ranges.begin(), ranges.end(),
@@ -61,49 +55,20 @@ struct Glyph {
   std::size_t columns = 1;
 };
 
-struct Decoded {
-  char32_t character = 0;
-  std::size_t length = 1;
-  bool valid = false;
-};
-
-/// The character at the front of `text`, which is not empty. Overlong forms, surrogates and cut-off sequences are
-/// invalid and one byte long.
-Decoded decode(std::string_view text) {
-  const auto byte = [&](std::size_t index) { return static_cast<std::uint8_t>(text[index]); };
-  const std::uint8_t lead = byte(0);
-  if (lead < 0x80) return {lead, 1, true};
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return {};
-  char32_t character = lead & (0x7FU >> length);
-  for (std::size_t index = 1; index < length; ++index) {
-    if ((byte(index) & 0xC0) != 0x80) return {};
-    character = character << 6 | (byte(index) & 0x3FU);
-  }
-  const bool overlong = (length == 3 && character < 0x800) || (length == 4 && character < 0x10000);
-  const bool surrogate = character >= 0xD800 && character <= 0xDFFF;
-  if (overlong || surrogate || character > 0x10FFFF) return {};
-  return {character, length, true};
-}
-
-Glyph make_glyph(std::string_view bytes, const Decoded& decoded) {
-  const char32_t character = decoded.character;
-  if (!decoded.valid) return {kReplacement, 1};
-  if (character == '\t') return {" ", 1};
-  if (character < 0x20 || (character >= 0x7F && character < 0xA0)) return {kReplacement, 1};
-  if (character < 0x300) return {bytes, 1};
-  if (contains(kReordering, character)) return {kReplacement, 1};
-  if (contains(kCombining, character)) return {bytes, 0};
-  return {bytes, contains(kWide, character) ? std::size_t{2} : std::size_t{1}};
+Glyph make_glyph(std::string_view bytes, const Character& character) {
+  const std::string_view form = printable_form(character, bytes);
+  if (form != bytes || character.code < 0x300) return {form, 1};
+  if (contains(kCombining, character.code)) return {bytes, 0};
+  return {bytes, contains(kWide, character.code) ? std::size_t{2} : std::size_t{1}};
 }
 
 std::vector<Glyph> make_glyphs(std::string_view text) {
   std::vector<Glyph> glyphs;
   glyphs.reserve(text.size());
   while (!text.empty()) {
-    const Decoded decoded = decode(text);
-    glyphs.push_back(make_glyph(text.substr(0, decoded.length), decoded));
-    text.remove_prefix(decoded.length);
+    const Character character = first_character(text);
+    glyphs.push_back(make_glyph(text.substr(0, character.length), character));
+    text.remove_prefix(character.length);
   }
   return glyphs;
 }
@@ -142,12 +107,6 @@ bool is_plain(std::string_view text) {
 }
 
 }  // namespace
-
-std::string printable(std::string_view text) {
-  if (is_plain(text)) return std::string(text);
-  const std::vector<Glyph> glyphs = make_glyphs(text);
-  return join(glyphs.begin(), glyphs.end());
-}
 
 std::size_t display_width(std::string_view text) { return is_plain(text) ? text.size() : width_of(make_glyphs(text)); }
 

@@ -5,11 +5,9 @@
 #include <string_view>
 #include <vector>
 
-namespace hawk {
+#include "userspace/base/printable.h"
 
-/// `text` as it may be sent to a terminal: bytes that are not UTF-8, control characters (a process may call itself
-/// "\e[2J") and characters that reorder their neighbours become U+FFFD, a tab a space. Idempotent.
-std::string printable(std::string_view text);
+namespace hawk {
 
 /// Columns of a terminal that `text`, made printable, takes: 2 for East Asian wide characters, 0 for combining ones.
 /// An own table, because wcwidth(3) depends on the locale.

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -42,7 +43,15 @@ namespace {
 
 int print_libbpf(libbpf_print_level level, const char* format, va_list arguments) {
   if (level == LIBBPF_DEBUG || verbosity() != Verbosity::kVerbose) return 0;
-  return std::vfprintf(stderr, format, arguments);
+  std::array<char, 8192> text;  // a longer one, the verifier's log, is cut
+  const int length = std::vsnprintf(text.data(), text.size(), format, arguments);
+  std::string_view lines(text.data(), std::min<std::size_t>(std::max(length, 0), text.size() - 1));
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    if (end != 0) log_verbose(lines.substr(0, end));
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+  return length;
 }
 
 std::string path_of(int fd) { return fmt::format("/proc/self/fd/{}", fd); }

@@ -134,6 +134,11 @@ TEST(ParseOpenFd, TakesWhatIsOpenAndNothingElse) {
                                                            "' is not an open descriptor / open it in the shell: "
                                                            "hawktrace ... " +
                                                            text + ">FILE");
+  for (const char* standard : {"0", "1", "2"}) {
+    EXPECT_EQ(message_of(parse_open_fd({"--fd", standard})), std::string("--fd: '") + standard +
+                                                                 "' is a standard stream / use another descriptor: "
+                                                                 "hawktrace ... 3 3>FILE");
+  }
   EXPECT_EQ(message_of(parse_open_fd({"--fd", "x"})),
             "--fd: 'x' is not a whole number / give a number from 0 to 2147483647");
 }

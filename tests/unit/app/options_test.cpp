@@ -87,6 +87,8 @@ TEST(Options, EverythingAfterTheSeparatorIsTheCommand) {
 }
 
 TEST(Options, EveryValueArrives) {
+  const int ready = ::dup(STDERR_FILENO);
+  const std::string ready_text = std::to_string(ready);
   const Options options = options_of({"-p",
                                       "1",
                                       "--duration",
@@ -122,7 +124,7 @@ TEST(Options, EveryValueArrives) {
                                       "--min-block",
                                       "64k",
                                       "--ready-fd",
-                                      "2",
+                                      ready_text,
                                       "--full-stacks",
                                       "--bytes",
                                       "--require-exact",
@@ -144,7 +146,8 @@ TEST(Options, EveryValueArrives) {
   EXPECT_EQ(options.live_table, LiveTableChoice::kHash);
   EXPECT_EQ(options.max_memory_bytes, 2147483648U);
   EXPECT_EQ(options.min_block_bytes, 65536U);
-  EXPECT_EQ(options.ready_fd, 2);
+  EXPECT_EQ(options.ready_fd, ready);
+  ::close(ready);
   EXPECT_TRUE(options.full_stacks && options.raw_bytes && options.require_exact && options.verify);
   EXPECT_EQ(options.verbosity, Verbosity::kVerbose);
 }

@@ -1,0 +1,75 @@
+#include "userspace/base/printable.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace hawk {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+
+// C0 (a tab is a space) and C1, marks and overrides of the bidirectional algorithm, line and paragraph separators, the
+// byte order mark, and Unicode's other invisible commands: deprecated format characters, annotations, tags.
+constexpr std::array<Range, 10> kCommands = {{{0x00, 0x1F},
+                                              {0x7F, 0x9F},
+                                              {0x061C, 0x061C},
+                                              {0x200E, 0x200F},
+                                              {0x2028, 0x202E},
+                                              {0x2066, 0x2069},
+                                              {0x206A, 0x206F},
+                                              {0xFEFF, 0xFEFF},
+                                              {0xFFF9, 0xFFFB},
+                                              {0xE0000, 0xE007F}}};
+
+bool is_command(char32_t code) {
+  return std::any_of(kCommands.begin(), kCommands.end(),
+                     [&](const Range& range) { return code >= range.first && code <= range.last; });
+}
+
+bool is_plain(char c) { return c >= ' ' && c <= '~'; }
+
+}  // namespace
+
+Character first_character(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t index) { return static_cast<std::uint8_t>(text[index]); };
+  const std::uint8_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1, true};
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return {};
+  char32_t code = lead & (0x7FU >> length);
+  for (std::size_t index = 1; index < length; ++index) {
+    if ((byte(index) & 0xC0) != 0x80) return {};
+    code = code << 6 | (byte(index) & 0x3FU);
+  }
+  const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  if (overlong || surrogate || code > 0x10FFFF) return {};
+  return {code, length, true};
+}
+
+std::string_view printable_form(const Character& character, std::string_view bytes) noexcept {
+  if (!character.valid) return kReplacement;
+  if (character.code == '\t') return " ";
+  return is_command(character.code) ? kReplacement : bytes;
+}
+
+std::string printable(std::string_view text) {
+  // Nearly every name is plain, and needs no decoding.
+  if (std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const Character character = first_character(text);
+    shown += printable_form(character, text.substr(0, character.length));
+    text.remove_prefix(character.length);
+  }
+  return shown;
+}
+
+}  // namespace hawk
