@@ -60,7 +60,7 @@ bool has_checksum(int fd, std::uint32_t expected) {
   unsigned long checksum = ::crc32(0, nullptr, 0);
   off_t offset = 0;
   while (true) {
-    const ssize_t count = ::pread(fd, buffer.data(), buffer.size(), offset);
+    const ssize_t count = TEMP_FAILURE_RETRY(::pread(fd, buffer.data(), buffer.size(), offset));
     if (count < 0) return false;
     if (count == 0) return checksum == expected;
     checksum = ::crc32(checksum, buffer.data(), static_cast<unsigned>(count));

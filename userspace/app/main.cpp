@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <iterator>
@@ -22,6 +23,7 @@
 #include "userspace/app/signal_relay.h"
 #include "userspace/app/signals.h"
 #include "userspace/app/standard_streams.h"
+#include "userspace/app/terminal.h"
 #include "userspace/app/trace_loop.h"
 #include "userspace/base/log.h"
 #include "userspace/base/write_all.h"
@@ -139,16 +141,41 @@ Result<int> run_program(int argc, char** argv) {
   return run(options);
 }
 
+constexpr const char* kOutOfMemory = "out of memory";
+constexpr const char* kOutOfMemoryHint = "free some memory, or raise the limit of this shell or cgroup";
+
+/// Before main, in a thread and in a destructor nobody can catch it. The kernel removes the probes with the process.
+[[noreturn]] void end_without_memory() {
+  restore_terminal();
+  log_error(kOutOfMemory, kOutOfMemoryHint);
+  ::_exit(static_cast<int>(ExitCode::kPrivilege));
+}
+
+[[noreturn]] void on_terminate() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    end_without_memory();
+  } catch (...) {  // the abort tells where
+  }
+  std::abort();
+}
+
+/// What other initialisers of static objects find.
+[[gnu::constructor(101)]] void end_initialisation_without_memory() { std::set_new_handler(end_without_memory); }
+
 /// What is thrown has taken probes, command and temporary file down on its way here.
 int main_program(int argc, char** argv) {
   secure_standard_streams();
+  std::set_new_handler(nullptr);
+  std::set_terminate(on_terminate);
   try {
     const Result<int> status = run_program(argc, argv);
     if (status) return *status;
     log_error(status.error());
     return static_cast<int>(status.error().exit_code);
   } catch (const std::bad_alloc&) {
-    log_error("out of memory", "free some memory, or raise the limit of this shell or cgroup");
+    log_error(kOutOfMemory, kOutOfMemoryHint);
     return static_cast<int>(ExitCode::kPrivilege);
   } catch (const std::exception& thrown) {
     log_error(thrown.what(), "this is a bug of hawktrace: please report it");

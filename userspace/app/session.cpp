@@ -13,6 +13,7 @@
 
 #include "userspace/app/environment.h"
 #include "userspace/base/log.h"
+#include "userspace/base/threads.h"
 #include "userspace/target/process.h"
 #include "userspace/tracer/features.h"
 
@@ -216,10 +217,10 @@ Result<void> Session::end(bool verify) {
   duration_ = stopped - start_;
   // Side by side with detaching: both wait for the kernel's grace periods.
   Result<std::optional<ProbeCosts>> costs;
-  std::thread measuring([&] { costs = costs_here(way_); });
+  std::jthread measuring = try_thread([&] { costs = costs_here(way_); });
   tracer_.stop();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - stopped;
-  measuring.join();
+  if (measuring.joinable()) measuring.join();
   log_verbose(fmt::format("detached in {:.0f} ms", took.count()));
   if (!costs) log_verbose(costs.error().what);
   if (costs && *costs) probing_.set_costs(**costs);

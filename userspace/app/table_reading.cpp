@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <utility>
 
 #include "userspace/base/regular_file.h"
+#include "userspace/base/threads.h"
 #include "userspace/target/context_start.h"
 #include "userspace/unwinding/outermost.h"
 
@@ -78,7 +80,12 @@ TableReading::TableReading(std::vector<Source> sources, std::size_t thread_count
     entries_.emplace_back();
     entries_.back().source = std::move(source);
   }
-  for (std::size_t i = 0; i < thread_count; ++i) threads_.emplace_back([this, i] { work(i); });
+  threads_.reserve(thread_count);
+  for (std::size_t i = 0; i < thread_count; ++i) {
+    std::jthread thread = try_thread([this, i] { work(i); });
+    if (thread.joinable()) threads_.push_back(std::move(thread));
+  }
+  if (threads_.empty()) work(0);
 }
 
 TableReading::~TableReading() {
@@ -86,7 +93,7 @@ TableReading::~TableReading() {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
   }
-  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 std::optional<TimedTable> TableReading::read(const std::string& path, RuleSet& rules, FileState& file) {
@@ -100,20 +107,40 @@ std::optional<TimedTable> TableReading::read(const std::string& path, RuleSet& r
 }
 
 void TableReading::work(std::size_t thread) {
-  RuleSet rules;
+  try {
+    RuleSet rules;
+    read_entries(thread, rules);
+  } catch (const std::bad_alloc&) {
+    const std::lock_guard lock(mutex_);
+    while (next_ < entries_.size()) entries_[next_++].is_read = true;  // without a table
+    read_one_.notify_all();
+  }
+}
+
+void TableReading::read_entries(std::size_t thread, RuleSet& rules) {
   std::unique_lock lock(mutex_);
   while (!stopped_ && next_ < entries_.size()) {
     Entry& entry = entries_[next_++];
     lock.unlock();
     FileState file;
-    std::optional<TimedTable> table = read(entry.source.path, rules, file);
+    // Who finds no memory for a table has none: take() waits for every entry.
+    std::optional<TimedTable> table;
+    try {
+      table = read(entry.source.path, rules, file);
+    } catch (const std::bad_alloc&) {
+      table.reset();
+    }
     lock.lock();
+    try {
+      const auto known = static_cast<std::ptrdiff_t>(rules_[thread].size());
+      rules_[thread].insert(rules_[thread].end(), rules.rules().begin() + known, rules.rules().end());
+    } catch (const std::bad_alloc&) {
+      table.reset();
+    }
     entry.file = file;
     entry.table = std::move(table);
     entry.thread = thread;
     entry.is_read = true;
-    const auto known = static_cast<std::ptrdiff_t>(rules_[thread].size());
-    rules_[thread].insert(rules_[thread].end(), rules.rules().begin() + known, rules.rules().end());
     read_one_.notify_all();
   }
 }

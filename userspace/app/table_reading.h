@@ -66,6 +66,7 @@ class TableReading {
   };
 
   void work(std::size_t thread);
+  void read_entries(std::size_t thread, RuleSet& rules);
   static std::optional<TimedTable> read(const std::string& path, RuleSet& rules, FileState& file);
   const std::vector<std::uint32_t>& numbers_of(std::size_t thread, RuleSet& rules);
 
@@ -77,7 +78,7 @@ class TableReading {
   std::vector<std::vector<hawk_rule>> rules_;        ///< by thread and number
   std::vector<std::vector<std::uint32_t>> numbers_;  ///< that take()'s rules have for them
   bool stopped_ = false;
-  std::vector<std::thread> threads_;
+  std::vector<std::jthread> threads_;
 };
 
 }  // namespace hawk

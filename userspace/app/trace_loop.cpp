@@ -87,7 +87,7 @@ class TraceLoop {
   }
 
   void take_signals() {
-    while (const std::optional<ReceivedSignal> signal = signals_.next()) take_signal(*signal);
+    for (std::optional<ReceivedSignal> signal; !done_ && (signal = signals_.next());) take_signal(*signal);
   }
 
   void take_signal(const ReceivedSignal& signal) {

@@ -117,7 +117,7 @@ Result<void> require_64_bit(int pid, const std::string& link, const std::string&
   const UniqueFd fd = open_regular_file(link);
   if (!fd) return fail_to_look(pid, link, errno);
   std::array<unsigned char, EI_NIDENT> ident = {};
-  if (::pread(fd.get(), ident.data(), ident.size(), 0) < 0) return fail_to_look(pid, link, errno);
+  if (TEMP_FAILURE_RETRY(::pread(fd.get(), ident.data(), ident.size(), 0)) < 0) return fail_to_look(pid, link, errno);
   if (std::memcmp(ident.data(), ELFMAG, SELFMAG) == 0 && ident[EI_CLASS] == ELFCLASS32) {
     return fail(ExitCode::kPrivilege, fmt::format("inspect process {}: {} is a 32-bit program", pid, exe),
                 "hawktrace traces 64-bit x86-64 programs only");

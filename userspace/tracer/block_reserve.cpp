@@ -13,6 +13,9 @@
 #include <cstring>
 #include <utility>
 
+#include "userspace/base/out_of_memory.h"
+#include "userspace/base/threads.h"
+
 namespace hawk {
 namespace {
 
@@ -59,7 +62,12 @@ Result<void> BlockReserve::open() {
 }
 
 void BlockReserve::start() {
-  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+  if (thread_.joinable() || opened_.try_wait()) return;
+  thread_ = try_thread([this] { work(); });
+  // Without it there is what is made, and no more.
+  if (thread_.joinable()) return;
+  open_for_programs();
+  refused_ = true;
 }
 
 void BlockReserve::wait_until_open() {
@@ -122,14 +130,18 @@ bool BlockReserve::wait(int timeout_ms) const {
   return fds[0].revents == 0;
 }
 
+void BlockReserve::open_for_programs() {
+  if (!or_out_of_memory([this] { return hand_over(std::move(first_)); })) refused_ = true;
+  opened_.count_down();
+}
+
 void BlockReserve::work() {
   hurry(true);
-  if (!hand_over(std::move(first_))) refused_ = true;
-  opened_.count_down();
+  open_for_programs();
   int timeout_ms = kForever;
   while (wait(timeout_ms)) {
     ring_buffer__consume(wakeups_.get());
-    const Result<void> grown = grow();
+    const Result<void> grown = or_out_of_memory([this] { return grow(); });
     timeout_ms = grown ? kForever : kRetryMs;
     if (!grown) refused_ = true;
   }

@@ -56,6 +56,7 @@ class BlockReserve {
   Result<UniqueFd> make_map() const;
   Result<void> hand_over(UniqueFd map);
   bool wait(int timeout_ms) const;
+  void open_for_programs();
   void work();
 
   Kernel kernel_;
@@ -67,7 +68,7 @@ class BlockReserve {
   WakeupRing wakeups_;
   UniqueFd first_;  ///< made, and not yet handed over
   UniqueFd stop_;   ///< readable: the thread shall end
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace hawk

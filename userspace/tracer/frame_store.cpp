@@ -14,6 +14,9 @@
 #include <cstring>
 #include <utility>
 
+#include "userspace/base/out_of_memory.h"
+#include "userspace/base/threads.h"
+
 namespace hawk {
 namespace {
 
@@ -44,7 +47,12 @@ FrameStore::~FrameStore() {
 }
 
 void FrameStore::start() {
-  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+  if (thread_.joinable() || opened_.try_wait()) return;
+  thread_ = try_thread([this] { work(); });
+  // Without it there is what is made, and no more.
+  if (thread_.joinable()) return;
+  open_for_programs();
+  refused_ = true;
 }
 
 void FrameStore::end() {
@@ -142,16 +150,20 @@ bool FrameStore::wait(int timeout_ms) const {
   return fds[0].revents == 0;
 }
 
+void FrameStore::open_for_programs() {
+  if (!or_out_of_memory([this] { return hand_over(); })) refused_ = true;
+  opened_.count_down();
+}
+
 void FrameStore::work() {
   hurry(true);
-  if (!hand_over()) refused_ = true;
-  opened_.count_down();
+  open_for_programs();
   int timeout_ms = kForever;
   while (wait(timeout_ms)) {
     ring_buffer__consume(wakeups_.get());
     // Before looking: whoever runs short from now on asks again.
     __atomic_store_n(&kernel_.state->frames_asked, 0, __ATOMIC_SEQ_CST);
-    const Result<void> grown = grow();
+    const Result<void> grown = or_out_of_memory([this] { return grow(); });
     timeout_ms = grown ? kForever : kRetryMs;
     if (!grown) refused_ = true;
     // Who could get nothing shall not ask.

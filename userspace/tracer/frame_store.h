@@ -65,6 +65,7 @@ class FrameStore {
   std::uint64_t room() const;
   std::uint64_t wanted() const;
   bool wait(int timeout_ms) const;
+  void open_for_programs();
   void work();
 
   Kernel kernel_;
@@ -77,7 +78,7 @@ class FrameStore {
   std::atomic<bool> refused_ = false;
   WakeupRing wakeups_;
   UniqueFd stop_;  ///< readable: the thread shall end
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace hawk

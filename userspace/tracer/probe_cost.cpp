@@ -18,11 +18,11 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "userspace/base/process_file.h"
+#include "userspace/base/threads.h"
 #include "userspace/base/unique_fd.h"
 #include "userspace/target/mappings.h"
 #include "userspace/tracer/links.h"
@@ -105,9 +105,7 @@ class Links {
   Links(const Links&) = delete;
   Links& operator=(const Links&) = delete;
   ~Links() {
-    std::vector<std::thread> threads;
-    for (UniqueFd& link : links_) threads.emplace_back([&link] { link.reset(); });
-    for (std::thread& thread : threads) thread.join();
+    for_each_at_once(links_, [](UniqueFd& link) { link.reset(); });
   }
 
   void add(UniqueFd link) { links_.push_back(std::move(link)); }

@@ -104,8 +104,11 @@ Result<Skeleton> load_programs(const TracerOptions& options, LiveTable table, co
   if (!skeleton) return fail(ExitCode::kPrivilege, fmt::format("open the BPF programs: {}", std::strerror(errno)));
   configure(*skeleton, options, make_config(options, table, plan), plan);
   configure_live_table(*skeleton, table, plan);
-  if (hawktrace::load(skeleton.get()) == 0) return skeleton;
-  const int reason = errno;
+  const bool is_loaded = hawktrace::load(skeleton.get()) == 0;
+  // libbpf leaves the programs' variables out where it takes a want of memory for a want of the kernel's.
+  if (is_loaded && skeleton->data != nullptr && skeleton->rodata != nullptr && skeleton->bss != nullptr)
+    return skeleton;
+  const int reason = is_loaded ? ENOMEM : errno;
   const char* hint = "the kernel's reason is printed with --verbose";
   if (reason == ENOMEM || reason == E2BIG) {
     hint = "the tables do not fit into memory: lower --max-blocks or --max-stacks";
