@@ -136,7 +136,7 @@ int arena_free_pages(struct hawk_page_range *range)
 SEC("syscall")
 int arena_shrink(void *nothing)
 {
-	return hawk_resize(state.exec_epoch, 0);
+	return hawk_resize(0);
 }
 
 // On code that the dynamic linker runs once when it loads a file with frameless functions: tells where the file lies.
@@ -207,6 +207,7 @@ int BPF_PROG(process_exec)
 	state.code_ranges = ((state.code_ranges >> HAWK_RANGES_VERSION_SHIFT) + 1) << HAWK_RANGES_VERSION_SHIFT;
 	hawk_begin_generation(&state.used_ranges, hawk_used_turn(&state.used_ranges));
 	__sync_fetch_and_add(&state.exec_epoch, 1);
+	sweep_arena();
 	tell_replaced_program();
 	return 0;
 }

@@ -179,7 +179,7 @@ struct hawk_stack_record {
 struct hawk_block {
 	__u64 size_bytes;         /* as requested */
 	__u32 stack;
-	__u32 pad_0;
+	__u32 exec_epoch;         /* of the program whose block it is: of this the key has the lower bits only */
 };
 
 #endif

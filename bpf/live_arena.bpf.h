@@ -74,7 +74,12 @@ static __always_inline void hawk_publish(__u64 __arena *word, __u64 value)
 	*(volatile __u64 __arena *)word = value;
 }
 
-static __always_inline void hawk_spill(__u64 address, const struct hawk_slot *slot);
+static __always_inline __u32 hawk_current_epoch(void)
+{
+	return *(volatile __u32 *)&state.exec_epoch;
+}
+
+static __always_inline void hawk_spill(__u64 address, const struct hawk_slot *slot, __u32 epoch);
 
 #include "bpf/live_arena.h"
 

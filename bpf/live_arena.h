@@ -10,7 +10,7 @@
  *
  * What each of the two worlds provides (live_arena.bpf.h, tests/unit/bpf/host_arena.h): __arena, hawk_arena_page(number),
  * hawk_header(), hawk_has_arena(), hawk_cpu(), hawk_preempt_disable/enable(), hawk_relax() while a lock is waited for, hawk_unlock(lock),
- * hawk_publish(word, value), hawk_spill(address, slot) for a block that a step of growth finds no room for, and
+ * hawk_publish(word, value), hawk_current_epoch(), hawk_spill(address, slot, epoch) for a block that a step of growth finds no room for, and
  * HAWK_REPEAT(count, callback, context), which calls callback(number, context) for number = 0 to count - 1 until one
  * returns nonzero. */
 #ifndef HAWKTRACE_LIVE_ARENA_H
@@ -19,5 +19,6 @@
 #include "bpf/live_buckets.h"
 #include "bpf/live_requests.h"
 #include "bpf/live_resize.h"
+#include "bpf/live_sweep.h"
 
 #endif

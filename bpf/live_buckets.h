@@ -25,8 +25,8 @@ enum hawk_insertion {
 /* What became of a take. */
 enum hawk_taking {
 	HAWK_NOT_THERE,
-	HAWK_TAKEN,
-	HAWK_TAKE_TIMEOUT,         /* nobody knows whether it is there */
+	HAWK_TAKEN = HAWK_REPLACED, /* as after an insertion: what was there is handed out */
+	HAWK_TAKE_TIMEOUT,          /* it is not known whether it is there */
 };
 
 #define HAWK_INLINE static inline __attribute__((always_inline))
@@ -112,11 +112,14 @@ HAWK_INLINE __u32 hawk_free_slots(hawk_bucket_ref bucket)
 	return slots;
 }
 
-/* Forgets the blocks of a program that the process has replaced since. */
+/* Forgets the blocks of a program that the process has replaced since. They are never of a newer program: then whoever asks
+ * has been late. */
 static __attribute__((noinline)) int hawk_forget_blocks(hawk_bucket_ref bucket, __u32 epoch)
 {
 	__u32 taken = ~hawk_free_slots(bucket);
 
+	if ((__s16)(bucket->epoch - epoch) > 0)
+		return 0;
 	for (int i = 0; i < HAWK_BUCKET_SLOTS; i++) {
 		hawk_own_population()->blocks -= taken >> i & 1;
 		bucket->low[i] = 0;

@@ -233,12 +233,14 @@ HAWK_INLINE struct hawk_request hawk_take_of(__u64 address, __u32 epoch)
 	return request;
 }
 
-HAWK_INLINE struct hawk_block hawk_slot_block(const struct hawk_slot *slot)
+/* A block of the program with number `epoch`. */
+HAWK_INLINE struct hawk_block hawk_slot_block(const struct hawk_slot *slot, __u32 epoch)
 {
 	struct hawk_block block = {};
 
 	block.size_bytes = slot->size_bytes;
 	block.stack = slot->high_and_stack & HAWK_SLOT_STACK_MASK;
+	block.exec_epoch = epoch;
 	return block;
 }
 

@@ -11,7 +11,7 @@ struct hawk_step {
 	__u32 set;
 	__u32 pages_before;
 	__u32 pages_after;
-	__u32 epoch;
+	__u32 epoch;               /* known once all buckets are locked */
 };
 
 HAWK_INLINE hawk_page_ref hawk_set_page(const struct hawk_step *step, __u32 place)
@@ -84,7 +84,8 @@ static long hawk_move_one(__u32 number, void *context)
 				hawk_place_in_set(request.hash, moves->step->sets_log2, moves->step->pages_after));
 	if (!hawk_put_in_choices(&to, &to.page->buckets[hawk_home_bucket(request.hash)])) {
 		hawk_own_population()->blocks--;
-		hawk_spill(hawk_slot_address(request.slot.low, request.slot.high_and_stack), &request.slot);
+		hawk_spill(hawk_slot_address(request.slot.low, request.slot.high_and_stack), &request.slot,
+			   moves->step->epoch);
 	}
 	return 0;
 }
@@ -124,13 +125,12 @@ static long hawk_start_bucket(__u32 number, void *context)
 	return 0;
 }
 
-HAWK_INLINE struct hawk_step hawk_step_of(struct hawk_geometry g, __u32 epoch)
+HAWK_INLINE struct hawk_step hawk_step_of(struct hawk_geometry g)
 {
 	struct hawk_step step = {};
 
 	step.sets_log2 = g.sets_log2;
 	step.set = g.next;
-	step.epoch = epoch;
 	return step;
 }
 
@@ -146,6 +146,8 @@ HAWK_INLINE int hawk_make_step(struct hawk_step *step, struct hawk_geometry geom
 	HAWK_REPEAT(HAWK_LOCK_ATTEMPTS, hawk_lock_in_set, step);
 	all_locked = header->buckets_locked == buckets;
 	if (all_locked) {
+		/* Not before: whoever locked one of them in a newer program has raised it, and the blocks are that one's. */
+		step->epoch = hawk_current_epoch();
 		/* New pages are zero: in epoch 0 no bucket can be of another one. */
 		if (step->epoch && step->pages_after > step->pages_before)
 			HAWK_REPEAT(HAWK_PAGE_BUCKETS, hawk_start_bucket, step);
@@ -171,12 +173,12 @@ HAWK_INLINE int hawk_fuller_than(__s64 blocks, __u32 pages, __u32 percent)
 	return blocks * 100 > (__s64)pages * HAWK_PAGE_SLOTS * percent;
 }
 
-HAWK_INLINE int hawk_grow(__s64 blocks, __u32 epoch)
+HAWK_INLINE int hawk_grow(__s64 blocks)
 {
 	struct hawk_arena_header __arena *header = hawk_header();
 	struct hawk_geometry g = hawk_geometry_unpack(hawk_load(&header->geometry));
 	__u32 pages = hawk_geometry_pages(g);
-	struct hawk_step step = hawk_step_of(g, epoch);
+	struct hawk_step step = hawk_step_of(g);
 
 	if (!hawk_fuller_than(blocks, pages, HAWK_FULL_PERCENT))
 		return 0;
@@ -189,12 +191,12 @@ HAWK_INLINE int hawk_grow(__s64 blocks, __u32 epoch)
 	return hawk_make_step(&step, hawk_geometry_grown(g));
 }
 
-HAWK_INLINE int hawk_shrink(__s64 blocks, __u32 epoch)
+HAWK_INLINE int hawk_shrink(__s64 blocks)
 {
 	struct hawk_geometry g = hawk_geometry_unpack(hawk_load(&hawk_header()->geometry));
 	__u32 pages = hawk_geometry_pages(g);
 	struct hawk_geometry less = hawk_geometry_shrunk(g);
-	struct hawk_step step = hawk_step_of(less, epoch);
+	struct hawk_step step = hawk_step_of(less);
 
 	if (pages <= hawk_geometry_pages(hawk_geometry_start()) || hawk_fuller_than(blocks, pages, HAWK_SPARSE_PERCENT))
 		return 0;
@@ -204,7 +206,7 @@ HAWK_INLINE int hawk_shrink(__s64 blocks, __u32 epoch)
 }
 
 /* Makes a step of growth or of shrinking if one is due. Returns whether it did. */
-HAWK_INLINE int hawk_resize(__u32 epoch, int grow)
+HAWK_INLINE int hawk_resize(int grow)
 {
 	struct hawk_arena_header __arena *header = hawk_header();
 	__s64 blocks = 0;
@@ -213,7 +215,7 @@ HAWK_INLINE int hawk_resize(__u32 epoch, int grow)
 	if (!hawk_try_lock(&header->growing))
 		return 0;
 	HAWK_REPEAT(header->cpus, hawk_add_population, &blocks);
-	stepped = grow ? hawk_grow(blocks, epoch) : hawk_shrink(blocks, epoch);
+	stepped = grow ? hawk_grow(blocks) : hawk_shrink(blocks);
 	hawk_unlock(&header->growing);
 	return stepped;
 }

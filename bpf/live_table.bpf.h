@@ -14,9 +14,11 @@
 
 #define HAWK_DELETE_ATTEMPTS 8
 
-static __always_inline __u64 live_key(__u64 address)
+#define HAWK_KEY_ADDRESS ((1ull << HAWK_EPOCH_SHIFT) - 1)
+
+static __always_inline __u64 live_key(__u64 address, __u32 epoch)
 {
-	return (__u64)state.exec_epoch << HAWK_EPOCH_SHIFT | address;
+	return (__u64)epoch << HAWK_EPOCH_SHIFT | address;
 }
 
 static __always_inline void book_allocated_on(__u32 stack, __u64 size_bytes, __u64 count)
@@ -56,7 +58,25 @@ static __always_inline void book_untraced_free(void)
 
 /* -------------------------------------------------------------------------------------------------- in the hash map */
 
-/* The copy comes first: an element may belong to another key as soon as it is deleted. */
+static __always_inline __u32 *overflow_cell(__u64 live_hash)
+{
+	return &overflow_blocks[hawk_overflow_cell(live_hash)];
+}
+
+static __always_inline void count_overflow(__u64 key, __s32 change)
+{
+	if (hawk_has_arena())
+		__sync_fetch_and_add(overflow_cell(hawk_live_hash(key & HAWK_KEY_ADDRESS)), change);
+}
+
+/* Whether the hash map beside the arena may have a block at the address with this hash. */
+static __always_inline bool may_have_overflowed(__u64 live_hash)
+{
+	return state.overflowed && *(volatile __u32 *)overflow_cell(live_hash);
+}
+
+/* The copy comes first: an element may belong to another key as soon as it is deleted. What a program has left behind that was
+ * replaced 256 programs ago, or a multiple, has the same key: it is dropped, and not found. */
 static __always_inline __u32 take_from(void *map, __u64 key, struct hawk_block *taken)
 {
 	struct hawk_block *found = bpf_map_lookup_elem(map, &key);
@@ -68,8 +88,12 @@ static __always_inline __u32 take_from(void *map, __u64 key, struct hawk_block *
 	for (int attempt = 0; attempt < HAWK_DELETE_ATTEMPTS; attempt++) {
 		long error = bpf_map_delete_elem(map, &key);
 
-		if (!error || error == -HAWK_ENOENT)
-			return error ? HAWK_NOT_THERE : HAWK_TAKEN;
+		if (error == -HAWK_ENOENT)
+			return HAWK_NOT_THERE;
+		if (!error) {
+			count_overflow(key, -1);
+			return taken->exec_epoch == state.exec_epoch ? HAWK_TAKEN : HAWK_NOT_THERE;
+		}
 	}
 	return HAWK_TAKE_TIMEOUT;
 }
@@ -84,7 +108,7 @@ static __always_inline bool has_reserve(void)
 /* The functions of the reserve are not static: the verifier checks them once each, and not wherever they are called. */
 __noinline int reserve_take(__u64 address, struct hawk_block *taken)
 {
-	__u64 key = live_key(address);
+	__u64 key = live_key(address, state.exec_epoch);
 	__u32 used = state.reserves_used;
 
 	if (!has_reserve() || !taken)
@@ -103,7 +127,7 @@ __noinline int reserve_take(__u64 address, struct hawk_block *taken)
 
 static __always_inline __u32 hash_take(__u64 address, struct hawk_block *taken)
 {
-	__u32 taking = take_from(&live_blocks, live_key(address), taken);
+	__u32 taking = take_from(&live_blocks, live_key(address, state.exec_epoch), taken);
 
 	if (taking != HAWK_NOT_THERE)
 		return taking;
@@ -123,12 +147,12 @@ static __always_inline void retire_stale(const struct hawk_block *stale)
 /* Into a map of the reserve that is in use, the newest that has room. What stands for this address anywhere is retired. */
 __noinline int reserve_insert(__u64 address, const struct hawk_block *block)
 {
-	__u64 key = live_key(address);
 	__u32 used = state.reserves_used;
 	struct hawk_block copy;
 
 	if (!has_reserve() || !block)
 		return 0;
+	__u64 key = live_key(address, block->exec_epoch);
 	__u32 taking = hash_take(address, &copy);
 
 	if (taking == HAWK_TAKEN)
@@ -149,11 +173,12 @@ __noinline int reserve_insert(__u64 address, const struct hawk_block *block)
 /* Into the next map of the reserve. Whoever is the first there asks user space for another. */
 __noinline int reserve_open(__u64 address, const struct hawk_block *block)
 {
-	__u64 key = live_key(address), nothing = 0;
+	__u64 nothing = 0;
 	__u32 number = state.reserves_used;
 
 	if (!has_reserve() || !block)
 		return 0;
+	__u64 key = live_key(address, block->exec_epoch);
 	void *map = bpf_map_lookup_elem(&reserve_maps, &number);
 	struct hawk_block copy = *block;
 
@@ -167,10 +192,11 @@ __noinline int reserve_open(__u64 address, const struct hawk_block *block)
 /* A reserve that is in use comes first: its memory is there already, and to be refused some takes microseconds. */
 static __always_inline bool hash_insert(__u64 address, const struct hawk_block *block)
 {
-	__u64 key = live_key(address);
+	__u64 key = live_key(address, block->exec_epoch);
 
 	if (has_reserve() && state.reserves_used && reserve_insert(address, block))
 		return true;
+	count_overflow(key, 1);
 	long error = bpf_map_update_elem(&live_blocks, &key, block, BPF_NOEXIST);
 
 	if (error == -HAWK_EEXIST) {
@@ -185,6 +211,7 @@ static __always_inline bool hash_insert(__u64 address, const struct hawk_block *
 	/* If the next map is not there yet, another thread may have been the first in the one before it a moment ago. */
 	if (has_reserve() && error == -HAWK_ENOMEM && (reserve_open(address, block) || reserve_insert(address, block)))
 		return true;
+	count_overflow(key, -1);
 	count_loss(error == -HAWK_E2BIG ? HAWK_LOSS_LIVE_TABLE_FULL : HAWK_LOSS_LIVE_TABLE_ERROR);
 	return false;
 }
@@ -205,21 +232,39 @@ static __always_inline bool arena_do(struct hawk_request *request, bool fits)
 	return true;
 }
 
+/* The arena had a block at `address`; the hash map has another one only if it could not be asked when that was put there: it
+ * is the newer one. */
+static __noinline void prefer_overflowed(__u64 address, struct hawk_block *taken)
+{
+	struct hawk_block newer;
+	__u32 taking = hash_take(address, &newer);
+
+	if (taking == HAWK_TAKE_TIMEOUT)
+		count_loss(HAWK_LOSS_UNSETTLED_FREE);
+	if (taking != HAWK_TAKEN)
+		return;
+	retire_stale(taken);
+	*taken = newer;
+}
+
 static __always_inline __u32 arena_take(__u64 address, struct hawk_block *taken)
 {
 	struct hawk_request request = hawk_take_of(address, state.exec_epoch);
 
 	if (arena_do(&request, hawk_slot_fits_address(address)) && request.result != HAWK_NOT_THERE) {
-		*taken = hawk_slot_block(&request.found);
+		*taken = hawk_slot_block(&request.found, request.epoch);
+		if (request.result == HAWK_TAKEN && may_have_overflowed(request.hash))
+			prefer_overflowed(address, taken);
 		return request.result;
 	}
-	return state.overflowed ? hash_take(address, taken) : HAWK_NOT_THERE;
+	return may_have_overflowed(request.hash) ? hash_take(address, taken) : HAWK_NOT_THERE;
+}
 }
 
 /* A step of growth found no room for this block in the page where it belongs. */
-static __always_inline void hawk_spill(__u64 address, const struct hawk_slot *slot)
+static __always_inline void hawk_spill(__u64 address, const struct hawk_slot *slot, __u32 epoch)
 {
-	struct hawk_block block = hawk_slot_block(slot);
+	struct hawk_block block = hawk_slot_block(slot, epoch);
 
 	state.overflowed = 1;
 	if (!hash_insert(address, &block))
@@ -243,8 +288,16 @@ __noinline int grow_arena(void)
 {
 	if (!hawk_has_arena())
 		return 0;
-	hawk_resize(state.exec_epoch, 1);
+	hawk_resize(1);
 	ask_for_pages();
+	return 0;
+}
+
+/* Every exec of the target. Not static: checked once by the verifier. */
+__noinline int sweep_arena(void)
+{
+	if (hawk_has_arena())
+		hawk_sweep_some();
 	return 0;
 }
 
@@ -255,22 +308,35 @@ static __noinline bool overflow_insert(__u64 address, const struct hawk_block *b
 	return hash_insert(address, block);
 }
 
+/* A block at `address` is going into the arena, or into the hash map: one that the latter has there already is stale. */
+static __noinline void retire_overflowed(__u64 address)
+{
+	struct hawk_block stale;
+
+	if (hash_take(address, &stale) == HAWK_TAKEN)
+		retire_stale(&stale);
+}
+
 /* *growth_check: whether it is time to see if growth is due. */
 static __always_inline bool arena_insert(__u64 address, const struct hawk_block *block, __u32 *growth_check)
 {
 	struct hawk_request request = hawk_insertion_of(address, block, state.exec_epoch);
+	const bool fits = hawk_slot_fits(address, block);
 
-	if (!arena_do(&request, hawk_slot_fits(address, block)))
-		return overflow_insert(address, block);
+	/* Of a block that the arena cannot hold, the address may still be there. */
+	if (!arena_do(&request, fits) && hawk_slot_fits_address(address)) {
+		request.is_take = 1;
+		hawk_do_slowly(&request);
+	}
 	*growth_check = request.growth_check;
-	if (request.result == HAWK_INSERTED)
-		return true;
-	if (request.result != HAWK_REPLACED)
-		return overflow_insert(address, block);
-	struct hawk_block stale = hawk_slot_block(&request.found);
+	if (may_have_overflowed(request.hash))
+		retire_overflowed(address);
+	if (request.result == HAWK_REPLACED) {
+		struct hawk_block stale = hawk_slot_block(&request.found, request.epoch);
 
-	retire_stale(&stale);
-	return true;
+		retire_stale(&stale);
+	}
+	return (fits && request.result <= HAWK_REPLACED) || overflow_insert(address, block);
 }
 
 /* ------------------------------------------------------------------------------------------------------ in either */

@@ -4,6 +4,7 @@
 #define HAWKTRACE_MAPS_BPF_H
 
 #include "bpf/layout.h"
+#include "bpf/overflow_filter.h"
 #include "bpf/walk_state.h"
 
 const volatile struct hawk_config settings = {};
@@ -12,7 +13,7 @@ const volatile struct hawk_config settings = {};
 struct hawk_state state __attribute__((aligned(64))) = { .next_stack = HAWK_FIRST_STACK };
 
 /* The live table, or with HAWK_LIVE_ARENA what the arena cannot take: epoch << HAWK_EPOCH_SHIFT | address -> block. Written
- * by programs only. Its memory comes with the blocks, but without waiting for any: if it is refused, the block goes to the
+ * by programs; user space removes the blocks of programs that the target has replaced. Its memory comes with the blocks, but without waiting for any: if it is refused, the block goes to the
  * reserve. Full: LIVE_TABLE_FULL, the block is not kept nor counted as allocated. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -236,6 +237,9 @@ struct hawk_range_state code_range_states[2 * HAWK_MAX_CODE_RANGES];
 
 /* See HAWK_CACHE_TAG_BITS. Written by programs; cleared by user space when generations repeat. */
 __u64 unwind_cache[2 * HAWK_CACHE_SETS];
+
+/* See overflow_filter.h. Written by programs; user space lowers it for the blocks that it removes. */
+__u32 overflow_blocks[HAWK_OVERFLOW_CELLS];
 
 static __always_inline void count_loss(enum hawk_loss cause)
 {

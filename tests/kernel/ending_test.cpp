@@ -64,6 +64,20 @@ KERNEL_TEST(target, replaces_its_program_all_the_time) {
   EXPECT_EQ(program.wait(), 0);
 }
 
+/// `interval`: between two readings of the tables.
+void trace_many_programs(Way way, const std::string& interval) {
+  LedgerProgram program({.program = "many_execs"});
+  Trace trace = Trace::attach(program.pid(), way, {"--interval", interval});
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  expect_equal_but_flagged(report, ledger);
+  EXPECT_GT(report.exec_count, 256u) << "more often than a key can tell";
+}
+
+KERNEL_TEST(target, replaces_its_program_again_and_again) { trace_many_programs(way, "100ms"); }
+
+KERNEL_TEST(target, replaces_its_program_while_nobody_looks) { trace_many_programs(way, "1h"); }
+
 KERNEL_TEST(trace, ends_after_its_duration) {
   LedgerProgram program({.program = "ends", .arguments = {"wait"}});
   Trace trace = Trace::attach(program.pid(), way, {"--duration", "2"});

@@ -75,6 +75,7 @@ const LedgerCase kCases[] = {
     {"live_table", "full", "live_table_full", {"--max-blocks", "1000"}, {}, kHashWays},
     {"live_table", "strange_addresses", "strange_addresses"},
     {"live_table", "four_gibibytes", "huge_blocks"},
+    {"live_table", "overwritten_wherever_it_is", "overwritten_blocks"},
     {"live_table", "grows_and_shrinks", "grow_and_shrink", {"--interval", "100ms"}},
     {"threads", "addresses_change_hands", "address_reuse"},
     {"min_block", "smaller_ones_left_alone", "small_blocks", {"--min-block", "4k"}},

@@ -12,9 +12,11 @@
 namespace hawk {
 namespace {
 
-constexpr std::uint64_t kEpochBits = 0xff;
+constexpr std::uint64_t kAddressBits = (std::uint64_t{1} << HAWK_EPOCH_SHIFT) - 1;
 
-std::uint64_t epoch_of(__u64 key) { return key >> HAWK_EPOCH_SHIFT; }
+bool is_older(const hawk_block& block, std::uint32_t epoch) {
+  return static_cast<std::int32_t>(block.exec_epoch - epoch) < 0;
+}
 
 /// Calls `visit` with every entry of a hash map, a batch at a time.
 Result<void> for_each_block(int fd, const std::function<void(__u64, const hawk_block&)>& visit) {
@@ -66,8 +68,8 @@ Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps,
   };
   for_each_slot(blocks.arena, drained.exec_epoch, add);
   for (const int fd : blocks.hash_fds) {
-    HAWK_TRY_VOID(for_each_block(fd, [&](__u64 key, const hawk_block& block) {
-      if (epoch_of(key) == (drained.exec_epoch & kEpochBits)) add(block.stack, block.size_bytes);
+    HAWK_TRY_VOID(for_each_block(fd, [&](__u64, const hawk_block& block) {
+      if (block.exec_epoch == drained.exec_epoch) add(block.stack, block.size_bytes);
     }));
   }
   Pending missing;
@@ -85,15 +87,24 @@ Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps,
   return all_known && missing == pending_on(maps, HAWK_IN_HAND);
 }
 
-Result<void> drop_old_epochs(const std::vector<int>& hash_fds, std::uint32_t current_epoch) {
-  for (const int fd : hash_fds) {
-    std::vector<__u64> old;
-    HAWK_TRY_VOID(for_each_block(fd, [&](__u64 key, const hawk_block&) {
-      if (epoch_of(key) != (current_epoch & kEpochBits)) old.push_back(key);
-    }));
-    for (const __u64 key : old) bpf_map_delete_elem(fd, &key);
+Result<std::uint64_t> drop_old_epochs(int hash_fd, std::uint32_t current_epoch,
+                                      const std::function<void(std::uint64_t)>& dropped) {
+  std::vector<__u64> old;
+  HAWK_TRY_VOID(for_each_block(hash_fd, [&](__u64 key, const hawk_block& block) {
+    if (is_older(block, current_epoch)) old.push_back(key);
+  }));
+  std::uint64_t taken_away = 0;
+  for (const __u64 key : old) {
+    hawk_block block = {};
+    if (bpf_map_lookup_and_delete_elem(hash_fd, &key, &block) != 0) continue;
+    if (is_older(block, current_epoch)) {
+      dropped(key & kAddressBits);
+    } else {  // 256 programs later, between the look and the removal
+      ++taken_away;
+      bpf_map_update_elem(hash_fd, &key, &block, BPF_NOEXIST);
+    }
   }
-  return {};
+  return taken_away;
 }
 
 }  // namespace hawk

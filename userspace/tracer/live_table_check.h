@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -22,8 +23,13 @@ struct LiveBlocks {
 /// `drained` is a drain made after the probes were removed.
 Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps, const Drained& drained);
 
-/// Removes the blocks of programs that the target has replaced, so that they take no room from the current one's.
-/// Safe while tracing: programs use the keys of the current epoch only.
-Result<void> drop_old_epochs(const std::vector<int>& hash_fds, std::uint32_t current_epoch);
+/// Removes from a hash map the blocks of programs that the target had replaced when `current_epoch` was read, so that
+/// they take no room from the current one's. Calls `dropped` with the address of each.
+///
+/// Safe while tracing, and whatever the target does meanwhile: a block is judged by the whole number of its program,
+/// which may be newer than `current_epoch`, and once more when it is removed. Returns how many blocks of a newer
+/// program were out of the table for a moment, in which their free may have been missed.
+Result<std::uint64_t> drop_old_epochs(int hash_fd, std::uint32_t current_epoch,
+                                      const std::function<void(std::uint64_t address)>& dropped);
 
 }  // namespace hawk

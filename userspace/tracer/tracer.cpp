@@ -20,6 +20,7 @@
 
 #include "bpf/arena_layout.h"
 #include "bpf/layout.h"
+#include "bpf/overflow_filter.h"
 #include "hawktrace.skel.h"
 #include "userspace/base/log.h"
 #include "userspace/base/owned.h"
@@ -179,6 +180,23 @@ struct Tracer::Impl {
     std::vector<int> fds = reserve ? reserve->map_fds() : std::vector<int>{};
     fds.push_back(bpf_map__fd(skeleton->maps.live_blocks));
     return fds;
+  }
+
+  void count_loss(hawk_loss cause, std::uint64_t times) const {
+    __atomic_fetch_add(&maps.state->losses[cause], times, __ATOMIC_RELAXED);
+  }
+
+  /// Removes the blocks of programs before `epoch` from the hash maps; those in the arena are forgotten by programs.
+  void drop_old_blocks(std::uint32_t epoch) {
+    const auto forget = [&](std::uint64_t address) {
+      __u32& cell = skeleton->bss->overflow_blocks[hawk_overflow_cell(hawk_live_hash(address))];
+      if (arena) __atomic_fetch_sub(&cell, 1, __ATOMIC_RELAXED);
+    };
+    for (const int fd : block_map_fds()) {
+      const Result<std::uint64_t> taken_away = drop_old_epochs(fd, epoch, forget);
+      if (!taken_away) log_warning(taken_away.error().what);
+      if (taken_away) count_loss(HAWK_LOSS_LIVE_TABLE_ERROR, *taken_away);
+    }
   }
 
   Result<void> open_frames() {
@@ -385,15 +403,14 @@ std::uint64_t Tracer::min_block_bytes() const { return impl_->options.min_block_
 Drained Tracer::drain() {
   Drained drained = impl_->drain.read(impl_->maps);
   if (drained.exec_epoch != impl_->cleaned_epoch) {
-    const Result<void> dropped = drop_old_epochs(impl_->block_map_fds(), drained.exec_epoch);
-    if (!dropped) log_warning(dropped.error().what);
+    impl_->drop_old_blocks(drained.exec_epoch);
     impl_->cleaned_epoch = drained.exec_epoch;
   }
   return drained;
 }
 
 void Tracer::count_loss(hawk_loss cause, std::uint64_t times) {
-  __atomic_fetch_add(&impl_->maps.state->losses[cause], times, __ATOMIC_RELAXED);
+  impl_->count_loss(cause, times);
 }
 
 void Tracer::stop() {

@@ -28,6 +28,7 @@ class LiveArena : public ::testing::Test {
     host_arena::header = header_.get();
     host_arena::pages = static_cast<hawk_live_page*>(memory_);
     host_arena::spilled.clear();
+    host_arena::epoch = 0;
     header_->geometry = hawk_geometry_pack(hawk_geometry_start());
     header_->pages_ready = kPages;
     header_->cpus = 8;
@@ -37,8 +38,8 @@ class LiveArena : public ::testing::Test {
   static hawk_insertion insert(__u64 address, const hawk_block& block, __u32 epoch = 0) {
     hawk_request request = hawk_insertion_of(address, &block, epoch);
     hawk_do(&request);
-    if (request.growth_check != 0) hawk_resize(epoch, 1);
-    if (request.result == HAWK_NO_ROOM) hawk_spill(address, &request.slot);
+    if (request.growth_check != 0) hawk_resize(1);
+    if (request.result == HAWK_NO_ROOM) hawk_spill(address, &request.slot, epoch);
     return request.result == HAWK_NO_ROOM ? HAWK_INSERTED : static_cast<hawk_insertion>(request.result);
   }
 
@@ -46,11 +47,11 @@ class LiveArena : public ::testing::Test {
   static hawk_block take(__u64 address, __u32 epoch = 0) {
     hawk_request request = hawk_take_of(address, epoch);
     hawk_do(&request);
-    if (request.result == HAWK_TAKEN) return hawk_slot_block(&request.found);
+    if (request.result == HAWK_TAKEN) return hawk_slot_block(&request.found, epoch);
     const std::lock_guard guard(host_arena::spilled_mutex);
     const auto found = host_arena::spilled.find(address);
-    if (found == host_arena::spilled.end()) return {.size_bytes = ~0ULL, .stack = 0, .pad_0 = 0};
-    const hawk_block block = hawk_slot_block(&found->second);
+    if (found == host_arena::spilled.end()) return {.size_bytes = ~0ULL, .stack = 0, .exec_epoch = 0};
+    const hawk_block block = hawk_slot_block(&found->second, epoch);
     host_arena::spilled.erase(found);
     return block;
   }
@@ -70,12 +71,12 @@ class LiveArena : public ::testing::Test {
 };
 
 hawk_block block_of(__u64 address) {
-  return {.size_bytes = address >> 4 & 0xffffff, .stack = static_cast<__u32>(address >> 7 & 0xffff), .pad_0 = 0};
+  return {.size_bytes = address >> 4 & 0xffffff, .stack = static_cast<__u32>(address >> 7 & 0xffff), .exec_epoch = 0};
 }
 
 TEST_F(LiveArena, GivesBackWhatWasPutIn) {
   const __u64 address = 0x7f1234567890;
-  const hawk_block block = {.size_bytes = 0xfffffff0, .stack = HAWK_SLOT_STACK_MASK, .pad_0 = 0};
+  const hawk_block block = {.size_bytes = 0xfffffff0, .stack = HAWK_SLOT_STACK_MASK, .exec_epoch = 0};
   EXPECT_EQ(insert(address, block), HAWK_INSERTED);
   const hawk_block taken = take(address);
   EXPECT_EQ(taken.size_bytes, block.size_bytes);
@@ -101,8 +102,8 @@ TEST_F(LiveArena, TellsThatALockWasNotToBeHad) {
 
 TEST_F(LiveArena, ReplacesAnAddressThatIsThere) {
   const __u64 address = 0x55aa00001238;
-  ASSERT_EQ(insert(address, {.size_bytes = 1, .stack = 4, .pad_0 = 0}), HAWK_INSERTED);
-  EXPECT_EQ(insert(address, {.size_bytes = 2, .stack = 5, .pad_0 = 0}), HAWK_REPLACED);
+  ASSERT_EQ(insert(address, {.size_bytes = 1, .stack = 4, .exec_epoch = 0}), HAWK_INSERTED);
+  EXPECT_EQ(insert(address, {.size_bytes = 2, .stack = 5, .exec_epoch = 0}), HAWK_REPLACED);
   EXPECT_EQ(population(), 1);
   EXPECT_EQ(take(address).size_bytes, 2U);
 }
@@ -110,9 +111,34 @@ TEST_F(LiveArena, ReplacesAnAddressThatIsThere) {
 TEST_F(LiveArena, ForgetsTheBlocksOfAnotherEpoch) {
   for (__u64 i = 1; i <= 20000; ++i) ASSERT_EQ(insert(0x7f0000000000 + i * 48, block_of(i)), HAWK_INSERTED);
   host_arena::spilled.clear();
+  host_arena::epoch = 1;
   for (__u64 i = 1; i <= 20000; ++i) EXPECT_EQ(take(0x7f0000000000 + i * 48, 1).size_bytes, ~0ULL);
   for (__u64 i = 1; i <= 20000; ++i) ASSERT_EQ(insert(0x7f0000000000 + i * 48, block_of(i), 1), HAWK_INSERTED);
   EXPECT_EQ(static_cast<__u64>(population()) + host_arena::spilled.size(), 20000U);
+}
+
+// Whoever shrinks the table may have begun before the target replaced its program, and go on long after.
+TEST_F(LiveArena, BlocksOfANewerProgramAreNeverTakenForOlderOnes) {
+  const __u64 address = 0x7f1234567890;
+  ASSERT_EQ(insert(address, block_of(address), 7), HAWK_INSERTED);
+  EXPECT_EQ(take(address + 8, 6).size_bytes, ~0ULL) << "a request of the program before";
+  EXPECT_EQ(take(address, 7).size_bytes, block_of(address).size_bytes);
+}
+
+// A program that runs others without end: the number of a bucket's program comes again after 65,536 of them.
+TEST_F(LiveArena, NoBucketRemembersUntilItsEpochComesAgain) {
+  constexpr __u64 kBlocks = 2'000'000;  // some pages of them are swept with each program
+  for (__u64 i = 1; i <= kBlocks; ++i) ASSERT_EQ(insert(0x7f0000000000 + i * 48, block_of(i)), HAWK_INSERTED);
+  ASSERT_GT(pages_used(), HAWK_SWEEP_PROGRAMS);
+  host_arena::spilled.clear();
+  for (__u32 program = 1; program <= 65536; ++program) {
+    host_arena::epoch = program;
+    hawk_sweep_some();
+  }
+  EXPECT_EQ(population(), 0);
+  for (__u64 i = 1; i <= kBlocks; i += 97) {
+    ASSERT_EQ(take(0x7f0000000000 + i * 48, 65536).size_bytes, ~0ULL) << "of another program with the same 16 bits";
+  }
 }
 
 TEST_F(LiveArena, GrowsAndShrinksWithItsBlocks) {
@@ -124,9 +150,9 @@ TEST_F(LiveArena, GrowsAndShrinksWithItsBlocks) {
   EXPECT_LT(host_arena::spilled.size(), count / 300);
   for (__u64 i = 1; i <= count; ++i) {
     ASSERT_EQ(take(0x7f0000000000 + i * 80).size_bytes, block_of(i).size_bytes) << i;
-    if (i % 128 == 0) hawk_resize(0, 0);
+    if (i % 128 == 0) hawk_resize(0);
   }
-  while (hawk_resize(0, 0) != 0) {
+  while (hawk_resize(0) != 0) {
   }
   EXPECT_EQ(population(), 0);
   EXPECT_EQ(pages_used(), hawk_geometry_pages(hawk_geometry_start()));
@@ -166,10 +192,10 @@ class Mutator {
   void put() {
     const __u64 address = 0x7f0000000000 + (random_() % 4'000'000 * 8 + cpu_) * 16;
     if (live_.contains(address)) return;
-    const hawk_block block = {.size_bytes = random_() % 100000, .stack = cpu_, .pad_0 = 0};
+    const hawk_block block = {.size_bytes = random_() % 100000, .stack = cpu_, .exec_epoch = 0};
     hawk_request request = hawk_insertion_of(address, &block, 0);
     hawk_do(&request);
-    if (request.growth_check != 0) hawk_resize(0, 1);
+    if (request.growth_check != 0) hawk_resize(1);
     if (request.result == HAWK_INSERTED) live_[address] = block.size_bytes;
     if (request.result != HAWK_INSERTED && request.result != HAWK_NO_ROOM) ++wrong_;
   }
@@ -181,7 +207,7 @@ class Mutator {
     hawk_request request = hawk_take_of(victim->first, 0);
     hawk_do(&request);
     if (request.result != 0) {
-      const hawk_block block = hawk_slot_block(&request.found);
+      const hawk_block block = hawk_slot_block(&request.found, 0);
       if (block.size_bytes != victim->second || block.stack != cpu_) ++wrong_;
     } else {
       const std::lock_guard guard(host_arena::spilled_mutex);
@@ -210,7 +236,7 @@ TEST_F(LiveArena, ThreadsWhileItGrowsAndShrinks) {
       if (operations < next) continue;
       next = operations + 64;
       most_pages = std::max(most_pages, pages_used());
-      hawk_resize(0, 0);
+      hawk_resize(0);
     }
   });
   std::vector<std::thread> threads;
