@@ -22,8 +22,7 @@ __u64 key_of(std::uint32_t epoch, std::uint64_t address) {
 
 UniqueFd make_block_map() {
   LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_NO_PREALLOC);
-  return UniqueFd(
-      bpf_map_create(BPF_MAP_TYPE_HASH, "blocks", sizeof(__u64), sizeof(hawk_block), 1U << 16, &options));
+  return UniqueFd(bpf_map_create(BPF_MAP_TYPE_HASH, "blocks", sizeof(__u64), sizeof(hawk_block), 1U << 16, &options));
 }
 
 void add_blocks(const UniqueFd& map, std::uint32_t epoch) {
@@ -53,7 +52,8 @@ KERNEL_TEST_ON(old_blocks, newer_programs_keep_theirs, kOneWay) {
   const UniqueFd map = make_block_map();
   ASSERT_TRUE(map);
   const std::set<std::uint32_t> older = {0, 1, kRead - 256, kRead - 200, kRead - 128, kRead - 1};
-  const std::set<std::uint32_t> kept = {kRead, kRead + 1, kRead + 2, kRead + 127, kRead + 129, kRead + 255, kRead + 300};
+  const std::set<std::uint32_t> kept = {kRead,       kRead + 1,   kRead + 2,  kRead + 127,
+                                        kRead + 129, kRead + 255, kRead + 300};
   for (const std::uint32_t epoch : older) add_blocks(map, epoch);
   for (const std::uint32_t epoch : kept) add_blocks(map, epoch);
   std::set<std::uint64_t> dropped;

@@ -141,6 +141,7 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
   MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(tracer.mapping_events()));
   std::unique_ptr<Session> session(new Session(std::move(subject), process.take_fd(), way, options.unwind,
                                                std::move(tracer), std::move(mapping_events)));
+  session->interval_ = options.interval;
   session->probing_.use(std::move(reading));
   HAWK_TRY_VOID(command != nullptr ? session->probing_.expect_files(session->subject_.expected_files)
                                    : session->probe_running_process());
@@ -249,6 +250,7 @@ Snapshot Session::snapshot() const {
                     .start_unix_ns = static_cast<std::uint64_t>(
                         std::chrono::duration_cast<std::chrono::nanoseconds>(start_wall_.time_since_epoch()).count()),
                     .duration_ns = static_cast<std::uint64_t>(duration.count()),
+                    .interval_ns = static_cast<std::uint64_t>(interval_.count()),
                     .kernel = kernel_release(),
                     .target_exited = target_exited_,
                     .exec_count = model_.exec_epoch() - std::min(subject_.own_execs, model_.exec_epoch()),

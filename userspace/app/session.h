@@ -81,6 +81,7 @@ class Session {
   std::chrono::system_clock::time_point start_wall_;
   std::chrono::steady_clock::time_point start_;
   std::chrono::nanoseconds duration_{};
+  std::chrono::nanoseconds interval_{};
   std::chrono::nanoseconds longest_drain_{};
   bool target_exited_ = false;
   std::optional<bool> verified_;

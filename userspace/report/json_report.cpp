@@ -104,6 +104,7 @@ Json trace_json(const TraceInfo& trace) {
   json["min_block_bytes"] = trace.min_block_bytes;
   json["start_unix_ns"] = trace.start_unix_ns;
   json["duration_ns"] = trace.duration_ns;
+  json["interval_ns"] = trace.interval_ns;
   json["kernel"] = text_or_null(trace.kernel);
   json["target_exited"] = trace.target_exited;
   json["exec_count"] = trace.exec_count;

@@ -26,7 +26,10 @@ struct JsonOptions {
 /// instruction which a signal interrupted and not a return address. `unwinding` sums all stacks of the snapshot up by
 /// quality, those that are not complete also by end, and lists what the files' unwind tables lack.
 ///
-/// Beyond design §6: trace.target_exited, trace.exec_count, trace.verified, functions[].instruction,
+/// totals.peak_live_bytes is the highest value that was sampled every trace.interval_ns and at the end: the true peak
+/// is no lower.
+///
+/// Beyond design §6: trace.interval_ns, trace.target_exited, trace.exec_count, trace.verified, functions[].instruction,
 /// .single_stepped and .cost_ns, and `selection`, which says how much of the snapshot `stacks` shows.
 void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink);
 

@@ -118,7 +118,7 @@ void LiveView::totals_line(Quantity quantity, std::string_view more) {
 }
 
 void LiveView::totals() {
-  totals_line(Quantity::kLive, fmt::format("  peak {}", bytes(now_.peak_live_bytes)));
+  totals_line(Quantity::kLive, fmt::format("  peak at least {}", bytes(now_.peak_live_bytes)));
   if (options_.rows < kRowsForTotals) return;
   totals_line(Quantity::kAllocated, "");
   totals_line(Quantity::kFreed, fmt::format("  and {} {} ones", format_count(now_.frees_of_untraced, style_),

@@ -179,10 +179,12 @@ void TextReport::totals() {
     std::string blocks;
     std::string_view note;
   };
+  const std::string peak_note =
+      fmt::format("highest value sampled (every {}), or more", format_duration(snapshot_.trace.interval_ns));
   const std::array<Row, 5> rows = {{
       {"live", bytes(totals.live_bytes()), format_count(totals.live_count(), style_),
        "allocated since the trace began, not freed"},
-      {"peak live", bytes(snapshot_.peak_live_bytes), "", "highest that a reading of the counters saw"},
+      {"peak live", bytes(snapshot_.peak_live_bytes), "", peak_note},
       {"allocated", bytes(totals.allocated_bytes), format_count(totals.allocated_count, style_), ""},
       {"freed", bytes(totals.freed_bytes), format_count(totals.freed_count, style_), ""},
       {snapshot_.trace.min_block_bytes == 0 ? "freed, older" : "freed, other", "",

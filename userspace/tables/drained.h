@@ -21,7 +21,8 @@ struct NewStack {
   std::vector<std::uint64_t> addresses;
 };
 
-/// The kernel's counters of one stack since the trace began, summed over CPUs.
+/// The kernel's counters of one stack since the trace began, summed over CPUs. While the target runs, freed may be more
+/// than allocated: see Drain::read.
 struct StackCounters {
   StackId id = kNoStack;
   Counters counters;

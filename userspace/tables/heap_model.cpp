@@ -17,6 +17,15 @@ Counters difference(const Counters& now, const Counters& before) {
           .freed_count = now.freed_count - before.freed_count};
 }
 
+/// Of a stack in a state of the heap nothing is freed that was not allocated. Drains read what was freed later than
+/// what was allocated, and what a replaced program had without a stack is known as of the drain before its end.
+Counters bounded(const Counters& read) {
+  Counters counters = read;
+  counters.freed_bytes = std::min(read.freed_bytes, read.allocated_bytes);
+  counters.freed_count = std::min(read.freed_count, read.allocated_count);
+  return counters;
+}
+
 bool ids_ascend(const StackRecord& a, const StackRecord& b) { return a.id < b.id; }
 
 /// The frame that a word of the kernel's stands for.
@@ -93,7 +102,7 @@ void HeapModel::update(const Drained& drained, const FrameResolver& resolve) {
     StackRecord* known = next < stacks_.size() && stacks_[next].id == read.id ? &stacks_[next] : find(read.id);
     if (known == nullptr) continue;  // of a program that has been replaced
     next = static_cast<std::size_t>(known - stacks_.data()) + 1;
-    known->counters = read.id == kNoStack ? difference(read.counters, unknown_before_) : read.counters;
+    known->counters = bounded(read.id == kNoStack ? difference(read.counters, unknown_before_) : read.counters);
     totals_ += known->counters;
   }
   peak_live_bytes_ = std::max(peak_live_bytes_, totals_.live_bytes());

@@ -16,7 +16,9 @@ using FrameResolver = std::function<Frame(std::uint64_t address)>;
 
 /// The heap as the drains so far tell it: stacks with their frames, the latest counters, the peak.
 ///
-/// Invariant: the totals are the sum over the stacks of the current program; peak >= live.
+/// Invariant: the totals are the sum over the stacks of the current program; peak >= live. While the target runs, no
+/// more is ever called live than was at one instant (Drain::read), so that the peak, the most of any drain, is a lower
+/// bound of the true one.
 class HeapModel {
  public:
   /// Takes one drain. When the target has replaced its program (exec), what belonged to the old one is dropped.

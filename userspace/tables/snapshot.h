@@ -82,9 +82,10 @@ struct TraceInfo {
   std::uint64_t min_block_bytes = 0;  ///< smaller blocks were not followed; their frees count as frees_of_untraced
   std::uint64_t start_unix_ns = 0;
   std::uint64_t duration_ns = 0;
-  std::string kernel;            ///< release, as uname -r prints it
-  bool target_exited = false;    ///< the target ended before the trace did
-  std::uint64_t exec_count = 0;  ///< times the target replaced its program; numbers are of the last one
+  std::uint64_t interval_ns = 0;  ///< between drains
+  std::string kernel;             ///< release, as uname -r prints it
+  bool target_exited = false;     ///< the target ended before the trace did
+  std::uint64_t exec_count = 0;   ///< times the target replaced its program; numbers are of the last one
   /// With --verify: whether for each stack allocated - freed equalled the sum over the live table. nullopt: not asked.
   std::optional<bool> verified;
   bool operator==(const TraceInfo&) const = default;
@@ -115,7 +116,8 @@ struct Snapshot {
   TargetInfo target;
   TraceInfo trace;
   Counters totals;
-  std::uint64_t peak_live_bytes = 0;    ///< highest value any drain saw
+  /// Highest value of totals.live_bytes() in any drain: a lower bound of the true peak, which lay between drains.
+  std::uint64_t peak_live_bytes = 0;
   std::uint64_t frees_of_untraced = 0;  ///< frees of blocks that are older than the trace
   Losses losses;
   std::vector<Module> modules;

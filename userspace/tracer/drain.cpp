@@ -20,12 +20,14 @@ void add_stripes(const KernelMaps& maps, std::vector<Counters>& sums, void (*add
 std::vector<Counters> sum_counters(const KernelMaps& maps, std::size_t stack_count) {
   std::vector<Counters> sums(stack_count);
   add_stripes(maps, sums, [](Counters& sum, const hawk_counters& stripe) {
-    sum.freed_bytes += load(stripe.freed_bytes);
-    sum.freed_count += load(stripe.freed_count);
-  });
-  add_stripes(maps, sums, [](Counters& sum, const hawk_counters& stripe) {
     sum.allocated_bytes += load(stripe.allocated_bytes);
     sum.allocated_count += load(stripe.allocated_count);
+  });
+  // The instant that the drain is of. What follows is not read before: loads are made in their order on x86, and the
+  // acquire order of each says so to the compiler and to other processors.
+  add_stripes(maps, sums, [](Counters& sum, const hawk_counters& stripe) {
+    sum.freed_bytes += load(stripe.freed_bytes);
+    sum.freed_count += load(stripe.freed_count);
   });
   return sums;
 }

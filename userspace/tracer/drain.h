@@ -12,8 +12,9 @@ class Drain {
  public:
   /// Counters of every stack, and the frames of those that no drain of this object has given before.
   ///
-  /// While programs run, each number is exact for some instant during the call, and live values never come out
-  /// negative: what was freed is read before what was allocated.
+  /// While programs run, each number is exact for some instant during the call. They only grow, and all of what was
+  /// allocated is read before any of what was freed: between the two there is an instant at which no stack, and no sum
+  /// of stacks, had less live than allocated - freed says, which can even be negative. At rest they are exact.
   Drained read(const KernelMaps& maps);
 
  private:

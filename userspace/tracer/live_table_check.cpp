@@ -79,9 +79,11 @@ Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps,
     if (stack.id != kNoStack && record.exec_epoch != drained.exec_epoch) continue;
     const Pending held = table[number];
     if (held.count > stack.counters.live_count() || held.bytes > stack.counters.live_bytes()) return false;
+    table.erase(number);
+    // All programs share the number of blocks without a stack, and the table has those of the last one only.
+    if (stack.id == kNoStack && drained.exec_epoch != 0) continue;
     missing.count += stack.counters.live_count() - held.count;
     missing.bytes += stack.counters.live_bytes() - held.bytes;
-    table.erase(number);
   }
   const bool all_known = table.empty() || (table.size() == 1 && table.begin()->second == Pending{});
   return all_known && missing == pending_on(maps, HAWK_IN_HAND);

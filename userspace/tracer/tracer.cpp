@@ -409,9 +409,7 @@ Drained Tracer::drain() {
   return drained;
 }
 
-void Tracer::count_loss(hawk_loss cause, std::uint64_t times) {
-  impl_->count_loss(cause, times);
-}
+void Tracer::count_loss(hawk_loss cause, std::uint64_t times) { impl_->count_loss(cause, times); }
 
 void Tracer::stop() {
   __atomic_store_n(&impl_->maps.state->enabled, 0, __ATOMIC_SEQ_CST);

@@ -16,7 +16,9 @@ namespace {
 constexpr __u32 kMostStack = HAWK_SLOT_STACK_MASK;
 constexpr __u64 kMostSize = 0xffffffff;
 
-hawk_block block_of(__u64 size_bytes, __u32 stack) { return {.size_bytes = size_bytes, .stack = stack, .exec_epoch = 0}; }
+hawk_block block_of(__u64 size_bytes, __u32 stack) {
+  return {.size_bytes = size_bytes, .stack = stack, .exec_epoch = 0};
+}
 
 void expect_round_trip(__u64 address, const hawk_block& block) {
   ASSERT_TRUE(hawk_slot_fits(address, &block)) << address;

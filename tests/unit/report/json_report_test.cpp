@@ -45,8 +45,9 @@ TEST(JsonReport, KeysOfTheSchemaInOrder) {
   EXPECT_EQ(keys_of(json["target"]["allocators"][0]), (Keys{"path", "build_id", "functions"}));
   EXPECT_EQ(keys_of(json["target"]["allocators"][0]["functions"][0]),
             (Keys{"name", "aliases", "file_offset", "probe_offset", "instruction", "single_stepped", "cost_ns"}));
-  EXPECT_EQ(keys_of(json["trace"]), (Keys{"attach_via", "live_table", "unwind", "min_block_bytes", "start_unix_ns",
-                                          "duration_ns", "kernel", "target_exited", "exec_count", "verified"}));
+  EXPECT_EQ(keys_of(json["trace"]),
+            (Keys{"attach_via", "live_table", "unwind", "min_block_bytes", "start_unix_ns", "duration_ns",
+                  "interval_ns", "kernel", "target_exited", "exec_count", "verified"}));
   EXPECT_EQ(keys_of(json["totals"]), (Keys{"live_bytes", "live_count", "allocated_bytes", "allocated_count",
                                            "freed_bytes", "freed_count", "peak_live_bytes", "frees_of_untraced"}));
   EXPECT_EQ(keys_of(json["stacks"][0]), (Keys{"id", "live_bytes", "live_count", "allocated_bytes", "allocated_count",

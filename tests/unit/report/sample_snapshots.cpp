@@ -24,6 +24,7 @@ Sample sample(std::string comm, std::string exe) {
   made.snapshot.trace.unwind = "auto";
   made.snapshot.trace.start_unix_ns = 1'790'000'000 * kSecondNs;
   made.snapshot.trace.duration_ns = 10 * kSecondNs;
+  made.snapshot.trace.interval_ns = kSecondNs;
   made.snapshot.trace.kernel = "6.1.0-37-amd64";
   return made;
 }

@@ -55,6 +55,35 @@ TEST(HeapModel, PeakIsTheHighestOfAllDrains) {
   EXPECT_EQ(model.snapshot().peak_live_bytes, 800u);
 }
 
+// Drains read what was freed after what was allocated: what comes in between is freed only.
+TEST(HeapModel, NothingIsLiveWhereMoreWasFreedThanAllocated) {
+  HeapModel model;
+  Drained drained;
+  drained.new_stacks = {stack(5, {0x10}), stack(6, {0x20})};
+  drained.counters = {counters(5, 800, 880), counters(6, 160, 0)};
+  model.update(drained, resolve_nothing);
+  const Snapshot snapshot = model.snapshot();
+  EXPECT_EQ(snapshot.stacks.at(0).counters.live_bytes(), 0u);
+  EXPECT_EQ(snapshot.stacks.at(0).counters.live_count(), 0u);
+  EXPECT_EQ(snapshot.totals.live_bytes(), 160u);
+  EXPECT_EQ(snapshot.peak_live_bytes, 160u);
+}
+
+// What a program had without a stack, and freed after the last drain that saw it.
+TEST(HeapModel, AReplacedProgramsFreesAreNotTakenFromTheNewOne) {
+  HeapModel model;
+  Drained drained;
+  drained.new_stacks = {stack(0, {})};
+  drained.counters = {counters(0, 800, 0)};
+  model.update(drained, resolve_nothing);
+  drained.exec_epoch = 1;
+  drained.new_stacks = {stack(9, {0x10}, 1)};
+  drained.counters = {counters(0, 800, 800), counters(9, 16, 0)};
+  model.update(drained, resolve_nothing);
+  EXPECT_EQ(model.snapshot().totals.live_bytes(), 16u);
+  EXPECT_EQ(model.snapshot().peak_live_bytes, 16u);
+}
+
 TEST(HeapModel, FramesKeepTheModuleTheyHadWhenTheStackWasNew) {
   HeapModel model;
   Drained drained;

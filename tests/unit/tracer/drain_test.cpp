@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/tracer/fake_books.h"
+#include "tests/unit/tracer/interrupted.h"
 
 namespace hawk {
 namespace {
@@ -72,6 +75,44 @@ TEST(Drain, CountersBeyondTheTableAreNotRead) {
   const Drained drained = Drain().read(books.maps());
   EXPECT_TRUE(drained.counters.empty());
   EXPECT_EQ(drained.losses[HAWK_LOSS_STACK_TABLE_FULL], 100u);
+}
+
+std::int64_t live_bytes(const Drained& drained) {
+  std::int64_t sum = 0;
+  for (const StackCounters& stack : drained.counters) sum += static_cast<std::int64_t>(stack.counters.live_bytes());
+  return sum;
+}
+
+// One block is freed and another one allocated, on any stripe and stack, whatever the drain is just about to read.
+TEST(Drain, NeverSeesMoreLiveThanThereEverWas) {
+  constexpr std::uint64_t kBytes = 1000;
+  std::int64_t most = 0;
+  const auto drain_interrupted_at = [&](unsigned long instruction, std::uint32_t freeing, std::uint32_t allocating) {
+    FakeBooks books;
+    const std::uint32_t first = books.add_stack({0x1000});
+    const std::uint32_t second = books.add_stack({0x2000});
+    books.counters(0, first) = {.allocated_bytes = kBytes, .allocated_count = 1, .freed_bytes = 0, .freed_count = 0};
+    books.counters(0, second) = {.allocated_bytes = 8, .allocated_count = 1, .freed_bytes = 8, .freed_count = 1};
+    Drain drain;
+    Drained drained;
+    const bool was = Interrupted::run(
+        instruction, [&] { drained = drain.read(books.maps()); },
+        [&] {
+          books.counters(freeing, first).freed_bytes += kBytes;
+          books.counters(freeing, first).freed_count += 1;
+          books.counters(allocating, second).allocated_bytes += kBytes;
+          books.counters(allocating, second).allocated_count += 1;
+        });
+    most = std::max(most, live_bytes(drained));
+    return was;
+  };
+  FakeBooks books;
+  const unsigned long instructions = Interrupted::count([&] { Drain().read(books.maps()); });
+  const unsigned long apart = instructions / 30 + 1;
+  // Two of four ways to spread it over the stripes: the stripes are read one after the other.
+  for (unsigned long at = 0; drain_interrupted_at(at, 0, 1); at += apart) continue;
+  for (unsigned long at = apart / 2; drain_interrupted_at(at, 1, 0); at += apart) continue;
+  EXPECT_EQ(most, static_cast<std::int64_t>(kBytes));
 }
 
 TEST(PendingOn, IsWhatWasBegunAndNotFinishedOnAnyStripe) {
