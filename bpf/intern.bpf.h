@@ -6,10 +6,14 @@
 #include "bpf/call_site.h"
 #include "bpf/walk.bpf.h"
 
-/* An entry of stack_index: the upper bits of the hash, which 20 bits of stack number leave free. Where it stands depends
- * on the lower bits, so that with 100,000 stacks the chance that any two are taken for one is n^2 / 2^60: 1e-8. */
+/* An entry of stack_index: the upper bits of the hash, which 20 bits of stack number leave free. Frames are not compared: two
+ * stacks are taken for one, and nothing counts it, if these bits are the same and the lower ones lead to the same part of the
+ * index. A search passes less than one entry of another stack on average (the index is at most a third full), so that with n
+ * stacks the chance of any such pair is below n / 2^44: 7e-9 for 131,072. An index of more than 2^20 entries goes by some of
+ * the upper bits as well: n / 2^42, 2.4e-7, for a million. That is the chance of stacks as programs have them. The hash has no
+ * key: of a program that places its code in order to make stacks collide nothing can be said. */
 #define HAWK_STACK_NUMBER_MASK 0xfffffull
-/* Entries that are looked at for one hash. The index is at most half full. */
+/* Entries that are looked at for one hash. */
 #define HAWK_INDEX_CHOICES 32
 
 static __always_inline __u64 *index_entry(__u64 hash, __u32 choice)

@@ -225,6 +225,8 @@ Result<void> Session::end(bool verify) {
   log_verbose(fmt::format("detached in {:.0f} ms", took.count()));
   if (!costs) log_verbose(costs.error().what);
   if (costs && *costs) probing_.set_costs(**costs);
+  // What was mapped last, an allocator perhaps, counts in the books that are read now.
+  take_mapping_events();
   drain();
   if (!probing_.program_has_allocator() && !model_.has_allocated()) {
     tracer_.count_loss(HAWK_LOSS_NO_ALLOCATOR);

@@ -12,7 +12,7 @@ static uint64_t overwritten;
 static unsigned char early[1 << 16]; /* what is asked for before the script begins */
 static size_t early_used;
 
-__attribute__((noipa)) void* malloc(size_t n) {
+__attribute__((noinline, noipa)) void* malloc(size_t n) {
   if (next_result) {
     void* result = next_result;
     next_result = NULL;
@@ -21,8 +21,8 @@ __attribute__((noipa)) void* malloc(size_t n) {
   size_t at = __atomic_fetch_add(&early_used, (n + 31) & ~(size_t)15, __ATOMIC_RELAXED);
   return at + n <= sizeof(early) ? early + at : NULL;
 }
-__attribute__((noipa)) void free(void* block) { __asm__ volatile("" ::"r"(block)); }
-__attribute__((noipa)) void* realloc(void* block, size_t n) {
+__attribute__((noinline, noipa)) void free(void* block) { __asm__ volatile("" ::"r"(block)); }
+__attribute__((noinline, noipa)) void* realloc(void* block, size_t n) {
   __asm__ volatile("" ::"r"(n));
   return realloc_fails ? NULL : block;
 }

@@ -1,0 +1,93 @@
+// Causes of loss that no other test makes happen. Each is counted, once for each thing that is missing.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/kernel/harness/compare.h"
+#include "tests/kernel/harness/kernel_test.h"
+#include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/memory_cgroup.h"
+#include "tests/support/scratch_directory.h"
+
+namespace hawk {
+namespace {
+
+/// Expects that nothing but `cause` was lost, and that something was.
+void expect_only(const Report& report, const std::string& cause) {
+  expect_sound(report);
+  EXPECT_FALSE(report.exact);
+  for (const auto& [name, count] : report.losses) {
+    if (name == cause) {
+      EXPECT_GT(count, 0u) << name;
+    } else {
+      EXPECT_EQ(count, 0u) << name;
+    }
+  }
+}
+
+/// Traces `program` from a cgroup that is at its limit with page cache, so that whatever BPF programs ask for is
+/// refused.
+struct RefusedTrace {
+  Report report;
+  Ledger ledger;
+};
+RefusedTrace trace_refused(Way way, const std::string& name) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  LedgerProgram program({.program = name});
+  const ScratchDirectory directory;
+  const MemoryCgroup cgroup;
+  cgroup.enter();
+  Trace trace = Trace::attach(program.pid(), way);
+  cgroup.limit(cgroup.usage() + 50 * kMiB);
+  const std::string path = directory.path("hole");
+  std::ofstream{path};  // NOLINT(bugprone-unused-raii): creates it
+  std::filesystem::resize_file(path, 100 * kMiB);
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 65536> buffer{};
+  while (file.read(buffer.data(), buffer.size())) {
+  }
+  cgroup.leave();
+  RefusedTrace result;
+  result.ledger = program.run();
+  result.report = trace.finish();
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target lives on";
+  return result;
+}
+
+/// Beside the arena there is no reserve.
+KERNEL_TEST_ON(losses, live_table_error, kArenaWays) {
+  const auto [report, ledger] = trace_refused(way, "odd_addresses");
+  expect_only(report, "live_table_error");
+  EXPECT_EQ(report.totals.allocated_count + report.losses.at("live_table_error"), ledger.values.at("blocks"));
+}
+
+/// Threads for which there is neither a slot nor memory: none of their calls is followed.
+KERNEL_TEST(losses, thread_state) {
+  const auto [report, ledger] = trace_refused(way, "thousand_threads");
+  expect_only(report, "thread_state");
+  const Numbers& booked = ledger.sites.at("by_malloc");
+  EXPECT_EQ(report.totals.allocated_count + report.losses.at("thread_state"), booked.allocated_count);
+  EXPECT_EQ(report.totals.freed_count + report.frees_of_untraced, booked.freed_count);
+}
+
+KERNEL_TEST(losses, unreadable_result) {
+  LedgerProgram program({.program = "unreadable_results"});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  expect_equal(trace.finish(), ledger);
+}
+
+KERNEL_TEST(losses, late_allocators) {
+  LedgerProgram program({.program = "loads_an_allocator", .arguments = {ledger_path("libcounting_allocator.so")}});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  expect_only(report, "late_allocators");
+  EXPECT_EQ(report.losses.at("late_allocators"), ledger.losses.at("late_allocators"));
+}
+
+}  // namespace
+}  // namespace hawk
