@@ -3,17 +3,18 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/magic.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
+#include <cstdint>
 #include <cstring>
-#include <memory>
+#include <utility>
 
-#include "userspace/base/owned.h"
+#include "userspace/base/log.h"
 #include "userspace/base/write_all.h"
 
 namespace hawk {
@@ -27,29 +28,39 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-bool is_on_procfs(const std::string& directory) {
+bool is_on_procfs(const UniqueFd& directory) {
   struct statfs filesystem = {};
-  return ::statfs(directory.c_str(), &filesystem) == 0 && filesystem.f_type == PROC_SUPER_MAGIC;
+  return ::fstatfs(directory.get(), &filesystem) == 0 && filesystem.f_type == PROC_SUPER_MAGIC;
 }
 
-/// Whether `path` leads through a link of procfs, as /dev/stdout does: it names an open file, not a place in a
-/// directory, and to rename something over the place would miss that open file.
-bool names_open_file(std::string path) {
-  for (int links = 0; links < kMaxLinks; ++links) {
-    const std::string directory = directory_of(path);
-    if (is_on_procfs(directory)) return true;
+/// Where a file is, or may be made.
+struct Place {
+  UniqueFd directory;
+  std::string entry;  ///< a name in it, of no symbolic link
+  /// The path leads through a link of procfs, as /dev/stdout does: it names an open file, not a place in a directory,
+  /// and to rename something over the place would miss that open file.
+  bool is_open_file = false;
+};
+
+/// Follows the symbolic links at the end of the path. nullopt: errno tells why.
+std::optional<Place> find_place(std::string path) {
+  if (path.empty()) errno = ENOENT;
+  if (path.empty()) return std::nullopt;
+  UniqueFd directory;
+  for (int links = 0; links <= kMaxLinks; ++links) {
+    const int base = directory ? directory.get() : AT_FDCWD;
+    directory = UniqueFd(::openat(base, directory_of(path).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!directory) return std::nullopt;
+    std::string entry = path.substr(path.rfind('/') + 1);
+    if (entry.empty()) entry = ".";
+    if (is_on_procfs(directory)) return Place{std::move(directory), std::move(entry), true};
     char link[PATH_MAX];
-    const ssize_t length = ::readlink(path.c_str(), link, sizeof(link));
-    if (length < 0) return false;
-    const std::string next(link, static_cast<std::size_t>(length));
-    path = next.starts_with('/') ? next : fmt::format("{}/{}", directory, next);
+    const ssize_t length = ::readlinkat(directory.get(), entry.c_str(), link, sizeof(link));
+    if (length < 0) return Place{std::move(directory), std::move(entry), false};
+    path.assign(link, static_cast<std::size_t>(length));
   }
-  return false;
-}
-
-std::string resolved(const std::string& path) {
-  const std::unique_ptr<char, Freer<std::free>> real(::realpath(path.c_str(), nullptr));
-  return real ? std::string(real.get()) : path;
+  errno = ELOOP;
+  return std::nullopt;
 }
 
 std::string hint_for(int error_number, const std::string& path) {
@@ -72,17 +83,23 @@ std::string hint_for(int error_number, const std::string& path) {
 class Replacement {
  public:
   /// `like`: the file to replace.
-  Replacement(const std::string& directory, const struct stat& like)
-      : path_(directory + "/.hawktrace.XXXXXX"), like_(like) {}
+  Replacement(int directory, const struct stat& like) : directory_(directory), like_(like) {}
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
   ~Replacement() {
-    if (exists_) ::unlink(path_.c_str());
+    if (exists_) ::unlinkat(directory_, name_.c_str(), 0);
   }
 
   /// Creates the file, which looks like the one to replace. Each returns 0 or an errno.
   int create() {
-    file_ = UniqueFd(::mkostemp(path_.data(), O_CLOEXEC));
+    constexpr int kTries = 100;
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    for (int i = 0; i < kTries && !file_ && (i == 0 || errno == EEXIST); ++i) {
+      std::uint32_t number = 0;
+      if (::getrandom(&number, sizeof(number), 0) < 0) return errno;
+      name_ = fmt::format(".hawktrace.{:08x}", number);
+      file_ = UniqueFd(::openat(directory_, name_.c_str(), kFlags, 0600));
+    }
     if (!file_) return errno;
     exists_ = true;
     const bool alike =
@@ -92,15 +109,16 @@ class Replacement {
   int append(std::string_view piece) { return write_all(file_.get(), piece); }
   /// A file system may report a full disk or an exhausted quota no sooner than here.
   int close() { return ::close(file_.release()) == 0 ? 0 : errno; }
-  int rename_to(const std::string& path) {
-    if (::rename(path_.c_str(), path.c_str()) != 0) return errno;
+  int rename_to(const std::string& entry) {
+    if (::renameat(directory_, name_.c_str(), directory_, entry.c_str()) != 0) return errno;
     exists_ = false;
     return 0;
   }
   bool exists() const { return exists_; }
 
  private:
-  std::string path_;
+  int directory_;
+  std::string name_;
   struct stat like_;
   UniqueFd file_;
   bool exists_ = false;
@@ -117,13 +135,16 @@ bool is_same_file(const struct stat& a, const struct stat& b) { return a.st_dev 
 /// Opens what is there already, or else creates it; says which. O_CREAT is kept off files that exist: in a directory
 /// like /tmp it makes the kernel refuse another user's file even to root (fs.protected_regular). O_NONBLOCK keeps a
 /// FIFO from waiting for its reader.
-UniqueFd open_or_create(const std::string& path, bool& created) {
-  constexpr int kFlags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+UniqueFd open_or_create(const Place& place, bool& created) {
   constexpr mode_t kMode = 0666;  // less umask
+  constexpr int kTries = 100;     // somebody else may create and remove it in turn
+  const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (place.is_open_file ? 0 : O_NOFOLLOW);
   created = false;
-  UniqueFd file(::open(path.c_str(), kFlags));
-  if (!file && errno == ENOENT) {
-    file = UniqueFd(::open(path.c_str(), kFlags | O_CREAT, kMode));
+  UniqueFd file;
+  for (int i = 0; i < kTries && !file && (i == 0 || errno == EEXIST); ++i) {
+    file = UniqueFd(::openat(place.directory.get(), place.entry.c_str(), flags));
+    if (file || errno != ENOENT) break;
+    file = UniqueFd(::openat(place.directory.get(), place.entry.c_str(), flags | O_CREAT | O_EXCL, kMode));
     created = static_cast<bool>(file);
   }
   if (file) ::fcntl(file.get(), F_SETFL, 0);
@@ -146,11 +167,13 @@ Result<ReportOutput> ReportOutput::make_stdout() {
 
 Result<ReportOutput> ReportOutput::make_file(const std::string& path) {
   ReportOutput output(Kind::kPlace, path);
-  output.file_ = open_or_create(path, output.created_);
+  std::optional<Place> place = find_place(path);
   struct stat file = {};
+  if (place) output.file_ = open_or_create(*place, output.created_);
   if (!output.file_ || ::fstat(output.file_.get(), &file) != 0) return output.failed("open for writing", errno);
-  output.path_ = resolved(path);
-  if (S_ISREG(file.st_mode) && !names_open_file(path)) return output;
+  output.directory_ = std::move(place->directory);
+  output.entry_ = std::move(place->entry);
+  if (S_ISREG(file.st_mode) && !place->is_open_file) return output;
 
   output.kind_ = Kind::kOpenFile;
   struct stat standard_output = {};
@@ -166,9 +189,10 @@ ReportOutput::~ReportOutput() {
   if (!file_ || !created_) return;
   struct stat ours = {};
   struct stat there = {};
-  const bool is_ours =
-      ::fstat(file_.get(), &ours) == 0 && ::stat(path_.c_str(), &there) == 0 && is_same_file(ours, there);
-  if (is_ours) ::unlink(path_.c_str());
+  const bool is_ours = ::fstat(file_.get(), &ours) == 0 &&
+                       ::fstatat(directory_.get(), entry_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+                       is_same_file(ours, there);
+  if (is_ours) ::unlinkat(directory_.get(), entry_.c_str(), 0);
 }
 
 Result<void> ReportOutput::write(std::string_view report) {
@@ -201,7 +225,7 @@ Result<void> ReportOutput::write_to_open_file(const ReportProducer& produce) {
 Result<bool> ReportOutput::try_replace(const ReportProducer& produce) {
   struct stat file = {};
   if (::fstat(file_.get(), &file) != 0) return failed("examine", errno);
-  Replacement replacement(directory_of(path_), file);
+  Replacement replacement(directory_.get(), file);
   int create_error = 0;
   int write_error = 0;
   produce([&](std::string_view piece) {
@@ -216,13 +240,25 @@ Result<bool> ReportOutput::try_replace(const ReportProducer& produce) {
   }
   const int close_error = replacement.close();
   if (write_error == 0) write_error = close_error;
-  const int rename_error = write_error == 0 ? replacement.rename_to(path_) : 0;
+  const int rename_error = write_error == 0 ? replacement.rename_to(entry_) : 0;
   if (is_about_the_place(rename_error)) return false;
   if (write_error != 0 || rename_error != 0) {
     return failed("write the report to", write_error != 0 ? write_error : rename_error);
   }
   created_ = false;
+  warn_if_moved();
   return true;
+}
+
+/// Somebody has renamed the directory, or changed a link on the way there, since the trace began.
+void ReportOutput::warn_if_moved() const {
+  const std::optional<Place> now = find_place(name_);
+  struct stat before = {};
+  struct stat after = {};
+  const bool is_there = now && ::fstat(directory_.get(), &before) == 0 && ::fstat(now->directory.get(), &after) == 0 &&
+                        is_same_file(before, after) && now->entry == entry_;
+  if (is_there) return;
+  log_warning(fmt::format("{} leads to another place by now: the report is where it led when the trace began", name_));
 }
 
 bool ReportOutput::is_terminal() const { return ::isatty(is_stdout() ? STDOUT_FILENO : file_.get()) == 1; }

@@ -22,6 +22,9 @@ using ReportProducer = std::function<void(const TextSink& sink)>;
 /// exist is created empty, and removed again if no report comes. Written directly are pipes, devices and sockets,
 /// files that are named by a descriptor (/dev/stdout, /dev/fd/N; appended to), and files that cannot be renamed over
 /// (a directory where we may create nothing, a single file mounted into a container).
+///
+/// The directory is found once and held open: whoever may change the path to it meanwhile cannot lead the report, with
+/// the owner and mode of the file that was there first, to another place.
 class ReportOutput {
  public:
   /// `path`: nullopt or "-" for stdout. Fails with kFile; for a FIFO also when nobody has it open for reading, because
@@ -49,7 +52,7 @@ class ReportOutput {
   enum class Kind {
     kStdout,    ///< `file_` is not used
     kOpenFile,  ///< `file_` is written as it is
-    kPlace,     ///< `path_` is renamed over; `file_` is what is there now
+    kPlace,     ///< what is in `directory_` as `entry_` is renamed over; `file_` is what is there now
   };
 
   ReportOutput(Kind kind, std::string name) : kind_(kind), name_(std::move(name)) {}
@@ -57,11 +60,13 @@ class ReportOutput {
   static Result<ReportOutput> make_file(const std::string& path);
   Result<void> write_to_open_file(const ReportProducer& produce);
   Result<bool> try_replace(const ReportProducer& produce);
+  void warn_if_moved() const;
   tl::unexpected<Error> failed(std::string_view doing, int error_number) const;
 
   Kind kind_;
   std::string name_;  ///< as the user knows it, for messages
-  std::string path_;  ///< with symbolic links resolved
+  UniqueFd directory_;
+  std::string entry_;  ///< a name in it
   UniqueFd file_;
   bool created_ = false;  ///< by us, and no report is in it yet; meaningless without `file_`
 };
