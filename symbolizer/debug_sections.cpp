@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <gelf.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <optional>
@@ -26,6 +27,13 @@ constexpr std::array<NamedSection, 9> kSections = {{{"abbrev", &DebugSections::a
                                                     {"addr", &DebugSections::addr},
                                                     {"ranges", &DebugSections::ranges},
                                                     {"rnglists", &DebugSections::rnglists}}};
+
+/// Chromium's debug file, one of the largest, needs a third of that.
+constexpr std::uint64_t kMostBytes = std::uint64_t{512} << 20;
+/// What need not be in proportion to the file.
+constexpr std::uint64_t kAlwaysBytes = std::uint64_t{64} << 20;
+/// Debug information is compressed to a fifth of its size, at best to a tenth.
+constexpr std::uint64_t kMostInflation = 64;
 
 std::string_view without_prefix(std::string_view name) {
   for (const std::string_view prefix : {".debug_", ".zdebug_"}) {
@@ -52,6 +60,22 @@ void for_each_section(Elf* elf, Visit visit) {
     const char* name = elf_strptr(elf, names, header.sh_name);
     if (name != nullptr && !without_prefix(name).empty()) visit(section, header, std::string_view(name));
   }
+}
+
+/// How many bytes a section says that it holds, decompressed. nullopt: it is not compressed.
+std::optional<std::uint64_t> inflated_bytes(Elf_Scn* section, const GElf_Shdr& header, std::string_view name) {
+  GElf_Chdr compression;
+  if ((header.sh_flags & SHF_COMPRESSED) != 0) {
+    return gelf_getchdr(section, &compression) == nullptr ? 0 : compression.ch_size;
+  }
+  if (!name.starts_with(".z")) return std::nullopt;
+  // "ZLIB" and eight bytes, the most significant one first.
+  constexpr std::size_t kHeaderBytes = 12;
+  const Elf_Data* data = elf_rawdata(section, nullptr);
+  if (data == nullptr || data->d_buf == nullptr || data->d_size < kHeaderBytes) return 0;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 4; i < kHeaderBytes; ++i) bytes = bytes << 8 | static_cast<const std::uint8_t*>(data->d_buf)[i];
+  return bytes;
 }
 
 /// The content of a section, decompressed in memory.
@@ -87,6 +111,25 @@ DebugSections DebugSections::of(Elf* elf) {
     }
   });
   return sections;
+}
+
+bool fits_into_memory(Elf* elf, std::uint64_t file_bytes, bool is_mapped) {
+  const std::uint64_t most_inflated = std::max(kAlwaysBytes, kMostInflation * std::min(file_bytes, kMostBytes));
+  bool fits = true;
+  std::uint64_t needed = 0;
+  for_each_section(elf, [&](Elf_Scn* section, const GElf_Shdr& header, std::string_view name) {
+    const std::optional<std::uint64_t> inflated = inflated_bytes(section, header, name);
+    fits = fits && inflated.value_or(0) <= most_inflated;
+    const bool is_info = without_prefix(name) == "info";
+    const bool is_read = std::any_of(kSections.begin(), kSections.end(),
+                                     [&](const NamedSection& known) { return without_prefix(name) == known.name; });
+    if (!fits || (!is_read && !is_info)) return;
+    // .debug_info is inflated part by part, if by zlib.
+    if (is_info && inflated && deflated(elf, section, header)) return;
+    needed += inflated ? *inflated : is_mapped ? 0 : std::min<std::uint64_t>(header.sh_size, file_bytes);
+    fits = needed <= std::min(most_inflated, kMostBytes);
+  });
+  return fits;
 }
 
 InfoSection info_section_of(Elf* elf) {

@@ -3,6 +3,7 @@
 #include <libelf.h>
 
 #include <array>
+#include <cstdint>
 
 #include "symbolizer/byte_cursor.h"
 #include "symbolizer/info_section.h"
@@ -31,6 +32,10 @@ struct DebugSections {
   /// Those of `elf`, decompressed. They live as long as the image. All empty when its byte order is not ours.
   static DebugSections of(Elf* elf);
 };
+
+/// Whether reading the debug sections of `elf` takes no more memory than the file may make us spend: a kilobyte can be
+/// said to inflate to a megabyte. `file_bytes`: its size. `is_mapped`: sections that are not compressed take none.
+bool fits_into_memory(Elf* elf, std::uint64_t file_bytes, bool is_mapped);
 
 /// .debug_info of `elf`, which must outlive it. Empty when there is none, or its byte order is not ours.
 InfoSection info_section_of(Elf* elf);

@@ -40,14 +40,19 @@ std::string scoped_name(const FunctionSymbol* symbol, const std::string& bare) {
 
 }  // namespace
 
-std::unique_ptr<DwarfLookup> DwarfLookup::make(FoundFile source, StringPool& pool) {
+std::unique_ptr<DwarfLookup> DwarfLookup::make(FoundFile source, StringPool& pool, std::string& gap) {
   std::unique_ptr<DwarfLookup> lookup(new DwarfLookup(std::move(source), pool));
-  return lookup->open() ? std::move(lookup) : nullptr;
+  return lookup->open(gap) ? std::move(lookup) : nullptr;
 }
 
-bool DwarfLookup::open() {
-  DebugSections sections = DebugSections::of(elf());
+bool DwarfLookup::open(std::string& gap) {
   alternate_ = find_alternate_file(source_.file, source_.place);
+  for (const ElfFile* file : {&source_.file, alternate_ ? &alternate_->file : nullptr}) {
+    if (file == nullptr || fits_into_memory(file->elf(), file->size_bytes(), file->is_mapped())) continue;
+    gap = "its debug information is not read: it takes more memory than a file may";
+    return false;
+  }
+  DebugSections sections = DebugSections::of(elf());
   if (alternate_) {
     Elf* alternate = alternate_->file.elf();
     alternate_units_.emplace(DebugSections::of(alternate), info_section_of(alternate));

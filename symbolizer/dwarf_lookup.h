@@ -22,9 +22,10 @@ namespace hawk {
 /// asked for long: libdw keeps everything that it ever read, and decompresses all sections when a file is opened.
 class DwarfLookup {
  public:
-  /// nullptr when `source` holds no readable DWARF. A file that dwz moved shared parts of to an alternate file gets
-  /// that one, looked for below the same root. `pool`, which must outlive this, takes the texts of answers.
-  static std::unique_ptr<DwarfLookup> make(FoundFile source, StringPool& pool);
+  /// nullptr when `source` holds no readable DWARF; `gap` says why if it is there, but is too much. A file that dwz
+  /// moved shared parts of to an alternate file gets that one, looked for below the same root. `pool`, which must
+  /// outlive this, takes the texts of answers.
+  static std::unique_ptr<DwarfLookup> make(FoundFile source, StringPool& pool, std::string& gap);
 
   /// The frames at `address`, innermost first; names that DWARF does not know come from `symbols`. Empty when no unit
   /// contains the address.
@@ -38,7 +39,7 @@ class DwarfLookup {
  private:
   Elf* elf() const { return source_.file.elf(); }
   DwarfLookup(FoundFile source, StringPool& pool) : source_(std::move(source)), pool_(pool) {}
-  bool open();
+  bool open(std::string& gap);
   void describe(DwarfUnit& unit, std::uint64_t unit_offset, std::uint64_t address, SymbolTable& symbols,
                 std::vector<PooledFrame>& frames);
   std::uint32_t function_of(DwarfUnit& unit, const DwarfUnit::Scope& scope, SymbolTable& symbols,

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <utility>
 
+#include "symbolizer/truncated_files.h"
+
 namespace hawk {
 namespace {
 
@@ -35,7 +37,9 @@ std::optional<ElfFile> ElfFile::open(UniqueFd fd) {
   struct stat status {};
   if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   ElfFile file;
+  file.size_bytes_ = static_cast<std::uint64_t>(status.st_size);
   file.mapped_ = status.st_size > kLargestFileReadIntoMemoryBytes;
+  if (file.mapped_) survive_truncated_files();
   const Elf_Cmd how = file.mapped_ ? ELF_C_READ_MMAP : ELF_C_READ;
   file.fd_ = std::move(fd);
   file.elf_.reset(elf_begin(file.fd_.get(), how, nullptr));

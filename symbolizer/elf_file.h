@@ -2,6 +2,7 @@
 
 #include <libelf.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,9 +20,9 @@ using ElfPtr = std::unique_ptr<Elf, Freer<elf_end>>;
 class ElfFile {
  public:
   /// Reads through `fd` alone: the file may be deleted or lie in another mount namespace. nullopt if it is no ELF file.
-  /// Files up to 64 MiB are read with pread: a mapping would raise SIGBUS in us when somebody truncates the file.
-  /// Larger ones are mapped, because a copy of a gigabyte of debug information could get us, or the target, killed for
-  /// memory.
+  /// Files up to 64 MiB are read with pread. Larger ones are mapped, because a copy of a gigabyte of debug information
+  /// could get us, or the target, killed for memory. Somebody who truncates a mapped file makes the rest zeros
+  /// (truncated_files.h).
   static std::optional<ElfFile> open(UniqueFd fd);
   /// Our own vdso: the same kernel gives every process of our architecture this image.
   static std::optional<ElfFile> own_vdso();
@@ -34,6 +35,8 @@ class ElfFile {
   void release() const;
   /// Whether the file is mapped.
   bool is_mapped() const { return mapped_; }
+  /// When it was opened.
+  std::uint64_t size_bytes() const { return size_bytes_; }
   /// Whether `part` lies in a file that is mapped, so that it is no memory of ours after release().
   bool is_mapped(Bytes part) const;
   /// The content of the section called `name`, as it stands in the file; empty when there is none.
@@ -51,6 +54,7 @@ class ElfFile {
   // The order matters: the image goes before what it reads from.
   UniqueFd fd_;
   bool mapped_ = false;
+  std::uint64_t size_bytes_ = 0;
   std::vector<char> memory_;
   ElfPtr elf_;
 };

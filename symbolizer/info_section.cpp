@@ -11,7 +11,7 @@ constexpr std::uint64_t kBetweenCopiesBytes = std::uint64_t{4} << 20;
 constexpr std::size_t kShortBytes = 64;
 constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
 /// No unit is that long; a bound for damaged files, for a kilobyte can inflate to a megabyte.
-constexpr std::uint64_t kLongestInflatedPartBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kLongestInflatedPartBytes = std::uint64_t{64} << 20;
 
 }  // namespace
 

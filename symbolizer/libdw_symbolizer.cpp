@@ -58,4 +58,9 @@ SymbolSource LibdwSymbolizer::source(ModuleId module) {
   return source;
 }
 
+std::string LibdwSymbolizer::gap(ModuleId module) {
+  const auto found = modules_.find(module);
+  return found == modules_.end() ? std::string() : found->second->gap();
+}
+
 }  // namespace hawk

@@ -27,6 +27,8 @@ class LibdwSymbolizer : public Symbolizer {
   void prepare(ModuleId module, std::span<const std::uint64_t> module_offsets) override;
   /// As the interface says; kNone also for a module that was never added.
   SymbolSource source(ModuleId module) override;
+  /// As the interface says, of what has been asked so far.
+  std::string gap(ModuleId module) override;
 
  private:
   LibdwSymbolizer() = default;

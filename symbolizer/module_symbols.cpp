@@ -2,14 +2,61 @@
 
 #include <fcntl.h>
 
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "symbolizer/demangle.h"
+#include "symbolizer/memory_budget.h"
 
 namespace hawk {
+namespace {
+
+/// Chromium's debug information, in which 300 MiB are compressed, takes half of it.
+constexpr std::size_t kBudgetBytes = std::size_t{1} << 30;
+
+}  // namespace
+
+/// Does `work` again, with less, when it has taken too much.
+template <class Work>
+void ModuleSymbols::within_budget(const Work& work) {
+  constexpr int kStages = 3;  // with debug information, with symbols, with nothing
+  for (int stage = 0; stage < kStages; ++stage) {
+    try {
+      const MemoryBudget budget(kBudgetBytes);
+      return work();
+    } catch (const std::bad_alloc&) {
+      give_up("it takes more memory than a file may");
+    } catch (const std::length_error&) {
+      give_up("it is damaged");
+    }
+  }
+}
+
+void ModuleSymbols::give_up(const char* why) {
+  const bool had_dwarf = std::exchange(has_dwarf_, false);
+  dwarf_.reset();
+  symbols_ = SymbolTable();  // whatever of it was read by then
+  if (had_dwarf) {
+    gap_ = std::string("its debug information is not read: ") + why;
+    if (image_) symbols_.add(image_->elf());
+    if (debug_file_) symbols_.add(debug_file_->file.elf());
+    return;
+  }
+  gap_ = std::string("its symbols are not read: ") + why;
+  loaded_ = true;
+  debug_file_.reset();
+  image_.reset();
+}
 
 std::vector<SourceFrame> ModuleSymbols::frames(std::uint64_t module_offset) {
-  const Answer found = answer(module_offset);
+  Answer found;
+  const auto known = answers_.find(module_offset);
+  if (known != answers_.end()) {
+    found = known->second;
+  } else {
+    within_budget([&] { found = answer(module_offset); });
+  }
   std::vector<SourceFrame> frames;
   frames.reserve(found.count);
   for (const PooledFrame& frame : std::span(answered_frames_).subspan(found.first, found.count)) {
@@ -19,33 +66,41 @@ std::vector<SourceFrame> ModuleSymbols::frames(std::uint64_t module_offset) {
 }
 
 void ModuleSymbols::prepare(std::span<const std::uint64_t> module_offsets) {
-  load();
-  if (!dwarf_) return;
-  std::vector<std::uint64_t> addresses;
-  for (const std::uint64_t module_offset : module_offsets) {
-    if (module_offset != 0) addresses.push_back(module_offset - 1);
-  }
-  dwarf_->arrange(addresses);
-  for (const std::uint64_t address : addresses) answer(address + 1);
+  within_budget([&] {
+    load();
+    if (!dwarf_) return;
+    std::vector<std::uint64_t> addresses;
+    for (const std::uint64_t module_offset : module_offsets) {
+      if (module_offset != 0) addresses.push_back(module_offset - 1);
+    }
+    dwarf_->arrange(addresses);
+    for (const std::uint64_t address : addresses) answer(address + 1);
+  });
 }
 
 ModuleSymbols::Answer ModuleSymbols::answer(std::uint64_t module_offset) {
-  const auto [known, is_new] = answers_.try_emplace(module_offset);
-  if (!is_new) return known->second;
+  const auto known = answers_.find(module_offset);
+  if (known != answers_.end()) return known->second;
   load();
   // The call is before the return address; a call that never returns may be its function's last instruction.
-  if (module_offset == 0) return known->second;
-  const std::vector<PooledFrame> frames = look_up(module_offset - 1);
-  known->second = {static_cast<std::uint32_t>(answered_frames_.size()), static_cast<std::uint32_t>(frames.size())};
+  std::vector<PooledFrame> frames;
+  if (module_offset != 0) frames = look_up(module_offset - 1);
+  const Answer found = {static_cast<std::uint32_t>(answered_frames_.size()), static_cast<std::uint32_t>(frames.size())};
   answered_frames_.insert(answered_frames_.end(), frames.begin(), frames.end());
-  return known->second;
+  answers_.emplace(module_offset, found);
+  return found;
 }
 
 SymbolSource ModuleSymbols::source() {
-  load();
-  if (has_dwarf_) return SymbolSource::kDebugInfo;
-  if (symbols_.has_symtab_functions()) return SymbolSource::kSymtab;
-  return symbols_.empty() ? SymbolSource::kNone : SymbolSource::kDynamicOnly;
+  SymbolSource source = SymbolSource::kNone;
+  within_budget([&] {
+    load();
+    source = has_dwarf_                        ? SymbolSource::kDebugInfo
+             : symbols_.has_symtab_functions() ? SymbolSource::kSymtab
+             : symbols_.empty()                ? SymbolSource::kNone
+                                               : SymbolSource::kDynamicOnly;
+  });
+  return source;
 }
 
 void ModuleSymbols::load() {
@@ -68,8 +123,10 @@ void ModuleSymbols::load() {
 void ModuleSymbols::open_dwarf() {
   const ElfFile& file = debug_file_ ? debug_file_->file : *image_;
   std::optional<ElfFile> copy = ElfFile::open(UniqueFd(::fcntl(file.fd(), F_DUPFD_CLOEXEC, 0)));
+  std::string gap;
   const RootedPath place = debug_file_ ? debug_file_->place : RootedPath{file_.root, file_.path};
-  if (copy) dwarf_ = DwarfLookup::make({std::move(*copy), place}, pool_);
+  if (copy) dwarf_ = DwarfLookup::make({std::move(*copy), place}, pool_, gap);
+  if (!gap.empty()) gap_ = gap;
   has_dwarf_ = dwarf_ != nullptr;
 }
 

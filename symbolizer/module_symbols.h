@@ -25,7 +25,8 @@ struct ModuleFile {
   bool vdso = false;  ///< the kernel's image in every process: no file, neither path nor fd are used
 };
 
-/// The symbols of one module: opened at the first question, every answer kept.
+/// The symbols of one module: opened at the first question, every answer kept. What the file holds may make us spend so
+/// much memory and no more: beyond that its debug information is given up, and then its symbols, and gap() says so.
 class ModuleSymbols {
  public:
   explicit ModuleSymbols(ModuleFile file) : file_(std::move(file)) {}
@@ -36,6 +37,8 @@ class ModuleSymbols {
   void prepare(std::span<const std::uint64_t> module_offsets);
   /// As Symbolizer::source.
   SymbolSource source();
+  /// As Symbolizer::gap.
+  const std::string& gap() const { return gap_; }
   /// Whether frames() has nothing to look up.
   bool knows(std::uint64_t module_offset) const { return answers_.contains(module_offset); }
   /// About what is taken by debug information that is held open, not by answers.
@@ -49,6 +52,9 @@ class ModuleSymbols {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
   };
+  template <class Work>
+  void within_budget(const Work& work);
+  void give_up(const char* why);
   void load();
   void open_dwarf();
   Answer answer(std::uint64_t module_offset);
@@ -56,6 +62,7 @@ class ModuleSymbols {
 
   ModuleFile file_;
   bool loaded_ = false;
+  std::string gap_;
   // The order matters: what refers to an image goes before the image.
   std::optional<ElfFile> image_;
   std::optional<FoundFile> debug_file_;  ///< the separate one, if there is any

@@ -44,6 +44,10 @@ class Symbolizer {
 
   /// What was found for `module`.
   virtual SymbolSource source(ModuleId module) = 0;
+
+  /// Why less is known of `module` than its files hold: "its debug information is not read: ..."; empty when they were
+  /// read as far as they go.
+  virtual std::string gap(ModuleId /*module*/) { return {}; }
 };
 
 }  // namespace hawk

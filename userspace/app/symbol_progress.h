@@ -38,6 +38,7 @@ class ProgressSymbolizer : public Symbolizer {
   std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override;
   void prepare(ModuleId module, std::span<const std::uint64_t> module_offsets) override;
   SymbolSource source(ModuleId module) override { return symbolizer_.source(module); }
+  std::string gap(ModuleId module) override { return symbolizer_.gap(module); }
 
  private:
   void tell();

@@ -19,6 +19,11 @@ std::string key_of_file(std::uint64_t device, std::uint64_t inode) { return fmt:
 
 UnwindTable table_of(const std::optional<CallFrameSection>& section, RuleSet& rules) {
   if (!section) return {};
+  if (section->is_too_large) {
+    UnwindTable none;
+    none.unsupported["call frame information of more than 64 MiB"] = 1;
+    return none;
+  }
   return read_unwind_table({.bytes = section->bytes,
                             .vaddr = section->vaddr,
                             .is_debug_frame = section->is_debug_frame,
@@ -30,7 +35,7 @@ UnwindTable table_of(const std::optional<CallFrameSection>& section, RuleSet& ru
 
 UnwindTable read_unwind_table_of(const ElfImage& image, RuleSet& rules) {
   UnwindTable table = table_of(image.eh_frame(), rules);
-  if (table.rows.empty()) table = table_of(image.debug_frame(), rules);
+  if (table.rows.empty() && table.unsupported.empty()) table = table_of(image.debug_frame(), rules);
   if (const auto entry = image.entry_vaddr()) end_at_entry_point(table, *entry);
   if (const auto start = find_context_start(image)) end_at_start_of(table, *start);
   return table;
@@ -121,16 +126,18 @@ void TableReading::read_entries(std::size_t thread, RuleSet& rules) {
   std::unique_lock lock(mutex_);
   while (!stopped_ && next_ < entries_.size()) {
     Entry& entry = entries_[next_++];
+    const bool is_within_budget = rows_read_ < kMaxRowsInSum;
     lock.unlock();
     FileState file;
     // Who finds no memory for a table has none: take() waits for every entry.
     std::optional<TimedTable> table;
     try {
-      table = read(entry.source.path, rules, file);
+      if (is_within_budget) table = read(entry.source.path, rules, file);
     } catch (const std::bad_alloc&) {
       table.reset();
     }
     lock.lock();
+    if (table) rows_read_ += table->table.rows.size();
     try {
       const auto known = static_cast<std::ptrdiff_t>(rules_[thread].size());
       rules_[thread].insert(rules_[thread].end(), rules.rules().begin() + known, rules.rules().end());
@@ -158,7 +165,7 @@ const std::vector<std::uint32_t>& TableReading::numbers_of(std::size_t thread, R
 std::optional<TimedTable> TableReading::take(const MappedModule& module, RuleSet& rules) {
   std::unique_lock lock(mutex_);
   const auto found = by_key_.find(key_of(module));
-  if (found == by_key_.end()) return std::nullopt;
+  if (found == by_key_.end() || threads_.empty()) return std::nullopt;
   Entry& entry = entries_[found->second];
   read_one_.wait(lock, [&] { return entry.is_read; });
   std::optional<TimedTable> table = std::exchange(entry.table, std::nullopt);

@@ -22,6 +22,9 @@ namespace hawk {
 /// What .eh_frame says, or .debug_frame where there is no other.
 UnwindTable read_unwind_table_of(const ElfImage& image, RuleSet& rules);
 
+/// For the unwind tables of all files together. A desktop's programs and libraries have 20 million rows.
+inline constexpr std::uint64_t kMaxRowsInSum = 1u << 25;
+
 /// An unwind table, and how long it took to read.
 struct TimedTable {
   UnwindTable table;
@@ -45,7 +48,8 @@ class TableReading {
   /// The key of a module's file: for one that is not mapped yet its path.
   static std::string key_of(const MappedModule& module);
 
-  /// Begins to read, in this order. At least one thread.
+  /// Begins to read, in this order, as far as kMaxRowsInSum and memory reach. At least one thread; where the system
+  /// allows none, nothing is read.
   TableReading(std::vector<Source> sources, std::size_t thread_count);
   TableReading(const TableReading&) = delete;
   TableReading& operator=(const TableReading&) = delete;
@@ -74,6 +78,7 @@ class TableReading {
   std::condition_variable read_one_;
   std::vector<Entry> entries_;  ///< never more or fewer
   std::size_t next_ = 0;        ///< entry to be begun
+  std::uint64_t rows_read_ = 0;
   std::unordered_map<std::string, std::size_t> by_key_;
   std::vector<std::vector<hawk_rule>> rules_;        ///< by thread and number
   std::vector<std::vector<std::uint32_t>> numbers_;  ///< that take()'s rules have for them

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -159,6 +160,21 @@ TimedTable Unwinding::table_of(const MappedModule& module) {
   return table ? std::move(*table) : time_reading(*module.image, rules_);
 }
 
+/// Where memory does not suffice for the table, it is as if the file had none, and the table names the cause.
+TimedTable Unwinding::table_within_budget(const MappedModule& module) {
+  TimedTable without;
+  if (rows_in_sum_ >= kMaxRowsInSum) {
+    without.table.unsupported["no room for more rows"] = 1;
+    return without;
+  }
+  try {
+    return table_of(module);
+  } catch (const std::bad_alloc&) {
+    without.table.unsupported["no memory to read it"] = 1;
+    return without;
+  }
+}
+
 void Unwinding::read_table(const ModuleMap& modules, ModuleId id) {
   const MappedModule& module = modules.module(id);
   if (!uses_tables_ || (!module.image && !module.is_vdso)) return;
@@ -168,14 +184,17 @@ void Unwinding::read_table(const ModuleMap& modules, ModuleId id) {
     if (!is_new) return;
   }
   const std::size_t rules_before = rules_.rules().size();
-  auto [table, time] = table_of(module);
+  auto [table, time] = table_within_budget(module);
+  rows_in_sum_ += table.rows.size();
   const std::chrono::duration<double, std::milli> took = time;
   for (const auto& [reason, rows] : table.unsupported) {
     info_.unsupported_rules.push_back({.module = id, .reason = reason, .rows = rows});
   }
   if (table.rows.empty()) {
     info_.modules_without_table.push_back(id);
-    return log_verbose(fmt::format("{} has no unwind table", module.path));
+    if (table.unsupported.empty()) return log_verbose(fmt::format("{} has no unwind table", module.path));
+    return log_warning(
+        fmt::format("{}: its unwind table is not used: {}", module.path, table.unsupported.begin()->first));
   }
   log_verbose(fmt::format("unwind table of {}: {} rows, {} new rules, {:.1f} ms", module.path, table.rows.size(),
                           rules_.rules().size() - rules_before, took.count()));

@@ -72,6 +72,7 @@ class Unwinding {
 
  private:
   TimedTable table_of(const MappedModule& module);
+  TimedTable table_within_budget(const MappedModule& module);
   void store_tables(const ModuleMap& modules);
   StoredTable store(const MappedModule& module, const UnwindTable& table);
   void tell_rules();
@@ -89,6 +90,7 @@ class Unwinding {
   std::vector<std::pair<ModuleId, UnwindTable>> unstored_;
   std::vector<std::pair<ModuleId, ModuleId>> twins_;  ///< modules, and those before them with the same build id
   std::map<std::string, ModuleId> by_build_id_;
+  std::uint64_t rows_in_sum_ = 0;
   UnwindInfo info_;
   std::uint64_t published_changes_ = 0;
   std::chrono::steady_clock::time_point published_at_;

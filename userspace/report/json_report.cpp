@@ -161,6 +161,21 @@ Json unwinding_json(const Snapshot& snapshot) {
   return json;
 }
 
+/// Files of which less is known than they hold.
+Json symbol_gaps_json(const Snapshot& snapshot, Symbolizer& symbolizer) {
+  Json gaps = Json::array();
+  for (std::size_t index = 0; index < snapshot.modules.size(); ++index) {
+    const ModuleId id{static_cast<std::uint32_t>(index)};
+    const std::string reason = symbolizer.gap(id);
+    if (reason.empty()) continue;
+    Json gap;
+    gap["module"] = path_json(snapshot, id);
+    gap["reason"] = reason;
+    gaps.push_back(std::move(gap));
+  }
+  return gaps;
+}
+
 Json selection_json(const Selection& selection, std::size_t total, std::size_t shown) {
   Json json;
   json["sort"] = std::string(sort_key_name(selection.sort));
@@ -250,7 +265,7 @@ void append_stack(std::string& out, const StackRecord& stack, const std::vector<
 }
 
 /// Everything but the stacks.
-Json head_json(const Snapshot& snapshot, const JsonOptions& options, std::size_t shown) {
+Json head_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, std::size_t shown) {
   Json totals = counters_json(snapshot.totals);
   totals["peak_live_bytes"] = snapshot.peak_live_bytes;
   totals["frees_of_untraced"] = snapshot.frees_of_untraced;
@@ -263,6 +278,7 @@ Json head_json(const Snapshot& snapshot, const JsonOptions& options, std::size_t
   json["totals"] = std::move(totals);
   json["losses"] = losses_json(snapshot.losses);
   json["unwinding"] = unwinding_json(snapshot);
+  json["symbol_gaps"] = symbol_gaps_json(snapshot, symbolizer);
   json["selection"] = selection_json(options.selection, snapshot.stacks.size(), shown);
   return json;
 }
@@ -272,7 +288,7 @@ Json head_json(const Snapshot& snapshot, const JsonOptions& options, std::size_t
 void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink) {
   const std::vector<const StackRecord*> stacks = select_stacks(snapshot, options.selection);
   const std::vector<std::string> frames = frames_by_place(snapshot, stacks, symbolizer, options.before_symbolizing);
-  std::string piece = dump(head_json(snapshot, options, stacks.size()), 2);
+  std::string piece = dump(head_json(snapshot, symbolizer, options, stacks.size()), 2);
   piece.resize(piece.size() - 2);  // "\n}": the object goes on
   piece += ",\n  \"stacks\": [";
   for (std::size_t index = 0; index < stacks.size(); ++index) {

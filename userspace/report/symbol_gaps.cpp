@@ -39,6 +39,7 @@ void add_all_stacks(std::vector<SymbolGap>& gaps, const Snapshot& snapshot, Quan
 void SymbolGaps::add(const StackRecord& stack, const FrameList& frames) {
   ++added_;
   for (const ListedFrame* frame : frames) {
+    if (frame->place.module) shown_modules_.insert(*frame->place.module);
     if (!frame->place.module || !frame->source.function.empty()) continue;
     Nameless& nameless = nameless_[*frame->place.module];
     if (nameless.last_stack == added_) continue;
@@ -51,7 +52,11 @@ std::vector<SymbolGap> SymbolGaps::gaps(const Snapshot& snapshot, Symbolizer& sy
   std::vector<SymbolGap> gaps;
   for (const auto& [module, nameless] : nameless_) {
     const bool no_symbols = symbolizer.source(module) == SymbolSource::kNone;
-    gaps.push_back({module, no_symbols, no_symbols ? 0 : nameless.shown_bytes});
+    gaps.push_back({module, no_symbols, no_symbols ? 0 : nameless.shown_bytes, symbolizer.gap(module)});
+  }
+  for (const ModuleId module : shown_modules_) {
+    const std::string cause = nameless_.contains(module) ? std::string() : symbolizer.gap(module);
+    if (!cause.empty()) gaps.push_back({module, false, 0, cause});
   }
   add_all_stacks(gaps, snapshot, quantity_);
   std::sort(gaps.begin(), gaps.end(), [](const SymbolGap& a, const SymbolGap& b) {
@@ -63,6 +68,7 @@ std::vector<SymbolGap> SymbolGaps::gaps(const Snapshot& snapshot, Symbolizer& sy
 std::string gap_text(const SymbolGap& gap, const Module& module, const std::string& share) {
   const std::string path = printable(module.path);
   const std::string build_id = module.build_id.empty() ? "no build id" : "build id " + module.build_id;
+  if (!gap.cause.empty()) return fmt::format("  {}: {} ({})", path, gap.cause, build_id);
   if (gap.no_symbols) return fmt::format("  {}: no symbols; {} pass through it ({})", path, share, build_id);
   return fmt::format("  {}: some functions have no name; the stacks above that pass through them hold {} ({})", path,
                      share, build_id);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,10 @@ struct SymbolGap {
   /// Otherwise only some functions are nameless, and it counts the shown stacks that pass through one of those.
   bool no_symbols = false;
   std::uint64_t affected_bytes = 0;
+  std::string cause = {};  ///< why its files were not read as far as they go: see Symbolizer::gap
 };
 
-/// Collects nameless frames while the stacks of a report are rendered.
+/// Collects nameless frames, and modules, while the stacks of a report are rendered.
 class SymbolGaps {
  public:
   explicit SymbolGaps(Quantity quantity) : quantity_(quantity) {}
@@ -40,6 +42,7 @@ class SymbolGaps {
   Quantity quantity_;
   std::size_t added_ = 0;
   std::map<ModuleId, Nameless> nameless_;
+  std::set<ModuleId> shown_modules_;
 };
 
 /// The line that tells of `gap`, which is one of `module`; `share`: what part of all bytes it affects.

@@ -84,7 +84,9 @@ std::string UnwindText::cause_text(const UnwindCause& cause) const {
   if (cause.quality == HAWK_STACK_GUESSED) {
     text += guess_text(cause.end, module != nullptr);
     if (module != nullptr) text += " " + module->path;
-    return text;
+    const std::string why =
+        cause.end == HAWK_END_NO_TABLE && module != nullptr ? unsupported_reasons(*cause.module) : "";
+    return why.empty() ? text : text + fmt::format(" ({})", why);
   }
   text += end_text(cause.end).sentence;
   if (module == nullptr) return text;

@@ -77,6 +77,7 @@ struct ElfImage::Impl {
   mutable std::optional<std::map<std::uint64_t, std::string>> got_symbols;
 
   void read_program_headers(std::span<const std::uint8_t> head);
+  CallFrameSection call_frames(const Elf64_Shdr& section) const;
   void take(const Elf64_Phdr& segment, std::span<const std::uint8_t> head);
   /// Calls `use` with a part of the file, which is read again only where `head`, its beginning, does not reach.
   template <class Use>
@@ -101,6 +102,15 @@ void ElfImage::Impl::read_program_headers(std::span<const std::uint8_t> head) {
                   .executable = (segment.p_flags & PF_X) != 0});
   }
   for (const Elf64_Phdr& segment : headers) take(segment, head);
+}
+
+CallFrameSection ElfImage::Impl::call_frames(const Elf64_Shdr& section) const {
+  const std::uint64_t there = segments.file_bytes() - std::min(section.sh_offset, segments.file_bytes());
+  CallFrameSection found;
+  found.vaddr = section.sh_addr;
+  found.is_too_large = std::min(section.sh_size, there) > kMaxCallFrameBytes;
+  if (!found.is_too_large) found.bytes = segments.read_file(section.sh_offset, section.sh_size);
+  return found;
 }
 
 void ElfImage::Impl::take(const Elf64_Phdr& segment, std::span<const std::uint8_t> head) {
@@ -201,14 +211,14 @@ bool ElfImage::handles_no_exceptions(std::uint64_t vaddr) const {
 
 std::optional<CallFrameSection> ElfImage::eh_frame() const {
   if (const std::optional<Elf64_Shdr> header = ElfSections(impl_->segments, impl_->header).named(".eh_frame")) {
-    CallFrameSection found = {.bytes = impl_->segments.read_file(header->sh_offset, header->sh_size),
-                              .vaddr = header->sh_addr};
-    if (!found.bytes.empty()) return found;
+    CallFrameSection found = impl_->call_frames(*header);
+    if (!found.bytes.empty() || found.is_too_large) return found;
   }
   if (!impl_->unwind_index_vaddr) return std::nullopt;
   const std::optional<std::uint64_t> vaddr = eh_frame_vaddr(impl_->segments, *impl_->unwind_index_vaddr);
   if (!vaddr) return std::nullopt;
-  CallFrameSection found = {.bytes = impl_->segments.read(*vaddr, UINT64_MAX), .vaddr = *vaddr, .ends_at_zero = true};
+  CallFrameSection found = {
+      .bytes = impl_->segments.read(*vaddr, kMaxCallFrameBytes), .vaddr = *vaddr, .ends_at_zero = true};
   if (found.bytes.empty()) return std::nullopt;
   return found;
 }
@@ -216,10 +226,9 @@ std::optional<CallFrameSection> ElfImage::eh_frame() const {
 std::optional<CallFrameSection> ElfImage::debug_frame() const {
   const std::optional<Elf64_Shdr> header = ElfSections(impl_->segments, impl_->header).named(".debug_frame");
   if (!header || (header->sh_flags & SHF_COMPRESSED) != 0) return std::nullopt;
-  CallFrameSection found = {.bytes = impl_->segments.read_file(header->sh_offset, header->sh_size),
-                            .vaddr = header->sh_addr,
-                            .is_debug_frame = true};
-  if (found.bytes.empty()) return std::nullopt;
+  CallFrameSection found = impl_->call_frames(*header);
+  found.is_debug_frame = true;
+  if (found.bytes.empty() && !found.is_too_large) return std::nullopt;
   return found;
 }
 

@@ -16,12 +16,16 @@
 
 namespace hawk {
 
+/// Reading a byte of it takes six of memory. The largest programs known have 30 MiB.
+inline constexpr std::uint64_t kMaxCallFrameBytes = std::uint64_t{64} << 20;
+
 /// A section with call frame information.
 struct CallFrameSection {
   std::vector<std::uint8_t> bytes;
   std::uint64_t vaddr = 0;      ///< ELF virtual address of the first byte
   bool is_debug_frame = false;  ///< .debug_frame, which is written otherwise than .eh_frame
   bool ends_at_zero = false;    ///< more may follow behind the terminator: no section header tells where it ends
+  bool is_too_large = false;    ///< more than kMaxCallFrameBytes, and therefore not read
 };
 
 /// An ELF file for x86-64, opened for reading. Damaged or hostile files yield errors or missing answers, never crashes,
@@ -64,10 +68,9 @@ class ElfImage {
   /// Whether the unwinder's table says that the function which begins at `vaddr` handles no exceptions: neither catches
   /// nor cleans up. false also when the table has no such function or is not understood.
   bool handles_no_exceptions(std::uint64_t vaddr) const;
-  /// .eh_frame, by its section header, else by PT_GNU_EH_FRAME; nullopt when the file has neither or more than 256 MiB.
+  /// .eh_frame, by its section header, else by PT_GNU_EH_FRAME; nullopt when the file has neither.
   std::optional<CallFrameSection> eh_frame() const;
-  /// .debug_frame, which strip removes and debug files may have; nullopt when there is none, when it is compressed or
-  /// has more than 256 MiB.
+  /// .debug_frame, which strip removes and debug files may have; nullopt when there is none or it is compressed.
   std::optional<CallFrameSection> debug_frame() const;
   /// Name of the symbol that the dynamic linker stores into the GOT slot at `slot_vaddr` (JUMP_SLOT and GLOB_DAT
   /// relocations); nullopt when there is no such relocation.

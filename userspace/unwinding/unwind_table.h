@@ -33,7 +33,7 @@ struct UnwindTable {
 };
 
 /// Chrome, the largest program known, has some 5 million rows.
-constexpr std::size_t kMaxUnwindRows = 1u << 24;
+constexpr std::size_t kMaxUnwindRows = 1u << 23;
 
 /// Reads one section. Damaged or hostile input can at worst lose rows: what cannot be understood becomes HAWK_RULE_GAP
 /// or HAWK_RULE_UNSUPPORTED. Where functions overlap, the one that begins later holds from its beginning to its end (of

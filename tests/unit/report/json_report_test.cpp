@@ -38,7 +38,7 @@ TEST(JsonReport, KeysOfTheSchemaInOrder) {
   Sample sample = service_sample();
   const Json json = parsed(sample);
   EXPECT_EQ(keys_of(json), (Keys{"schema", "hawktrace_version", "exact", "target", "trace", "totals", "losses",
-                                 "unwinding", "selection", "stacks"}));
+                                 "unwinding", "symbol_gaps", "selection", "stacks"}));
   EXPECT_EQ(json["schema"], "hawktrace.report/1");
   EXPECT_EQ(json["hawktrace_version"], HAWKTRACE_VERSION);
   EXPECT_EQ(keys_of(json["target"]), (Keys{"pid", "comm", "exe", "allocators"}));

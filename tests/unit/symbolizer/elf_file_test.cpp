@@ -84,5 +84,19 @@ TEST(elf_file, of_a_small_file_is_not_mapped) {
   EXPECT_FALSE(file->section(".text").empty());
 }
 
+/// Reading it would raise SIGBUS.
+TEST_F(LargeFile, that_is_truncated_goes_on_as_zeros) {
+  const std::optional<ElfFile> file = open();
+  ASSERT_TRUE(file && file->is_mapped());
+  std::size_t bytes = 0;
+  const char* image = elf_rawfile(file->elf(), &bytes);
+  std::filesystem::resize_file(path_, 0);
+  for (std::size_t offset = 0; offset < bytes; offset += bytes / 16) EXPECT_EQ(image[offset], 0) << offset;
+  EXPECT_TRUE(file->section(".debug_info").empty());
+  EXPECT_EQ(file->build_id(), "");
+  file->release();
+  EXPECT_EQ(image[bytes - 1], 0);
+}
+
 }  // namespace
 }  // namespace hawk

@@ -15,6 +15,7 @@
 #include <random>
 
 #include "oracle.h"
+#include "tests/support/scratch_directory.h"
 
 namespace hawk {
 namespace {
@@ -204,6 +205,41 @@ INSTANTIATE_TEST_SUITE_P(fixtures, Damaged,
                          ::testing::Values("dwarf4", "dwarf5", "clang", "compressed", "compressed_old", "dwz1",
                                            "nodebug"),
                          [](const auto& instance) { return std::string(instance.param); });
+
+/// A copy of the compressed fixture whose sections say that they are of this size.
+class Inflated : public ::testing::Test {
+ protected:
+  std::string with_claimed_size(std::uint64_t bytes) const {
+    std::ifstream in(fixture("compressed"), std::ios::binary);
+    std::string content((std::istreambuf_iterator<char>(in)), {});
+    Elf64_Ehdr header;
+    std::memcpy(&header, content.data(), sizeof(header));
+    for (std::size_t i = 0; i < header.e_shnum; ++i) {
+      Elf64_Shdr section;
+      std::memcpy(&section, content.data() + header.e_shoff + i * sizeof(section), sizeof(section));
+      if ((section.sh_flags & SHF_COMPRESSED) == 0) continue;
+      std::memcpy(content.data() + section.sh_offset + offsetof(Elf64_Chdr, ch_size), &bytes, sizeof(bytes));
+    }
+    const std::string path = directory_.path("inflated");
+    std::ofstream(path, std::ios::binary) << content;
+    return path;
+  }
+
+ private:
+  ScratchDirectory directory_;
+};
+
+TEST_F(Inflated, SectionsBeyondMeasureAreNotReadAndThatIsSaid) {
+  for (const std::uint64_t bytes : {std::uint64_t{200} << 20, std::uint64_t{7} << 30, std::uint64_t{1} << 63}) {
+    const std::unique_ptr<LibdwSymbolizer> symbolizer = symbolizer_for(with_claimed_size(bytes));
+    EXPECT_EQ(symbolizer->source(kModule), SymbolSource::kSymtab) << bytes;
+    EXPECT_NE(symbolizer->gap(kModule).find("its debug information is not read"), std::string::npos) << bytes;
+    for (const std::uint64_t site : call_sites(fixture("compressed"))) symbolizer->frames(kModule, site);
+  }
+  const std::unique_ptr<LibdwSymbolizer> sound = symbolizer_for(fixture("compressed"));
+  EXPECT_EQ(sound->source(kModule), SymbolSource::kDebugInfo);
+  EXPECT_EQ(sound->gap(kModule), "");
+}
 
 }  // namespace
 }  // namespace hawk
