@@ -11,8 +11,10 @@
 #include <iterator>
 #include <new>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "userspace/app/environment.h"
 #include "userspace/app/live_screen.h"
@@ -89,6 +91,37 @@ Result<bool> trace(Session& session, const Options& options, SignalSource& signa
   return run_trace_loop(session, options, signals, relay, screen ? &*screen : nullptr);
 }
 
+/// A Symbolizer that knows nothing, and needs nothing for it.
+class NoSymbols : public Symbolizer {
+ public:
+  std::vector<SourceFrame> frames(ModuleId, std::uint64_t) override { return {}; }
+  SymbolSource source(ModuleId) override { return SymbolSource::kNone; }
+  std::string gap(ModuleId) override { return "its symbols are not read: no memory was left"; }
+};
+
+/// The numbers have been paid for: where memory is short, they come without names.
+Result<void> write_report_in_any_case(Session& session, const Options& options, ReportOutput& output,
+                                      const Snapshot& snapshot) {
+  try {
+    return write_report(snapshot, session.symbolizer(), options, output);
+  } catch (const std::bad_alloc&) {
+    log_warning("the report has no names: no memory is left to read them");
+  }
+  NoSymbols none;
+  return write_report(snapshot, none, options, output);
+}
+
+/// What was counted so far is still to be had.
+Result<bool> trace_while_memory_lasts(Session& session, const Options& options, SignalSource& signals, SignalRelay* relay,
+                                      bool live) {
+  try {
+    return trace(session, options, signals, relay, live);
+  } catch (const std::bad_alloc&) {
+    log_warning("the trace ends here: no memory is left");
+    return false;
+  }
+}
+
 Result<int> run(const Options& options) {
   HAWK_TRY_VOID(check_environment());
   keep_from_command(options);
@@ -110,7 +143,8 @@ Result<int> run(const Options& options) {
   if (command) HAWK_TRY_VOID(command->release());
   const bool live = wants_live_screen(options, output.is_terminal());
   if (!command && !live) log_info(fmt::format("tracing process {}; Ctrl-C ends the trace", session->pid()));
-  const bool ended_by_user = HAWK_TRY(trace(*session, options, signals, command ? &relay : nullptr, live));
+  const bool ended_by_user =
+      HAWK_TRY(trace_while_memory_lasts(*session, options, signals, command ? &relay : nullptr, live));
 
   // Beyond this point no probe is left. A second Ctrl-C now ends us at once.
   HAWK_TRY_VOID(session->end(options.verify));
@@ -120,7 +154,7 @@ Result<int> run(const Options& options) {
     signals.restore_defaults_after_one();
   }
   const Snapshot snapshot = session->snapshot();
-  HAWK_TRY_VOID(write_report(snapshot, session->symbolizer(), options, output));
+  HAWK_TRY_VOID(write_report_in_any_case(*session, options, output, snapshot));
   std::optional<int> status;
   if (command) status = command_status(command->disown(), session->pid_fd(), signals, relay);
   return exit_status(options, snapshot, status);
