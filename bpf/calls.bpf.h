@@ -306,13 +306,12 @@ static __always_inline void on_return(struct hawk_thread *thread, const struct h
 	__u64 address = returned_address(thread, end->result);
 
 	settle_old_block(call, address == 0);
-	struct hawk_block block = { .size_bytes = call->size_bytes };
+	struct hawk_block block = { .size_bytes = call->size_bytes, .exec_epoch = state.exec_epoch };
 
 	call->sp = 0;
 	resume_call(thread);
 	if (!address || block.size_bytes < settings.min_block_bytes)
 		return;
-	struct hawk_block block = { .size_bytes = call->size_bytes, .exec_epoch = state.exec_epoch };
 
 	block.stack = in_session ? find_stack_at_once(thread, end->pc, end->sp, end->fp)
 				 : find_stack(thread, end->pc, end->sp, end->fp);

@@ -259,7 +259,6 @@ static __always_inline __u32 arena_take(__u64 address, struct hawk_block *taken)
 	}
 	return may_have_overflowed(request.hash) ? hash_take(address, taken) : HAWK_NOT_THERE;
 }
-}
 
 /* A step of growth found no room for this block in the page where it belongs. */
 static __always_inline void hawk_spill(__u64 address, const struct hawk_slot *slot, __u32 epoch)
