@@ -232,25 +232,18 @@ static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs 
 	return true;
 }
 
-/* xallocx tells how large the block is now, which may be more than was asked for. */
-static __always_inline __u64 resized_address(struct hawk_call *call, __u64 usable_bytes)
-{
-	__u64 wanted = call->size_bytes;
-
-	if (usable_bytes < wanted)
-		return 0;
-	call->size_bytes = usable_bytes - wanted < call->extra_bytes ? usable_bytes : wanted + call->extra_bytes;
-	return call->old_address;
-}
-
 /* The address that a call handed to the program; 0: it failed. */
 static __always_inline __u64 returned_address(struct hawk_thread *thread, __u64 result)
 {
 	struct hawk_call *call = &thread->call;
 	__u64 address = 0;
 
-	if (call->kind == HAWK_CALL_XALLOCX)
-		return resized_address(call, result);
+	if (call->kind == HAWK_CALL_XALLOCX) {
+		if (result < call->size_bytes)
+			return 0;
+		call->size_bytes = hawk_resized_bytes(call->size_bytes, call->extra_bytes, result);
+		return call->old_address;
+	}
 	if (call->kind != HAWK_CALL_POSIX_MEMALIGN)
 		return result;
 	if ((__u32)result != 0)

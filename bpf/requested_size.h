@@ -63,4 +63,12 @@ static inline __attribute__((always_inline)) int hawk_keeps_block(__u32 kind, __
 	}
 }
 
+/* How many bytes a block has that xallocx was asked to give `size_bytes` and up to `extra_bytes` more, when `usable_bytes`, at
+ * least the former, are there now: allocators round up, by more than was asked for too. */
+static inline __attribute__((always_inline)) __u64 hawk_resized_bytes(__u64 size_bytes, __u64 extra_bytes,
+								       __u64 usable_bytes)
+{
+	return usable_bytes - size_bytes < extra_bytes ? usable_bytes : size_bytes + extra_bytes;
+}
+
 #endif

@@ -177,6 +177,7 @@ std::vector<ElfFunction> ElfImage::public_functions(std::string_view prefix) con
   if (impl_->dynamic) impl_->dynamic->for_each_symbol(take);
   ElfSections(impl_->segments, impl_->header).for_each_symbol_of(SHT_SYMTAB, take);
   std::vector<ElfFunction> functions;
+  functions.reserve(found.size());
   for (auto& [name, function] : found) functions.push_back(std::move(function));
   return functions;
 }

@@ -31,6 +31,13 @@ TEST(RequestedBytes, AreThoseOfTheNewSizeWhereABlockIsResized) {
   }
 }
 
+TEST(RequestedBytes, OfABlockThatGrewInPlaceAreNoMoreThanItHas) {
+  EXPECT_EQ(hawk_resized_bytes(100, 0, 112), 100u);
+  EXPECT_EQ(hawk_resized_bytes(100, 5, 112), 105u);
+  EXPECT_EQ(hawk_resized_bytes(100, 50, 112), 112u);
+  EXPECT_EQ(hawk_resized_bytes(100, kMax, 100), 100u);
+}
+
 TEST(RequestedBytes, OfAFailedCallTellWhetherTheBlockIsStillThere) {
   EXPECT_TRUE(hawk_keeps_block(HAWK_CALL_REALLOC, 1));
   EXPECT_FALSE(hawk_keeps_block(HAWK_CALL_REALLOC, 0));
