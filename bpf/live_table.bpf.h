@@ -355,7 +355,9 @@ static __always_inline enum hawk_taking live_take(__u64 address, struct hawk_blo
  * have up to 6.12. */
 static __always_inline bool live_put_back(__u64 address, const struct hawk_block *block)
 {
-	return overflow_insert(address, block);
+	struct hawk_block copy = *block; /* up to 6.2 maps take nothing that a function was given */
+
+	return overflow_insert(address, &copy);
 }
 
 /* Books a block that the program has just been given. An entry that is already there belongs to a block whose free went by
