@@ -28,6 +28,7 @@
 #ifndef HAWKTRACE_CALLS_BPF_H
 #define HAWKTRACE_CALLS_BPF_H
 
+#include "bpf/call_arguments.bpf.h"
 #include "bpf/condition.h"
 #include "bpf/intern.bpf.h"
 #include "bpf/kinds.h"
@@ -104,68 +105,6 @@ static __noinline void abandon(struct hawk_call *call, bool is_loss)
 }
 
 #include "bpf/open_calls.bpf.h"
-
-/* What a call was given. */
-struct hawk_arguments {
-	__u64 first, second, third;
-};
-
-/* A field of the context, read here: clang would otherwise merge the reads of all cases into one at an offset that varies,
- * which the verifier refuses. The assembler text, a comment, makes each of them different. */
-#define REGISTER(field) ({ __u64 value = ctx->field; __asm__ volatile("# " #field : "+r"(value)); value; })
-
-/* A general register by the number that instructions encode it with; not the stack pointer. */
-static __noinline __u64 register_value(struct pt_regs *ctx, __u32 number)
-{
-	switch (number) {
-	case 0:
-		return REGISTER(ax);
-	case 1:
-		return REGISTER(cx);
-	case HAWK_RDX:
-		return REGISTER(dx);
-	case 3:
-		return REGISTER(bx);
-	case 5:
-		return REGISTER(bp);
-	case HAWK_RSI:
-		return REGISTER(si);
-	case HAWK_RDI:
-		return REGISTER(di);
-	case 8:
-		return REGISTER(r8);
-	case 9:
-		return REGISTER(r9);
-	case 10:
-		return REGISTER(r10);
-	case 11:
-		return REGISTER(r11);
-	case 12:
-		return REGISTER(r12);
-	case 13:
-		return REGISTER(r13);
-	case 14:
-		return REGISTER(r14);
-	case 15:
-		return REGISTER(r15);
-	default:
-		return 0;
-	}
-}
-
-/* Nearly always the arguments are where the ABI passes them. */
-static __always_inline struct hawk_arguments arguments_at(struct pt_regs *ctx, __u64 cookie)
-{
-	struct hawk_arguments arguments = { ctx->di, ctx->si, ctx->dx };
-	__u32 moved = cookie >> HAWK_COOKIE_MOVED_SHIFT;
-
-	if (moved) {
-		arguments.first = register_value(ctx, (moved & 15) ^ HAWK_RDI);
-		arguments.second = register_value(ctx, (moved >> 4 & 15) ^ HAWK_RSI);
-		arguments.third = register_value(ctx, (moved >> 8 & 15) ^ HAWK_RDX);
-	}
-	return arguments;
-}
 
 static __always_inline void open_call(struct hawk_call *call, struct pt_regs *ctx, __u64 cookie)
 {

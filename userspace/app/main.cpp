@@ -112,8 +112,8 @@ Result<void> write_report_in_any_case(Session& session, const Options& options, 
 }
 
 /// What was counted so far is still to be had.
-Result<bool> trace_while_memory_lasts(Session& session, const Options& options, SignalSource& signals, SignalRelay* relay,
-                                      bool live) {
+Result<bool> trace_while_memory_lasts(Session& session, const Options& options, SignalSource& signals,
+                                      SignalRelay* relay, bool live) {
   try {
     return trace(session, options, signals, relay, live);
   } catch (const std::bad_alloc&) {

@@ -373,8 +373,7 @@ void TextReport::symbol_gaps() {
   }
   put_hint(
       "  hint: install the debug symbols of these files (packages named -dbgsym or -debuginfo), or build them "
-      "unstripped "
-      "with -g; a debug file is also found by build id, as /usr/lib/debug/.build-id/XX/REST.debug",
+      "unstripped with -g; a debug file is also found by build id, as /usr/lib/debug/.build-id/XX/REST.debug",
       8);
   put("");
 }

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -33,34 +32,16 @@
 #include "userspace/tracer/frameless.h"
 #include "userspace/tracer/interceptors.h"
 #include "userspace/tracer/kernel_maps.h"
+#include "userspace/tracer/libbpf_messages.h"
 #include "userspace/tracer/links.h"
 #include "userspace/tracer/live_table_check.h"
 #include "userspace/tracer/probe_sets.h"
 #include "userspace/tracer/programs.h"
+#include "userspace/tracer/task_iteration.h"
 #include "userspace/tracer/wakeups.h"
 
 namespace hawk {
 namespace {
-
-int print_libbpf(libbpf_print_level level, const char* format, va_list arguments) {
-  if (level == LIBBPF_DEBUG || verbosity() != Verbosity::kVerbose) return 0;
-  constexpr std::size_t kShown = 8192;  // of a longer one, the verifier's log, the end has the reason
-  va_list again;
-  va_copy(again, arguments);
-  const int length = std::vsnprintf(nullptr, 0, format, again);
-  va_end(again);
-  std::string text(static_cast<std::size_t>(std::max(length, 0)) + 1, '\0');
-  std::vsnprintf(text.data(), text.size(), format, arguments);
-  text.pop_back();
-  std::string_view lines = text;
-  lines.remove_prefix(lines.size() - std::min(lines.size(), kShown));
-  while (!lines.empty()) {
-    const std::size_t end = std::min(lines.find('\n'), lines.size());
-    if (end != 0) log_verbose(lines.substr(0, end));
-    lines.remove_prefix(std::min(end + 1, lines.size()));
-  }
-  return length;
-}
 
 std::string path_of(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 
@@ -92,17 +73,10 @@ Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
   return maps;
 }
 
-/// Runs an iterator over tasks to its end. `pid`: over the threads of that process only.
-void run_task_iterator(bpf_program* program, std::optional<int> pid) {
-  bpf_iter_link_info which = {};
-  if (pid) which.task.pid = static_cast<__u32>(*pid);
-  LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which, .link_info_len = sizeof(which));
-  const std::unique_ptr<bpf_link, Freer<bpf_link__destroy>> link(bpf_program__attach_iter(program, &options));
-  const UniqueFd iterator(link ? bpf_iter_create(bpf_link__fd(link.get())) : -1);
-  char nothing = 0;
-  ssize_t got = iterator ? 1 : -1;
-  while (got > 0) got = ::read(iterator.get(), &nothing, 1);
-  if (got < 0) log_verbose(fmt::format("{}: {}", bpf_program__name(program), std::strerror(errno)));
+/// Runs an iterator over tasks. Without what it would find, the process is known by its number.
+void run_iterator(const bpf_program* program, std::optional<int> pid) {
+  const Result<void> done = run_for_tasks(program, pid);
+  if (!done) log_verbose(fmt::format("{}: {}", bpf_program__name(program), done.error().what));
 }
 
 void forget_allocator_ranges(hawk_state& state) {
@@ -268,7 +242,7 @@ Tracer& Tracer::operator=(Tracer&&) noexcept = default;
 Tracer::~Tracer() = default;
 
 Result<Tracer> Tracer::make(const TracerOptions& options) {
-  libbpf_set_print(print_libbpf);
+  show_libbpf_messages();
   std::unique_ptr<Impl> impl = std::make_unique<Impl>();
   impl->options = options;
   Result<void> loaded = impl->load(options.live_table.value_or(LiveTable::kArena));
@@ -294,7 +268,7 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
   HAWK_TRY_VOID(impl->watch_mappings());
   if (bpf_program__fd(impl->skeleton->progs.prepare_exec) >= 0)
     HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.prepare_exec));
-  run_task_iterator(impl->skeleton->progs.find_target, options.pid);
+  run_iterator(impl->skeleton->progs.find_target, options.pid);
   return Tracer(std::move(impl));
 }
 
@@ -420,7 +394,7 @@ void Tracer::count_loss(hawk_loss cause, std::uint64_t times) { impl_->count_los
 
 void Tracer::stop() {
   __atomic_store_n(&impl_->maps.state->enabled, 0, __ATOMIC_SEQ_CST);
-  run_task_iterator(impl_->skeleton->progs.check_sharers, std::nullopt);
+  run_iterator(impl_->skeleton->progs.check_sharers, std::nullopt);
   destroy_together(impl_->perf_links);
   destroy_together(impl_->multi_links);
   impl_->tracepoints.clear();

@@ -1,5 +1,5 @@
-/* Processes that are no threads, but work on the same memory: made by clone(CLONE_VM), and by vfork. Each allocates in turn,
- * and what it leaves is freed by the others. */
+/* Processes that are no threads, but work on the same memory: made by clone(CLONE_VM), and by vfork. Each allocates in
+ * turn, and what it leaves is freed by the others. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <sys/mman.h>
