@@ -9,12 +9,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LOSSES = '\tHAWK_LOSS(TOO_LATE, "too_late", "text") \\\n'
 ROW = '| `too_late` | `losses.late` |\n'
 TEST = 'KERNEL_TEST(losses, late) { expect_only(trace(way), "too_late"); }\n'
+UNIT_ROW = '| `too_late` | `Clock.IsLate` (a unit test: nobody is late here) |\n'
 LEDGER_TEST = '    {"losses", "late", "late_ledger"},\n'
 LEDGER = 'int main(void) { ledger_loss("too_late", 1); }\n'
 CASES = [
     # README, a test file, ledgers/late_ledger.c, accepted
     (ROW, TEST, '', True),
     (ROW, LEDGER_TEST, LEDGER, True),
+    (UNIT_ROW, '', '', True),
+    (UNIT_ROW.replace('IsLate', 'IsEarly'), '', '', False),
     ('', TEST, LEDGER, False),
     (ROW, 'KERNEL_TEST(losses, other) { expect_only(trace(way), "too_late"); }\n', '', False),
     (ROW, 'KERNEL_TEST(losses, late) {}\n', LEDGER, False),
@@ -27,7 +30,9 @@ def is_accepted(readme, test, ledger):
         tree = pathlib.Path(directory)
         (tree / 'bpf').mkdir()
         (tree / 'tests/kernel/ledgers').mkdir(parents=True)
+        (tree / 'tests/unit/base').mkdir(parents=True)
         (tree / 'bpf/losses.h').write_text(LOSSES)
+        (tree / 'tests/unit/base/clock_test.cpp').write_text('TEST(Clock, IsLate) {}\n')
         (tree / 'tests/kernel/README.md').write_text(readme)
         (tree / 'tests/kernel/some_test.cpp').write_text(test)
         (tree / 'tests/kernel/ledgers/late_ledger.c').write_text(ledger)

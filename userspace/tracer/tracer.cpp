@@ -24,6 +24,7 @@
 #include "userspace/base/log.h"
 #include "userspace/base/owned.h"
 #include "userspace/base/threads.h"
+#include "userspace/tracer/allocator_ranges.h"
 #include "userspace/tracer/arena_memory.h"
 #include "userspace/tracer/block_reserve.h"
 #include "userspace/tracer/code_tables.h"
@@ -77,11 +78,6 @@ Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
 void run_iterator(const bpf_program* program, std::optional<int> pid) {
   const Result<void> done = run_for_tasks(program, pid);
   if (!done) log_verbose(fmt::format("{}: {}", bpf_program__name(program), done.error().what));
-}
-
-void forget_allocator_ranges(hawk_state& state) {
-  __atomic_store_n(&state.allocators_low, 0, __ATOMIC_SEQ_CST);
-  __atomic_store_n(&state.allocator_range_count, 0, __ATOMIC_SEQ_CST);
 }
 
 /// Destroys every element, all at the same time. Each removal waits for several of the kernel's grace periods, some 40
@@ -332,21 +328,7 @@ std::uint64_t Tracer::unwind_misses() const {
 }
 
 void Tracer::set_allocator_ranges(const std::vector<AddressRange>& ranges) {
-  hawk_state& state = *impl_->maps.state;
-  // Zero says "not all known", which is what the programs shall see while the table is rewritten, or if it is too
-  // small.
-  forget_allocator_ranges(state);
-  if (ranges.size() > HAWK_MAX_ALLOCATOR_RANGES || ranges.empty()) return;
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    state.allocator_ranges[i] = {.start = ranges[i].start, .end = ranges[i].end};
-  }
-  const auto lower = [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; };
-  const auto ends_lower = [](const AddressRange& a, const AddressRange& b) { return a.end < b.end; };
-  __atomic_store_n(&state.allocator_range_count, static_cast<__u32>(ranges.size()), __ATOMIC_SEQ_CST);
-  __atomic_store_n(&state.allocators_high, std::max_element(ranges.begin(), ranges.end(), ends_lower)->end,
-                   __ATOMIC_SEQ_CST);
-  __atomic_store_n(&state.allocators_low, std::min_element(ranges.begin(), ranges.end(), lower)->start,
-                   __ATOMIC_SEQ_CST);
+  hawk::set_allocator_ranges(*impl_->maps.state, ranges);
 }
 
 void Tracer::enable() {

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "bpf/layout.h"
+#include "userspace/tracer/tracer.h"
+
+namespace hawk {
+
+/// Tells the programs that not all files with allocators are known.
+void forget_allocator_ranges(hawk_state& state);
+
+/// Tells the programs where all files with allocators are mapped. If there are more than the table holds, or none, not
+/// all are known, which is also what programs see while the table is rewritten.
+void set_allocator_ranges(hawk_state& state, const std::vector<AddressRange>& ranges);
+
+}  // namespace hawk
