@@ -20,6 +20,13 @@ void LibdwSymbolizer::add_module(ModuleId module, ModuleFile file) {
   modules_.insert_or_assign(module, std::make_unique<ModuleSymbols>(std::move(file)));
 }
 
+void LibdwSymbolizer::close_files(ModuleId module) {
+  const auto found = modules_.find(module);
+  if (found == modules_.end()) return;
+  std::erase(open_, found->second.get());
+  found->second->close_files();
+}
+
 std::vector<SourceFrame> LibdwSymbolizer::frames(ModuleId module, std::uint64_t module_offset) {
   const auto found = modules_.find(module);
   if (found == modules_.end()) return {};

@@ -20,6 +20,9 @@ class LibdwSymbolizer : public Symbolizer {
   /// Makes `module` known. A second file for the same module replaces the first, with all its answers.
   void add_module(ModuleId module, ModuleFile file);
 
+  /// Closes the files of `module` for good: what has not been asked by now stays unknown.
+  void close_files(ModuleId module);
+
   /// As the interface says; empty also for a module that was never added.
   std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override;
   /// As the interface says. Addresses are looked up unit by unit, so that each unit of the debug information is

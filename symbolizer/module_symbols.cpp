@@ -49,6 +49,17 @@ void ModuleSymbols::give_up(const char* why) {
   image_.reset();
 }
 
+void ModuleSymbols::close_files() {
+  gap_ = "it was deleted and unloaded, and is one of many: what is not shown of it had not been read by then";
+  loaded_ = true;
+  has_dwarf_ = false;
+  dwarf_.reset();
+  symbols_ = SymbolTable();
+  debug_file_.reset();
+  image_.reset();
+  file_.fd.reset();
+}
+
 std::vector<SourceFrame> ModuleSymbols::frames(std::uint64_t module_offset) {
   Answer found;
   const auto known = answers_.find(module_offset);
@@ -106,6 +117,7 @@ SymbolSource ModuleSymbols::source() {
 void ModuleSymbols::load() {
   if (!loaded_) {
     loaded_ = true;
+    if (!file_.vdso && !file_.fd) gap_ = "its symbols are not read: the file is gone, or was written to, by now";
     image_ = file_.vdso ? ElfFile::own_vdso() : ElfFile::open(std::move(file_.fd));
     if (!image_) return;
     symbols_.add(image_->elf());

@@ -45,6 +45,8 @@ class ModuleSymbols {
   std::size_t open_bytes() const { return dwarf_ ? dwarf_->memory_bytes() : 0; }
   /// Closes the debug information. The next question that has no answer yet opens it again.
   void close() { dwarf_.reset(); }
+  /// Closes all files for good. Answers are kept.
+  void close_files();
 
  private:
   /// A part of answered_frames_.

@@ -299,6 +299,22 @@ Frame Probing::frame_at(std::uint64_t address) {
   return {.address = address, .module = place->module, .module_offset = place->vaddr};
 }
 
+std::vector<ModuleId> Probing::close_unmapped() {
+  constexpr std::size_t kMaxDeleted = 32;
+  const ModuleMap::Unmapped unmapped = modules_.unmapped(kMaxDeleted);
+  for (const std::vector<ModuleId>* group : {&unmapped.named, &unmapped.deleted}) {
+    for (const ModuleId id : *group) {
+      // Looked at for as long as they have probes.
+      const bool is_probed = std::find(allocator_files_.begin(), allocator_files_.end(), id) != allocator_files_.end();
+      if (is_probed) continue;
+      unwinding_.forget_file(modules_, id);
+      modules_.close_file(id);
+    }
+  }
+  open_after_closing_ = modules_.open_files();
+  return unmapped.deleted;
+}
+
 UniqueFd Probing::open_for_symbols(ModuleId id) {
   if (modules_.module(id).image) ++files_for_symbols_;
   if (files_for_symbols_ <= max_open_modules_) return modules_.open_file(id);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -60,6 +61,14 @@ class Probing {
   const std::vector<Allocator>& allocators() const { return allocators_; }
   const ModuleMap& modules() const { return modules_; }
   const Unwinding& unwinding() const { return unwinding_; }
+  /// How many files have been opened since close_unmapped().
+  std::size_t opened_since_closing() const {
+    return modules_.open_files() - std::min(modules_.open_files(), open_after_closing_);
+  }
+  /// Closes files that are not mapped any more; the list of mappings must have been taken just now. Returns those that
+  /// cannot be opened again. Some deleted ones are kept, the last to be mapped, for the names in them.
+  std::vector<ModuleId> close_unmapped();
+
   /// In the order of their first use; only ever grows.
   const std::vector<ModuleId>& used_modules() const { return used_modules_; }
   /// The module's file, to read its symbols. None when it cannot be found any more, or would be one too many.
@@ -100,6 +109,7 @@ class Probing {
   std::vector<ModuleId> used_modules_;
   std::vector<bool> is_used_;  ///< by module
   std::size_t files_for_symbols_ = 0;
+  std::size_t open_after_closing_ = 0;
   std::vector<Allocator> allocators_;
   std::vector<std::vector<Traps>> traps_;  ///< of the functions in `allocators_`
   bool knows_allocator_files_ = true;

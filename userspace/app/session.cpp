@@ -175,7 +175,7 @@ Result<void> Session::probe_running_process() {
 void Session::begin() {
   probing_.tracing_began();
   start_wall_ = std::chrono::system_clock::now();
-  start_ = std::chrono::steady_clock::now();
+  start_ = closed_at_ = std::chrono::steady_clock::now();
   tracer_.enable();
 }
 
@@ -184,6 +184,18 @@ void Session::take_mappings_again() {
   if (!mappings) return;  // the target has ended: what is known stays
   const Result<void> taken = probing_.take_mappings(*mappings);
   if (!taken) log_warning(taken.error().what);
+}
+
+/// Those of a process that loads and unloads files without end would fill the table of descriptors, and those that have
+/// been deleted the disk.
+void Session::close_unmapped_files() {
+  constexpr std::size_t kOpened = 32;
+  constexpr std::chrono::seconds kOften{60};
+  const auto now = std::chrono::steady_clock::now();
+  if (probing_.opened_since_closing() < kOpened && now - closed_at_ < kOften) return;
+  closed_at_ = now;
+  take_mappings_again();
+  for (const ModuleId id : probing_.close_unmapped()) symbolizer_->close_files(id);
 }
 
 void Session::take_mapping_events() {
@@ -209,6 +221,7 @@ void Session::drain() {
   // Of what is unmapped nobody tells us. After the stacks, whose frames may lie there.
   const bool is_running = duration_ == std::chrono::nanoseconds{};
   if (is_replaced || (is_running && tracer_.code_ranges_are_stale())) take_mappings_again();
+  if (is_running) close_unmapped_files();
   if (is_running) probing_.check_breakpoints();
 }
 

@@ -67,6 +67,7 @@ class Session {
   static std::unique_ptr<TableReading> begin_to_read_tables(const Subject& subject, bool is_command);
   Result<void> probe_running_process();
   void take_mappings_again();
+  void close_unmapped_files();
 
   Subject subject_;
   UniqueFd pid_fd_;
@@ -80,6 +81,7 @@ class Session {
   std::size_t symbolized_modules_ = 0;
   std::chrono::system_clock::time_point start_wall_;
   std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point closed_at_{};  ///< files that were not mapped any more
   std::chrono::nanoseconds duration_{};
   std::chrono::nanoseconds interval_{};
   std::chrono::nanoseconds longest_drain_{};

@@ -224,6 +224,13 @@ void Unwinding::tell_files(const ModuleMap& modules) {
   }
 }
 
+void Unwinding::forget_file(const ModuleMap& modules, ModuleId id) {
+  const std::size_t index = static_cast<std::size_t>(id);
+  if (index >= told_files_.size() || !told_files_[index]) return;
+  for (const FilePart& known : file_parts_of(modules.module(id), tables_[index])) tracer_.remove_file_part(known.part);
+  told_files_[index].reset();
+}
+
 void Unwinding::warn_of_limits(const ModuleMap& modules) {
   if (modules.code().size() > HAWK_MAX_CODE_RANGES && !std::exchange(warned_of_ranges_, true)) {
     log_warning(fmt::format("the process has more than {} executable mappings: some are not unwound by their tables",

@@ -67,6 +67,9 @@ class Unwinding {
   /// The same if that was last done more than a millisecond ago: for when many files are read.
   void publish_now_and_then(const ModuleMap& modules);
 
+  /// The module's file is going to be closed: another one may get its inode number.
+  void forget_file(const ModuleMap& modules, ModuleId id);
+
   /// What was found out about the tables of all modules so far.
   const UnwindInfo& info() const { return info_; }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -171,10 +172,29 @@ std::optional<ModuleId> ModuleMap::add(const Mapping& mapping) {
 }
 
 void ModuleMap::settle(ModuleId id) {
-  MappedModule& settled = modules_[static_cast<std::size_t>(id)];
-  if (open_files_ <= max_open_files_ || !settled.image || settled.image->fd() < 0) return;
-  settled.image->close_file();
+  if (open_files_ > max_open_files_) close_file(id);
+}
+
+void ModuleMap::close_file(ModuleId id) {
+  MappedModule& closed = modules_[static_cast<std::size_t>(id)];
+  if (!closed.image || closed.image->fd() < 0) return;
+  closed.image->close_file();
   --open_files_;
+}
+
+ModuleMap::Unmapped ModuleMap::unmapped(std::size_t max_deleted) const {
+  std::vector<bool> is_mapped(modules_.size());
+  for (const MappedCode& range : ranges_) is_mapped[static_cast<std::size_t>(range.module)] = true;
+  Unmapped found;
+  for (std::size_t i = 0; i < modules_.size(); ++i) {
+    const MappedModule& module = modules_[i];
+    if (is_mapped[i] || module.inode == 0 || !module.image || module.image->fd() < 0) continue;
+    struct stat status = {};
+    const bool is_deleted = ::fstat(module.image->fd(), &status) == 0 && status.st_nlink == 0;
+    (is_deleted ? found.deleted : found.named).push_back(ModuleId{static_cast<std::uint32_t>(i)});
+  }
+  found.deleted.resize(found.deleted.size() - std::min(found.deleted.size(), max_deleted));
+  return found;
 }
 
 void ModuleMap::prepare_look_ups() const {

@@ -77,6 +77,18 @@ class ModuleMap {
   /// All that is needed of the module's file has been read: it may be closed.
   void settle(ModuleId id);
 
+  /// Of the files that are open though nothing of them is mapped now: those that still have a name are to be closed,
+  /// for they can be found again, and so are all but the last `max_deleted` of those that have none, whose disk space
+  /// is taken as long as they are open. (Those that have been mapped last have the highest numbers.)
+  struct Unmapped {
+    std::vector<ModuleId> named;
+    std::vector<ModuleId> deleted;
+  };
+  Unmapped unmapped(std::size_t max_deleted) const;
+  /// Closes the module's file, if it is open.
+  void close_file(ModuleId id);
+  std::size_t open_files() const { return open_files_; }
+
   /// nullopt: no executable file mapping there. Some 5 ns for addresses in pages that were asked for a while ago.
   std::optional<ModuleAddress> resolve(std::uint64_t address) const;
   /// The address that ELF virtual address 0 of `module` has now; nullopt when it is not mapped.

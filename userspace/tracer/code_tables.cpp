@@ -102,6 +102,8 @@ void CodeTables::add_file_part(const hawk_file_part& part, hawk_code_range code)
   bpf_map_update_elem(memory_.known_files_fd, &part, &code, BPF_ANY);
 }
 
+void CodeTables::remove_file_part(const hawk_file_part& part) { bpf_map_delete_elem(memory_.known_files_fd, &part); }
+
 void CodeTables::clear_cache_in_time() {
   hawk_state& state = *memory_.state;
   const std::uint32_t generation = hawk_generation_of(__atomic_load_n(&state.used_ranges.turn, __ATOMIC_SEQ_CST));

@@ -41,6 +41,7 @@ class CodeTables {
   /// `code.end` are offsets in the file, and so is what `code.base` is subtracted from. To be told before the ranges.
   /// Without effect when HAWK_MAX_KNOWN_FILES are told of.
   void add_file_part(const hawk_file_part& part, hawk_code_range code);
+  void remove_file_part(const hawk_file_part& part);
   /// All code there is, sorted and without overlaps, in place of what was said before; from now on nothing that was
   /// cached before is used. Beyond HAWK_MAX_CODE_RANGES the rest is left out.
   void set_ranges(std::span<const hawk_code_range> ranges);

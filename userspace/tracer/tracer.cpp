@@ -317,6 +317,8 @@ void Tracer::set_unwind_rules(std::span<const hawk_rule> rules) { impl_->code->s
 void Tracer::add_file_part(const hawk_file_part& part, const hawk_code_range& code) {
   impl_->code->add_file_part(part, code);
 }
+
+void Tracer::remove_file_part(const hawk_file_part& part) { impl_->code->remove_file_part(part); }
 void Tracer::set_code_ranges(std::span<const hawk_code_range> ranges) { impl_->code->set_ranges(ranges); }
 
 bool Tracer::code_ranges_are_stale() const {

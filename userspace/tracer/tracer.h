@@ -64,6 +64,7 @@ class Tracer {
   Result<std::optional<std::uint32_t>> add_unwind_rows(std::span<const hawk_row> rows);
   void set_unwind_rules(std::span<const hawk_rule> rules);
   void add_file_part(const hawk_file_part& part, const hawk_code_range& code);
+  void remove_file_part(const hawk_file_part& part);
   void set_code_ranges(std::span<const hawk_code_range> ranges);
   /// Whether the programs have met code that is no longer where set_code_ranges said: it is to be called again.
   bool code_ranges_are_stale() const;
