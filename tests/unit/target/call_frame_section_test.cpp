@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 
 #include "tests/unit/target/target_fixture.h"
@@ -50,6 +51,31 @@ TEST(CallFrameSection, EhFrameByItsSectionHeader) {
     EXPECT_EQ(found->bytes, expected.bytes) << path;
     EXPECT_FALSE(found->is_debug_frame);
     EXPECT_FALSE(found->ends_at_zero);
+  }
+}
+
+/// A sparse file costs nobody anything but us.
+TEST(CallFrameSection, MoreThanTheBudgetIsNotRead) {
+  Bytes bytes = bytes_of_file(fixture_path("return_points.so"));
+  const std::uint64_t vaddr = section_of(fixture_path("return_points.so"), ".eh_frame").vaddr;
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    std::uint8_t* at = bytes.data() + header.e_shoff + i * sizeof(Elf64_Shdr);
+    Elf64_Shdr section;
+    std::memcpy(&section, at, sizeof(section));
+    if (section.sh_addr != vaddr) continue;
+    section.sh_size = UINT64_MAX;
+    std::memcpy(at, &section, sizeof(section));
+  }
+  const testing::TemporaryDirectory directory;
+  const std::string path = directory.write("large", std::string(bytes.begin(), bytes.end()));
+  for (const std::uint64_t size : {kMaxCallFrameBytes / 2, 4 * kMaxCallFrameBytes}) {
+    std::filesystem::resize_file(path, size);
+    const std::optional<CallFrameSection> found = open_image(path).eh_frame();
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->is_too_large, size > kMaxCallFrameBytes);
+    EXPECT_EQ(found->bytes.empty(), found->is_too_large);
   }
 }
 
