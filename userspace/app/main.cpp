@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "userspace/app/emergency_memory.h"
 #include "userspace/app/environment.h"
 #include "userspace/app/live_screen.h"
 #include "userspace/app/options.h"
@@ -58,6 +59,10 @@ int command_status(int pid, int pid_fd, SignalSource& signals, SignalRelay& rela
   while (events[1].revents == 0) {
     static_cast<void>(::poll(std::data(events), std::size(events), -1));
     while (const std::optional<ReceivedSignal> signal = signals.next()) {
+      if (signal->number == 0) {
+        events[0].fd = -1;
+        break;
+      }
       if (relay.take(*signal) != SignalRelay::Wish::kEnd) continue;
       signals.restore_defaults();
       ::raise(signal->number);
@@ -146,6 +151,8 @@ Result<int> run(const Options& options) {
   const bool ended_by_user =
       HAWK_TRY(trace_while_memory_lasts(*session, options, signals, command ? &relay : nullptr, live));
 
+  // What was counted has been paid for.
+  allow_emergency_memory();
   // Beyond this point no probe is left. A second Ctrl-C now ends us at once.
   HAWK_TRY_VOID(session->end(options.verify));
   if (ended_by_user) {

@@ -61,8 +61,7 @@ std::optional<ReceivedSignal> SignalSource::next() {
     got = ::read(fd_.get(), &info, sizeof(info));
   } while (got < 0 && errno == EINTR);
   if (got < 0 && errno == EAGAIN) return std::nullopt;
-  // Without its signals a trace could be ended by nobody: it ends now.
-  if (got != static_cast<ssize_t>(sizeof(info))) return ReceivedSignal{.number = SIGTERM, .from_terminal = true};
+  if (got != static_cast<ssize_t>(sizeof(info))) return ReceivedSignal{};
   ReceivedSignal signal;
   signal.number = static_cast<int>(info.ssi_signo);
   // SI_KERNEL marks what the terminal driver sends, sigaction(2).

@@ -11,7 +11,7 @@ namespace hawk {
 
 /// A signal that was sent to us.
 struct ReceivedSignal {
-  int number = 0;
+  int number = 0;              ///< 0: signals cannot be read any more
   bool from_terminal = false;  ///< made by a key or a hang-up: everybody in the foreground has got it, our child too
   int sender = 0;              ///< the process that sent it; 0: the kernel, or one that we cannot see
   std::optional<void*> value = std::nullopt;  ///< of sigqueue(3)

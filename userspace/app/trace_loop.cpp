@@ -91,7 +91,9 @@ class TraceLoop {
   }
 
   void take_signal(const ReceivedSignal& signal) {
-    if (relay_ != nullptr) {
+    if (signal.number == 0) {
+      done_ = true;  // nobody could end it any more
+    } else if (relay_ != nullptr) {
       obey(relay_->take(signal));
     } else if (signal.number == SIGWINCH) {
       if (screen_ != nullptr) screen_->redraw(session_.symbolizer());

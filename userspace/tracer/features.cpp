@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "userspace/base/unique_fd.h"
+#include "userspace/tracer/libbpf_messages.h"
 #include "userspace/tracer/links.h"
 #include "userspace/tracer/trivial_program.h"
 
@@ -39,6 +40,7 @@ bool can_be_on_functions() {
 }  // namespace
 
 Result<KernelFeatures> probe_kernel_features() {
+  show_libbpf_messages();
   if (!load_trivial_program(0)) {
     return fail(ExitCode::kPrivilege, fmt::format("load a BPF program: {}", std::strerror(errno)),
                 "run it with sudo, on a kernel with CONFIG_BPF_SYSCALL and CONFIG_UPROBE_EVENTS");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -13,8 +14,7 @@
 namespace hawk {
 namespace {
 
-int print_libbpf(libbpf_print_level level, const char* format, va_list arguments) {
-  if (level == LIBBPF_DEBUG || verbosity() != Verbosity::kVerbose) return 0;
+int print(const char* format, va_list arguments) {
   constexpr std::size_t kShown = 8192;  // of a longer one, the verifier's log, the end has the reason
   va_list again;
   va_copy(again, arguments);
@@ -31,6 +31,15 @@ int print_libbpf(libbpf_print_level level, const char* format, va_list arguments
     lines.remove_prefix(std::min(end + 1, lines.size()));
   }
   return length;
+}
+
+int print_libbpf(libbpf_print_level level, const char* format, va_list arguments) {
+  if (level == LIBBPF_DEBUG || verbosity() != Verbosity::kVerbose) return 0;
+  try {
+    return print(format, arguments);
+  } catch (const std::bad_alloc&) {  // libbpf is written in C
+    return 0;
+  }
 }
 
 }  // namespace

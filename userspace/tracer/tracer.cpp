@@ -33,7 +33,6 @@
 #include "userspace/tracer/frameless.h"
 #include "userspace/tracer/interceptors.h"
 #include "userspace/tracer/kernel_maps.h"
-#include "userspace/tracer/libbpf_messages.h"
 #include "userspace/tracer/links.h"
 #include "userspace/tracer/live_table_check.h"
 #include "userspace/tracer/probe_sets.h"
@@ -238,7 +237,6 @@ Tracer& Tracer::operator=(Tracer&&) noexcept = default;
 Tracer::~Tracer() = default;
 
 Result<Tracer> Tracer::make(const TracerOptions& options) {
-  show_libbpf_messages();
   std::unique_ptr<Impl> impl = std::make_unique<Impl>();
   impl->options = options;
   Result<void> loaded = impl->load(options.live_table.value_or(LiveTable::kArena));
