@@ -24,12 +24,13 @@ static __always_inline __u64 current_key(void)
 	return thread_key((const void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
 }
 
-/* What memory is known by, in the same way; 0: a task without any, which is the key of no memory. */
+/* What memory is known by: a number that the kernel gives to each and to no other later, unlike the address of its mm_struct,
+ * which another process may get as soon as this one has ended (arch/x86/include/asm/mmu.h). 0: a task without memory. */
 static __always_inline __u64 memory_key(const struct task_struct *task)
 {
 	struct mm_struct *mm = task->mm;
 
-	return mm ? (__u64)mm - (__u64)&state : 0;
+	return mm ? mm->context.ctx_id : 0;
 }
 
 /* Whether the current task is a thread of the target. */
