@@ -202,7 +202,7 @@ Result<void> Probing::expect_files(const std::vector<std::string>& paths) {
     const std::optional<ModuleId> id = modules_.expect(path);
     if (id && modules_.module_count() > known) HAWK_TRY_VOID(study_module(*id, true));
   }
-  program_has_allocator_ = found_allocator();
+  program_has_allocator_ = expects_allocator_ = found_allocator();
   unwinding_.publish(modules_);
   return {};
 }
@@ -278,6 +278,8 @@ void Probing::program_replaced() {
   knows_allocator_files_ = false;
   program_has_allocator_ = false;
 }
+
+void Probing::program_began() { program_has_allocator_ = std::exchange(expects_allocator_, false); }
 
 void Probing::look_for_allocator(std::span<const Mapping> mappings) {
   program_has_allocator_ =

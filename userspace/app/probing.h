@@ -48,6 +48,9 @@ class Probing {
 
   /// The target runs another program: which allocators that will use is not known for sure any more.
   void program_replaced();
+  /// The target has begun to run a program, the expected command perhaps: whether it has an allocator is to be found
+  /// out.
+  void program_began();
 
   /// Where an address lies now. Files in which addresses lie are in used_modules().
   Frame frame_at(std::uint64_t address);
@@ -114,6 +117,7 @@ class Probing {
   std::vector<std::vector<Traps>> traps_;  ///< of the functions in `allocators_`
   bool knows_allocator_files_ = true;
   bool program_has_allocator_ = false;
+  bool expects_allocator_ = false;               ///< of the command that has not begun yet
   std::vector<ModuleId> probed_files_;           ///< those that define an allocator
   std::vector<ModuleId> allocator_files_;        ///< the same, and the dynamic linker
   std::map<ModuleId, std::uint32_t> frameless_;  ///< the tracer's numbers of the files with frameless operator new
