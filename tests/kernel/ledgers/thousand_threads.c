@@ -1,10 +1,11 @@
-/* More threads than the tracer has slots for (1024), that live before the trace begins and allocate in it, all at once.
- */
+/* More threads than the tracer has slots for (1024), that live before the trace begins and allocate in it, all at once:
+ * thousand_threads [COUNT] */
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "ledger.h"
 
-enum { kThreads = 1200, kBlocks = 20, kStackBytes = 65536 };
+enum { kUsualThreads = 1200, kBlocks = 20, kStackBytes = 65536 };
 
 static pthread_barrier_t start, done;
 
@@ -22,13 +23,14 @@ static void* work(void* argument) {
   return NULL;
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+  const unsigned threads = argc > 1 ? (unsigned)atoi(argv[1]) : kUsualThreads;
   pthread_attr_t attributes;
-  pthread_barrier_init(&start, NULL, kThreads + 1);
-  pthread_barrier_init(&done, NULL, kThreads + 1);
+  pthread_barrier_init(&start, NULL, threads + 1);
+  pthread_barrier_init(&done, NULL, threads + 1);
   pthread_attr_init(&attributes);
   ledger_require(pthread_attr_setstacksize(&attributes, kStackBytes) == 0, "the stacks are large enough");
-  for (size_t i = 0; i < kThreads; i++) {
+  for (size_t i = 0; i < threads; i++) {
     pthread_t thread;
     ledger_require(pthread_create(&thread, &attributes, work, (void*)i) == 0, "the threads can be created");
   }
