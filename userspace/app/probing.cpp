@@ -268,7 +268,7 @@ Result<void> Probing::take_mappings(const std::vector<Mapping>& mappings) {
   HAWK_TRY_VOID(take_replaced_code(mappings));
   for (const auto& [id, number] : frameless_) update_base(id);
   update_allocator_ranges();
-  if (!mappings.empty()) program_has_allocator_ = false;  // a process that is ending has none
+  program_has_allocator_ = false;
   look_for_allocator(mappings);
   unwinding_.publish(modules_);
   return {};

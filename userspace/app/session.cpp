@@ -181,7 +181,7 @@ void Session::begin() {
 
 void Session::take_mappings_again() {
   const Result<std::vector<Mapping>> mappings = read_mappings(pid());
-  if (!mappings) return;  // the target has ended: what is known stays
+  if (!mappings || mappings->empty()) return;  // the target has ended: what is known stays
   const Result<void> taken = probing_.take_mappings(*mappings);
   if (!taken) log_warning(taken.error().what);
 }
