@@ -215,7 +215,7 @@ int BPF_PROG(process_exec)
 SEC("fentry/perf_event_mmap")
 int BPF_PROG(mapping_made, struct vm_area_struct *vma)
 {
-	if (is_target())
+	if (maps_for_target())
 		tell_mapping(vma);
 	return 0;
 }
@@ -223,7 +223,7 @@ int BPF_PROG(mapping_made, struct vm_area_struct *vma)
 SEC("tp_btf/ma_write")
 int BPF_PROG(tree_entry, const char *function, struct ma_state *mas, unsigned long pivot, void *entry)
 {
-	if (is_target())
+	if (maps_for_target())
 		on_tree_entry(mas, (__u64)entry);
 	return 0;
 }
@@ -231,7 +231,7 @@ int BPF_PROG(tree_entry, const char *function, struct ma_state *mas, unsigned lo
 SEC("tp_btf/mmap_lock_released")
 int BPF_PROG(mappings_unlocked, struct mm_struct *mm)
 {
-	if (is_target())
+	if (maps_for_target())
 		on_mappings_unlocked(mm);
 	return 0;
 }

@@ -85,6 +85,13 @@ static __always_inline bool is_target(void)
 	return true;
 }
 
+/* Whether what the current task maps is the target's. Of the program that the target is about to run the first mappings are made
+ * before its memory is known for the target's. */
+static __always_inline bool maps_for_target(void)
+{
+	return is_in_group() || is_target();
+}
+
 static __always_inline __u32 slot_choice(__u64 key, __u32 number)
 {
 	return (__u32)(key * HAWK_HASH_MULTIPLIER >> 40) + number & (HAWK_THREAD_SLOTS - 1);
