@@ -28,6 +28,9 @@ __u64 expected_bytes(const Call& call) {
     case HAWK_CALL_CALLOC:
       return product(first, second);
     case HAWK_CALL_REALLOC:
+    case HAWK_CALL_REALLOCF:
+    case HAWK_CALL_EXPAND:
+    case HAWK_CALL_XALLOCX:
     case HAWK_CALL_ALIGNED_ALLOC:
       return second;
     case HAWK_CALL_REALLOCARRAY:

@@ -108,7 +108,7 @@ TEST(Drain, NeverSeesMoreLiveThanThereEverWas) {
   };
   FakeBooks books;
   const unsigned long instructions = Interrupted::count([&] { Drain().read(books.maps()); });
-  const unsigned long apart = instructions / 30 + 1;
+  const unsigned long apart = instructions / 12 + 1;
   // Two of four ways to spread it over the stripes: the stripes are read one after the other.
   for (unsigned long at = 0; drain_interrupted_at(at, 0, 1); at += apart) continue;
   for (unsigned long at = apart / 2; drain_interrupted_at(at, 1, 0); at += apart) continue;
