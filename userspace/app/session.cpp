@@ -205,9 +205,10 @@ void Session::take_mapping_events() {
     if (!changes.last_exec->path.empty()) subject_.target.exe = changes.last_exec->path;
   }
   probing_.take_new_mappings(changes.mapped, !changes.last_exec);
-  // What was read until now may be the list of the process that was to become the command.
+  // What was read until now may be the list of the process that was to become the command. It is not read again: that
+  // would leave walks without rules for a moment.
   if (changes.last_exec) probing_.program_began();
-  if (changes.read_all || changes.last_exec) take_mappings_again();
+  if (changes.read_all) take_mappings_again();
 }
 
 void Session::drain() {
