@@ -24,7 +24,7 @@ constexpr bool is_older(KernelVersion a, KernelVersion b) {
   return a.major != b.major ? a.major < b.major : a.minor < b.minor;
 }
 
-/// The oldest kernel hawktrace runs on (design §4).
+/// The oldest kernel hawktrace runs on.
 inline constexpr KernelVersion kMinKernel{6, 1};
 
 /// "6.1.0-28-amd64" -> 6.1, "7.0-rc1" -> 7.0. `release` is what uname -r prints.

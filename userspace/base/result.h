@@ -7,7 +7,7 @@
 
 namespace hawk {
 
-/// The program's exit codes (design §6). A user's script may rely on each of them.
+/// The program's exit codes. A user's script may rely on each of them.
 enum class ExitCode {
   kOk = 0,
   kFinding = 1,    ///< a threshold that the user set was passed

@@ -29,8 +29,9 @@ struct JsonOptions {
 /// totals.peak_live_bytes is the highest value that was sampled every trace.interval_ns and at the end: the true peak
 /// is no lower.
 ///
-/// Beyond design §6: trace.interval_ns, trace.target_exited, trace.exec_count, trace.verified, functions[].instruction,
-/// .single_stepped and .cost_ns, and `selection`, which says how much of the snapshot `stacks` shows.
+/// Besides what the README documents: trace.interval_ns, trace.target_exited, trace.exec_count, trace.verified,
+/// functions[].instruction, .single_stepped and .cost_ns, and `selection`, which says how much of the snapshot `stacks`
+/// shows.
 void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink);
 
 /// The same as one string.

@@ -5,7 +5,7 @@
 
 namespace hawk {
 
-/// How probes are attached (design §4.2).
+/// How probes are attached.
 enum class AttachWay {
   kSession,  ///< uprobe sessions, Linux 6.13 and later: entry and return are one program
   kMulti,    ///< uprobe multi links, 6.6 and later
