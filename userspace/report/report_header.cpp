@@ -1,0 +1,114 @@
+#include "userspace/report/report_header.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "userspace/report/display_text.h"
+#include "userspace/report/trap_costs.h"
+
+namespace hawk {
+namespace {
+
+void put_trace_notes(TextPage& page, const Snapshot& snapshot) {
+  const TraceInfo& trace = snapshot.trace;
+  if (trace.verified) {
+    if (*trace.verified) {
+      page.put_wrapped("verified against the live table: both agree on every stack", 2, Style::kGood);
+    } else {
+      page.put_wrapped("VERIFICATION FAILED: the live table disagrees with the counters of a stack", 2, Style::kBad);
+    }
+  }
+  if (trace.min_block_bytes != 0) {
+    page.put_wrapped(fmt::format("only blocks of {} or more were followed", page.bytes(trace.min_block_bytes)), 2);
+  }
+  if (trace.exec_count != 0) {
+    page.put_wrapped(fmt::format("the target replaced its program {} (exec): the numbers are of the last one",
+                                 trace.exec_count == 1 ? "once" : page.count(trace.exec_count) + " times"),
+                     2);
+  }
+  if (trace.target_exited)
+    page.put_wrapped("the target ended during the trace: live is what it still held at its end", 2);
+}
+
+}  // namespace
+
+void put_header(TextPage& page, const Snapshot& snapshot) {
+  const TargetInfo& target = snapshot.target;
+  StyledLine line;
+  line.add(target.comm.empty() ? std::string_view("(unnamed)") : std::string_view(target.comm), Style::kStrong);
+  line.add(fmt::format(" (pid {}), traced for {}: ", target.pid, format_duration(snapshot.trace.duration_ns)));
+  if (snapshot.exact()) {
+    line.add("exact", Style::kGood);
+  } else {
+    line.add(fmt::format("NOT exact, losses: {}", page.count(snapshot.losses.total())), Style::kBad);
+  }
+  page.put(line);
+  if (!target.exe.empty()) page.put(target.exe, Style::kDim);
+  put_trace_notes(page, snapshot);
+  page.put("");
+}
+
+void put_nothing_allocated(TextPage& page, const Snapshot& snapshot) {
+  page.put("no allocation was seen", Style::kStrong);
+  if (snapshot.frees_of_untraced != 0) {
+    page.put(fmt::format("{} older than the trace were freed", page.blocks(snapshot.frees_of_untraced)));
+  }
+  for (const Allocator& allocator : snapshot.target.allocators) {
+    std::string names;
+    for (const ProbedFunction& function : allocator.functions) names += (names.empty() ? "" : ", ") + function.name;
+    page.put_wrapped(fmt::format("probed in {}: {}", allocator.path, names.empty() ? "nothing" : names), 2);
+  }
+  page.put_hint(
+      "hint: the process may have been idle, so trace for longer or while it has work; memory that it takes from mmap, "
+      "or from an allocator of its own, does not pass through the functions probed",
+      6);
+  page.put("");
+}
+
+void put_totals(TextPage& page, const Snapshot& snapshot, const UnwindText& unwind) {
+  const Counters& totals = snapshot.totals;
+  struct Row {
+    std::string_view name;
+    std::string bytes;
+    std::string blocks;
+    std::string_view note;
+  };
+  const std::string peak_note =
+      fmt::format("highest value sampled (every {}), or more", format_duration(snapshot.trace.interval_ns));
+  const std::array<Row, 5> rows = {{
+      {"live", page.bytes(totals.live_bytes()), page.count(totals.live_count()),
+       "allocated since the trace began, not freed"},
+      {"peak live", page.bytes(snapshot.peak_live_bytes), "", peak_note},
+      {"allocated", page.bytes(totals.allocated_bytes), page.count(totals.allocated_count), ""},
+      {"freed", page.bytes(totals.freed_bytes), page.count(totals.freed_count), ""},
+      {snapshot.trace.min_block_bytes == 0 ? "freed, older" : "freed, other", "",
+       page.count(snapshot.frees_of_untraced),
+       snapshot.trace.min_block_bytes == 0 ? "frees of blocks from before the trace"
+                                           : "frees of blocks from before the trace, and of smaller ones"},
+  }};
+  std::size_t bytes_columns = 5;
+  std::size_t blocks_columns = 6;
+  for (const Row& row : rows) {
+    bytes_columns = std::max(bytes_columns, row.bytes.size());
+    blocks_columns = std::max(blocks_columns, row.blocks.size());
+  }
+  const auto line = [&](const Row& row, Style style) {
+    StyledLine styled;
+    styled.add(align_left(row.name, 12), style).add("  ").add(align_right(row.bytes, bytes_columns), style).add("  ");
+    styled.add(align_right(row.blocks, blocks_columns), style);
+    if (!row.note.empty()) styled.add("  ").add(row.note, Style::kDim);
+    page.put(styled);
+  };
+  line({"", "bytes", "blocks", ""}, Style::kDim);
+  for (const Row& row : rows) line(row, row.name == "live" ? Style::kStrong : Style::kPlain);
+  const std::string costs = trap_costs_text(snapshot);
+  if (!costs.empty()) page.put_wrapped(costs, 2, Style::kDim);
+  page.put_wrapped(unwind.summary(), 2, unwind.all_complete() ? Style::kDim : Style::kPlain);
+  page.put("");
+}
+
+}  // namespace hawk

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "userspace/report/call_table.h"
+#include "userspace/report/frame_list.h"
+#include "userspace/report/quantity.h"
+#include "userspace/report/symbol_gaps.h"
+#include "userspace/report/text_page.h"
+#include "userspace/report/unwind_text.h"
+#include "userspace/tables/snapshot.h"
+
+namespace hawk {
+
+/// The stacks of a report for people, one after the other, each with its numbers and its calls.
+class StackList {
+ public:
+  /// All must outlive the list. Of each stack put, `gaps` is told.
+  StackList(TextPage& page, const Snapshot& snapshot, const CallTable& calls, const UnwindText& unwind,
+            SymbolGaps& gaps);
+
+  /// Puts one of the stacks that `calls` was made for; ranks count from 1.
+  void put(std::size_t rank, const StackRecord& record);
+  /// Whether frames were folded in what has been put.
+  bool folded_any() const { return folded_any_; }
+
+ private:
+  void put_headline(std::size_t rank, const StackRecord& record);
+  std::string frame_line(const ListedFrame& listed) const;
+  const std::string& end_line(const StackRecord& record);
+
+  TextPage& page_;
+  const Snapshot& snapshot_;
+  const CallTable& calls_;
+  const UnwindText& unwind_;
+  SymbolGaps& gaps_;
+  // Lines that recur in many stacks.
+  std::vector<std::string> call_lines_;  ///< by the call's number; empty until the call is first shown
+  std::map<std::pair<LeftOut, std::size_t>, std::string> left_out_lines_;
+  std::map<std::tuple<bool, int, int>, std::optional<std::string>>
+      end_lines_;  ///< by what UnwindText::end_mark looks at
+  bool folded_any_ = false;
+};
+
+}  // namespace hawk

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "userspace/report/styled_line.h"
+#include "userspace/report/text_options.h"
+#include "userspace/report/text_sink.h"
+#include "userspace/report/units.h"
+
+namespace hawk {
+
+/// The lines of a report for people on their way to the reader: laid out for the terminal's width, coloured where that
+/// is wanted, handed on piece by piece.
+class TextPage {
+ public:
+  /// Both must outlive the page.
+  TextPage(const TextOptions& options, const TextSink& sink) : options_(options), sink_(sink) {}
+
+  void put(const StyledLine& line) { put_rendered(rendered(line)); }
+  void put(std::string_view text, Style style = Style::kPlain) { put(StyledLine{}.add(text, style)); }
+  /// Sentences and numbers are wrapped where names are shortened: nothing that was counted may be cut off.
+  void put_wrapped(std::string_view text, std::size_t indent, Style style = Style::kPlain);
+  /// Prose is wrapped even where lines may have any length.
+  void put_hint(std::string_view text, std::size_t indent);
+  /// What rendered() gave.
+  void put_rendered(std::string_view text) { out_ += text; }
+  /// An empty line, unless the last one is.
+  void end_section();
+
+  /// One line as it is to be put, newline included: for lines that recur.
+  std::string rendered(const StyledLine& line) const { return line.render(options_.width, options_.color) + "\n"; }
+
+  /// Hands on what has become a piece. Returns whether anybody still reads.
+  bool go_on();
+  /// Hands on what is left.
+  void finish();
+
+  const TextOptions& options() const { return options_; }
+  NumberStyle style() const { return options_.raw_bytes ? NumberStyle::kRaw : NumberStyle::kReadable; }
+  std::string bytes(std::uint64_t value) const { return format_bytes(value, style()); }
+  std::string blocks(std::uint64_t value) const { return format_blocks(value, style()); }
+  std::string count(std::uint64_t value) const { return format_count(value, style()); }
+
+ private:
+  void flush();
+
+  const TextOptions& options_;
+  const TextSink& sink_;
+  std::string out_;
+  bool ends_empty_ = false;  ///< what was handed on last ends with an empty line
+  bool wanted_ = true;       ///< somebody still reads
+};
+
+}  // namespace hawk
