@@ -1,20 +1,18 @@
 #include "tests/hostile/judge.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 
 #include "tests/kernel/harness/child_process.h"
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/ready_pipe.h"
 #include "tests/kernel/harness/report.h"
 #include "tests/support/scratch_directory.h"
 
@@ -110,18 +108,15 @@ class Tracing {
 
   /// Returns when it counts, or has ended.
   void begin(pid_t pid) {
-    std::array<int, 2> ready{};
-    if (pipe2(ready.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
-    ChildProcess::Setup setup{.argv = command_, .inherited = {ready[1]}};
+    ReadyPipe ready;
+    ChildProcess::Setup setup{.argv = command_, .inherited = {ready.write_end()}};
     for (const std::string& word :
-         {std::string("--ready-fd"), std::to_string(ready[1]), std::string("-p"), std::to_string(pid)}) {
+         {std::string("--ready-fd"), std::to_string(ready.write_end()), std::string("-p"), std::to_string(pid)}) {
       setup.argv.push_back(word);
     }
     const Clock::time_point start = Clock::now();
     process_ = std::make_unique<ChildProcess>(setup);
-    close(ready[1]);
-    EXPECT_TRUE(wait_readable(ready[0])) << "it neither attaches nor ends";
-    close(ready[0]);
+    ready.wait();
     EXPECT_LT(Clock::now() - start, kInTime) << "to attach: " << process_->errors();
   }
 

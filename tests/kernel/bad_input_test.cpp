@@ -1,16 +1,15 @@
 // Every bad input has one message, one hint, its own exit code, and leaves standard output empty.
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <filesystem>
 #include <sstream>
 
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/ready_pipe.h"
 #include "tests/kernel/harness/trace.h"
 
 namespace hawk {
@@ -144,13 +143,12 @@ TEST(bad_input, no_such_command) {
 /// The first Ctrl-C makes it write the report, into a pipe that nobody empties; the second must end it all the same.
 TEST(bad_input, control_c_twice) {
   LedgerProgram program({.program = "distinct_stacks"});
-  std::array<int, 2> ready{};
-  ASSERT_EQ(pipe2(ready.data(), O_CLOEXEC), 0);
-  ChildProcess::Setup setup =
-      hawktrace({"-p", pid_of(program), "--format", "json", "--top", "0", "--ready-fd", std::to_string(ready[1])});
-  setup.inherited = {ready[1]};
+  ReadyPipe ready;
+  ChildProcess::Setup setup = hawktrace(
+      {"-p", pid_of(program), "--format", "json", "--top", "0", "--ready-fd", std::to_string(ready.write_end())});
+  setup.inherited = {ready.write_end()};
   ChildProcess process(setup);
-  ASSERT_TRUE(wait_readable(ready[0]));
+  ASSERT_TRUE(ready.wait());
   program.run();
   process.send_signal(SIGINT);
   ASSERT_TRUE(wait_readable(process.output())) << "the report has begun";

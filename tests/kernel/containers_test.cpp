@@ -38,7 +38,7 @@ class Container {
   LedgerProgram start(const Layers& layers, const std::vector<std::string>& arguments = {},
                       const std::vector<std::string>& unshared = {}) const {
     std::string script = "set -e; cd " + directory_.path("") +
-                         "; for file in $(ldd $0 | grep -o '/[^ ]*') ; do install -D $file lower/$file; done"
+                         "; rm -rf layers/*; for file in $(ldd $0 | grep -o '/[^ ]*') ; do install -D $file lower/$file; done"
                          "; install $0 lower/program/run";
     if (layers.upper_elsewhere) script += "; mount -t tmpfs none layers";
     script += "; mkdir layers/upper layers/work";

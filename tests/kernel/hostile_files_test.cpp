@@ -15,7 +15,11 @@ namespace {
 /// hawktrace opens nothing but files, waits for nobody, and ends when it is asked to.
 KERNEL_TEST(hostile_files, names_that_became_pipes_and_links) {
   const ScratchDirectory directory;
-  LedgerProgram program({.program = "renamed_mappings", .arguments = {directory.path("")}});
+  const std::string files = directory.path("files");
+  LedgerProgram program({.program = "renamed_mappings", .arguments = {files}, .prepare = [&] {
+                           std::filesystem::remove_all(files);
+                           std::filesystem::create_directory(files);
+                         }});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();
   EXPECT_EQ(ledger.values.at("opened_pipes"), 0u);
@@ -39,11 +43,15 @@ KERNEL_TEST(hostile_files, libraries_that_come_and_go) {
   constexpr std::size_t kStaying = 40;
   constexpr std::size_t kMostKept = 64;
   const ScratchDirectory directory;
-  for (std::size_t i = 0; i < kLibraries + kStaying; ++i) {
-    std::filesystem::copy_file(ledger_path("libmapped_library.so"), directory.path(std::to_string(i) + ".so"));
-  }
+  const auto make_libraries = [&] {
+    for (std::size_t i = 0; i < kLibraries + kStaying; ++i) {
+      std::filesystem::copy_file(ledger_path("libmapped_library.so"), directory.path(std::to_string(i) + ".so"),
+                                 std::filesystem::copy_options::skip_existing);
+    }
+  };
   LedgerProgram program({.program = "deleted_libraries",
-                         .arguments = {directory.path(""), std::to_string(kLibraries), std::to_string(kStaying)}});
+                         .arguments = {directory.path(""), std::to_string(kLibraries), std::to_string(kStaying)},
+                         .prepare = make_libraries});
   Trace trace = Trace::attach(program.pid(), way, {"--interval", "100ms"});
   const Ledger ledger = program.run();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);

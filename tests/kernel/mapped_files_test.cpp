@@ -45,10 +45,10 @@ KERNEL_TEST(library, removed_from_disk) {
 /// The executable too: its symbols must come from what is still mapped.
 KERNEL_TEST(library, executable_removed_from_disk) {
   const ScratchDirectory directory;
-  std::filesystem::copy_file(ledger_path("every_function"), directory.path("every_function"));
-  LedgerProgram::Setup setup{.program = directory.path("every_function")};
-  LedgerProgram program(setup);
-  std::filesystem::remove(directory.path("every_function"));
+  const std::string copy = directory.path("every_function");
+  LedgerProgram program(
+      {.program = copy, .prepare = [&] { std::filesystem::copy_file(ledger_path("every_function"), copy); }});
+  std::filesystem::remove(copy);
   expect_traced_exactly(program, program.pid(), way);
 }
 

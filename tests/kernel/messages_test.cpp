@@ -15,6 +15,7 @@
 
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/ready_pipe.h"
 #include "tests/kernel/harness/trace.h"
 
 namespace hawk {
@@ -26,20 +27,15 @@ using Arguments = std::vector<std::string>;
 class Redirected {
  public:
   Redirected(const std::string& redirections, const Arguments& arguments, const std::vector<int>& inherited = {}) {
-    std::array<int, 2> ready{};
-    if (pipe2(ready.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
-    const std::string ready_fd = std::to_string(ready[1]);
+    ReadyPipe ready;
+    const std::string ready_fd = std::to_string(ready.write_end());
     ChildProcess::Setup setup{
         .argv = {"/bin/sh", "-c", "exec \"$@\" " + redirections, "sh", HAWKTRACE_PATH, "--ready-fd", ready_fd},
         .inherited = inherited};
-    setup.inherited.push_back(ready[1]);
+    setup.inherited.push_back(ready.write_end());
     setup.argv.insert(setup.argv.end(), arguments.begin(), arguments.end());
     process_ = std::make_unique<ChildProcess>(setup);
-    close(ready[1]);
-    char byte = 0;
-    const bool is_ready = wait_readable(ready[0]) && read(ready[0], &byte, 1) == 1;
-    close(ready[0]);
-    if (!is_ready) throw std::runtime_error("hawktrace did not become ready:\n" + process_->errors());
+    if (!ready.wait()) throw std::runtime_error("hawktrace did not become ready:\n" + process_->errors());
   }
 
   ChildProcess& process() { return *process_; }

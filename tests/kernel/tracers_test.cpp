@@ -48,7 +48,8 @@ std::size_t breakpoints_in_libc(pid_t pid) {
 /// Tells a churn program to stop; expects that all its blocks are in order.
 void expect_unharmed(LedgerProgram& churn) {
   churn.send_byte();
-  std::string line = churn.read_line();
+  EXPECT_EQ(churn.read_line(), "varies rounds");
+  const std::string line = churn.read_line();
   EXPECT_TRUE(line.starts_with("value rounds ")) << line;
   EXPECT_EQ(churn.read_line(), "unharmed");
   EXPECT_EQ(churn.wait(), 0);

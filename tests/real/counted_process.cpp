@@ -11,6 +11,7 @@
 #include <chrono>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "tests/kernel/harness/compare.h"
 #include "tests/real/stopped_threads.h"
@@ -37,13 +38,15 @@ Numbers numbers_of(const hawk_account& account) {
 
 }  // namespace
 
-CountedProcess::CountedProcess(const std::vector<std::string>& argv)
-    : account_(map_account(directory_.path("account"))),
-      process_(std::make_unique<ChildProcess>(ChildProcess::Setup{
-          .argv = argv,
-          .environment = {{"LD_PRELOAD", HAWK_COUNTER_PATH}, {HAWK_ACCOUNT_VARIABLE, directory_.path("account")}}})) {}
+CountedProcess::CountedProcess(Twin twin)
+    : account_(map_account(directory_.path("account"))), twin_(std::move(twin)) {
+  twin_.setup.environment["LD_PRELOAD"] = HAWK_COUNTER_PATH;
+  twin_.setup.environment[HAWK_ACCOUNT_VARIABLE] = directory_.path("account");
+  process_ = std::make_unique<ChildProcess>(twin_.setup);
+}
 
 CountedProcess::~CountedProcess() {
+  expect_same_untraced(*process_, twin_);
   process_.reset();
   munmap(account_, sizeof(hawk_account));
 }

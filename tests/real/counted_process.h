@@ -11,14 +11,17 @@
 #include "tests/kernel/harness/child_process.h"
 #include "tests/kernel/harness/report.h"
 #include "tests/kernel/harness/trace.h"
+#include "tests/kernel/harness/untraced.h"
 #include "tests/real/account.h"
 
 namespace hawk {
 
-/// A process whose allocator calls are counted by a preloaded library that knows nothing of hawktrace (counter.c).
+/// A process whose allocator calls are counted by a preloaded library that knows nothing of hawktrace (counter.c). At the
+/// end its program is run once more, untraced, and must say the same (tests/kernel/harness/untraced.h).
 class CountedProcess {
  public:
-  explicit CountedProcess(const std::vector<std::string>& argv);
+  /// `twin`: with the program's arguments alone.
+  explicit CountedProcess(Twin twin);
   ~CountedProcess();
   CountedProcess(const CountedProcess&) = delete;
   CountedProcess& operator=(const CountedProcess&) = delete;
@@ -43,6 +46,7 @@ class CountedProcess {
 
   ScratchDirectory directory_;
   hawk_account* account_ = nullptr;
+  Twin twin_;
   std::unique_ptr<ChildProcess> process_;
 };
 

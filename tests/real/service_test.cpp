@@ -11,7 +11,7 @@ namespace {
 
 class service : public testing::TestWithParam<Way> {
  protected:
-  service() : target_({HAWK_SERVICE_PATH}) { EXPECT_EQ(target_.process().read_line(), "serving"); }
+  service() : target_({.setup = {.argv = {HAWK_SERVICE_PATH}}}) { EXPECT_EQ(target_.process().read_line(), "serving"); }
 
   /// Clients come, are served and go, while the service's own threads do what they do all the time.
   void serve(int rounds) {

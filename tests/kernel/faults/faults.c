@@ -1,12 +1,15 @@
 /* Preloaded into hawktrace by faults_test.cpp: counts the calls of one kind, and makes the n-th of them fail, or all
  * from the n-th on. What it is to do, and what it saw, is in a file that the test maps as well (plan.h).
  *
+ * The BPF objects that are made are noted there too.
+ *
  * Failing calls never reach the kernel or the allocator; all others are made as they are. Nothing here allocates. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -158,6 +161,45 @@ int epoll_wait(int epoll, struct epoll_event* events, int most, int timeout) {
   return (int)raw_syscall(SYS_epoll_wait, epoll, (long)events, most, timeout, 0, 0);
 }
 
+/* The id of an object that has just been made; 0: none, or it cannot be asked for. */
+static uint32_t id_of(int fd, enum fault_object_type type) {
+  union {
+    struct bpf_map_info map;
+    struct bpf_prog_info program;
+    struct bpf_link_info link;
+    struct bpf_btf_info btf;
+  } info;
+  memset(&info, 0, sizeof(info));
+  union bpf_attr attributes;
+  memset(&attributes, 0, sizeof(attributes));
+  attributes.info.bpf_fd = (uint32_t)fd;
+  attributes.info.info = (uint64_t)(uintptr_t)&info;
+  attributes.info.info_len = type == FAULT_BTF_OBJECT ? sizeof(info.btf) : 2 * sizeof(uint32_t);
+  const int before = errno;
+  const long failed =
+      raw_syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, (long)&attributes, sizeof(attributes.info), 0, 0, 0);
+  errno = before;
+  if (failed) return 0;
+  /* All others begin with their type and their id. */
+  return type == FAULT_BTF_OBJECT ? info.btf.id : info.map.id;
+}
+
+static void note_object(int fd, enum fault_object_type type) {
+  const uint32_t id = plan ? id_of(fd, type) : 0;
+  if (!id) return;
+  const uint64_t at = __atomic_fetch_add(&plan->object_count, 1, __ATOMIC_RELAXED);
+  if (at < FAULT_MAX_OBJECTS) plan->objects[at] = (struct fault_object){.type = type, .id = id};
+}
+
+static void note_result(long command, long fd) {
+  if (fd < 0) return;
+  if (command == BPF_MAP_CREATE) note_object((int)fd, FAULT_MAP_OBJECT);
+  if (command == BPF_PROG_LOAD) note_object((int)fd, FAULT_PROGRAM_OBJECT);
+  if (command == BPF_LINK_CREATE) note_object((int)fd, FAULT_LINK_OBJECT);
+  if (command == BPF_RAW_TRACEPOINT_OPEN) note_object((int)fd, FAULT_LINK_OBJECT);
+  if (command == BPF_BTF_LOAD) note_object((int)fd, FAULT_BTF_OBJECT);
+}
+
 static int kind_of(long number) {
   switch (number) {
     case SYS_bpf:
@@ -179,7 +221,10 @@ long syscall(long number, ...) {
   for (int i = 0; i < 6; i++) a[i] = va_arg(list, long);
   va_end(list);
   const int kind = kind_of(number);
-  return kind != FAULT_NONE && fails(kind) ? -1 : raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  if (kind != FAULT_NONE && fails(kind)) return -1;
+  const long result = raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  if (number == SYS_bpf) note_result(a[0], result);
+  return result;
 }
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start_routine)(void*), void* argument) {

@@ -90,10 +90,13 @@ ChildProcess::~ChildProcess() {
 }
 
 void ChildProcess::send_byte() {
+  note_act(Act::Kind::kByte);
   if (write(input_, "g", 1) != 1) fail("its standard input is closed");
 }
 
 void ChildProcess::close_input() {
+  if (input_ < 0) return;
+  note_act(Act::Kind::kEndOfInput);
   close(input_);
   input_ = -1;
 }
@@ -102,8 +105,10 @@ bool ChildProcess::read_more() {
   if (!wait_readable(output_)) fail("it wrote nothing for too long");
   std::array<char, 4096> chunk{};
   const ssize_t count = read(output_, chunk.data(), chunk.size());
-  if (count > 0) buffer_.append(chunk.data(), static_cast<std::size_t>(count));
-  return count > 0;
+  if (count <= 0) return false;
+  buffer_.append(chunk.data(), static_cast<std::size_t>(count));
+  all_output_.append(chunk.data(), static_cast<std::size_t>(count));
+  return true;
 }
 
 std::optional<std::string> ChildProcess::next_line() {
@@ -113,6 +118,7 @@ std::optional<std::string> ChildProcess::next_line() {
   }
   std::string line = buffer_.substr(0, end);
   buffer_.erase(0, end + 1);
+  line_since_act_ = line;
   return line;
 }
 
@@ -127,8 +133,32 @@ std::string ChildProcess::read_to_end() {
   return std::exchange(buffer_, {});
 }
 
-void ChildProcess::send_signal(int number) const {
-  if (status_ < 0) kill(pid_, number);
+void ChildProcess::send_signal(int number) {
+  if (status_ >= 0) return;
+  note_act(Act::Kind::kSignal, number);
+  kill(pid_, number);
+}
+
+void ChildProcess::note_act(Act::Kind kind, int signal) {
+  acts_.push_back({kind, signal, std::exchange(line_since_act_, std::nullopt)});
+}
+
+void ChildProcess::repeat_acts_on(ChildProcess& other,
+                                  const std::function<std::string(std::string)>& comparable) const {
+  for (const Act& act : acts_) {
+    while (act.after && comparable(other.read_line()) != comparable(*act.after)) continue;
+    switch (act.kind) {
+      case Act::Kind::kByte:
+        other.send_byte();
+        break;
+      case Act::Kind::kEndOfInput:
+        other.close_input();
+        break;
+      case Act::Kind::kSignal:
+        other.send_signal(act.signal);
+        break;
+    }
+  }
 }
 
 int ChildProcess::wait() {

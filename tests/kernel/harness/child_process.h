@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,6 +23,13 @@ class ChildProcess {
     std::vector<int> inherited = {};                      ///< descriptors that stay open, under their numbers
     bool as_nobody = false;                               ///< without any privilege
   };
+  /// What was done to it, and when: after which line of its standard output, where one was read since the last act.
+  struct Act {
+    enum class Kind { kByte, kEndOfInput, kSignal };
+    Kind kind = Kind::kByte;
+    int signal = 0;
+    std::optional<std::string> after = {};
+  };
 
   explicit ChildProcess(const Setup& setup);
   ~ChildProcess();
@@ -41,15 +49,23 @@ class ChildProcess {
   std::optional<std::string> next_line();
   /// Everything it writes to standard output until it closes it.
   std::string read_to_end();
-  void send_signal(int number) const;
+  void send_signal(int number);
   /// Waits for the end; the status as a shell shows it: the exit code, or 128 + signal. Throws after kPatience.
   int wait();
+  bool has_ended() const { return status_ >= 0; }
   /// What it has written to standard error so far.
   std::string errors() const;
+  /// All that has been read from its standard output.
+  const std::string& output_so_far() const { return all_output_; }
+  /// What was done to it, in order.
+  const std::vector<Act>& acts() const { return acts_; }
+  /// Does the same to `other`, each act after the line that is the same once both are made comparable.
+  void repeat_acts_on(ChildProcess& other, const std::function<std::string(std::string)>& comparable) const;
 
  private:
   /// Appends what arrives to buffer_; false at end of file.
   bool read_more();
+  void note_act(Act::Kind kind, int signal = 0);
   [[noreturn]] void fail(std::string_view what) const;
 
   std::string name_;
@@ -58,6 +74,9 @@ class ChildProcess {
   int output_ = -1;
   int errors_ = -1;
   std::string buffer_;
+  std::string all_output_;
+  std::optional<std::string> line_since_act_;
+  std::vector<Act> acts_;
   int status_ = -1;
 };
 

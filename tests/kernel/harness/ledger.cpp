@@ -28,6 +28,17 @@ std::vector<std::uint64_t> read_addresses(std::istringstream& from) {
   return addresses;
 }
 
+ChildProcess::Setup process_of(const LedgerProgram::Setup& setup) {
+  ChildProcess::Setup process{.argv = {ledger_path(setup.program)}, .environment = setup.environment};
+  process.argv.insert(process.argv.end(), setup.arguments.begin(), setup.arguments.end());
+  return process;
+}
+
+const ChildProcess::Setup& prepared(const Twin& twin) {
+  twin.prepare();
+  return twin.setup;
+}
+
 }  // namespace
 
 Numbers& Numbers::operator+=(const Numbers& other) {
@@ -44,14 +55,14 @@ std::ostream& operator<<(std::ostream& to, const Numbers& numbers) {
 }
 
 LedgerProgram::LedgerProgram(const Setup& setup)
-    : ChildProcess([&] {
-        ChildProcess::Setup process{.argv = {ledger_path(setup.program)}, .environment = setup.environment};
-        process.argv.insert(process.argv.end(), setup.arguments.begin(), setup.arguments.end());
-        return process;
-      }()) {
+    : LedgerProgram(Twin{.setup = process_of(setup), .prepare = setup.prepare, .mask = mask_ledger}) {}
+
+LedgerProgram::LedgerProgram(Twin twin) : ChildProcess(prepared(twin)), twin_(std::move(twin)) {
   const std::string greeting = read_line();
-  if (greeting != "ready") throw std::runtime_error(setup.program + " says " + greeting + " instead of ready");
+  if (greeting != "ready") throw std::runtime_error(twin_.setup.argv[0] + " says " + greeting + " instead of ready");
 }
+
+LedgerProgram::~LedgerProgram() { expect_same_untraced(*this, twin_); }
 
 Ledger LedgerProgram::run() {
   send_byte();
@@ -74,7 +85,7 @@ void read_ledger_entry(const std::string& line, Ledger& into) {
     into.stacks.emplace(name, read_addresses(words));
   } else if (kind == "foreign") {
     into.foreign[name] = read_number(words);
-  } else {
+  } else if (kind != "varies" && kind != "holds") {
     throw std::runtime_error("the ledger program says: " + line);
   }
   if (words.fail()) throw std::runtime_error("malformed line of a ledger: " + line);

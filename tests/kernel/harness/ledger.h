@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <ostream>
@@ -9,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/kernel/harness/child_process.h"
+#include "tests/kernel/harness/untraced.h"
 
 namespace hawk {
 
@@ -38,19 +39,30 @@ struct Ledger {
   std::optional<Numbers> totals;  ///< of everything in the process, known to ledgers/counting_allocator.c only
 };
 
-/// A running ledger program (tests/kernel/ledgers/ledger.h tells its side of the conversation).
+/// A running ledger program (tests/kernel/ledgers/ledger.h tells its side of the conversation). At the end it is run once
+/// more, alone, and what it says and how it ends must be the same (untraced.h).
 class LedgerProgram : public ChildProcess {
  public:
   struct Setup {
     std::string program;  ///< its name in tests/kernel/ledgers, or a path
     std::vector<std::string> arguments = {};
     std::map<std::string, std::string> environment = {};
+    std::function<void()> prepare = [] {};  ///< makes the files that it uses up; called before each run
   };
 
   /// Starts it and returns once it is ready.
   explicit LedgerProgram(const Setup& setup);
+  LedgerProgram(const LedgerProgram&) = delete;
+  LedgerProgram& operator=(const LedgerProgram&) = delete;
+  /// Lets it end, and compares.
+  ~LedgerProgram();
   /// Lets it run its script; returns when its books are closed.
   Ledger run();
+
+ private:
+  explicit LedgerProgram(Twin twin);
+
+  Twin twin_;
 };
 
 /// Reads one line of a ledger, not "done", into it.

@@ -1,17 +1,18 @@
 #include "tests/kernel/harness/trace.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <unistd.h>
 
-#include <array>
 #include <stdexcept>
+
+#include "tests/kernel/harness/ready_pipe.h"
+#include "tests/kernel/harness/untraced.h"
 
 namespace hawk {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using std::string_literals::operator""s;
 
 std::chrono::milliseconds since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
@@ -45,7 +46,14 @@ WayParts parts_of(Way way) {
   return {};
 }
 
-std::vector<std::string> command_line(Way way, const std::string& report_path) {
+}  // namespace
+
+std::string way_name(Way way) { return parts_of(way).name; }
+std::string attach_via(Way way) { return parts_of(way).attach_via; }
+std::string live_table(Way way) { return parts_of(way).live_table; }
+std::string unwind(Way way) { return parts_of(way).unwind; }
+
+std::vector<std::string> hawktrace_command(Way way, const std::string& report_path) {
   return {HAWKTRACE_PATH,
           "--attach-via",
           attach_via(way),
@@ -62,43 +70,33 @@ std::vector<std::string> command_line(Way way, const std::string& report_path) {
           "--verify"};
 }
 
-}  // namespace
-
-std::string way_name(Way way) { return parts_of(way).name; }
-std::string attach_via(Way way) { return parts_of(way).attach_via; }
-std::string live_table(Way way) { return parts_of(way).live_table; }
-std::string unwind(Way way) { return parts_of(way).unwind; }
-
 Trace::Trace(Way way) : way_(way), directory_(std::make_unique<ScratchDirectory>()) {}
 
 Trace Trace::attach(pid_t pid, Way way, const std::vector<std::string>& options,
                     const std::vector<std::string>& runner) {
   Trace trace(way);
-  std::array<int, 2> ready{};
-  if (pipe2(ready.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
-  ChildProcess::Setup setup{.argv = command_line(way, trace.directory_->path("report.json")), .inherited = {ready[1]}};
-  for (const std::string& word :
-       {std::string("--ready-fd"), std::to_string(ready[1]), std::string("-p"), std::to_string(pid)}) {
+  ReadyPipe ready;
+  ChildProcess::Setup setup{.argv = hawktrace_command(way, trace.directory_->path("report.json")),
+                            .inherited = {ready.write_end()}};
+  for (const std::string& word : {"--ready-fd"s, std::to_string(ready.write_end()), "-p"s, std::to_string(pid)}) {
     setup.argv.push_back(word);
   }
   setup.argv.insert(setup.argv.end(), options.begin(), options.end());
   setup.argv.insert(setup.argv.begin(), runner.begin(), runner.end());
   const Clock::time_point start = Clock::now();
   trace.process_ = std::make_unique<ChildProcess>(setup);
-  close(ready[1]);
-  char byte = 0;
-  const bool is_ready = wait_readable(ready[0]) && read(ready[0], &byte, 1) == 1;
+  const bool is_ready = ready.wait();
   trace.attach_time_ = since(start);
-  close(ready[0]);
   if (!is_ready) throw std::runtime_error("hawktrace did not become ready:\n" + trace.process_->errors());
   return trace;
 }
 
 Trace Trace::launch(const std::vector<std::string>& command, Way way) {
   Trace trace(way);
-  ChildProcess::Setup setup{.argv = command_line(way, trace.directory_->path("report.json"))};
+  ChildProcess::Setup setup{.argv = hawktrace_command(way, trace.directory_->path("report.json"))};
   setup.argv.emplace_back("--");
   setup.argv.insert(setup.argv.end(), command.begin(), command.end());
+  trace.command_ = command;
   trace.process_ = std::make_unique<ChildProcess>(setup);
   return trace;
 }
@@ -113,6 +111,9 @@ Report Trace::finish(int status) {
 
 Report Trace::wait_for_report(int status) {
   EXPECT_EQ(process_->wait(), status) << process_->errors();
+  if (!command_.empty()) {
+    expect_same_untraced_command(*process_, {.setup = {.argv = command_}, .mask = mask_ledger});
+  }
   Report report = read_report(directory_->path("report.json"));
   EXPECT_EQ(report.attach_via, attach_via(way_));
   EXPECT_EQ(report.live_table, live_table(way_));

@@ -28,6 +28,9 @@ std::string attach_via(Way way);
 std::string live_table(Way way);
 std::string unwind(Way way);
 
+/// The words of a hawktrace that attaches by `way` and writes all it knows to `report_path`; no target yet.
+std::vector<std::string> hawktrace_command(Way way, const std::string& report_path);
+
 /// A hawktrace at work, writing its JSON report to a file of its own.
 class Trace {
  public:
@@ -45,7 +48,8 @@ class Trace {
   std::chrono::milliseconds finish_time() const { return finish_time_; }
   /// Ends the trace as Ctrl-C does. Expects `status`, and reads the report.
   Report finish(int status = 0);
-  /// Waits until hawktrace ends by itself. Expects `status`, and reads the report.
+  /// Waits until hawktrace ends by itself. Expects `status`, and that a command that it has started says what it says
+  /// untraced (untraced.h), and reads the report.
   Report wait_for_report(int status = 0);
 
  private:
@@ -54,6 +58,7 @@ class Trace {
   Way way_;
   std::unique_ptr<ScratchDirectory> directory_;
   std::unique_ptr<ChildProcess> process_;
+  std::vector<std::string> command_ = {};
   std::chrono::milliseconds attach_time_{};
   std::chrono::milliseconds finish_time_{};
 };

@@ -51,8 +51,12 @@ int main(void) {
   pthread_barrier_wait(&start);
   pthread_join(taker, NULL);
   pthread_join(mover, NULL);
-  ledger_require(handovers > 0, "an address changes hands");
+  ledger_require_of_traced(handovers > 0, "an address changes hands");
   ledger_value("handovers", handovers);
+  ledger_varies("handovers");
+  ledger_varies("give_up");
+  ledger_varies("mover_takes");
+  ledger_varies("take");
   ledger_end();
   return 0;
 }

@@ -63,6 +63,7 @@ int main(void) {
   for (size_t i = 0; i < kPerThread; i++)
     if (i % kKeepEvery) shelf[0][i] = once_more(1 + i % 60);
   for (size_t i = 0; i < kPerThread; i += 3) release(shelf[0][i]);
+  ledger_varies("meanwhile");
   ledger_end();
   return 0;
 }

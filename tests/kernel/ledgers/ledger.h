@@ -137,8 +137,18 @@ static inline void ledger_require(int condition, const char* what) {
   _exit(99);
 }
 
+/* The same of what holds because the program is traced, or because of what the test does; when it is run alone, it need
+ * not. */
+static inline void ledger_require_of_traced(int condition, const char* what) {
+  ledger_line(condition ? "holds" : "broken_if_traced", what, NULL, 0);
+}
+
 /* A number for the harness; see README.md for those that it checks by itself. */
 static inline void ledger_value(const char* name, uint64_t number) { ledger_line("value", name, &number, 1); }
+
+/* The numbers of this function, or of this value, differ from run to run, as the threads happen to run. All else is
+ * compared with a run of the program alone. */
+static inline void ledger_varies(const char* name) { ledger_line("varies", name, NULL, 0); }
 
 /* A loss that hawktrace must count, exactly so often. Every other one must be zero. */
 static inline void ledger_loss(const char* json_name, uint64_t number) { ledger_line("loss", json_name, &number, 1); }
