@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <string_view>
-#include <vector>
 
+#include "userspace/base/demangled_name.h"
 #include "userspace/target/allocator_catalogue.h"
 
 namespace hawk {
@@ -20,41 +19,9 @@ constexpr std::array<std::string_view, 5> kRustShims = {"__rust_", "__rdl_", "__
 constexpr std::array<std::string_view, 3> kCxxNamespaces = {"std::", "__gnu_cxx::", "__cxxabiv1::"};
 constexpr std::array<std::string_view, 3> kRustCrates = {"std::", "core::", "alloc::"};
 
-bool is_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; }
-
 template <std::size_t kCount>
 bool starts_with_any(std::string_view text, const std::array<std::string_view, kCount>& prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view p) { return text.starts_with(p); });
-}
-
-/// The index after the bracket that closes the one at `open`; the text's end when none does. '<' and '>' inside
-/// parentheses may be operators, so a closing parenthesis closes them too.
-std::size_t after_group(std::string_view text, std::size_t open) {
-  std::vector<char> expected;
-  for (std::size_t i = open; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '(') expected.push_back(')');
-    if (c == '[') expected.push_back(']');
-    if (c == '{') expected.push_back('}');
-    if (c == '<') expected.push_back('>');
-    if (c == '>' && (text[i - 1] == '-' || expected.back() != '>')) continue;
-    if (c != ')' && c != ']' && c != '}' && c != '>') continue;
-    while (expected.back() != c) {
-      expected.pop_back();
-      if (expected.empty()) return i + 1;
-    }
-    expected.pop_back();
-    if (expected.empty()) return i + 1;
-  }
-  return text.size();
-}
-
-/// Whether the keyword `operator` stands at `i`: what follows belongs to the name, spaces and brackets included.
-bool is_operator_at(std::string_view text, std::size_t i) {
-  constexpr std::string_view kKeyword = "operator";
-  if (!text.substr(i).starts_with(kKeyword)) return false;
-  const std::size_t end = i + kKeyword.size();
-  return (i == 0 || !is_identifier(text[i - 1])) && (end == text.size() || !is_identifier(text[end]));
 }
 
 /// A demangled name cut down to the qualified name it is about.
@@ -65,7 +32,7 @@ struct QualifiedName {
 
 /// `std::string (anonymous namespace)::make<int>(int) const` → `(anonymous namespace)::make<int>`.
 QualifiedName qualified_name(std::string_view function) {
-  function = function.substr(0, function.find(" [clone "));
+  function = without_clone_mark(function);
   std::size_t start = 0;
   std::size_t i = 0;
   while (i < function.size()) {
@@ -76,9 +43,9 @@ QualifiedName qualified_name(std::string_view function) {
     }
     if (c == ' ') {
       start = ++i;
-    } else if (c == '(' && function.substr(i).starts_with("(anonymous namespace)")) {
+    } else if (c == '(' && function.substr(i).starts_with(kAnonymousNamespace)) {
       i = after_group(function, i);
-    } else if (c == '(' && at_start && function.substr(i + 1, 1).find_first_of("*&") == 0) {
+    } else if (at_start && is_declarator_at(function, i)) {
       start = i += 2;  // void (*pick<int>(int))(char): the name stands inside
     } else if (c == '(' && (at_start || function.substr(start, i - start) == "decltype")) {
       i = after_group(function, i);  // decltype (expression), a return type
@@ -153,7 +120,7 @@ bool is_plumbing(const std::string& function) {
   }
   // "core" and "alloc" are popular namespaces in C++ too, whose functions show their parameters; except those known
   // from DWARF alone, which are local to a file.
-  const bool is_cxx = name.has_parameters || name.text.find("(anonymous namespace)") != std::string_view::npos;
+  const bool is_cxx = name.has_parameters || name.text.find(kAnonymousNamespace) != std::string_view::npos;
   if (!is_cxx && starts_with_any(name.text, kRustCrates)) return true;
   return is_allocator_function(name.text);
 }

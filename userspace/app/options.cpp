@@ -162,7 +162,8 @@ struct FlagOption {
 };
 
 constexpr FlagOption kFlagOptions[] = {
-    {"--full-stacks", kReportGroup, "show the frames of the allocator and of std:: too",
+    {"--full-stacks", kReportGroup,
+     "fold, shorten and leave out nothing: every frame of\nevery stack, with its whole name, address, file and\nmodule",
      [](Options& o) { o.full_stacks = true; }},
     {"--bytes", kReportGroup, "plain numbers of bytes, not KiB and MiB", [](Options& o) { o.raw_bytes = true; }},
     {"--require-exact", kTracingGroup, "end with 5 when anything was missed",

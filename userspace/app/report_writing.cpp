@@ -57,6 +57,7 @@ Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, cons
   }
   JsonOptions json;
   json.selection = options.selection();
+  json.is_plumbing = is_plumbing;
   json.before_symbolizing = observer;
   return output.write([&](const TextSink& sink) { write_json(snapshot, progress, json, sink); });
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "userspace/report/short_name.h"
+
 namespace hawk {
 
 CallTable::CallTable(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks, Symbolizer& symbolizer,
@@ -10,8 +12,10 @@ CallTable::CallTable(const Snapshot& snapshot, const std::vector<const StackReco
   symbolize_places(snapshot, stacks, symbolizer, observer, [&](PlaceId place, std::vector<SourceFrame> sources) {
     ranges_[static_cast<std::size_t>(place)] = {calls_.size(), sources.size()};
     for (SourceFrame& source : sources) {
+      const Frame& frame = snapshot.place(place);
       const bool plumbing = is_plumbing && !source.function.empty() && is_plumbing(source.function);
-      calls_.push_back({snapshot.place(place), std::move(source), plumbing});
+      std::string name = short_name(frame_name(frame, source, snapshot));
+      calls_.push_back({frame, std::move(source), std::move(name), plumbing});
     }
   });
 }
@@ -22,6 +26,24 @@ FrameList CallTable::list(const StackRecord& stack) const {
   for (const PlaceId place : stack.frames) {
     const Range& range = ranges_[static_cast<std::size_t>(place)];
     for (std::size_t index = 0; index < range.count; ++index) calls.push_back(&calls_[range.first + index]);
+  }
+  return calls;
+}
+
+const ListedFrame* CallTable::deciding(const StackRecord& stack) const {
+  for (const PlaceId place : stack.frames) {
+    const Range& range = ranges_[static_cast<std::size_t>(place)];
+    for (std::size_t index = range.first; index < range.first + range.count; ++index) {
+      if (!calls_[index].plumbing) return &calls_[index];
+    }
+  }
+  return stack.frames.empty() ? nullptr : &calls_[ranges_[static_cast<std::size_t>(stack.frames[0])].first];
+}
+
+std::size_t CallTable::count(const StackRecord& stack, std::size_t places) const {
+  std::size_t calls = 0;
+  for (std::size_t index = 0; index < places; ++index) {
+    calls += ranges_[static_cast<std::size_t>(stack.frames[index])].count;
   }
   return calls;
 }

@@ -26,6 +26,11 @@ class CallTable {
   /// nothing is known is one call without names. The calls live as long as the table.
   FrameList list(const StackRecord& stack) const;
 
+  /// The call that deciding_frame() of list() is; nullptr: the stack has none.
+  const ListedFrame* deciding(const StackRecord& stack) const;
+  /// How many of list() are at the first `places` of the stack's places.
+  std::size_t count(const StackRecord& stack, std::size_t places) const;
+
   /// A number below size() for a call of this table, to keep something about each.
   std::size_t number_of(const ListedFrame& call) const { return static_cast<std::size_t>(&call - calls_.data()); }
   std::size_t size() const { return calls_.size(); }

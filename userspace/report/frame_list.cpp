@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
 namespace hawk {
 namespace {
 
-constexpr std::size_t kOuterFrames = 4;     // of a stack that is too long, so many near main are kept
-constexpr std::ptrdiff_t kMaxShownRun = 2;  // the same call so many times in a row is shown as often
+constexpr std::size_t kOuterFrames = 4;  // of a stack that is too long, so many near main are kept
 
 std::string last_components(const std::string& path, std::size_t components) {
   if (components == 0) return path;
@@ -31,76 +29,84 @@ void leave_middle_out(std::vector<ShownFrame>& shown, std::size_t max_frames) {
   if (max_frames == 0 || shown.size() < max_frames + 2) return;
   std::size_t count = 0;
   for (std::size_t index = inner; index < shown.size() - outer; ++index) {
-    count += shown[index].frame ? 1 : shown[index].left_out_count;
+    count += shown[index].frame ? shown[index].times : shown[index].left_out_count;
   }
   const auto first = shown.begin() + static_cast<std::ptrdiff_t>(inner);
   shown.erase(first + 1, shown.end() - static_cast<std::ptrdiff_t>(outer));
-  *first = ShownFrame{nullptr, count, LeftOut::kTooMany};
+  *first = ShownFrame{.left_out_count = count, .why = LeftOut::kTooMany};
 }
 
 void leave_out(std::vector<ShownFrame>& shown, LeftOut why) {
-  if (shown.back().frame || shown.back().why != why) shown.push_back({nullptr, 0, why});
+  if (shown.back().frame || shown.back().why != why) shown.push_back({.why = why});
   ++shown.back().left_out_count;
 }
 
-bool is_same_call(const ListedFrame* a, const ListedFrame* b) {
-  return a == b || (a->place.address == b->place.address && *a == *b);
+bool all_plumbing(const FrameList& frames) {
+  return std::all_of(frames.begin(), frames.end(), [](const ListedFrame* frame) { return frame->plumbing; });
 }
 
 }  // namespace
 
+std::size_t deciding_frame(const FrameList& frames) {
+  const auto first = std::find_if_not(frames.begin(), frames.end(), [](const ListedFrame* f) { return f->plumbing; });
+  return first == frames.end() ? 0 : static_cast<std::size_t>(first - frames.begin());
+}
+
+bool is_recursion(const ListedFrame& inner, const ListedFrame& outer) {
+  if (&inner == &outer) return true;
+  return inner.source.function.empty() ? inner.place == outer.place && outer.source.function.empty()
+                                       : inner.source.function == outer.source.function;
+}
+
 std::vector<ShownFrame> unfolded_frames(const FrameList& frames) {
   std::vector<ShownFrame> shown;
   shown.reserve(frames.size());
-  for (const ListedFrame* frame : frames) shown.push_back({frame, 0, LeftOut::kPlumbing});
+  for (const ListedFrame* frame : frames) shown.push_back({.frame = frame});
   return shown;
 }
 
 std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_frames) {
-  const auto first =
-      std::find_if_not(frames.begin(), frames.end(), [](const ListedFrame* frame) { return frame->plumbing; });
   std::vector<ShownFrame> shown;
-  if (first == frames.end()) {
-    shown = unfolded_frames(frames);
-  } else {
-    shown.reserve(frames.size());
-    for (auto frame = first; frame != frames.end();) {
-      const auto run_end =
-          std::find_if(frame, frames.end(), [&](const ListedFrame* next) { return !is_same_call(*frame, next); });
-      const std::ptrdiff_t run = run_end - frame;
-      for (std::ptrdiff_t index = 0; index < run; ++index) {
-        if ((*frame)->plumbing) {
-          leave_out(shown, LeftOut::kPlumbing);
-        } else if (run > kMaxShownRun && index > 0) {
-          leave_out(shown, LeftOut::kRepeated);
-        } else {
-          shown.push_back({frame[index], 0, LeftOut::kPlumbing});
-        }
-      }
-      frame = run_end;
+  shown.reserve(frames.size());
+  const bool shows_plumbing = all_plumbing(frames);
+  for (std::size_t index = frames.empty() ? 0 : deciding_frame(frames); index < frames.size(); ++index) {
+    const ListedFrame* frame = frames[index];
+    if (frame->plumbing && !shows_plumbing) {
+      leave_out(shown, LeftOut::kPlumbing);
+    } else if (!shown.empty() && shown.back().frame && is_recursion(*shown.back().frame, *frame)) {
+      ++shown.back().times;
+    } else {
+      shown.push_back({.frame = frame});
     }
   }
   leave_middle_out(shown, max_frames);
   return shown;
 }
 
+std::vector<bool> hidden_frames(const FrameList& frames) {
+  std::vector<bool> hidden(frames.size());
+  const bool shows_plumbing = all_plumbing(frames);
+  const ListedFrame* shown = nullptr;
+  for (std::size_t index = 0; index < frames.size(); ++index) {
+    const ListedFrame* frame = frames[index];
+    const bool is_folded = frame->plumbing && !shows_plumbing;
+    hidden[index] = is_folded || (shown != nullptr && is_recursion(*shown, *frame));
+    if (is_folded) shown = nullptr;
+    if (!hidden[index]) shown = frame;
+  }
+  return hidden;
+}
+
 std::string left_out_text(const ShownFrame& line) {
   const std::string_view noun = line.left_out_count == 1 ? "frame" : "frames";
-  switch (line.why) {
-    case LeftOut::kPlumbing:
-      return fmt::format("… {} {} folded", line.left_out_count, noun);
-    case LeftOut::kRepeated:
-      return fmt::format("… the same {} more times", line.left_out_count);
-    case LeftOut::kTooMany:
-      break;
-  }
+  if (line.why == LeftOut::kPlumbing) return fmt::format("… {} {} folded", line.left_out_count, noun);
   return fmt::format("… {} more {} (--full-stacks)", line.left_out_count, noun);
 }
 
-std::string frame_name(const ListedFrame& frame, const Snapshot& snapshot) {
-  if (!frame.source.function.empty()) return frame.source.function;
-  const std::string place = module_place(frame.place, snapshot, false);
-  return place.empty() ? fmt::format("{:#x}", frame.place.address) : place;
+std::string frame_name(const Frame& place, const SourceFrame& source, const Snapshot& snapshot) {
+  if (!source.function.empty()) return source.function;
+  const std::string offset = module_place(place, snapshot, false);
+  return offset.empty() ? fmt::format("{:#x}", place.address) : offset;
 }
 
 std::string module_place(const Frame& place, const Snapshot& snapshot, bool full_path) {
@@ -113,30 +119,6 @@ std::string source_place(const SourceFrame& source, std::size_t components) {
   if (source.file.empty()) return {};
   const std::string file = last_components(source.file, components);
   return source.line == 0 ? file : fmt::format("{}:{}", file, source.line);
-}
-
-std::string function_without_parameters(const std::string& function) {
-  static constexpr std::array<std::string_view, 4> kQualifiers = {" const", " &&", " &", " volatile"};
-  std::string_view name = function;
-  for (bool cut = true; cut;) {
-    cut = false;
-    for (const std::string_view qualifier : kQualifiers) {
-      if (!name.ends_with(qualifier)) continue;
-      name.remove_suffix(qualifier.size());
-      cut = true;
-    }
-  }
-  if (!name.ends_with(')')) return function;
-  std::size_t open = name.size();
-  for (std::size_t depth = 0; open > 0;) {
-    --open;
-    if (name[open] == ')') ++depth;
-    if (name[open] == '(' && --depth == 0) break;
-  }
-  name = name.substr(0, open);
-  // What is left must be a name: the parentheses were not a parameter list in "(anonymous namespace)" or "operator()".
-  const bool is_name = !name.empty() && !name.ends_with("::") && !name.ends_with("operator") && !name.ends_with(' ');
-  return is_name ? std::string(name) : function;
 }
 
 std::string file_name(const std::string& path) { return last_components(path, 1); }

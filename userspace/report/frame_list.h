@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -18,6 +19,7 @@ using PlumbingPredicate = std::function<bool(const std::string& function)>;
 struct ListedFrame {
   Frame place;
   SourceFrame source;     ///< members empty or zero: unknown
+  std::string name;       ///< as people know it: short_name() of the function, else frame_name()
   bool plumbing = false;  ///< PlumbingPredicate's answer; never of a call without a name
   bool operator==(const ListedFrame&) const = default;
 };
@@ -25,24 +27,38 @@ struct ListedFrame {
 /// The calls of a stack, from the caller of the allocator outwards. Stacks share the calls (CallTable).
 using FrameList = std::vector<const ListedFrame*>;
 
+/// Names longer than this are shortened in the middle even where lines may have any length.
+inline constexpr std::size_t kMaxNameColumns = 200;
+
 /// Why calls are left out of a stack as shown.
 enum class LeftOut {
   kPlumbing,  ///< they tell nothing
-  kRepeated,  ///< they are the call shown before, again: recursion
   kTooMany,   ///< the stack is too long
 };
 
 /// A line of a stack as shown: a call, or so many calls left out.
 struct ShownFrame {
   const ListedFrame* frame = nullptr;  ///< nullptr: calls were left out here
+  /// Of a call, so many in a row were of the same function: recursion. This is the innermost one.
+  std::size_t times = 1;
   std::size_t left_out_count = 0;
   LeftOut why = LeftOut::kPlumbing;
 };
 
-/// `frames` from the first that is not plumbing on; later runs of plumbing, and of one and the same call more than
-/// twice, are counted. A stack that is all plumbing is shown whole. Of more than `max_frames` lines (0: any number) the
-/// middle is left out, as callers near the allocator and near main tell most.
+/// The function that decides on what its stack allocates, as an index into `frames`: the first that is not plumbing; of
+/// a stack that is all plumbing the first. `frames` is not empty.
+std::size_t deciding_frame(const FrameList& frames);
+
+/// Whether a reader takes both for calls of one function, the second having called the first.
+bool is_recursion(const ListedFrame& inner, const ListedFrame& outer);
+
+/// `frames` from the deciding one on; later runs of plumbing are counted, and so are runs of recursion. A stack that is
+/// all plumbing is shown whole. Of more than `max_frames` lines (0: any number) the middle is left out, as callers near
+/// the allocator and near main tell most.
 std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_frames);
+
+/// Which of `frames` fold_frames shows no line for, with `max_frames` 0.
+std::vector<bool> hidden_frames(const FrameList& frames);
 
 /// As fold_frames, but nothing is left out.
 std::vector<ShownFrame> unfolded_frames(const FrameList& frames);
@@ -50,8 +66,8 @@ std::vector<ShownFrame> unfolded_frames(const FrameList& frames);
 /// "… 3 frames folded": what a line says that leaves calls out.
 std::string left_out_text(const ShownFrame& line);
 
-/// What to call a frame: its function, else "libfoo.so+0x1234", else "0x7f0012345678".
-std::string frame_name(const ListedFrame& frame, const Snapshot& snapshot);
+/// What a frame is called in full: its function, else "libfoo.so+0x1234", else "0x7f0012345678".
+std::string frame_name(const Frame& place, const SourceFrame& source, const Snapshot& snapshot);
 
 /// "libfoo.so+0x1234" (with `full_path` the module's whole path); "" without a module.
 std::string module_place(const Frame& place, const Snapshot& snapshot, bool full_path);
@@ -59,9 +75,6 @@ std::string module_place(const Frame& place, const Snapshot& snapshot, bool full
 /// "server/session.cpp:42": the last `components` parts of the path (0: all of it); without ":42" where the line is
 /// unknown, "" where the file is.
 std::string source_place(const SourceFrame& source, std::size_t components);
-
-/// The function without its parameters: "Cache::put(int) const" gives "Cache::put". For where space is short.
-std::string function_without_parameters(const std::string& function);
 
 /// The part behind the last '/'.
 std::string file_name(const std::string& path);

@@ -4,12 +4,14 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
 #include <utility>
 #include <vector>
 
 #include "userspace/base/printable.h"
+#include "userspace/report/call_table.h"
 #include "userspace/report/frame_list.h"
 #include "userspace/report/unwind_shares.h"
 #include "userspace/tables/stack_ends.h"
@@ -204,7 +206,8 @@ void append_text_or_null(std::string& out, std::string_view text) {
   }
 }
 
-void append_frame(std::string& out, const Frame& place, const Module* module, const SourceFrame& source) {
+std::string frame_json(const Frame& place, const Module* module, const SourceFrame& source, bool is_hidden) {
+  std::string out;
   const auto to_out = [&] { return std::back_inserter(out); };
   fmt::format_to(to_out(), R"({{"address":"{:#x}","module":)", place.address);
   append_text_or_null(out, module != nullptr ? module->path : "");
@@ -219,47 +222,63 @@ void append_frame(std::string& out, const Frame& place, const Module* module, co
   out += R"(,"line":)";
   out += source.line != 0 ? fmt::format("{}", source.line) : "null";
   out += source.inlined ? R"(,"inlined":true)" : R"(,"inlined":false)";
-  out += place.interrupted ? R"(,"interrupted":true})" : "}";
+  if (place.interrupted) out += R"(,"interrupted":true)";
+  out += is_hidden ? R"(,"hidden":true})" : R"(,"hidden":false})";
+  out.shrink_to_fit();
+  return out;
 }
 
-/// The frames at each place that one of `stacks` passes through, as they stand in "frames"; empty for the others. They
-/// are written once: a report repeats a few thousand places millions of times.
-std::vector<std::string> frames_by_place(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks,
-                                         Symbolizer& symbolizer, const PlaceCountObserver& observer) {
-  std::vector<std::string> frames(snapshot.places.size());
-  symbolize_places(snapshot, stacks, symbolizer, observer, [&](PlaceId id, const std::vector<SourceFrame>& sources) {
-    const Frame& place = snapshot.place(id);
-    const Module* module = place.module ? find_module(snapshot, *place.module) : nullptr;
-    std::string& out = frames[static_cast<std::size_t>(id)];
-    for (const SourceFrame& source : sources) {
-      if (!out.empty()) out += ',';
-      append_frame(out, place, module, source);
+/// The calls of all stacks as JSON. They are written once: a report repeats a few thousand of them millions of times.
+class CallTexts {
+ public:
+  CallTexts(const Snapshot& snapshot, const CallTable& calls) : snapshot_(snapshot), calls_(calls) {
+    for (std::vector<std::string>& frames : frames_) frames.resize(calls.size());
+    labels_.resize(calls.size());
+  }
+
+  /// Whether a call is hidden differs from stack to stack.
+  const std::string& frame(const ListedFrame& call, bool is_hidden) {
+    std::string& text = frames_[is_hidden ? 1 : 0][calls_.number_of(call)];
+    if (text.empty()) {
+      const Module* module = call.place.module ? find_module(snapshot_, *call.place.module) : nullptr;
+      text = frame_json(call.place, module, call.source, is_hidden);
     }
-    out.shrink_to_fit();
-  });
-  return frames;
-}
+    return text;
+  }
 
-void append_stack(std::string& out, const StackRecord& stack, const std::vector<std::string>& frames_by_place) {
+  const std::string& label(const ListedFrame& call) {
+    std::string& text = labels_[calls_.number_of(call)];
+    if (text.empty()) append_text_or_null(text, call.name);
+    return text;
+  }
+
+ private:
+  const Snapshot& snapshot_;
+  const CallTable& calls_;
+  std::array<std::vector<std::string>, 2> frames_;  ///< by number, shown and hidden; empty until asked for
+  std::vector<std::string> labels_;
+};
+
+void append_stack(std::string& out, const StackRecord& stack, const FrameList& calls, CallTexts& texts) {
   const Counters& counters = stack.counters;
   const enum hawk_stack_quality quality = stack.quality();
+  fmt::format_to(std::back_inserter(out), R"({{"id":{},"label":{},)", static_cast<std::uint32_t>(stack.id),
+                 calls.empty() ? "null" : std::string_view(texts.label(*calls[deciding_frame(calls)])));
   fmt::format_to(std::back_inserter(out),
-                 R"({{"id":{},"live_bytes":{},"live_count":{},"allocated_bytes":{},"allocated_count":{},)"
+                 R"("live_bytes":{},"live_count":{},"allocated_bytes":{},"allocated_count":{},)"
                  R"("freed_bytes":{},"freed_count":{},"truncated":{},)",
-                 static_cast<std::uint32_t>(stack.id), counters.live_bytes(), counters.live_count(),
-                 counters.allocated_bytes, counters.allocated_count, counters.freed_bytes, counters.freed_count,
-                 quality == HAWK_STACK_TRUNCATED);
+                 counters.live_bytes(), counters.live_count(), counters.allocated_bytes, counters.allocated_count,
+                 counters.freed_bytes, counters.freed_count, quality == HAWK_STACK_TRUNCATED);
   if (stack.id == kNoStack) {
     out += R"("unwound":null,"end":null,"frames":[)";
   } else {
     fmt::format_to(std::back_inserter(out), R"("unwound":"{}","end":"{}","frames":[)", quality_name(quality),
                    end_text(stack.end).json_name);
   }
-  const char* separator = "";
-  for (const PlaceId place : stack.frames) {
-    out += separator;
-    out += frames_by_place[static_cast<std::size_t>(place)];
-    separator = ",";
+  const std::vector<bool> hidden = hidden_frames(calls);
+  for (std::size_t index = 0; index < calls.size(); ++index) {
+    if (index != 0) out += ',';
+    out += texts.frame(*calls[index], hidden[index]);
   }
   out += "]}";
 }
@@ -287,13 +306,14 @@ Json head_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptio
 
 void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink) {
   const std::vector<const StackRecord*> stacks = select_stacks(snapshot, options.selection);
-  const std::vector<std::string> frames = frames_by_place(snapshot, stacks, symbolizer, options.before_symbolizing);
+  const CallTable calls(snapshot, stacks, symbolizer, options.is_plumbing, options.before_symbolizing);
+  CallTexts texts(snapshot, calls);
   std::string piece = dump(head_json(snapshot, symbolizer, options, stacks.size()), 2);
   piece.resize(piece.size() - 2);  // "\n}": the object goes on
   piece += ",\n  \"stacks\": [";
   for (std::size_t index = 0; index < stacks.size(); ++index) {
     piece += index == 0 ? "\n    " : ",\n    ";
-    append_stack(piece, *stacks[index], frames);
+    append_stack(piece, *stacks[index], calls.list(*stacks[index]), texts);
     if (piece.size() < kPieceBytes) continue;
     if (!sink(piece)) return;
     piece.clear();

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "symbolizer/symbolizer.h"
+#include "userspace/report/frame_list.h"
 #include "userspace/report/symbolized_places.h"
 #include "userspace/report/text_sink.h"
 #include "userspace/tables/selection.h"
@@ -13,6 +14,7 @@ namespace hawk {
 /// How the report for programs is written.
 struct JsonOptions {
   Selection selection;
+  PlumbingPredicate is_plumbing;  ///< what is hidden; empty: nothing but recursion
   std::string hawktrace_version = HAWKTRACE_VERSION;
   PlaceCountObserver before_symbolizing;  ///< empty: nobody wants to know
 };
@@ -25,6 +27,10 @@ struct JsonOptions {
 /// null where no stack was recorded. A frame has the key "interrupted", true, only where its address is that of an
 /// instruction which a signal interrupted and not a return address. `unwinding` sums all stacks of the snapshot up by
 /// quality, those that are not complete also by end, and lists what the files' unwind tables lack.
+///
+/// "label" is what the report for people calls the stack: the function that decides on what it allocates, short_name()
+/// of it; null without frames. Frames that are "hidden" are those that report has no line for: what the allocator and
+/// the libraries do, and all but the innermost call of a recursion.
 ///
 /// totals.peak_live_bytes is the highest value that was sampled every trace.interval_ns and at the end: the true peak
 /// is no lower.

@@ -164,7 +164,7 @@ void LiveView::add_names(StyledLine& line, const StackRecord& stack, const CallT
   bool first = true;
   for (const ShownFrame& item : shown) {
     if (item.frame == nullptr) continue;
-    const std::string name = function_without_parameters(frame_name(*item.frame, now_));
+    const std::string name = item.frame->name;
     const std::string place = first ? source_place(item.frame->source, 1) : "";
     const std::size_t beside = first ? (place.empty() ? 0 : 1 + display_width(place)) : 3;
     const std::size_t min_columns = first ? 0 : std::min(display_width(name), kMinCallerColumns);
@@ -187,19 +187,19 @@ void LiveView::stacks() {
     put(now_.totals.allocated_count == 0 ? "no allocation yet" : "no stack to show");
     return;
   }
-  std::vector<LiveColumn> columns = live_columns(rows, now_.totals, options_.selection.sort, elapsed_ns_, style_);
-  drop_live_columns(columns, options_.columns, kNamesColumns);
+  NumberColumns columns = live_columns(rows, now_.totals, options_.selection.sort, elapsed_ns_, style_);
+  columns.drop(options_.columns, kNamesColumns);
   std::vector<const StackRecord*> shown;
   shown.reserve(rows.size());
   for (const LiveRow& row : rows) shown.push_back(row.stack);
   const CallTable calls(now_, shown, symbolizer_, options_.is_plumbing);
   StyledLine titles;
-  add_live_cells(titles, columns, std::nullopt);
+  columns.add_titles(titles);
   titles.add("FUNCTION < CALLERS", Style::kDim);
   put(titles);
   for (std::size_t index = 0; index < rows.size(); ++index) {
     StyledLine line;
-    add_live_cells(line, columns, index);
+    columns.add_cells(line, index);
     add_names(line, *rows[index].stack, calls);
     put(line);
   }

@@ -11,8 +11,6 @@
 namespace hawk {
 namespace {
 
-constexpr std::size_t kListColumns = 100;  // the list of zeros is broken here when the output may be any width
-
 /// Empty: nothing the user could do.
 std::string_view remedy(std::size_t cause) {
   switch (cause) {
@@ -65,23 +63,6 @@ std::vector<StyledLine> occurred_lines(const Losses& losses, NumberStyle style, 
   return lines;
 }
 
-std::vector<StyledLine> zero_lines(const Losses& losses, std::size_t max_columns) {
-  const std::size_t columns = max_columns == 0 ? kListColumns : std::min(max_columns, kListColumns);
-  std::vector<StyledLine> lines;
-  std::string line;
-  for (std::size_t cause = 0; cause < losses.counts.size(); ++cause) {
-    if (losses.counts[cause] != 0) continue;
-    const std::string item = fmt::format("  {} 0", loss_texts()[cause].json_name);
-    if (!line.empty() && line.size() + item.size() > columns) {
-      lines.push_back(StyledLine{}.add(line, Style::kDim));
-      line.clear();
-    }
-    line += item;
-  }
-  if (!line.empty()) lines.push_back(StyledLine{}.add(line, Style::kDim));
-  return lines;
-}
-
 }  // namespace
 
 std::vector<StyledLine> render_losses(const Losses& losses, NumberStyle style, std::size_t max_columns) {
@@ -95,7 +76,6 @@ std::vector<StyledLine> render_losses(const Losses& losses, NumberStyle style, s
                         .add(", the numbers above are NOT exact", Style::kBad));
   }
   for (StyledLine& line : occurred_lines(losses, style, max_columns)) lines.push_back(std::move(line));
-  for (StyledLine& line : zero_lines(losses, max_columns)) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -8,8 +8,8 @@
 
 namespace hawk {
 
-/// The block that closes every report: each cause of loss with its count. Causes that occurred get a line, their
-/// sentence and the remedy if there is one; the zeros are listed too, because silence could mean anything.
+/// The block that closes every report: that nothing was lost, in one line; or each cause of loss that occurred with its
+/// count, its sentence and the remedy if there is one.
 std::vector<StyledLine> render_losses(const Losses& losses, NumberStyle style, std::size_t max_columns);
 
 }  // namespace hawk

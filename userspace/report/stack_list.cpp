@@ -14,6 +14,14 @@ namespace {
 constexpr std::size_t kFrameIndent = 6;
 constexpr std::size_t kHeadlineIndent = 13;  // behind rank and share; the pieces begin with a space
 constexpr std::size_t kMinNameColumns = 24;  // a function's name is not shortened further for the sake of its file
+constexpr std::size_t kEllipsisBytes = 3;    // of the one character
+constexpr std::size_t kMinShared = 3;        // fewer frames that stacks share are shown again
+
+/// What a reader must know of a call beside its name.
+std::string marks_of(const ListedFrame& listed) {
+  if (listed.source.inlined) return " (inlined)";
+  return listed.place.interrupted ? " (interrupted by a signal)" : "";
+}
 
 }  // namespace
 
@@ -21,24 +29,27 @@ StackList::StackList(TextPage& page, const Snapshot& snapshot, const CallTable& 
                      SymbolGaps& gaps)
     : page_(page), snapshot_(snapshot), calls_(calls), unwind_(unwind), gaps_(gaps), call_lines_(calls.size()) {}
 
+/// "live 8.79 KiB in 3 blocks".
+std::string StackList::amount_text(const Counters& counters, Quantity quantity) const {
+  std::string text(quantity_name(quantity));
+  text.append(1, ' ').append(page_.bytes(bytes_of(counters, quantity)));
+  return text.append(" in ").append(page_.blocks(blocks_of(counters, quantity)));
+}
+
 void StackList::put_headline(std::size_t rank, const StackRecord& record) {
   const Counters& counters = record.counters;
   const Quantity sorted = quantity_of(page_.options().selection.sort);
   const std::uint64_t part = sort_value(counters, page_.options().selection.sort);
   const std::uint64_t whole = sort_value(snapshot_.totals, page_.options().selection.sort);
-  const std::uint64_t sorted_bytes = bytes_of(counters, sorted);
-  const std::uint64_t sorted_blocks = blocks_of(counters, sorted);
   StyledLine line;
-  line.add(align_left(fmt::format("#{}", rank), 4), Style::kStrong).add(align_right(format_share(part, whole), 8));
-  line.add(fmt::format("  {} {} in {}", quantity_name(sorted), page_.bytes(sorted_bytes), page_.blocks(sorted_blocks)),
-           Style::kStrong);
-  std::vector<std::string> pieces = {
-      fmt::format(", average {}", page_.bytes(average_bytes(sorted_bytes, sorted_blocks)))};
+  line.add(align_left('#' + format_count(rank, NumberStyle::kRaw), 4), Style::kStrong);
+  line.add(align_right(format_share(part, whole), 8)).add("  " + amount_text(counters, sorted), Style::kStrong);
+  const std::uint64_t average = average_bytes(bytes_of(counters, sorted), blocks_of(counters, sorted));
+  std::vector<std::string> pieces = {", average " + page_.bytes(average)};
   for (const Quantity other : {Quantity::kLive, Quantity::kAllocated}) {
     if (other == sorted) continue;
     pieces.back() += ";";
-    pieces.push_back(fmt::format(" {} {} in {}", quantity_name(other), page_.bytes(bytes_of(counters, other)),
-                                 page_.blocks(blocks_of(counters, other))));
+    pieces.push_back(' ' + amount_text(counters, other));
   }
   for (const std::string& piece : pieces) {
     if (page_.options().width != 0 && line.width() + piece.size() > page_.options().width) {
@@ -52,26 +63,55 @@ void StackList::put_headline(std::size_t rank, const StackRecord& record) {
 
 void StackList::put(std::size_t rank, const StackRecord& record) {
   put_headline(rank, record);
-  const std::string indent(kFrameIndent, ' ');
-  const FrameList listed = calls_.list(record);
+  FrameList listed = calls_.list(record);
   gaps_.add(record, listed);
-  if (listed.empty()) page_.put(indent + no_frames_text(record.id));
-  const std::vector<ShownFrame> shown =
-      page_.options().full_stacks ? unfolded_frames(listed) : fold_frames(listed, page_.options().max_frames);
-  for (const ShownFrame& line : shown) {
-    if (line.frame != nullptr) {
-      std::string& text = call_lines_[calls_.number_of(*line.frame)];
-      if (text.empty()) text = frame_line(*line.frame);
-      page_.put_rendered(text);
-      continue;
+  if (listed.empty()) page_.put(std::string(kFrameIndent, ' ') + no_frames_text(record.id));
+  if (page_.options().full_stacks) {
+    for (const ShownFrame& line : unfolded_frames(listed)) put_call(line);
+  } else if (!listed.empty()) {
+    folded_any_ = folded_any_ || deciding_frame(listed) != 0;
+    const SharedCalls shared = shared_calls(rank, record, listed);
+    listed.resize(listed.size() - shared.count);
+    for (const ShownFrame& line : fold_frames(listed, page_.options().max_frames)) put_call(line);
+    if (shared.count != 0) {
+      std::string text(kFrameIndent, ' ');
+      text.append("… ").append(format_count(shared.count, NumberStyle::kRaw)).append(" frames as in #");
+      text.append(format_count(shared.rank, NumberStyle::kRaw));
+      page_.put_dim(text, text.size() - kEllipsisBytes + 1);
     }
-    folded_any_ = folded_any_ || line.why == LeftOut::kPlumbing;
-    std::string& text = left_out_lines_[{line.why, line.left_out_count}];
-    if (text.empty()) text = page_.rendered(StyledLine{}.add(indent + left_out_text(line), Style::kDim));
-    page_.put_rendered(text);
   }
   page_.put_rendered(end_line(record));
   page_.put("");
+}
+
+StackList::SharedCalls StackList::shared_calls(std::size_t rank, const StackRecord& record, const FrameList& listed) {
+  const SharedFrames::Shared shared = shared_.add(rank, record.frames);
+  if (shared.places == 0) return {};
+  const std::size_t own = calls_.count(record, record.frames.size() - shared.places);
+  // What decides is never left to another stack.
+  const std::size_t shown = std::max(own, deciding_frame(listed) + 1);
+  const std::size_t count = listed.size() - shown;
+  return count < kMinShared ? SharedCalls{} : SharedCalls{.rank = shared.rank, .count = count};
+}
+
+void StackList::put_call(const ShownFrame& line) {
+  if (line.frame != nullptr && line.times == 1) {
+    std::string& text = call_lines_[calls_.number_of(*line.frame)];
+    if (text.empty()) text = frame_line(*line.frame, 1);
+    page_.put_rendered(text);
+  } else if (line.frame != nullptr) {
+    folded_any_ = true;
+    std::string& text = repeated_lines_[{calls_.number_of(*line.frame), line.times}];
+    if (text.empty()) text = frame_line(*line.frame, line.times);
+    page_.put_rendered(text);
+  } else {
+    folded_any_ = folded_any_ || line.why == LeftOut::kPlumbing;
+    std::string& text = left_out_lines_[{line.why, line.left_out_count}];
+    if (text.empty()) {
+      text = page_.rendered(StyledLine{}.add(std::string(kFrameIndent, ' ') + left_out_text(line), Style::kDim));
+    }
+    page_.put_rendered(text);
+  }
 }
 
 const std::string& StackList::end_line(const StackRecord& record) {
@@ -87,23 +127,31 @@ const std::string& StackList::end_line(const StackRecord& record) {
   return *text;
 }
 
-std::string StackList::frame_line(const ListedFrame& listed) const {
+std::string StackList::frame_line(const ListedFrame& listed, std::size_t times) const {
+  if (page_.options().full_stacks) return full_frame_line(listed);
   StyledLine line;
   line.add(std::string(kFrameIndent, ' '));
-  if (page_.options().full_stacks) line.add(fmt::format("{:#018x}  ", listed.place.address), Style::kDim);
-  std::string place = source_place(listed.source, page_.options().full_stacks ? 0 : 2);
-  if (page_.options().full_stacks && !listed.source.function.empty()) {
-    const std::string module = module_place(listed.place, snapshot_, true);
-    if (!module.empty()) place += fmt::format("{}({})", place.empty() ? "" : "  ", module);
-  }
-  const bool interrupted = listed.place.interrupted && !listed.source.inlined;
-  const std::string_view mark = listed.source.inlined ? " (inlined)" : interrupted ? " (interrupted by a signal)" : "";
-  const std::string name = frame_name(listed, snapshot_);
-  const std::size_t beside = line.width() + mark.size() + (place.empty() ? 0 : 2 + display_width(place));
-  const std::size_t room = page_.options().width > beside ? page_.options().width - beside : 0;
-  line.add(page_.options().width == 0 ? name : shorten_middle(name, std::max(room, kMinNameColumns))).add(mark);
+  const std::string place = source_place(listed.source, 2);
+  std::string mark = marks_of(listed);
+  if (times > 1) mark += fmt::format(" ×{}", times);
+  const std::size_t width = page_.options().width;
+  const std::size_t beside = line.width() + display_width(mark) + (place.empty() ? 0 : 2 + display_width(place));
+  const std::size_t room = width == 0 ? kMaxNameColumns : std::max(width - std::min(width, beside), kMinNameColumns);
+  line.add(shorten_middle(listed.name, room)).add(mark);
   if (!place.empty()) line.add("  ").add(place, Style::kDim);
   return page_.rendered(line);
+}
+
+/// Everything, whatever its length: the terminal breaks the line.
+std::string StackList::full_frame_line(const ListedFrame& listed) const {
+  StyledLine line;
+  line.add(std::string(kFrameIndent, ' ')).add(fmt::format("{:#018x}  ", listed.place.address), Style::kDim);
+  line.add(frame_name(listed.place, listed.source, snapshot_)).add(marks_of(listed));
+  std::string place = source_place(listed.source, 0);
+  const std::string module = listed.source.function.empty() ? "" : module_place(listed.place, snapshot_, true);
+  if (!module.empty()) place += fmt::format("{}({})", place.empty() ? "" : "  ", module);
+  if (!place.empty()) line.add("  ").add(place, Style::kDim);
+  return line.render(0, page_.options().color) + "\n";
 }
 
 }  // namespace hawk

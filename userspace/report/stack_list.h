@@ -11,6 +11,7 @@
 #include "userspace/report/call_table.h"
 #include "userspace/report/frame_list.h"
 #include "userspace/report/quantity.h"
+#include "userspace/report/shared_frames.h"
 #include "userspace/report/symbol_gaps.h"
 #include "userspace/report/text_page.h"
 #include "userspace/report/unwind_text.h"
@@ -32,7 +33,16 @@ class StackList {
 
  private:
   void put_headline(std::size_t rank, const StackRecord& record);
-  std::string frame_line(const ListedFrame& listed) const;
+  /// How many of the outer calls in `listed` stand below a stack that has been put, and below which.
+  struct SharedCalls {
+    std::size_t rank = 0;
+    std::size_t count = 0;
+  };
+  SharedCalls shared_calls(std::size_t rank, const StackRecord& record, const FrameList& listed);
+  void put_call(const ShownFrame& line);
+  std::string amount_text(const Counters& counters, Quantity quantity) const;
+  std::string frame_line(const ListedFrame& listed, std::size_t times) const;
+  std::string full_frame_line(const ListedFrame& listed) const;
   const std::string& end_line(const StackRecord& record);
 
   TextPage& page_;
@@ -40,8 +50,10 @@ class StackList {
   const CallTable& calls_;
   const UnwindText& unwind_;
   SymbolGaps& gaps_;
+  SharedFrames shared_;
   // Lines that recur in many stacks.
   std::vector<std::string> call_lines_;  ///< by the call's number; empty until the call is first shown
+  std::map<std::pair<std::size_t, std::size_t>, std::string> repeated_lines_;  ///< by number and times
   std::map<std::pair<LeftOut, std::size_t>, std::string> left_out_lines_;
   std::map<std::tuple<bool, int, int>, std::optional<std::string>>
       end_lines_;  ///< by what UnwindText::end_mark looks at

@@ -6,6 +6,8 @@
 namespace hawk {
 namespace {
 
+constexpr std::size_t kUsualPieces = 8;
+
 std::string_view sgr(Style style) {
   switch (style) {
     case Style::kPlain:
@@ -32,24 +34,26 @@ void append(std::string& line, std::string_view text, Style style, bool color) {
 }  // namespace
 
 StyledLine& StyledLine::add(std::string_view text, Style style) {
-  pieces_.push_back({printable(text), style});
-  width_ += display_width(pieces_.back().text);
+  if (pieces_.empty()) pieces_.reserve(kUsualPieces);
+  Piece& piece = pieces_.emplace_back(Piece{printable(text), style, 0});
+  piece.columns = display_width(piece.text);
+  width_ += piece.columns;
   return *this;
 }
 
 std::string StyledLine::render(std::size_t max_columns, bool color) const {
   std::string line;
+  line.reserve(width_);
   const bool too_wide = max_columns != 0 && width_ > max_columns;
   std::size_t left = max_columns;
   for (const Piece& piece : pieces_) {
-    const std::size_t columns = display_width(piece.text);
-    if (too_wide && columns >= left) {
+    if (too_wide && piece.columns >= left) {
       // Cut as if more followed: this piece may fill the line exactly while the next ones are dropped.
       append(line, shorten_end(piece.text + "  ", left), piece.style, color);
       break;
     }
     append(line, piece.text, piece.style, color);
-    left -= too_wide ? columns : 0;
+    left -= too_wide ? piece.columns : 0;
   }
   return line;
 }

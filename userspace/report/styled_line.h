@@ -25,6 +25,7 @@ class StyledLine {
   struct Piece {
     std::string text;
     Style style;
+    std::size_t columns;
   };
   std::vector<Piece> pieces_;
   std::size_t width_ = 0;

@@ -15,6 +15,14 @@ void TextPage::put_wrapped(std::string_view text, std::size_t indent, Style styl
   for (const std::string& line : wrap_words(text, options_.width, indent)) put(line, style);
 }
 
+void TextPage::put_dim(std::string_view text, std::size_t columns) {
+  if (options_.color || (options_.width != 0 && columns > options_.width)) {
+    put(text, Style::kDim);
+  } else {
+    out_.append(text).append(1, '\n');
+  }
+}
+
 void TextPage::put_hint(std::string_view text, std::size_t indent) {
   const std::size_t columns = options_.width == 0 ? kProseColumns : std::min(options_.width, kProseColumns);
   for (const std::string& line : wrap_words(text, columns, indent)) put(line);

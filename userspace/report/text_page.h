@@ -25,6 +25,8 @@ class TextPage {
   void put_wrapped(std::string_view text, std::size_t indent, Style style = Style::kPlain);
   /// Prose is wrapped even where lines may have any length.
   void put_hint(std::string_view text, std::size_t indent);
+  /// A dim line that is printable and of so many columns: what StyledLine finds out takes longer than all else.
+  void put_dim(std::string_view text, std::size_t columns);
   /// What rendered() gave.
   void put_rendered(std::string_view text) { out_ += text; }
   /// An empty line, unless the last one is.

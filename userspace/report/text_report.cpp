@@ -12,6 +12,7 @@
 #include "userspace/report/quantity.h"
 #include "userspace/report/report_header.h"
 #include "userspace/report/stack_list.h"
+#include "userspace/report/stack_table.h"
 #include "userspace/report/styled_line.h"
 #include "userspace/report/symbol_gaps.h"
 #include "userspace/report/text_page.h"
@@ -39,6 +40,7 @@ class TextReport {
     if (snapshot_.totals.allocated_count == 0) {
       put_nothing_allocated(page_, snapshot_);
     } else {
+      table();
       put_totals(page_, snapshot_, unwind_);
       stacks();
       incomplete_stacks();
@@ -54,6 +56,7 @@ class TextReport {
   /// Whether a stack has anything of the quantity sorted by. A block of 0 bytes counts: it is there.
   bool has_any(const StackRecord& stack) const { return blocks_of(stack.counters, sorted_) != 0; }
   std::vector<const StackRecord*> shown_stacks() const;
+  void table();
   void stacks();
   void hidden_stacks();
   void incomplete_stacks();
@@ -77,22 +80,30 @@ std::vector<const StackRecord*> TextReport::shown_stacks() const {
   return shown;
 }
 
-void TextReport::stacks() {
+void TextReport::table() {
   const std::uint64_t min_size = options_.selection.min_size_bytes;
   const std::string floor = min_size == 0 ? "" : fmt::format(", of {} or more", page_.bytes(min_size));
   page_.put_wrapped(fmt::format("top {} of {} stacks by {}{}", shown_.size(), page_.count(snapshot_.stacks.size()),
                                 sort_key_words(options_.selection.sort), floor),
                     2, Style::kStrong);
-  page_.put("");
+  if (!shown_.empty()) put_stack_table(page_, snapshot_, shown_, calls_);
+  hidden_stacks();
+  page_.end_section();
+}
+
+void TextReport::stacks() {
   StackList list(page_, snapshot_, calls_, unwind_, gaps_);
   for (std::size_t index = 0; index < shown_.size(); ++index) {
     if (!page_.go_on()) return;
     list.put(index + 1, *shown_[index]);
   }
-  hidden_stacks();
-  if (list.folded_any())
-    page_.put_wrapped("… folded: allocator and standard library frames; --full-stacks shows all", 2, Style::kDim);
-  page_.end_section();
+  if (list.folded_any()) {
+    page_.put_wrapped(
+        "… folded: frames of the allocator, its wrappers and the standard library, and repeated calls (×); "
+        "--full-stacks shows all",
+        2, Style::kDim);
+    page_.end_section();
+  }
 }
 
 void TextReport::hidden_stacks() {

@@ -14,15 +14,26 @@ namespace {
 using Wide = unsigned __int128;
 
 std::uint64_t divide_rounded(Wide dividend, std::uint64_t divisor) {
-  const Wide quotient = (dividend + divisor / 2) / divisor;
+  const Wide rounded = dividend + divisor / 2;
+  // Divisions of 128 bits take several times as long.
+  if (rounded <= std::numeric_limits<std::uint64_t>::max()) return static_cast<std::uint64_t>(rounded) / divisor;
+  const Wide quotient = rounded / divisor;
   return static_cast<std::uint64_t>(std::min<Wide>(quotient, std::numeric_limits<std::uint64_t>::max()));
+}
+
+/// 1234 as "12.34", or with one decimal as "123.4". Reports have hundreds of thousands of numbers: fmt::format takes
+/// several times as long.
+std::string with_decimals(std::uint64_t number, std::size_t decimals) {
+  std::string digits = fmt::format_int(number).str();
+  if (digits.size() <= decimals) digits.insert(0, decimals + 1 - digits.size(), '0');
+  return digits.insert(digits.size() - decimals, 1, '.');
 }
 
 }  // namespace
 
 std::string format_bytes(std::uint64_t bytes, NumberStyle style) {
   static constexpr std::array<std::string_view, 6> kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (style == NumberStyle::kRaw || bytes < 1024) return fmt::format("{} B", bytes);
+  if (style == NumberStyle::kRaw || bytes < 1024) return fmt::format_int(bytes).str() + " B";
   std::size_t unit = 0;
   std::uint64_t unit_bytes = 1024;
   std::uint64_t hundredths = divide_rounded(Wide{bytes} * 100, unit_bytes);
@@ -32,11 +43,11 @@ std::string format_bytes(std::uint64_t bytes, NumberStyle style) {
     unit_bytes *= 1024;
     hundredths = divide_rounded(Wide{bytes} * 100, unit_bytes);
   }
-  return fmt::format("{}.{:02} {}", hundredths / 100, hundredths % 100, kUnits[unit]);
+  return with_decimals(hundredths, 2).append(1, ' ').append(kUnits[unit]);
 }
 
 std::string format_count(std::uint64_t count, NumberStyle style) {
-  std::string digits = fmt::format("{}", count);
+  std::string digits = fmt::format_int(count).str();
   if (style == NumberStyle::kRaw) return digits;
   for (std::size_t end = digits.size(); end > 3; end -= 3) digits.insert(end - 3, 1, ',');
   return digits;
@@ -44,6 +55,10 @@ std::string format_count(std::uint64_t count, NumberStyle style) {
 
 std::string format_blocks(std::uint64_t count, NumberStyle style) {
   return format_count(count, style) + (count == 1 ? " block" : " blocks");
+}
+
+std::string format_stacks(std::uint64_t count, NumberStyle style) {
+  return format_count(count, style) + (count == 1 ? " stack" : " stacks");
 }
 
 std::string format_bytes_change(std::uint64_t before, std::uint64_t after, NumberStyle style) {
@@ -68,7 +83,7 @@ std::string format_share(std::uint64_t part, std::uint64_t whole) {
   const std::uint64_t permille = divide_rounded(Wide{part} * 1000, whole);
   if (permille == 0 && part != 0) return "<0.1 %";
   if (permille == 1000 && part < whole) return ">99.9 %";
-  return fmt::format("{}.{} %", permille / 10, permille % 10);
+  return with_decimals(permille, 1) + " %";
 }
 
 std::uint64_t average_bytes(std::uint64_t bytes, std::uint64_t blocks) {

@@ -20,6 +20,9 @@ std::string format_count(std::uint64_t count, NumberStyle style);
 /// "1 block", "1,234 blocks".
 std::string format_blocks(std::uint64_t count, NumberStyle style);
 
+/// "1 stack", "1,234 stacks".
+std::string format_stacks(std::uint64_t count, NumberStyle style);
+
 /// How far a number of bytes moved: "+1.50 MiB", "-512 B", "0 B".
 std::string format_bytes_change(std::uint64_t before, std::uint64_t after, NumberStyle style);
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "userspace/tables/address_numbers.h"
+#include "userspace/tables/word_numbers.h"
 
 namespace hawk {
 namespace {
@@ -73,7 +73,8 @@ void HeapModel::add_stacks(const std::vector<NewStack>& added, const FrameResolv
   for (const NewStack& stack : added) frame_count += is_current(stack) ? stack.addresses.size() : 0;
   const auto block = std::make_shared<std::vector<PlaceId>>();
   block->reserve(frame_count);  // all of it: the stacks point into it
-  AddressNumbers numbers;
+  // For as long as nothing is mapped or unmapped. Words are addresses with the kernel's mark.
+  WordNumbers<PlaceId> numbers;
   const auto place_of = [&](std::uint64_t word) {
     return numbers.find_or_add(word, [&] { return places_.number_of(frame_of(word, resolve)); });
   };

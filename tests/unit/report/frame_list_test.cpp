@@ -11,7 +11,7 @@ namespace {
 
 std::vector<ListedFrame> named(const std::vector<std::string>& names) {
   std::vector<ListedFrame> frames;
-  for (const std::string& name : names) frames.push_back({{}, function(name), sample_is_plumbing(name)});
+  for (const std::string& name : names) frames.push_back({{}, function(name), name, sample_is_plumbing(name)});
   return frames;
 }
 
@@ -21,14 +21,15 @@ FrameList list_of(const std::vector<ListedFrame>& frames) {
   return list;
 }
 
-/// "a b [2 plumbing] c [9 more]"
+/// "a b×3 [2 plumbing] c [9 more]"
 std::string summary(const std::vector<ShownFrame>& shown) {
-  static constexpr const char* kWhy[] = {" plumbing]", " repeated]", " more]"};
+  static constexpr const char* kWhy[] = {" plumbing]", " more]"};
   std::string text;
   for (const ShownFrame& line : shown) {
     if (!text.empty()) text += " ";
     if (line.frame != nullptr) {
       text += line.frame->source.function.empty() ? "?" : line.frame->source.function;
+      if (line.times > 1) text += "×" + std::to_string(line.times);
     } else {
       text += "[" + std::to_string(line.left_out_count) + kWhy[static_cast<int>(line.why)];
     }
@@ -62,24 +63,56 @@ TEST(FrameList, LongStacksKeepBothEnds) {
 }
 
 TEST(FrameList, RecursionIsCounted) {
-  EXPECT_EQ(folded({"leaf", "walk", "walk", "walk", "walk", "main"}), "leaf walk [3 repeated] main");
-  EXPECT_EQ(folded({"walk", "walk", "main"}), "walk walk main") << "two lines are not worth a line that says so";
+  EXPECT_EQ(folded({"leaf", "walk", "walk", "walk", "walk", "main"}), "leaf walk×4 main");
+  EXPECT_EQ(folded({"walk", "walk", "main"}), "walk×2 main");
   EXPECT_EQ(folded({"f", "std::x", "std::x", "std::x", "std::y"}), "f [4 plumbing]");
-  EXPECT_EQ(folded({"f", "f", "f", "std::x", "f", "f", "f"}), "f [2 repeated] [1 plumbing] f [2 repeated]");
-  std::vector<ListedFrame> other_lines = named({"walk", "walk", "walk"});
-  other_lines[1].source.line = 7;
-  EXPECT_EQ(summary(fold_frames(list_of(other_lines), 0)), "walk walk walk") << "calls from another line are others";
+  EXPECT_EQ(folded({"f", "f", "f", "std::x", "f", "f", "f"}), "f×3 [1 plumbing] f×3");
+  EXPECT_EQ(folded({"1", "2", "f", "f", "f", "6", "7", "8"}, 4), "1 2 [4 more] 7 8") << "each call counts";
+  std::vector<ListedFrame> lines = named({"walk", "walk", "walk", ""});
+  lines[1].source.line = 7;
+  lines.push_back(lines.back());
+  lines.push_back(lines.back());
+  lines.back().place.address = 1;
+  EXPECT_EQ(summary(fold_frames(list_of(lines), 0)), "walk×3 ?×2 ?") << "the function counts, not the line in it";
+}
+
+TEST(FrameList, TheFirstFunctionThatIsNotPlumbingDecides) {
+  const std::vector<ListedFrame> frames = named({"operator new", "std::a", "work", "main"});
+  EXPECT_EQ(deciding_frame(list_of(frames)), 2U);
+  const std::vector<ListedFrame> plumbing = named({"operator new", "std::a"});
+  EXPECT_EQ(deciding_frame(list_of(plumbing)), 0U);
+}
+
+TEST(FrameList, WhatHasNoLineIsHidden) {
+  for (const std::vector<std::string>& names : std::vector<std::vector<std::string>>{
+           {"operator new", "std::a", "work", "work", "std::b", "std::c", "work", "main"},
+           {"operator new", "std::a", "std::a"},
+           {"f", "f", "std::x", "f", "f", "g"},
+           {}}) {
+    const std::vector<ListedFrame> frames = named(names);
+    const FrameList list = list_of(frames);
+    const std::vector<bool> hidden = hidden_frames(list);
+    std::vector<const ListedFrame*> visible;
+    for (std::size_t index = 0; index < list.size(); ++index) {
+      if (!hidden[index]) visible.push_back(list[index]);
+    }
+    std::vector<const ListedFrame*> shown;
+    for (const ShownFrame& line : fold_frames(list, 0)) {
+      if (line.frame != nullptr) shown.push_back(line.frame);
+    }
+    EXPECT_EQ(visible, shown);
+  }
 }
 
 TEST(FrameList, NamesFallBackToModuleThenAddress) {
   Snapshot snapshot;
   snapshot.modules.push_back({"/usr/lib/libfoo.so", ""});
   const Frame place{0x7f0012345678, ModuleId{0}, 0x1234};
-  EXPECT_EQ(frame_name({place, function("f()")}, snapshot), "f()");
-  EXPECT_EQ(frame_name({place, {}}, snapshot), "libfoo.so+0x1234");
+  EXPECT_EQ(frame_name(place, function("f()"), snapshot), "f()");
+  EXPECT_EQ(frame_name(place, {}, snapshot), "libfoo.so+0x1234");
   EXPECT_EQ(module_place(place, snapshot, true), "/usr/lib/libfoo.so+0x1234");
-  EXPECT_EQ(frame_name({{0x7f0012345678, std::nullopt, 0}, {}}, snapshot), "0x7f0012345678");
-  EXPECT_EQ(frame_name({{0x10, ModuleId{5}, 0}, {}}, snapshot), "0x10") << "a module that the snapshot lacks";
+  EXPECT_EQ(frame_name({0x7f0012345678, std::nullopt, 0}, {}, snapshot), "0x7f0012345678");
+  EXPECT_EQ(frame_name({0x10, ModuleId{5}, 0}, {}, snapshot), "0x10") << "a module that the snapshot lacks";
 }
 
 TEST(FrameList, SourcePlacesKeepTheLastComponents) {
@@ -90,19 +123,6 @@ TEST(FrameList, SourcePlacesKeepTheLastComponents) {
   EXPECT_EQ(source_place(function("f", "/session.cpp", 0), 2), "/session.cpp");
   EXPECT_EQ(source_place(function("f", "", 58), 2), "");
   EXPECT_EQ(file_name("[vdso]"), "[vdso]");
-}
-
-TEST(FrameList, ParametersAreCutOff) {
-  EXPECT_EQ(function_without_parameters("Cache::put(int, std::pair<int, char>) const"), "Cache::put");
-  EXPECT_EQ(function_without_parameters("apply(void (*)(int))"), "apply");
-  EXPECT_EQ(function_without_parameters("main"), "main");
-  EXPECT_EQ(function_without_parameters("(anonymous namespace)::run()"), "(anonymous namespace)::run");
-  EXPECT_EQ(function_without_parameters("ns::(anonymous namespace)"), "ns::(anonymous namespace)");
-  EXPECT_EQ(function_without_parameters("F::operator()(int) const &"), "F::operator()");
-  EXPECT_EQ(function_without_parameters("F::operator()"), "F::operator()");
-  EXPECT_EQ(function_without_parameters("run()::{lambda(int)#1}"), "run()::{lambda(int)#1}");
-  EXPECT_EQ(function_without_parameters("unbalanced)"), "unbalanced)");
-  EXPECT_EQ(function_without_parameters(""), "");
 }
 
 }  // namespace

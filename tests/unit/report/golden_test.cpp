@@ -43,6 +43,7 @@ TextOptions text_options() {
 JsonOptions json_options() {
   JsonOptions options;
   options.selection.top = 0;
+  options.is_plumbing = sample_is_plumbing;
   options.hawktrace_version = "0.0.0";
   return options;
 }

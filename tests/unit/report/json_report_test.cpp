@@ -50,10 +50,11 @@ TEST(JsonReport, KeysOfTheSchemaInOrder) {
                   "interval_ns", "kernel", "target_exited", "exec_count", "verified"}));
   EXPECT_EQ(keys_of(json["totals"]), (Keys{"live_bytes", "live_count", "allocated_bytes", "allocated_count",
                                            "freed_bytes", "freed_count", "peak_live_bytes", "frees_of_untraced"}));
-  EXPECT_EQ(keys_of(json["stacks"][0]), (Keys{"id", "live_bytes", "live_count", "allocated_bytes", "allocated_count",
-                                              "freed_bytes", "freed_count", "truncated", "unwound", "end", "frames"}));
+  EXPECT_EQ(keys_of(json["stacks"][0]),
+            (Keys{"id", "label", "live_bytes", "live_count", "allocated_bytes", "allocated_count", "freed_bytes",
+                  "freed_count", "truncated", "unwound", "end", "frames"}));
   EXPECT_EQ(keys_of(json["stacks"][0]["frames"][0]),
-            (Keys{"address", "module", "build_id", "module_offset", "function", "file", "line", "inlined"}));
+            (Keys{"address", "module", "build_id", "module_offset", "function", "file", "line", "inlined", "hidden"}));
 }
 
 TEST(JsonReport, LossesHaveOneKeyPerCause) {
@@ -144,6 +145,32 @@ TEST(JsonReport, OnlyInterruptedFramesSaySo) {
   const Json& frames = json["stacks"][4]["frames"];
   EXPECT_EQ(frames[2]["line"], 9) << "of the instruction itself, not of the one before";
   EXPECT_EQ(frames[2]["address"], frames[3]["address"]);
+}
+
+TEST(JsonReport, LabelsAndVisibleFramesAreWhatTheTextShows) {
+  Sample sample = service_sample();
+  JsonOptions options = everything();
+  options.is_plumbing = sample_is_plumbing;
+  const Json json = parsed(sample, options);
+  EXPECT_EQ(json["stacks"][1]["label"], "shop::Cache::warm");
+  Keys visible;
+  for (const Json& frame : json["stacks"][1]["frames"]) {
+    if (!frame["hidden"]) visible.push_back(frame["function"]);
+  }
+  EXPECT_EQ(visible, (Keys{"shop::Cache::warm(std::vector<unsigned int> const&)", "shop::Warmer::run()"}));
+
+  Sample deep = deep_sample();
+  const Json recursion = parsed(deep, options);
+  std::size_t descents = 0;
+  for (const Json& frame : recursion["stacks"][0]["frames"]) {
+    descents += frame["function"] == "descend(Tree&, int)" && !frame["hidden"] ? 1 : 0;
+  }
+  EXPECT_EQ(descents, 1U) << "of a recursion one call is shown";
+  EXPECT_EQ(recursion["stacks"][1]["label"], "std::string::_M_create");
+  for (const Json& frame : recursion["stacks"][1]["frames"]) EXPECT_EQ(frame["hidden"], false) << "all plumbing";
+
+  Sample lossy = lossy_sample();
+  EXPECT_EQ(parsed(lossy, options)["stacks"][1]["label"], nullptr) << "no frames";
 }
 
 TEST(JsonReport, SelectionAppliesAndIsSaid) {

@@ -1,0 +1,76 @@
+#include "userspace/report/stack_table.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/unit/report/sample_snapshots.h"
+
+namespace hawk {
+namespace {
+
+std::vector<std::string> table_of(Sample& sample, const TextOptions& options) {
+  std::string text;
+  const TextSink sink = [&](std::string_view piece) {
+    text += piece;
+    return true;
+  };
+  TextPage page(options, sink);
+  const std::vector<const StackRecord*> stacks = select_stacks(sample.snapshot, options.selection);
+  const CallTable calls(sample.snapshot, stacks, sample.symbolizer, options.is_plumbing);
+  put_stack_table(page, sample.snapshot, stacks, calls);
+  page.finish();
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TextOptions sample_options(std::size_t width = 0) {
+  TextOptions options;
+  options.is_plumbing = sample_is_plumbing;
+  options.width = width;
+  return options;
+}
+
+TEST(StackTable, HasOneLineAStackAndOneForAll) {
+  Sample sample = service_sample();
+  EXPECT_EQ(table_of(sample, sample_options()),
+            (std::vector<std::string>{
+                "#       LIVE▼  BLOCKS    ALLOC B/s  CALLS/s       FREED  FREED %  FUNCTION",
+                "1    1.22 MiB   1,000   125.00 KiB      100         0 B    0.0 %  shop::SessionTable::open  "
+                "session.cpp:58",
+                "2  768.00 KiB      12    89.60 KiB        1  128.00 KiB   14.3 %  shop::Cache::warm  cache.cpp:22",
+                "3       640 B      10  1006.25 KiB   16,100    9.83 MiB  >99.9 %  strdup",
+                "4         0 B       0        410 B        0    4.00 KiB  100.0 %  read_configuration  main.cpp:12",
+                "     1.97 MiB   1,022     1.19 MiB   16,202    9.95 MiB   83.5 %  total of 4 stacks"}));
+}
+
+TEST(StackTable, NarrowTerminalsKeepWhatMattersMost) {
+  Sample sample = service_sample();
+  EXPECT_EQ(table_of(sample, sample_options(80))[1],
+            "1    1.22 MiB   1,000   125.00 KiB      100    0.0 %  shop::SessionTable::open");
+  EXPECT_EQ(table_of(sample, sample_options(60))[1], "1    1.22 MiB   1,000   125.00 KiB  shop::SessionTable::open");
+  EXPECT_EQ(table_of(sample, sample_options(30))[1], "1  shop::SessionTable::open");
+}
+
+TEST(StackTable, TheColumnSortedByIsThere) {
+  Sample sample = service_sample();
+  TextOptions options = sample_options(80);
+  for (const auto& [key, title] :
+       std::vector<std::pair<SortKey, std::string>>{{SortKey::kLive, " LIVE▼"},
+                                                    {SortKey::kLiveCount, " BLOCKS▼"},
+                                                    {SortKey::kAllocated, " ALLOCATED▼"},
+                                                    {SortKey::kAllocatedCount, " ALLOCATIONS▼"},
+                                                    {SortKey::kFreedCount, " FREES▼"}}) {
+    options.selection.sort = key;
+    const std::string titles = table_of(sample, options)[0];
+    EXPECT_NE(titles.find(title), std::string::npos) << titles;
+    EXPECT_NE(titles.find("LIVE"), std::string::npos) << titles;
+  }
+}
+
+}  // namespace
+}  // namespace hawk

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace hawk {
+
+/// A number for each word seen, an enumeration of 32 bits. A hash table of its own because there may be millions of
+/// words, a few thousand of them different: std::unordered_map takes five times as long.
+template <class Number>
+class WordNumbers {
+ public:
+  /// The number of `word`; asks `make` for it the first time.
+  template <class Make>
+  Number find_or_add(std::uint64_t word, const Make& make) {
+    if (used_ * 2 >= slots_.size()) grow();
+    Slot& slot = slot_of(word);
+    if (slot.number == kFree) {
+      slot = {.word = word, .number = make()};
+      ++used_;
+    }
+    return slot.number;
+  }
+
+  /// How many words have a number.
+  std::size_t size() const { return used_; }
+
+ private:
+  static constexpr Number kFree{0xffffffff};  // nobody has so many
+  struct Slot {
+    std::uint64_t word = 0;
+    Number number = kFree;
+  };
+
+  /// Where `word` is, or else belongs. There is always a free slot.
+  Slot& slot_of(std::uint64_t word) {
+    std::size_t index = static_cast<std::size_t>(word * 0x9E3779B97F4A7C15U >> 32U) & (slots_.size() - 1);
+    while (slots_[index].number != kFree && slots_[index].word != word) index = (index + 1) & (slots_.size() - 1);
+    return slots_[index];
+  }
+
+  void grow() {
+    std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.empty() ? 1024 : slots_.size() * 2));
+    for (const Slot& slot : old) {
+      if (slot.number != kFree) slot_of(slot.word) = slot;
+    }
+  }
+
+  std::vector<Slot> slots_;  ///< a power of two
+  std::size_t used_ = 0;
+};
+
+}  // namespace hawk
