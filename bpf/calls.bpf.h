@@ -5,26 +5,25 @@
  * calls malloc), so that only the outermost call of a thread counts. It is open from its entry to its return. What an entry
  * in between means is seen from the open call's return slot:
  *
- *     rsp at entry      open call's return slot    called from         what it means
- *     any               something else             -                   the open call was left by longjmp or a throw, and its
- *                                                                      stack has been used again
- *     at the open       holds the trampoline       -                   nested: a tail call, which has the same slot
- *     at the open       holds the return address   -                   the same, or a call in place of one that was left: the
- *                                                                      entry takes over
- *     above the open    holds the trampoline       -                   left: the kernel gives its return probe up
- *     elsewhere         holds either               an allocator file   nested
- *     elsewhere         holds either               other code          a call of the program's own, from a hook, a signal handler
- *                                                                      or a coroutine; or the open call was left, and nobody
- *                                                                      has written to its slot since
+ *     rsp at entry      open call's return slot    called by       what it means
+ *     any               something else             -               the open call was left by longjmp or a throw, and its
+ *                                                                  stack has been used again
+ *     at the open       holds the trampoline       -               nested: a tail call, which has the same slot
+ *     at the open       holds the return address   -               the same, or a call in place of one that was left: the
+ *                                                                  entry takes over
+ *     above the open    holds the trampoline       -               left: the kernel gives its return probe up
+ *     elsewhere         holds either               code that is     a call of the program's own, from a hook, a signal handler
+ *                                                  no allocator's  or a coroutine; or the open call was left, and nobody has
+ *                                                                  written to its slot since
+ *     elsewhere         holds either               code that may   nested, or a call of the program's own: nested_calls.bpf.h
+ *                                                  be
  *
  * The trampoline is what the kernel puts in place of the return address while a return probe is pending. A call that may
  * throw has its returns probed at instructions of its own instead; its slot keeps the address, and a throw is no loss.
  *
- * In the last row both calls are kept as open: whichever returns is booked. The older one is interrupted, and it is forgotten
- * as soon as it is seen to be left.
- *
- * An allocator in the executable itself has callers in the same file, so that the last two rows cannot be told apart there:
- * calls are then taken for nested, and counted as hidden if the open call never returns. */
+ * In the last two rows both calls are kept as open, and whichever returns is booked, unless it may be nested. The older one is
+ * interrupted, and it is forgotten as soon as it is seen to be left.
+ */
 #ifndef HAWKTRACE_CALLS_BPF_H
 #define HAWKTRACE_CALLS_BPF_H
 
@@ -35,20 +34,6 @@
 #include "bpf/live_table.bpf.h"
 #include "bpf/requested_size.h"
 #include "bpf/threads.bpf.h"
-
-/* Whether `address` lies in a file that may call an allocator from inside one; true as long as not all are known. */
-static __noinline bool in_allocator_file(__u64 address)
-{
-	if (!state.allocator_range_count)
-		return true;
-	for (__u32 i = 0; i < HAWK_MAX_ALLOCATOR_RANGES; i++) {
-		if (i >= state.allocator_range_count)
-			return false;
-		if (address >= state.allocator_ranges[i].start && address < state.allocator_ranges[i].end)
-			return true;
-	}
-	return false;
-}
 
 /* Takes the realloc family's old block out of the live table, now: once the allocator has moved the block, another thread
  * may be given its address before we see the return. */
@@ -100,6 +85,8 @@ static __noinline void abandon(struct hawk_call *call, bool is_loss)
 	settle_doubt(call);
 	call->sp = 0;
 	call->nested = 0;
+	call->may_be_nested = 0;
+	call->inner_address = 0;
 	if (is_loss)
 		count_loss(HAWK_LOSS_ABANDONED_CALL);
 }
@@ -149,10 +136,15 @@ static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs 
 {
 	__u32 entry = (cookie & HAWK_COOKIE_MAY_THROW ? HAWK_ENTRY_MAY_THROW : 0) | (in_session ? HAWK_ENTRY_IN_SESSION : 0);
 
+	int inside = HAWK_INSIDE_OWN;
+
 	if (!state.enabled)
 		return false;
-	if (thread && thread->call.sp && !enter_inside(thread, ctx->sp, entry))
-		return false;
+	if (thread && thread->call.sp) {
+		inside = enter_inside(thread, ctx->sp, ctx->bp, entry);
+		if (inside == HAWK_INSIDE_NOTHING)
+			return false;
+	}
 	if (too_small(ctx, cookie)) {
 		if (thread)
 			resume_call(thread);
@@ -168,6 +160,9 @@ static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs 
 		return false;
 	}
 	open_call(&thread->call, ctx, cookie);
+	/* Who gives back a block of the program's is the program. */
+	if (inside == HAWK_INSIDE_UNKNOWN)
+		thread->call.may_be_nested = !thread->call.old_found;
 	return true;
 }
 
@@ -228,6 +223,7 @@ static __always_inline bool is_open_call(struct hawk_thread *thread, __u64 slot,
 static __always_inline void on_return(struct hawk_thread *thread, const struct hawk_return *end, const bool in_session)
 {
 	struct hawk_call *call = &thread->call;
+	bool is_alone = !(call->nested | call->may_be_nested);
 
 	settle_nested(call);
 	settle_doubt(call);
@@ -237,6 +233,8 @@ static __always_inline void on_return(struct hawk_thread *thread, const struct h
 		return;
 	__u64 address = returned_address(thread, end->result);
 
+	if (!is_alone && !end_nested(thread, address))
+		return;
 	settle_old_block(call, address == 0);
 	struct hawk_block block = { .size_bytes = call->size_bytes, .exec_epoch = state.exec_epoch };
 
@@ -285,9 +283,9 @@ static __always_inline void on_return_point(struct hawk_thread *thread, struct p
 
 /* Whether a free that the live table knows nothing of was called from inside an allocating call of the same thread: then it
  * is the allocator's own. */
-static __noinline bool inside_call(struct hawk_thread *thread, __u64 sp)
+static __always_inline bool inside_call(struct hawk_thread *thread, __u64 sp, __u64 fp)
 {
-	return thread && thread->call.sp && is_inside(thread, sp);
+	return thread && thread->call.sp && is_inside(thread, sp, fp);
 }
 
 /* Whether a library's function was called by a direct call, which only the library itself can make: glibc does when a thread
@@ -344,7 +342,7 @@ static __always_inline void on_free(struct pt_regs *ctx)
 		/* Where small blocks are left alone nearly every free is of this kind, and to know whose it was is not worth
 		 * two reads of the target. */
 		if (!settings.min_block_bytes &&
-		    (inside_call(thread, ctx->sp) || called_by_own_library(ctx) || passed_on(thread, address)))
+		    (inside_call(thread, ctx->sp, ctx->bp) || called_by_own_library(ctx) || passed_on(thread, address)))
 			return;
 		book_untraced_free();
 	}

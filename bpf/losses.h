@@ -15,7 +15,7 @@
 	HAWK_LOSS(FRAMES_FULL, "frames_full", "allocations booked without a stack: the storage for frames is full")         \
 	HAWK_LOSS(THREAD_STATE, "thread_state", "calls not followed: no memory for the thread's state")                     \
 	HAWK_LOSS(ABANDONED_CALL, "abandoned_calls", "allocator calls that never returned (longjmp, thread killed)")        \
-	HAWK_LOSS(HIDDEN_CALL, "hidden_calls", "calls taken for an allocator's own, inside a call that never returned")        \
+	HAWK_LOSS(HIDDEN_CALL, "hidden_calls", "calls not booked: made inside others, perhaps by the program, perhaps by the allocator") \
 	HAWK_LOSS(LOST_CALL, "lost_calls", "allocator calls lost sight of, inside others of their thread")                     \
 	HAWK_LOSS(UNSEEN_SHARER, "unseen_sharers", "processes that share the target's memory and called its allocator unseen")  \
 	HAWK_LOSS(UNREADABLE_RESULT, "unreadable_result", "allocations not kept: the result could not be read")             \

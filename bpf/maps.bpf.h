@@ -131,8 +131,12 @@ struct hawk_call {
 	__u32 old_found;
 	__u16 kind;
 	__u16 may_throw;
-	__u32 nested;             /* entries since that were taken for nested */
+	__u32 nested;             /* entries since that may be nested */
 	__u32 is_doubted;         /* counted in state.doubted_calls */
+	__u32 may_be_nested;      /* in the one before it (nested_calls.bpf.h) */
+	__u32 pad_0;
+	__u64 inner_address;      /* of the block that a nested one has returned; 0: none */
+	__u64 inner_bytes;
 };
 
 /* Open calls of one thread beside the newest: each was interrupted by code of the program, which called an allocator too. */

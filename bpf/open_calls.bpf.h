@@ -23,6 +23,12 @@ static __noinline __u32 look_at_slot(struct hawk_thread *thread, const struct ha
 	return call->may_throw && *word == call->return_address ? HAWK_SLOT_INTACT : HAWK_SLOT_USED_AGAIN;
 }
 
+/* Apart, or copies of many words at once would take stack, of which calls together have little. */
+static __noinline void copy_call(struct hawk_call *to, const struct hawk_call *from)
+{
+	*to = *from;
+}
+
 /* The newest of the interrupted calls becomes the newest open one. */
 static __always_inline void resume_call(struct hawk_thread *thread)
 {
@@ -43,8 +49,15 @@ static __noinline void leave_newest(struct hawk_thread *thread, __u64 word)
 	resume_call(thread);
 }
 
-/* The newest call is interrupted by another that begins. */
-static __noinline void interrupt_newest(struct hawk_thread *thread)
+/* A call has begun in `call` that may be nested. */
+static __always_inline void expect_nested(struct hawk_call *call)
+{
+	call->nested++;
+	book_allocated_on(HAWK_NESTED, 0, 1);
+}
+
+/* The newest call is interrupted by another that begins, which may be nested in it. */
+static __noinline void interrupt_newest(struct hawk_thread *thread, bool by_nested)
 {
 	__u32 count = thread->interrupted_count;
 
@@ -53,34 +66,31 @@ static __noinline void interrupt_newest(struct hawk_thread *thread)
 		abandon(&thread->interrupted[0], false);
 		count_loss(HAWK_LOSS_LOST_CALL);
 		for (int i = 0; i + 1 < HAWK_INTERRUPTED_CALLS; i++)
-			thread->interrupted[i] = thread->interrupted[i + 1];
+			copy_call(&thread->interrupted[i], &thread->interrupted[i + 1]);
 		count = HAWK_INTERRUPTED_CALLS - 1;
 	}
-	if (!thread->call.may_throw && !thread->call.is_doubted) {
+	if (by_nested) {
+		expect_nested(&thread->call);
+	} else if (!thread->call.may_throw && !thread->call.is_doubted) {
 		thread->call.is_doubted = 1;
 		__sync_fetch_and_add(&state.doubted_calls, 1);
 	}
-	thread->interrupted[count & (HAWK_INTERRUPTED_CALLS - 1)] = thread->call;
+	copy_call(&thread->interrupted[count & (HAWK_INTERRUPTED_CALLS - 1)], &thread->call);
 	thread->interrupted_count = count + 1;
 	thread->call.sp = 0;
+	thread->call.may_be_nested = 0;
+	thread->call.inner_address = 0;
 }
 
-/* Whether code of an allocator is what calls at `sp`. */
-static __noinline bool called_by_allocator(struct hawk_thread *thread, __u64 sp)
-{
-	__u64 caller = 0;
+#include "bpf/nested_calls.bpf.h"
 
-	if (!read_target_word(thread, sp, &caller))
-		return false;
-	return caller == trampoline_address() || in_allocator_file(caller);
-}
-
-/* Whether a call at `sp` that is neither nested nor anything of its own comes from inside an allocator's. */
-static __noinline bool is_inside(struct hawk_thread *thread, __u64 sp)
+/* Whether a call at `sp` that cannot be followed may be a part of an allocator's. */
+static __always_inline bool is_inside(struct hawk_thread *thread, __u64 sp, __u64 fp)
 {
 	__u64 word = 0;
 
-	return look_at_slot(thread, &thread->call, &word) != HAWK_SLOT_USED_AGAIN && called_by_allocator(thread, sp);
+	return look_at_slot(thread, &thread->call, &word) != HAWK_SLOT_USED_AGAIN &&
+	       relation_to_newest(thread, sp, fp) == HAWK_MAY_BE_NESTED;
 }
 
 /* What an entry is that meets an open call. */
@@ -121,37 +131,79 @@ static __noinline __u32 judge_newest(struct hawk_thread *thread, __u64 sp, __u32
 	return HAWK_NEWEST_IS_LEFT;
 }
 
-/* Entry in a thread that has an open call. Returns whether the entry is a call of its own: then none is the newest. Not static:
- * checked once by the verifier. */
-__noinline int enter_inside(struct hawk_thread *thread, __u64 sp, __u32 entry)
+/* What becomes of an entry in a thread that has an open call. */
+enum hawk_inside {
+	HAWK_INSIDE_NOTHING,       /* no call is opened: it is a tail call of the open one, or cannot be followed */
+	HAWK_INSIDE_OWN,           /* a call of the program's */
+	HAWK_INSIDE_UNKNOWN,       /* a call that may be nested */
+};
+
+/* Forgets the newest calls that were left, seen from an entry at `sp`. Returns enum hawk_newest; HAWK_NEWEST_IS_LEFT: none is
+ * open. Not static: checked once by the verifier. */
+__noinline int forget_left(struct hawk_thread *thread, __u64 sp, __u32 entry)
 {
-	__u32 newest = HAWK_NEWEST_IS_LEFT;
+	if (!thread)
+		return HAWK_NEWEST_IS_LEFT;
+	for (int i = 0; i <= HAWK_INTERRUPTED_CALLS && thread->call.sp; i++) {
+		__u64 word = 0;
+		__u32 newest = judge_newest(thread, sp, entry, &word);
+
+		if (newest != HAWK_NEWEST_IS_LEFT)
+			return newest;
+		leave_newest(thread, word);
+	}
+	return HAWK_NEWEST_IS_LEFT;
+}
+
+/* The same for the newest call alone, whose stack is in use again. Not static: checked once by the verifier. */
+__noinline int forget_newest(struct hawk_thread *thread)
+{
+	__u64 word = 0;
 
 	if (!thread)
 		return 0;
-	for (int i = 0; i <= HAWK_INTERRUPTED_CALLS && thread->call.sp; i++) {
-		__u64 word = 0;
+	look_at_slot(thread, &thread->call, &word);
+	leave_newest(thread, word);
+	return 0;
+}
 
-		newest = judge_newest(thread, sp, entry, &word);
-		if (newest != HAWK_NEWEST_IS_LEFT)
-			break;
-		leave_newest(thread, word);
-	}
+/* An entry at `sp` meets a call that is not left. Returns enum hawk_inside. Not static: checked once by the verifier. */
+__noinline int enter_open_call(struct hawk_thread *thread, __u64 sp, __u32 newest, __u32 relation)
+{
+	if (!thread)
+		return HAWK_INSIDE_NOTHING;
 	if (sp == thread->left_slot)
 		thread->left_slot = 0;
-	if (!thread->call.sp)
-		return 1;
-	if (newest == HAWK_NEWEST_IS_IN_DANGER) {
+	switch (newest) {
+	case HAWK_NEWEST_IS_LEFT:
+		return HAWK_INSIDE_OWN;
+	case HAWK_NEWEST_IS_IN_DANGER:
 		count_loss(HAWK_LOSS_LOST_CALL);
-		return 0;
+		return HAWK_INSIDE_NOTHING;
+	case HAWK_NEWEST_IS_CALLER:
+		expect_nested(&thread->call);
+		return HAWK_INSIDE_NOTHING;
+	default:
+		interrupt_newest(thread, relation == HAWK_MAY_BE_NESTED);
+		return relation == HAWK_MAY_BE_NESTED ? HAWK_INSIDE_UNKNOWN : HAWK_INSIDE_OWN;
 	}
-	if (newest == HAWK_NEWEST_IS_OPEN && !called_by_allocator(thread, sp)) {
-		interrupt_newest(thread);
-		return 1;
+}
+
+/* Entry at `sp` in a thread that has an open call; rbp is `fp`. Returns enum hawk_inside; if it is to be opened, none is the
+ * newest. Inlined: calls can only be so deep, and a walk's are the deepest. */
+static __always_inline int enter_inside(struct hawk_thread *thread, __u64 sp, __u64 fp, __u32 entry)
+{
+	__u32 newest = HAWK_NEWEST_IS_LEFT, relation = HAWK_IS_PROGRAMS;
+
+	for (int i = 0; i <= HAWK_INTERRUPTED_CALLS; i++) {
+		newest = forget_left(thread, sp, entry);
+		relation = newest == HAWK_NEWEST_IS_OPEN ? relation_to_newest(thread, sp, fp) : HAWK_IS_PROGRAMS;
+		if (relation != HAWK_OPEN_CALL_LEFT)
+			break;
+		forget_newest(thread);
+		newest = HAWK_NEWEST_IS_LEFT;
 	}
-	thread->call.nested++;
-	book_allocated_on(HAWK_NESTED, 0, 1);
-	return 0;
+	return enter_open_call(thread, sp, newest, relation);
 }
 
 /* A return that is not the newest call's: if it is an interrupted one's, that becomes the newest, as the others have been left
@@ -212,6 +264,8 @@ static __always_inline void forget_call(struct hawk_call *call)
 	settle_nested(call);
 	settle_doubt(call);
 	call->sp = 0;
+	call->may_be_nested = 0;
+	call->inner_address = 0;
 }
 
 /* The thread's calls and their blocks are gone, as its memory is. */

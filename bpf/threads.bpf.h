@@ -207,6 +207,8 @@ static __always_inline void release_slot(__u64 owner)
 	if (thread) {
 		thread->call.sp = 0;
 		thread->call.nested = 0;
+		thread->call.may_be_nested = 0;
+		thread->call.inner_address = 0;
 		thread->interrupted_count = 0;
 		thread->left_slot = 0;
 		thread->last_freed = 0;

@@ -22,7 +22,7 @@ static __always_inline void on_unfollowed(struct pt_regs *ctx)
 
 	if (!state.enabled || !(thread || is_target()))
 		return;
-	if (inside_call(thread, ctx->sp) || called_by_own_library(ctx))
+	if (called_by_own_library(ctx))
 		return;
 	if ((cookie & HAWK_COOKIE_KIND) == HAWK_CALL_CONTROL && !control_moves_blocks(arguments_at(ctx, cookie).first))
 		return;

@@ -14,6 +14,7 @@ const HostileTarget kTargets[] = {
     {.name = "garbage_frame_pointers"},
     {.name = "heap_on_userfault"},
     {.name = "many_mappings"},
+    {.name = "stack_on_secret_memory", .roads = kAllRoads},
     {.name = "stack_on_userfault", .roads = kAllRoads},
     {.name = "stack_unmapped_after_call"},
     // Files that others choose.
@@ -35,7 +36,11 @@ const HostileTarget kTargets[] = {
     // Calls that do not come back as they went.
     {.name = "throwing_handler", .roads = kAllRoads},
     {.name = "cancelled_in_malloc", .verdict = Verdict::kEither, .varies = true, .roads = kAllRoads},
+    {.name = "malloc_in_coroutine", .roads = kAllRoads},
+    {.name = "malloc_in_handlers", .roads = kAllRoads},
+    {.name = "malloc_in_hooks", .verdict = Verdict::kNotExact, .cause = "hidden_calls", .roads = kAllRoads},
     {.name = "signal_storm", .roads = kAllRoads},
+    {.name = "strdup_in_hooks", .roads = kAllRoads},
     // Processes, threads and their ends.
     {.name = "execs_in_thread", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints"},
     {.name = "lifetimes", .from_start = true, .roads = kAllRoads},
@@ -84,6 +89,7 @@ const HostileTarget kTargets[] = {
     {.name = "two_libcs"},
     {.name = "address_given_twice", .verdict = Verdict::kNotExact, .cause = "live_overwritten"},
     {.name = "failing_calls", .roads = kAllRoads},
+    {.name = "layered_allocator", .roads = kAllRoads},
     {.name = "tolerant_allocator"},
 };
 // clang-format on

@@ -149,8 +149,6 @@ KERNEL_TEST_ON(stacks, chain_leaves_the_stack, kStackWays) {
   }
 }
 
-// An allocator in the executable has callers in the same file, so that later calls cannot be told from its own. They
-// are not lost silently: each passes two probed functions, the executable's malloc and libc's.
 KERNEL_TEST(processes, share_memory) {
   LedgerProgram program({.program = "sharing_children"});
   Trace trace = Trace::attach(program.pid(), way);
@@ -179,14 +177,27 @@ KERNEL_TEST_ON(hooks, handler_above_a_call, kSessionWays) {
   EXPECT_EQ(program.wait(), 0) << "the target lives on";
 }
 
-KERNEL_TEST(longjmp, hidden_calls_are_counted) {
+/// Unwinding shows that the slot of the call that was left lies inside another frame. Frame pointers are not followed
+/// in allocators: later calls may then be parts of that call, and are counted.
+KERNEL_TEST(longjmp, over_a_hole_in_executable) {
   LedgerProgram program({.program = "longjmp_over_hole_in_executable"});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();
   const Report report = trace.finish();
+  if (unwind(way) != "fp") return expect_equal(report, ledger);
   EXPECT_FALSE(report.exact);
   EXPECT_EQ(report.totals.allocated_count, 0u);
-  EXPECT_EQ(report.losses.at("hidden_calls"), 2 * ledger.sites.at("by_malloc").allocated_count);
+  EXPECT_EQ(report.losses.at("hidden_calls"), ledger.sites.at("by_malloc").allocated_count);
+}
+
+KERNEL_TEST(hooks, hidden_in_executable) {
+  LedgerProgram program({.program = "hooks_in_executable"});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  EXPECT_FALSE(report.exact);
+  EXPECT_EQ(report.losses.at("hidden_calls"), ledger.losses.at("hidden_calls"));
+  EXPECT_EQ(report.totals, ledger.sites.at("by_malloc"));
 }
 
 /// Expects that what had no room is counted as lost for `cause` and nothing else, and is in the report without a stack.
