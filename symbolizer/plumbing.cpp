@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "symbolizer/allocator_wrappers.h"
 #include "userspace/base/demangled_name.h"
 #include "userspace/target/allocator_catalogue.h"
 
@@ -60,10 +61,15 @@ QualifiedName qualified_name(std::string_view function) {
   return {function.substr(start), false};
 }
 
-/// A function whose calls are only counted stays in sight: it may be one that says what the memory is for (mi_strdup).
 bool is_in_catalogue(std::string_view name) {
   const std::optional<CatalogueEntry> entry = find_in_catalogue(name);
   return entry && !entry->is_unfollowed();
+}
+
+/// A function whose calls are only counted stays in sight: it may be one that says what the memory is for (mi_strdup).
+bool is_only_counted(std::string_view name) {
+  const std::optional<CatalogueEntry> entry = find_in_catalogue(name);
+  return entry && entry->is_unfollowed();
 }
 
 bool is_allocator_function(std::string_view name) {
@@ -72,6 +78,17 @@ bool is_allocator_function(std::string_view name) {
          std::any_of(kInnerPrefixes.begin(), kInnerPrefixes.end(), [&](std::string_view prefix) {
            return name.starts_with(prefix) && is_in_catalogue(name.substr(prefix.size()));
          });
+}
+
+/// Global ones and those of a class.
+bool is_operator_new_or_delete(std::string_view name) {
+  for (const std::string_view keyword : {"operator new", "operator delete"}) {
+    const std::size_t at = name.find(keyword);
+    if (at == std::string_view::npos || (at != 0 && !name.substr(0, at).ends_with("::"))) continue;
+    const std::string_view rest = name.substr(at + keyword.size());
+    if (rest.empty() || rest.starts_with('(') || rest.starts_with("[]")) return true;
+  }
+  return false;
 }
 
 /// A path of a Rust type or trait without the references and pointers before it.
@@ -111,18 +128,18 @@ bool is_rust_impl_plumbing(std::string_view name) {
 
 }  // namespace
 
-bool is_plumbing(const std::string& function) {
-  if (function.starts_with('<')) return is_rust_impl_plumbing(function);
+FrameRole frame_role(const std::string& function) {
+  if (function.starts_with('<')) return is_rust_impl_plumbing(function) ? FrameRole::kLibrary : FrameRole::kProgram;
   const QualifiedName name = qualified_name(function);
-  if (starts_with_any(name.text, kCxxNamespaces) || starts_with_any(name.text, kRustShims)) return true;
-  if (is_operator_at(name.text, 0)) {
-    return name.text.starts_with("operator new") || name.text.starts_with("operator delete");
-  }
+  if (starts_with_any(name.text, kCxxNamespaces) || starts_with_any(name.text, kRustShims)) return FrameRole::kLibrary;
+  if (is_operator_new_or_delete(name.text)) return FrameRole::kAllocator;
+  if (is_operator_at(name.text, 0)) return FrameRole::kProgram;
   // "core" and "alloc" are popular namespaces in C++ too, whose functions show their parameters; except those known
   // from DWARF alone, which are local to a file.
   const bool is_cxx = name.has_parameters || name.text.find(kAnonymousNamespace) != std::string_view::npos;
-  if (!is_cxx && starts_with_any(name.text, kRustCrates)) return true;
-  return is_allocator_function(name.text);
+  if (!is_cxx && starts_with_any(name.text, kRustCrates)) return FrameRole::kLibrary;
+  if (is_allocator_function(name.text) || is_object_allocator(name.text)) return FrameRole::kLibrary;
+  return !is_only_counted(name.text) && is_allocator_wrapper(name.text) ? FrameRole::kAllocator : FrameRole::kProgram;
 }
 
 }  // namespace hawk

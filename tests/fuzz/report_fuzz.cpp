@@ -114,7 +114,7 @@ void check_printable(std::string_view line) {
 
 void check_text(const hawk::Snapshot& snapshot, hawk::Symbolizer& symbolizer, const std::uint8_t* header) {
   hawk::TextOptions options;
-  options.is_plumbing = hawk::is_plumbing;
+  options.role_of = hawk::frame_role;
   options.full_stacks = (header[5] & 1) != 0;
   options.raw_bytes = (header[5] & 2) != 0;
   options.color = (header[5] & 4) != 0;
@@ -129,7 +129,7 @@ void check_live(const hawk::Snapshot& snapshot, hawk::Symbolizer& symbolizer, co
   hawk::LiveOptions options;
   options.rows = header[7] % 64;
   options.columns = header[6];
-  options.is_plumbing = hawk::is_plumbing;
+  options.role_of = hawk::frame_role;
   options.raw_bytes = (header[5] & 2) != 0;
   const std::string screen = hawk::render_live(snapshot, nullptr, symbolizer, options);
   if (options.rows == 0 || options.columns == 0) {
@@ -155,7 +155,7 @@ void check_json(const hawk::Snapshot& snapshot, hawk::Symbolizer& symbolizer) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < kHeaderBytes) return 0;
   Names names(hawk::fuzz::as_text(data + kHeaderBytes, size - kHeaderBytes));
-  for (std::size_t i = 0; i < names.count(); ++i) (void)hawk::is_plumbing(names.at(i));
+  for (std::size_t i = 0; i < names.count(); ++i) (void)hawk::frame_role(names.at(i));
   const hawk::Snapshot snapshot = snapshot_of(data, names);
   NamedFrames symbolizer(names);
   check_text(snapshot, symbolizer, data);

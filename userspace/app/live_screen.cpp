@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "symbolizer/plumbing.h"
+#include "userspace/app/folded_functions.h"
 
 namespace hawk {
 namespace {
@@ -26,7 +26,7 @@ Result<LiveScreen> LiveScreen::make(const Options& options) {
   LiveOptions view;
   view.selection = options.selection();
   if (!options.top) view.selection.top = 0;  // as many as the screen holds
-  view.is_plumbing = is_plumbing;
+  view.role_of = folded_functions(options.hide);
   view.interval_ns = static_cast<std::uint64_t>(options.interval.count());
   view.raw_bytes = options.raw_bytes;
   view.color = use_color(options.color, true, std::getenv("NO_COLOR"), std::getenv("TERM"));

@@ -14,6 +14,7 @@
 #include <span>
 #include <string_view>
 
+#include "userspace/app/folded_functions.h"
 #include "userspace/app/option_values.h"
 
 namespace hawk {
@@ -84,6 +85,11 @@ Result<void> set_ready_fd(Options& options, OptionValue value) {
   return {};
 }
 
+Result<void> set_hide(Options& options, OptionValue value) {
+  options.hide = HAWK_TRY(parse_pattern(value));
+  return {};
+}
+
 Result<void> set_output(Options& options, OptionValue value) {
   if (value.text.empty()) {
     return fail(ExitCode::kUsage, fmt::format("{}: '' is not a file name", value.option),
@@ -125,6 +131,11 @@ constexpr ValueOption kValueOptions[] = {
     {"--top", "N", kReportGroup, "show the first N stacks, 0 for all\n(default: 10 as text, all as json)",
      [](Options& o, OptionValue v) { return set_number(o.top, v, 0, kMaxTop); }},
     {"--min-size", "BYTES", kReportGroup, "leave out stacks with less than that: 4096, 4k, 1MiB", set_min_size},
+    {"--hide", "REGEX", kReportGroup,
+     "also fold functions whose name, as the report shows it,\nmatches: an application's own wrappers of malloc "
+     "that\nare "
+     "not known (extended regular expression)",
+     set_hide},
     {"--color", "WHEN", kReportGroup, "auto, always or never (default auto, which honours\nNO_COLOR)",
      [](Options& o, OptionValue v) { return set_choice(o.color, v, kColors); }},
     {"--min-block", "BYTES", kTracingGroup, "do not follow smaller blocks: such a call costs the\ntarget about half",

@@ -41,6 +41,7 @@ struct Options {
   std::optional<std::size_t> top;  ///< as given; 0: all. See selection().
   std::uint64_t min_size_bytes = 0;
   std::uint64_t min_block_bytes = 0;
+  std::optional<std::string> hide;  ///< a valid pattern; see folded_functions()
   bool full_stacks = false;
   bool raw_bytes = false;  ///< --bytes
   ColorChoice color = ColorChoice::kAuto;

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "symbolizer/plumbing.h"
+#include "userspace/app/folded_functions.h"
 #include "userspace/app/symbol_progress.h"
 #include "userspace/base/write_all.h"
 #include "userspace/report/json_report.h"
@@ -36,7 +36,7 @@ ProgressOutlet to_stderr() {
 TextOptions text_options(const Options& options, const ReportOutput& output) {
   TextOptions text;
   text.selection = options.selection();
-  text.is_plumbing = is_plumbing;
+  text.role_of = folded_functions(options.hide);
   text.full_stacks = options.full_stacks;
   text.raw_bytes = options.raw_bytes;
   text.color = use_color(options.color, output.is_terminal(), std::getenv("NO_COLOR"), std::getenv("TERM"));
@@ -57,7 +57,7 @@ Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, cons
   }
   JsonOptions json;
   json.selection = options.selection();
-  json.is_plumbing = is_plumbing;
+  json.role_of = folded_functions(options.hide);
   json.before_symbolizing = observer;
   return output.write([&](const TextSink& sink) { write_json(snapshot, progress, json, sink); });
 }

@@ -7,15 +7,16 @@
 namespace hawk {
 
 CallTable::CallTable(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks, Symbolizer& symbolizer,
-                     const PlumbingPredicate& is_plumbing, const PlaceCountObserver& observer)
+                     const RoleOfFunction& role_of, const PlaceCountObserver& observer)
     : ranges_(snapshot.places.size()) {
   symbolize_places(snapshot, stacks, symbolizer, observer, [&](PlaceId place, std::vector<SourceFrame> sources) {
     ranges_[static_cast<std::size_t>(place)] = {calls_.size(), sources.size()};
     for (SourceFrame& source : sources) {
       const Frame& frame = snapshot.place(place);
-      const bool plumbing = is_plumbing && !source.function.empty() && is_plumbing(source.function);
+      const bool has_role = role_of && !source.function.empty();
+      const FrameRole role = has_role ? role_of(source.function) : FrameRole::kProgram;
       std::string name = short_name(frame_name(frame, source, snapshot));
-      calls_.push_back({frame, std::move(source), std::move(name), plumbing});
+      calls_.push_back({frame, std::move(source), std::move(name), role});
     }
   });
 }
@@ -28,16 +29,6 @@ FrameList CallTable::list(const StackRecord& stack) const {
     for (std::size_t index = 0; index < range.count; ++index) calls.push_back(&calls_[range.first + index]);
   }
   return calls;
-}
-
-const ListedFrame* CallTable::deciding(const StackRecord& stack) const {
-  for (const PlaceId place : stack.frames) {
-    const Range& range = ranges_[static_cast<std::size_t>(place)];
-    for (std::size_t index = range.first; index < range.first + range.count; ++index) {
-      if (!calls_[index].plumbing) return &calls_[index];
-    }
-  }
-  return stack.frames.empty() ? nullptr : &calls_[ranges_[static_cast<std::size_t>(stack.frames[0])].first];
 }
 
 std::size_t CallTable::count(const StackRecord& stack, std::size_t places) const {

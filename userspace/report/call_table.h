@@ -11,13 +11,14 @@
 
 namespace hawk {
 
-/// The source-level calls at all places that some stacks pass through. A place is symbolized, and judged plumbing or
-/// not, once; the stacks share the result.
+/// The source-level calls at all places that some stacks pass through. A place is symbolized, and given its role
+/// once; the stacks share the result.
 class CallTable {
  public:
-  /// Asks `symbolizer` for everything at once. `is_plumbing` empty: nothing is; `observer` empty: nobody wants to know.
+  /// Asks `symbolizer` for everything at once. `role_of` empty: all calls are the program's; `observer` empty: nobody
+  /// wants to know.
   CallTable(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks, Symbolizer& symbolizer,
-            const PlumbingPredicate& is_plumbing, const PlaceCountObserver& observer = {});
+            const RoleOfFunction& role_of, const PlaceCountObserver& observer = {});
   CallTable(const CallTable&) = delete;
   CallTable& operator=(const CallTable&) = delete;
 
@@ -26,8 +27,6 @@ class CallTable {
   /// nothing is known is one call without names. The calls live as long as the table.
   FrameList list(const StackRecord& stack) const;
 
-  /// The call that deciding_frame() of list() is; nullptr: the stack has none.
-  const ListedFrame* deciding(const StackRecord& stack) const;
   /// How many of list() are at the first `places` of the stack's places.
   std::size_t count(const StackRecord& stack, std::size_t places) const;
 

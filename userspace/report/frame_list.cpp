@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -41,15 +42,35 @@ void leave_out(std::vector<ShownFrame>& shown, LeftOut why) {
   ++shown.back().left_out_count;
 }
 
-bool all_plumbing(const FrameList& frames) {
-  return std::all_of(frames.begin(), frames.end(), [](const ListedFrame* frame) { return frame->plumbing; });
+/// Calls of an allocator's own are not that deep; what is deeper is something that it called out for, a handler
+/// perhaps.
+constexpr std::size_t kMaxInsideAllocator = 10;
+
+/// The deciding frame; nullopt: there is none.
+std::optional<std::size_t> find_deciding(const FrameList& frames) {
+  std::size_t first = 0;
+  for (std::size_t index = 0; index < std::min(frames.size(), kMaxInsideAllocator); ++index) {
+    if (frames[index]->role == FrameRole::kAllocator) first = index + 1;
+  }
+  for (std::size_t index = first; index < frames.size(); ++index) {
+    if (!frames[index]->is_plumbing()) return index;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
-std::size_t deciding_frame(const FrameList& frames) {
-  const auto first = std::find_if_not(frames.begin(), frames.end(), [](const ListedFrame* f) { return f->plumbing; });
-  return first == frames.end() ? 0 : static_cast<std::size_t>(first - frames.begin());
+std::size_t deciding_frame(const FrameList& frames) { return find_deciding(frames).value_or(0); }
+
+std::string stack_label(const FrameList& frames) {
+  if (frames.empty()) return {};
+  const std::size_t deciding = deciding_frame(frames);
+  std::string label = frames[deciding]->name;
+  if (!frames[deciding]->source.function.empty()) return label;
+  const auto caller =
+      std::find_if(frames.begin() + static_cast<std::ptrdiff_t>(deciding), frames.end(),
+                   [](const ListedFrame* frame) { return !frame->source.function.empty() && !frame->is_plumbing(); });
+  return caller == frames.end() ? label : label.append(" < ").append((*caller)->name);
 }
 
 bool is_recursion(const ListedFrame& inner, const ListedFrame& outer) {
@@ -68,10 +89,10 @@ std::vector<ShownFrame> unfolded_frames(const FrameList& frames) {
 std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_frames) {
   std::vector<ShownFrame> shown;
   shown.reserve(frames.size());
-  const bool shows_plumbing = all_plumbing(frames);
-  for (std::size_t index = frames.empty() ? 0 : deciding_frame(frames); index < frames.size(); ++index) {
+  const std::optional<std::size_t> deciding = find_deciding(frames);
+  for (std::size_t index = deciding.value_or(0); index < frames.size(); ++index) {
     const ListedFrame* frame = frames[index];
-    if (frame->plumbing && !shows_plumbing) {
+    if (frame->is_plumbing() && deciding) {
       leave_out(shown, LeftOut::kPlumbing);
     } else if (!shown.empty() && shown.back().frame && is_recursion(*shown.back().frame, *frame)) {
       ++shown.back().times;
@@ -85,11 +106,11 @@ std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_fra
 
 std::vector<bool> hidden_frames(const FrameList& frames) {
   std::vector<bool> hidden(frames.size());
-  const bool shows_plumbing = all_plumbing(frames);
+  const std::optional<std::size_t> deciding = find_deciding(frames);
   const ListedFrame* shown = nullptr;
   for (std::size_t index = 0; index < frames.size(); ++index) {
     const ListedFrame* frame = frames[index];
-    const bool is_folded = frame->plumbing && !shows_plumbing;
+    const bool is_folded = deciding && (index < *deciding || frame->is_plumbing());
     hidden[index] = is_folded || (shown != nullptr && is_recursion(*shown, *frame));
     if (is_folded) shown = nullptr;
     if (!hidden[index]) shown = frame;

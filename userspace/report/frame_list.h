@@ -6,21 +6,24 @@
 #include <string>
 #include <vector>
 
+#include "symbolizer/plumbing.h"
 #include "symbolizer/symbolizer.h"
 #include "userspace/tables/snapshot.h"
 
 namespace hawk {
 
-/// Whether a function (demangled) is allocator or standard library plumbing that tells a reader nothing. Injected, so
-/// that reports depend on no catalogue; an empty one folds nothing.
-using PlumbingPredicate = std::function<bool(const std::string& function)>;
+/// The role of a function (demangled) in stacks: what is not the program's tells a reader nothing and is folded.
+/// Injected, so that reports depend on no catalogue; with an empty one all is the program's.
+using RoleOfFunction = std::function<FrameRole(const std::string& function)>;
 
 /// One source-level call of a stack: where it is, and what is known of it.
 struct ListedFrame {
   Frame place;
-  SourceFrame source;     ///< members empty or zero: unknown
-  std::string name;       ///< as people know it: short_name() of the function, else frame_name()
-  bool plumbing = false;  ///< PlumbingPredicate's answer; never of a call without a name
+  SourceFrame source;                    ///< members empty or zero: unknown
+  std::string name;                      ///< as people know it: short_name() of the function, else frame_name()
+  FrameRole role = FrameRole::kProgram;  ///< RoleOfFunction's answer; always kProgram of a call without a name
+
+  bool is_plumbing() const { return role != FrameRole::kProgram; }
   bool operator==(const ListedFrame&) const = default;
 };
 
@@ -45,9 +48,13 @@ struct ShownFrame {
   LeftOut why = LeftOut::kPlumbing;
 };
 
-/// The function that decides on what its stack allocates, as an index into `frames`: the first that is not plumbing; of
-/// a stack that is all plumbing the first. `frames` is not empty.
+/// The function that decides on what its stack allocates, as an index into `frames`: the first of the program's that is
+/// not called by the allocator. 0 where there is none: of a stack that is all plumbing, or empty.
 std::size_t deciding_frame(const FrameList& frames);
+
+/// What to call a stack of these frames: its deciding function; where that has no name, with the next caller that has
+/// one: "libfoo.so+0x1234 < serve". "" of a stack without frames.
+std::string stack_label(const FrameList& frames);
 
 /// Whether a reader takes both for calls of one function, the second having called the first.
 bool is_recursion(const ListedFrame& inner, const ListedFrame& outer);

@@ -246,10 +246,14 @@ class CallTexts {
     return text;
   }
 
-  const std::string& label(const ListedFrame& call) {
-    std::string& text = labels_[calls_.number_of(call)];
-    if (text.empty()) append_text_or_null(text, call.name);
-    return text;
+  /// The label of a stack of these calls.
+  std::string label(const FrameList& calls) {
+    if (calls.empty()) return "null";
+    const ListedFrame& deciding = *calls[deciding_frame(calls)];
+    std::string& text = labels_[calls_.number_of(deciding)];
+    if (text.empty()) append_text_or_null(text, stack_label(calls));
+    if (!deciding.source.function.empty()) return text;
+    return std::exchange(text, {});  // it depends on the callers
   }
 
  private:
@@ -263,7 +267,7 @@ void append_stack(std::string& out, const StackRecord& stack, const FrameList& c
   const Counters& counters = stack.counters;
   const enum hawk_stack_quality quality = stack.quality();
   fmt::format_to(std::back_inserter(out), R"({{"id":{},"label":{},)", static_cast<std::uint32_t>(stack.id),
-                 calls.empty() ? "null" : std::string_view(texts.label(*calls[deciding_frame(calls)])));
+                 texts.label(calls));
   fmt::format_to(std::back_inserter(out),
                  R"("live_bytes":{},"live_count":{},"allocated_bytes":{},"allocated_count":{},)"
                  R"("freed_bytes":{},"freed_count":{},"truncated":{},)",
@@ -306,7 +310,7 @@ Json head_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptio
 
 void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink) {
   const std::vector<const StackRecord*> stacks = select_stacks(snapshot, options.selection);
-  const CallTable calls(snapshot, stacks, symbolizer, options.is_plumbing, options.before_symbolizing);
+  const CallTable calls(snapshot, stacks, symbolizer, options.role_of, options.before_symbolizing);
   CallTexts texts(snapshot, calls);
   std::string piece = dump(head_json(snapshot, symbolizer, options, stacks.size()), 2);
   piece.resize(piece.size() - 2);  // "\n}": the object goes on

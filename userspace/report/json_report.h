@@ -14,7 +14,7 @@ namespace hawk {
 /// How the report for programs is written.
 struct JsonOptions {
   Selection selection;
-  PlumbingPredicate is_plumbing;  ///< what is hidden; empty: nothing but recursion
+  RoleOfFunction role_of;  ///< what is hidden; empty: nothing but recursion
   std::string hawktrace_version = HAWKTRACE_VERSION;
   PlaceCountObserver before_symbolizing;  ///< empty: nobody wants to know
 };

@@ -192,7 +192,7 @@ void LiveView::stacks() {
   std::vector<const StackRecord*> shown;
   shown.reserve(rows.size());
   for (const LiveRow& row : rows) shown.push_back(row.stack);
-  const CallTable calls(now_, shown, symbolizer_, options_.is_plumbing);
+  const CallTable calls(now_, shown, symbolizer_, options_.role_of);
   StyledLine titles;
   columns.add_titles(titles);
   titles.add("FUNCTION < CALLERS", Style::kDim);

@@ -16,7 +16,7 @@ struct LiveOptions {
   std::size_t rows = 24;
   std::size_t columns = 80;
   Selection selection;            ///< `top` limits the list further than the screen does
-  PlumbingPredicate is_plumbing;  ///< what is folded; empty: nothing
+  RoleOfFunction role_of;         ///< what is not the program\'s is folded; empty: nothing
   std::uint64_t interval_ns = 0;  ///< time between two refreshes, shown in the header; 0: not shown
   bool paused = false;
   bool raw_bytes = false;

@@ -48,13 +48,18 @@ class FunctionCells {
       : calls_(calls), columns_(columns == 0 ? kMaxNameColumns : columns), cells_(calls.size()) {}
 
   void add_to(StyledLine& line, const StackRecord& stack) {
-    const ListedFrame* frame = calls_.deciding(stack);
-    if (frame == nullptr) {
+    const FrameList frames = calls_.list(stack);
+    if (frames.empty()) {
       line.add(stack.id == kNoStack ? "(not recorded)" : "(no frames)");
       return;
     }
-    Cell& cell = cells_[calls_.number_of(*frame)];
-    if (cell.name.empty()) cell = make(*frame);
+    const ListedFrame& frame = *frames[deciding_frame(frames)];
+    if (frame.source.function.empty()) {
+      line.add(shorten_middle(stack_label(frames), columns_));
+      return;
+    }
+    Cell& cell = cells_[calls_.number_of(frame)];
+    if (cell.name.empty()) cell = make(frame);
     line.add(cell.name);
     if (!cell.place.empty()) line.add(cell.place, Style::kDim);
   }

@@ -11,9 +11,9 @@ namespace hawk {
 /// How the report for people is written.
 struct TextOptions {
   Selection selection;
-  PlumbingPredicate is_plumbing;  ///< what is folded; empty: nothing
-  bool full_stacks = false;       ///< every frame, with its address, its module and the whole path of its file
-  bool raw_bytes = false;         ///< exact bytes instead of KiB, MiB, ...
+  RoleOfFunction role_of;    ///< what is not the program\'s is folded; empty: nothing
+  bool full_stacks = false;  ///< every frame, with its address, its module and the whole path of its file
+  bool raw_bytes = false;    ///< exact bytes instead of KiB, MiB, ...
   bool color = false;
   std::size_t width = 0;        ///< columns of the terminal, longer names are shortened in the middle; 0: any length
   std::size_t max_frames = 24;  ///< lines of one stack, unless full_stacks; 0: any number

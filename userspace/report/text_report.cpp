@@ -33,7 +33,7 @@ class TextReport {
         gaps_(told_in_shares()),
         unwind_(snapshot, told_in_shares()),
         shown_(shown_stacks()),
-        calls_(snapshot, shown_, symbolizer, options.is_plumbing, options.before_symbolizing) {}
+        calls_(snapshot, shown_, symbolizer, options.role_of, options.before_symbolizing) {}
 
   void write() {
     put_header(page_, snapshot_);

@@ -47,13 +47,13 @@ TEST(CallTable, StacksShareTheCallsAtAPlace) {
 
 TEST(CallTable, PlumbingIsWhatThePredicateSaysAndNeverANamelessCall) {
   Sample sample = unsymbolized_sample();
-  const PlumbingPredicate everything = [](const std::string&) { return true; };
+  const RoleOfFunction everything = [](const std::string&) { return FrameRole::kLibrary; };
   const CallTable judged(sample.snapshot, all_stacks(sample.snapshot), sample.symbolizer, everything);
   const FrameList frames = judged.list(sample.snapshot.stacks[0]);
-  EXPECT_FALSE(frames[0]->plumbing) << "no name";
-  EXPECT_TRUE(frames[2]->plumbing) << "main";
+  EXPECT_FALSE(frames[0]->is_plumbing()) << "no name";
+  EXPECT_TRUE(frames[2]->is_plumbing()) << "main";
   const CallTable unjudged(sample.snapshot, all_stacks(sample.snapshot), sample.symbolizer, {});
-  EXPECT_FALSE(unjudged.list(sample.snapshot.stacks[0])[2]->plumbing) << "without a predicate nothing is folded";
+  EXPECT_FALSE(unjudged.list(sample.snapshot.stacks[0])[2]->is_plumbing()) << "without a predicate nothing is folded";
 }
 
 }  // namespace

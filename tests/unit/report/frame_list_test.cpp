@@ -11,7 +11,7 @@ namespace {
 
 std::vector<ListedFrame> named(const std::vector<std::string>& names) {
   std::vector<ListedFrame> frames;
-  for (const std::string& name : names) frames.push_back({{}, function(name), name, sample_is_plumbing(name)});
+  for (const std::string& name : names) frames.push_back({{}, function(name), name, sample_role_of(name)});
   return frames;
 }
 
@@ -83,10 +83,31 @@ TEST(FrameList, TheFirstFunctionThatIsNotPlumbingDecides) {
   EXPECT_EQ(deciding_frame(list_of(plumbing)), 0U);
 }
 
+TEST(FrameList, AStackOfANamelessFunctionIsNamedWithItsCaller) {
+  std::vector<ListedFrame> frames = named({"operator new", "", "std::a", "serve(int)", "main"});
+  frames[1].name = "libfoo.so+0x12";
+  frames[3].name = "serve";
+  EXPECT_EQ(stack_label(list_of(frames)), "libfoo.so+0x12 < serve");
+  frames.resize(3);
+  EXPECT_EQ(stack_label(list_of(frames)), "libfoo.so+0x12");
+  const std::vector<ListedFrame> named_ones = named({"std::a", "work", "main"});
+  EXPECT_EQ(stack_label(list_of(named_ones)), "work");
+  EXPECT_EQ(stack_label({}), "");
+}
+
+TEST(FrameList, WhatTheAllocatorCallsIsPartOfIt) {
+  EXPECT_EQ(folded({"grow_arena", "", "xmalloc", "std::make", "work", "main"}), "work main");
+  EXPECT_EQ(folded({"grow_arena", "xmalloc"}), "grow_arena xmalloc") << "nothing decides, so that all is shown";
+  EXPECT_EQ(folded({"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "xmalloc", "main"}),
+            "1 2 3 4 5 6 7 8 9 10 [1 plumbing] main")
+      << "something else that the allocator called out for";
+}
+
 TEST(FrameList, WhatHasNoLineIsHidden) {
   for (const std::vector<std::string>& names : std::vector<std::vector<std::string>>{
            {"operator new", "std::a", "work", "work", "std::b", "std::c", "work", "main"},
            {"operator new", "std::a", "std::a"},
+           {"grow_arena", "xmalloc", "work", "std::x", "main"},
            {"f", "f", "std::x", "f", "f", "g"},
            {}}) {
     const std::vector<ListedFrame> frames = named(names);

@@ -36,14 +36,14 @@ struct GoldenCase {
 
 TextOptions text_options() {
   TextOptions options;
-  options.is_plumbing = sample_is_plumbing;
+  options.role_of = sample_role_of;
   return options;
 }
 
 JsonOptions json_options() {
   JsonOptions options;
   options.selection.top = 0;
-  options.is_plumbing = sample_is_plumbing;
+  options.role_of = sample_role_of;
   options.hawktrace_version = "0.0.0";
   return options;
 }
@@ -54,7 +54,7 @@ LiveOptions live_options() {
   options.columns = 100;
   options.selection.top = 0;
   options.interval_ns = 2'000'000'000;
-  options.is_plumbing = sample_is_plumbing;
+  options.role_of = sample_role_of;
   return options;
 }
 

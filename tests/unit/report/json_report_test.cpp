@@ -150,7 +150,7 @@ TEST(JsonReport, OnlyInterruptedFramesSaySo) {
 TEST(JsonReport, LabelsAndVisibleFramesAreWhatTheTextShows) {
   Sample sample = service_sample();
   JsonOptions options = everything();
-  options.is_plumbing = sample_is_plumbing;
+  options.role_of = sample_role_of;
   const Json json = parsed(sample, options);
   EXPECT_EQ(json["stacks"][1]["label"], "shop::Cache::warm");
   Keys visible;

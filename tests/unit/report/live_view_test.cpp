@@ -16,7 +16,7 @@ LiveOptions sample_options() {
   options.rows = 24;
   options.columns = 120;
   options.selection.top = 0;
-  options.is_plumbing = sample_is_plumbing;
+  options.role_of = sample_role_of;
   return options;
 }
 

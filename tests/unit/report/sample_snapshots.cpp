@@ -125,12 +125,9 @@ SourceFrame inlined(std::string name, std::string file, std::uint32_t line) {
   return {std::move(name), std::move(file), line, true};
 }
 
-bool sample_is_plumbing(const std::string& name) {
-  static constexpr std::array<std::string_view, 3> kPrefixes = {"std::", "operator new", "__gnu_cxx::"};
-  for (const std::string_view prefix : kPrefixes) {
-    if (name.starts_with(prefix)) return true;
-  }
-  return false;
+FrameRole sample_role_of(const std::string& name) {
+  if (name.starts_with("operator new") || name == "xmalloc") return FrameRole::kAllocator;
+  return name.starts_with("std::") || name.starts_with("__gnu_cxx::") ? FrameRole::kLibrary : FrameRole::kProgram;
 }
 
 Sample empty_sample() {

@@ -49,7 +49,7 @@ SourceFrame function(std::string name, std::string file = {}, std::uint32_t line
 SourceFrame inlined(std::string name, std::string file = {}, std::uint32_t line = 0);
 
 /// Stands in for the symbolizer room's catalogue.
-bool sample_is_plumbing(const std::string& function);
+FrameRole sample_role_of(const std::string& function);
 
 Sample empty_sample();          ///< a process that allocated nothing
 Sample service_sample();        ///< a typical C++ service: a leak, a cache, churn

@@ -19,7 +19,7 @@ std::vector<std::string> table_of(Sample& sample, const TextOptions& options) {
   };
   TextPage page(options, sink);
   const std::vector<const StackRecord*> stacks = select_stacks(sample.snapshot, options.selection);
-  const CallTable calls(sample.snapshot, stacks, sample.symbolizer, options.is_plumbing);
+  const CallTable calls(sample.snapshot, stacks, sample.symbolizer, options.role_of);
   put_stack_table(page, sample.snapshot, stacks, calls);
   page.finish();
   std::vector<std::string> lines;
@@ -30,7 +30,7 @@ std::vector<std::string> table_of(Sample& sample, const TextOptions& options) {
 
 TextOptions sample_options(std::size_t width = 0) {
   TextOptions options;
-  options.is_plumbing = sample_is_plumbing;
+  options.role_of = sample_role_of;
   options.width = width;
   return options;
 }

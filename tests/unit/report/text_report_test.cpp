@@ -15,7 +15,7 @@ namespace {
 
 TextOptions sample_options() {
   TextOptions options;
-  options.is_plumbing = sample_is_plumbing;
+  options.role_of = sample_role_of;
   return options;
 }
 
