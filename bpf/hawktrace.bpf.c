@@ -6,7 +6,8 @@
 //   perf      the same, one perf event each
 //   always    free_entry; unfollowed_entry; module_init; the tracepoints of exec and exit
 //
-// and of the mappings (mapping_events.bpf.h) mapping_made, or tree_entry and mappings_unlocked.
+// and of the mappings (mapping_events.bpf.h) mapping_made, or tree_entry and mappings_unlocked; of their end memory_left by
+// exit and by exec, without which the tracepoints of both look at what is still there.
 //
 // A function that may throw must not have its return address replaced, which no unwinder could pass. It has alloc_entry in every
 // way, and its returns are probed at their ret instructions or shortly before, by alloc_return. Never a session: where
@@ -19,6 +20,7 @@
 
 #include "bpf/calls.bpf.h"
 #include "bpf/mapping_events.bpf.h"
+#include "bpf/probed_places.bpf.h"
 #include "bpf/unfollowed.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -177,6 +179,23 @@ SEC("tp_btf/sched_prepare_exec")
 int BPF_PROG(prepare_exec, struct task_struct *task)
 {
 	check_sharer(bpf_get_current_task_btf());
+	look_a_last_time();
+	return 0;
+}
+
+// Called by a thread that leaves its memory because it ends, and because it replaces its program.
+SEC("fentry/exit_mm_release")
+int BPF_PROG(memory_left_by_exit)
+{
+	if (is_last_thread())
+		look_a_last_time();
+	return 0;
+}
+
+SEC("fentry/exec_mm_release")
+int BPF_PROG(memory_left_by_exec)
+{
+	look_a_last_time();
 	return 0;
 }
 
@@ -254,6 +273,9 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 	struct signal_struct *signal = task->signal;
 	bool all_end = is_own && ((signal->flags & group_exit) || signal->group_exec_task);
 
+	// From 6.16 on it still has its memory here.
+	if (is_own && is_last_thread())
+		look_a_last_time();
 	if (thread)
 		close_calls(thread, !all_end);
 	release_slot(key);

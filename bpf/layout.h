@@ -84,6 +84,9 @@ struct hawk_range {
 	__u64 end;
 };
 
+/* Anonymous memory that becomes code there is told of at once. Elsewhere that is a just-in-time compiler's work. */
+#define HAWK_MAX_PROBED_RANGES 8
+
 /* How to step over one call site of a frameless function. */
 struct hawk_frameless_rule {
 	__u32 cfa_offset_bytes;   /* canonical frame address minus rsp after the call */
@@ -118,10 +121,11 @@ struct hawk_state {
 	__u32 allocator_range_count; /* 0: not all of them are known */
 	__u32 pad_3;
 	struct hawk_range allocator_ranges[HAWK_MAX_ALLOCATOR_RANGES];
+	struct hawk_range probed_ranges[HAWK_MAX_PROBED_RANGES]; /* of code with probes; those that are not used end at 0 */
 	struct hawk_used_ranges used_ranges __attribute__((aligned(64)));
 	__u64 target_memory;      /* key of the target's memory (threads.bpf.h); 0: not known yet */
 	__u32 target_group;       /* its thread group, as the kernel numbers it; 0: not known yet */
-	__u32 pad_4;
+	__u32 probed_place_count; /* of probed_places that are in use */
 	__u64 doubted_calls;      /* interrupted calls of functions that cannot throw, of which it is not known if they are left */
 	__u64 unwind_misses;      /* look-ups of rules that the cache did not have */
 	__u64 next_frame __attribute__((aligned(64)));         /* first unused one of frame_segments */

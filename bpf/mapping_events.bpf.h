@@ -94,6 +94,29 @@ static __always_inline const struct path *path_of_file(struct file *file)
 	return user_inode_of(file) ? &backing->user_path : &file->f_path;
 }
 
+static __always_inline bool is_over_probes(__u64 start, __u64 end)
+{
+	for (int i = 0; i < HAWK_MAX_PROBED_RANGES; i++) {
+		if (start < state.probed_ranges[i].end && state.probed_ranges[i].start < end)
+			return true;
+	}
+	return false;
+}
+
+/* Anonymous memory with code: of interest where a file's code was. */
+static __always_inline int tell_anonymous(__u64 start, __u64 end)
+{
+	struct hawk_mapping_event *event;
+
+	if (!is_over_probes(start, end))
+		return 0;
+	event = begin_mapping_event(HAWK_MAPPINGS_CHANGED);
+	if (!event)
+		return 0;
+	bpf_ringbuf_submit(event, 0);
+	return 1;
+}
+
 /* A mapping of the current process, which is the target. */
 static __noinline int tell_mapping(struct vm_area_struct *vma)
 {
@@ -101,8 +124,10 @@ static __noinline int tell_mapping(struct vm_area_struct *vma)
 	struct hawk_mapping_event *event;
 	struct inode *inode;
 
-	if (!file || !(BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC))
+	if (!(BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC))
 		return 0;
+	if (!file)
+		return tell_anonymous(BPF_CORE_READ(vma, vm_start), BPF_CORE_READ(vma, vm_end));
 	event = begin_mapping_event(HAWK_MAPPING_MADE);
 	if (!event)
 		return 0;

@@ -209,21 +209,27 @@ static long descend(__u32 level, struct hawk_tree_place *place)
 	return type == HAWK_NODE_LEAF || !place->entry ? 1 : 0;
 }
 
-/* Finds a range's mapping without the kernel's lock: the tree may be changed meanwhile, but what is found is looked at all the
- * same. Whether the range holds by that. */
-static __always_inline bool search_tree(struct hawk_mapping_check *check)
+/* The mapping at an address of the current process, by its tree; NULL: none, or it could not be found. Without the kernel's lock:
+ * the tree may be changed meanwhile. */
+static __always_inline struct vm_area_struct *search_tree(__u64 address)
 {
-	struct hawk_tree_place place = { .address = check->range->start };
+	struct hawk_tree_place place = { .address = address };
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	place.entry = (__u64)BPF_CORE_READ(task, mm, mm_mt.ma_root);
 	/* A tree of one entry has no node. */
 	if ((place.entry & 3) != 2)
-		return false;
+		return NULL;
 	bpf_loop(HAWK_TREE_LEVELS, descend, &place, 0);
-	struct vm_area_struct *vma = (void *)place.entry;
+	return place.entry & 3 ? NULL : (struct vm_area_struct *)place.entry;
+}
 
-	if (!vma || (place.entry & 3) || !is_attached(vma))
+/* Whether a range holds by what the tree has there, which is looked at all the same. */
+static __always_inline bool tree_holds(struct hawk_mapping_check *check)
+{
+	struct vm_area_struct *vma = search_tree(check->range->start);
+
+	if (!vma || !is_attached(vma))
 		return false;
 	compare_mapping(NULL, vma, check);
 	return check->holds;
@@ -271,7 +277,7 @@ __noinline int hawk_range_holds(__u32 index)
 {
 	struct hawk_mapping_check check = { .range = &code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)], .index = index };
 
-	if (remembered_holds(&check) || search_tree(&check))
+	if (remembered_holds(&check) || tree_holds(&check))
 		return 1;
 	bpf_loop(HAWK_MAPPING_ATTEMPTS, find_mapping, &check, 0);
 	if (check.error == -HAWK_EBUSY)

@@ -19,6 +19,7 @@ const HostileTarget kTargets[] = {
     {.name = "stack_unmapped_after_call"},
     // Files that others choose.
     {.name = "fuse_files", .verdict = Verdict::kNotExact, .cause = "functions_not_probed", .arguments = {"nothing"}},
+    {.name = "shrinking_files", .verdict = Verdict::kEither},
     {.name = "giant_sections"},
     {.name = "mapping_storm"},
     {.name = "damaged_files"},
@@ -78,6 +79,7 @@ const HostileTarget kTargets[] = {
     // Code that is not where the kernel put the probes.
     {.name = "shared_code", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .arguments = {"shared", "before"}, .program = "remapped_code"},
     {.name = "code_becomes_shared", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .arguments = {"shared", "later"}, .program = "remapped_code"},
+    {.name = "code_becomes_anonymous", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .arguments = {"anonymous", "later"}, .program = "remapped_code"},
     {.name = "anonymous_code",
      .verdict = Verdict::kNotExact,
      .cause = "missing_breakpoints",

@@ -67,5 +67,30 @@ KERNEL_TEST(breakpoints, get_into_code_that_was_writable) {
   expect_equal(traced.report, traced.ledger);
 }
 
+/// Nobody looks again before the target has ended.
+void expect_missing_at_the_end(Way way, const std::string& change) {
+  LedgerProgram program({.program = "patched_code", .arguments = {change, "end"}});
+  Trace trace = Trace::attach(program.pid(), way, {"--interval", "3600"});
+  Traced traced;
+  traced.ledger = program.run();
+  EXPECT_EQ(program.wait(), 0) << "the target is unharmed";
+  traced.report = trace.wait_for_report();
+  traced.warnings = trace.process().errors();
+  expect_missing(traced, "malloc", "missing_breakpoints");
+}
+
+KERNEL_TEST(breakpoints, overwritten_before_the_end) { expect_missing_at_the_end(way, "patched"); }
+KERNEL_TEST(breakpoints, dropped_before_the_end) { expect_missing_at_the_end(way, "dropped"); }
+KERNEL_TEST(breakpoints, replaced_before_the_end) { expect_missing_at_the_end(way, "anonymous"); }
+KERNEL_TEST(breakpoints, shared_before_the_end) { expect_missing_at_the_end(way, "shared"); }
+
+KERNEL_TEST(breakpoints, not_missed_where_data_is) {
+  LedgerProgram program({.program = "idle_allocator", .arguments = {ledger_path("libcounting_allocator.so"), "over"}});
+  Trace trace = Trace::attach(program.pid(), way, {"--interval", "3600"});
+  const Ledger ledger = program.run();
+  EXPECT_EQ(program.wait(), 0) << "the target is unharmed";
+  expect_equal(trace.wait_for_report(), ledger);
+}
+
 }  // namespace
 }  // namespace hawk

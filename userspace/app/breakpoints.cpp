@@ -1,7 +1,8 @@
 #include "userspace/app/breakpoints.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
+#include <span>
 #include <utility>
 
 namespace hawk {
@@ -15,6 +16,17 @@ const Mapping* mapping_at(const std::vector<Mapping>& mappings, std::uint64_t ad
   const auto found =
       std::partition_point(mappings.begin(), mappings.end(), [&](const Mapping& m) { return m.end <= address; });
   return found != mappings.end() && found->start <= address ? &*found : nullptr;
+}
+
+/// The last bytes up to the probed instruction, as many as the programs look at.
+hawk_probed_place as_programs_have_it(const ProbedCode& code, std::uint64_t address) {
+  const std::size_t left_out = code.probe_at + 1 - std::min<std::size_t>(code.probe_at + 1, HAWK_PLACE_BYTES);
+  hawk_probed_place place = {};
+  place.address = address + left_out;
+  place.probe_at = static_cast<__u8>(code.probe_at - left_out);
+  std::copy_n(code.bytes.begin() + static_cast<std::ptrdiff_t>(left_out), place.probe_at + 1, std::begin(place.code));
+  place.may_be_call = is_long_nop(std::span(code.bytes).subspan(code.probe_at)) ? 1 : 0;
+  return place;
 }
 
 std::optional<std::uint64_t> address_in(const MappedCode& range, const ProbedCode& code) {
@@ -59,8 +71,8 @@ std::vector<Mapping> replaced_code(const std::vector<Mapping>& mappings, const E
   return replaced;
 }
 
-Breakpoints::Breakpoints(int proc_pid, const ModuleMap& modules)
-    : proc_pid_(proc_pid), modules_(modules), memory_(proc_pid) {}
+Breakpoints::Breakpoints(int proc_pid, const ModuleMap& modules, LastLook last_look)
+    : proc_pid_(proc_pid), modules_(modules), last_look_(last_look), memory_(proc_pid) {}
 
 /// Also where the file has been mapped without our knowledge yet.
 std::vector<MappedCode> Breakpoints::places_of(ModuleId id) const {
@@ -113,35 +125,98 @@ void Breakpoints::watch(ModuleId id, const AllocatorFile& file) {
     }
   }
   watched_.push_back(std::move(watched));
+  note_all_mappings();
 }
 
-std::vector<Breakpoints::Suspect> Breakpoints::find_suspects() {
-  std::vector<Suspect> suspects;
-  std::vector<std::uint8_t> bytes;
+const Breakpoints::Watched* Breakpoints::watched(ModuleId id) const {
+  const auto found =
+      std::find_if(watched_.begin(), watched_.end(), [&](const Watched& each) { return each.module == id; });
+  return found != watched_.end() ? &*found : nullptr;
+}
+
+void Breakpoints::note_mapping(const Mapping& mapping) {
+  const std::optional<ModuleAddress> place = modules_.resolve(mapping.start);
+  const bool is_over_places = std::any_of(hulls_.begin(), hulls_.end(), [&](const AddressRange& hull) {
+    return mapping.start < hull.end && hull.start < mapping.end;
+  });
+  if (is_over_places || (place && watched(place->module) != nullptr)) note_all_mappings();
+}
+
+void Breakpoints::find_places() {
+  if (!std::exchange(places_changed_, false)) return;
+  places_.clear();
   for (const MappedCode& range : modules_.code()) {
-    const auto watched = std::find_if(watched_.begin(), watched_.end(),
-                                      [&](const Watched& each) { return each.module == range.module; });
-    if (watched == watched_.end()) continue;
-    for (const ProbedCode& code : watched->code) {
+    const Watched* const module = watched(range.module);
+    if (module == nullptr) continue;
+    for (const ProbedCode& code : module->code) {
       const std::optional<std::uint64_t> address = address_in(range, code);
-      if (!address || told_.contains(*address)) continue;
-      bytes.resize(code.bytes.size());
-      if (!memory_.read(*address, bytes) || has_breakpoint(code, bytes)) continue;
-      suspects.push_back({.address = *address, .range = &range, .code = &code});
+      if (!address) continue;
+      places_.push_back({.address = *address, .module = range.module, .inode = range.inode, .code = &code});
     }
+  }
+  hulls_ = hulls();
+}
+
+std::vector<AddressRange> Breakpoints::hulls() const {
+  std::vector<AddressRange> found;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const Place& place = places_[i];
+    if (i == 0 || places_[i - 1].module != place.module)
+      found.push_back({.start = place.address, .end = place.address});
+    found.back().start = std::min(found.back().start, place.address);
+    found.back().end = std::max(found.back().end, place.address + place.code->bytes.size());
+  }
+  return found;
+}
+
+void Breakpoints::publish() {
+  find_places();
+  const auto is_same = [](const Place& a, const Place& b) { return a.address == b.address && a.code == b.code; };
+  if (std::equal(places_.begin(), places_.end(), published_.begin(), published_.end(), is_same)) return;
+  std::vector<hawk_probed_place> places;
+  places.reserve(places_.size());
+  for (const Place& place : places_) places.push_back(as_programs_have_it(*place.code, place.address));
+  last_look_.set(places, hulls_);
+  published_ = places_;
+}
+
+void Breakpoints::tell(const Place& place, std::vector<Missing>& missing) {
+  if (!told_.insert(place.address).second) return;
+  missing.push_back({.function = place.code->function, .module = place.module});
+}
+
+std::vector<Breakpoints::Missing> Breakpoints::take_last_look() {
+  std::vector<Missing> missing;
+  for (const std::size_t number : last_look_.take_missing()) {
+    const Place& place = published_[number];
+    // Something else may have been mapped there of which we have heard only now.
+    const std::optional<ModuleAddress> now = modules_.resolve(place.address);
+    if (now && now->module == place.module) tell(place, missing);
+  }
+  return missing;
+}
+
+std::vector<const Breakpoints::Place*> Breakpoints::find_suspects() {
+  std::vector<const Place*> suspects;
+  std::vector<std::uint8_t> bytes;
+  for (const Place& place : places_) {
+    if (told_.contains(place.address)) continue;
+    bytes.resize(place.code->bytes.size());
+    if (!memory_.read(place.address, bytes) || has_breakpoint(*place.code, bytes)) continue;
+    suspects.push_back(&place);
   }
   return suspects;
 }
 
 /// Whether the process can run the function's code there, all the same. It cannot if it has unmapped the file.
-bool Breakpoints::is_missing(const Suspect& suspect, const std::vector<Mapping>& mappings) {
+bool Breakpoints::is_missing(const Place& suspect, const std::vector<Mapping>& mappings) {
   const Mapping* const mapping = mapping_at(mappings, suspect.address);
   if (mapping == nullptr || !mapping->executable) return false;
-  const ElfImage& image = *modules_.module(suspect.range->module).image;
+  const ElfImage& image = *modules_.module(suspect.module).image;
   const std::optional<std::uint64_t> vaddr = image.vaddr_of(suspect.code->file_offset);
   if (!vaddr) return false;
   const bool is_still_loaded = std::any_of(mappings.begin(), mappings.end(), [&](const Mapping& other) {
-    return other.inode == suspect.range->inode && load_base_by(image, other) == suspect.address - *vaddr;
+    return other.inode == suspect.inode && load_base_by(image, other) == suspect.address - *vaddr;
   });
   if (!is_still_loaded) return false;
   std::vector<std::uint8_t> bytes(suspect.code->bytes.size());
@@ -153,14 +228,14 @@ bool Breakpoints::is_missing(const Suspect& suspect, const std::vector<Mapping>&
 
 std::vector<Breakpoints::Missing> Breakpoints::find_missing() {
   std::vector<Missing> missing;
-  const std::vector<Suspect> suspects = find_suspects();
+  is_look_due_ = false;
+  find_places();
+  const std::vector<const Place*> suspects = find_suspects();
   if (suspects.empty()) return missing;
   const Result<std::vector<Mapping>> mappings = read_mappings(proc_pid_);
   if (!mappings) return missing;
-  for (const Suspect& suspect : suspects) {
-    if (!is_missing(suspect, *mappings)) continue;
-    told_.insert(suspect.address);
-    missing.push_back({.function = suspect.code->function, .module = suspect.range->module});
+  for (const Place* const suspect : suspects) {
+    if (is_missing(*suspect, *mappings)) tell(*suspect, missing);
   }
   return missing;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <set>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "userspace/target/module_map.h"
 #include "userspace/target/probed_code.h"
 #include "userspace/target/target_memory.h"
+#include "userspace/tracer/last_look.h"
 
 namespace hawk {
 
@@ -18,7 +20,7 @@ namespace hawk {
 class Breakpoints {
  public:
   /// `proc_pid`: see ModuleMap. `modules` must outlive this.
-  Breakpoints(int proc_pid, const ModuleMap& modules);
+  Breakpoints(int proc_pid, const ModuleMap& modules, LastLook last_look);
 
   /// Takes those functions out of `file` whose code the process has changed, and returns their names. A breakpoint
   /// there would harm it: the kernel executes the file's instruction in place of the one that it covers.
@@ -27,6 +29,13 @@ class Breakpoints {
   /// The functions of `file` are probed now.
   void watch(ModuleId id, const AllocatorFile& file);
 
+  /// Tells of a mapping that `modules` knows by now. Whoever maps something may have changed the code that is there.
+  void note_mapping(const Mapping& mapping);
+  /// As if of each mapping.
+  void note_all_mappings() { places_changed_ = is_look_due_ = true; }
+  /// Whether code that is probed may have changed since the last look, by what was told since.
+  bool is_look_due() const { return is_look_due_; }
+
   /// A place where there should be a breakpoint and is none.
   struct Missing {
     std::string function;
@@ -34,27 +43,43 @@ class Breakpoints {
   };
   /// Reads every probed place of the process. Each is told once. Some 0.5 us for a place.
   std::vector<Missing> find_missing();
+  /// What the programs have found in their last look.
+  std::vector<Missing> take_last_look();
+  /// Tells the programs of places that have changed, for their last look.
+  void publish();
 
  private:
   struct Watched {
     ModuleId module{};
     std::vector<ProbedCode> code;
   };
-  struct Suspect {
-    std::uint64_t address = 0;
-    const MappedCode* range = nullptr;
-    const ProbedCode* code = nullptr;
+  /// A probed place in the process's memory.
+  struct Place {
+    std::uint64_t address = 0;  ///< of the code's first byte
+    ModuleId module{};
+    std::uint64_t inode = 0;           ///< of the mapping
+    const ProbedCode* code = nullptr;  ///< of one in `watched_`
   };
 
   bool is_changed(const ProbedCode& code, const std::vector<MappedCode>& places);
   std::vector<MappedCode> places_of(ModuleId id) const;
-  std::vector<Suspect> find_suspects();
-  bool is_missing(const Suspect& suspect, const std::vector<Mapping>& mappings);
+  const Watched* watched(ModuleId id) const;
+  void find_places();
+  std::vector<AddressRange> hulls() const;
+  std::vector<const Place*> find_suspects();
+  bool is_missing(const Place& suspect, const std::vector<Mapping>& mappings);
+  void tell(const Place& place, std::vector<Missing>& missing);
 
   int proc_pid_;
   const ModuleMap& modules_;
+  LastLook last_look_;
   TargetMemory memory_;
-  std::vector<Watched> watched_;
+  std::deque<Watched> watched_;  ///< whose elements stay where they are
+  std::vector<Place> places_;    ///< one file's behind each other
+  std::vector<Place> published_;
+  std::vector<AddressRange> hulls_;  ///< of the places of each file
+  bool places_changed_ = false;
+  bool is_look_due_ = false;
   std::set<std::uint64_t> told_;  ///< addresses
 };
 

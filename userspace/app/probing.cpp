@@ -8,7 +8,6 @@
 #include <cstring>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "userspace/base/log.h"
@@ -19,26 +18,6 @@
 
 namespace hawk {
 namespace {
-
-/// Of the names of one address, the one that programs use: no alias of the library's own, and the plainest.
-bool is_plainer(const std::string& a, const std::string& b) {
-  return std::tuple(a.starts_with('_'), a.size(), a) < std::tuple(b.starts_with('_'), b.size(), b);
-}
-
-Allocator describe(const MappedModule& module, const AllocatorFile& file) {
-  Allocator allocator = {.path = module.path, .build_id = module.build_id, .functions = {}};
-  for (const AllocatorFunction& function : file.functions) {
-    std::vector<std::string> names = function.names;
-    std::sort(names.begin(), names.end(), is_plainer);
-    allocator.functions.push_back({.name = names.front(),
-                                   .aliases = {names.begin() + 1, names.end()},
-                                   .file_offset = function.entry_offset,
-                                   .probe_offset = function.probe_offset,
-                                   .instruction = function.instruction,
-                                   .single_stepped = function.single_stepped});
-  }
-  return allocator;
-}
 
 /// The dynamic linker allocates on behalf of an allocator: thread-local storage, symbol look-ups. It, and in musl the C
 /// library that it is one file with, defines __tls_get_addr (System V ABI, thread-local storage).
@@ -79,19 +58,33 @@ std::size_t max_open_modules() {
 Probing::Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables)
     : max_open_modules_(max_open_modules()),
       modules_(proc_pid, max_open_modules_),
-      breakpoints_(proc_pid, modules_),
+      breakpoints_(proc_pid, modules_, tracer.last_look()),
       tracer_(tracer),
       unwinding_(tracer, uses_unwind_tables) {}
 
 /// Every place is a loss of its own; one line for each function is enough.
-void Probing::check_breakpoints() {
+void Probing::count_missing(const std::vector<Breakpoints::Missing>& places) {
   std::set<std::pair<ModuleId, std::string>> named;
-  for (const Breakpoints::Missing& missing : breakpoints_.find_missing()) {
+  for (const Breakpoints::Missing& missing : places) {
     tracer_.count_loss(HAWK_LOSS_MISSING_BREAKPOINT);
     if (!named.emplace(missing.module, missing.function).second) continue;
     log_warning(fmt::format("{} in {} is not traced: the process's memory has no breakpoint there", missing.function,
                             modules_.module(missing.module).path));
   }
+}
+
+void Probing::check_breakpoints() {
+  looked_at_ = std::chrono::steady_clock::now();
+  count_missing(breakpoints_.find_missing());
+}
+
+void Probing::take_last_look() { count_missing(breakpoints_.take_last_look()); }
+
+void Probing::check_breakpoints_in_time() {
+  constexpr std::chrono::seconds kOften{1};
+  take_last_look();
+  if (breakpoints_.is_look_due() || std::chrono::steady_clock::now() - looked_at_ >= kOften) check_breakpoints();
+  breakpoints_.publish();
 }
 
 void Probing::leave_out_changed(ModuleId id, AllocatorFile& file) {
@@ -100,6 +93,13 @@ void Probing::leave_out_changed(ModuleId id, AllocatorFile& file) {
         fmt::format("{} in {} is not probed: the process has changed its code", name, modules_.module(id).path));
     tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
   }
+}
+
+/// One file that the kernel refuses, as one that changes under its hands, must not cost the trace of all others.
+void Probing::note_refused(const MappedModule& module, const AllocatorFile& file, const Error& error) {
+  log_warning(fmt::format("allocator functions in {} are not probed: {}", module.path, error.what));
+  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED, file.functions.size());
+  if (!refusal_) refusal_ = Error{error.exit_code, fmt::format("{}: {}", module.path, error.what), error.hint};
 }
 
 Result<void> Probing::probe_allocator(ModuleId id, bool is_expected) {
@@ -111,18 +111,16 @@ Result<void> Probing::probe_allocator(ModuleId id, bool is_expected) {
     tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
   }
   if (file.functions.empty()) return {};
-  HAWK_TRY_VOID(tracer_.attach_allocator(module.image->fd(), file));
+  HAWK_TRY_VOID(tracer_.require_no_interceptor());
+  if (const Result<void> attached = tracer_.attach_allocator(module.image->fd(), file); !attached) {
+    note_refused(module, file, attached.error());
+    return {};
+  }
   breakpoints_.watch(id, file);
   if (tracing_ && !is_expected) tracer_.count_loss(HAWK_LOSS_LATE_ALLOCATOR);
   allocators_.push_back(describe(module, file));
   traps_.emplace_back();
-  for (const AllocatorFunction& function : file.functions) {
-    const bool returns = function.kind != HAWK_CALL_FREE;
-    traps_.back().push_back({.stepped_entry = function.single_stepped,
-                             .kernel_return = returns && !function.may_throw,
-                             .stepped_return = returns && function.may_throw && function.return_points.empty(),
-                             .emulated_return = !function.return_points.empty()});
-  }
+  for (const AllocatorFunction& function : file.functions) traps_.back().push_back(traps_of(function));
   for (const AllocatorFunction& function : file.unfollowed) {
     log_verbose(
         fmt::format("count calls of {} in {} at {:#x}", function.names.front(), module.path, function.probe_offset));
@@ -134,18 +132,18 @@ Result<void> Probing::probe_allocator(ModuleId id, bool is_expected) {
   return {};
 }
 
-Result<void> Probing::add_operator_frames(ModuleId id, bool is_expected) {
+void Probing::add_operator_frames(ModuleId id, bool is_expected) {
   const MappedModule& module = modules_.module(id);
   const std::optional<OperatorFrames> frames = find_operator_frames(*module.image);
-  if (!frames) return {};
-  const std::optional<std::uint32_t> number =
-      HAWK_TRY(tracer_.add_operator_frames(module.image->fd(), *frames, is_expected));
-  if (!number) {
-    log_warning(fmt::format("the callers of operator new in {} are not shown: too many files define it", module.path));
-    return {};
+  if (!frames) return;
+  const Result<std::optional<std::uint32_t>> number =
+      tracer_.add_operator_frames(module.image->fd(), *frames, is_expected);
+  if (!number || !*number) {
+    log_warning(fmt::format("the callers of operator new in {} are not shown: {}", module.path,
+                            number ? "too many files define it" : number.error().what));
+    return;
   }
-  frameless_[id] = *number;
-  return {};
+  frameless_[id] = **number;
 }
 
 Result<void> Probing::probe_telling_module(ModuleId id, bool is_expected) {
@@ -155,7 +153,8 @@ Result<void> Probing::probe_telling_module(ModuleId id, bool is_expected) {
   const bool is_allocator = allocators_.size() > known;
   if (is_allocator) probed_files_.push_back(id);
   if (is_allocator || !module.image->functions(kDynamicLinkerNames).empty()) allocator_files_.push_back(id);
-  return add_operator_frames(id, is_expected);
+  add_operator_frames(id, is_expected);
+  return {};
 }
 
 /// What the file holds is not known then: it may define an allocator. A file that is gone by now is passed over, as one
@@ -202,6 +201,7 @@ Result<void> Probing::expect_files(const std::vector<std::string>& paths) {
     const std::optional<ModuleId> id = modules_.expect(path);
     if (id && modules_.module_count() > known) HAWK_TRY_VOID(study_module(*id, true));
   }
+  if (!found_allocator() && refusal_) return tl::unexpected<Error>(*refusal_);
   program_has_allocator_ = expects_allocator_ = found_allocator();
   unwinding_.publish(modules_);
   return {};
@@ -210,12 +210,7 @@ Result<void> Probing::expect_files(const std::vector<std::string>& paths) {
 void Probing::set_costs(const ProbeCosts& costs) {
   for (std::size_t i = 0; i < allocators_.size(); ++i) {
     for (std::size_t j = 0; j < traps_[i].size(); ++j) {
-      const Traps& traps = traps_[i][j];
-      std::uint64_t cost_ns = traps.stepped_entry ? costs.stepped_ns : costs.emulated_ns;
-      if (traps.kernel_return) cost_ns += costs.return_ns;
-      if (traps.stepped_return) cost_ns += costs.stepped_ns;
-      if (traps.emulated_return) cost_ns += costs.emulated_ns;
-      allocators_[i].functions[j].cost_ns = cost_ns;
+      allocators_[i].functions[j].cost_ns = cost_of(traps_[i][j], costs);
     }
   }
 }
@@ -266,6 +261,7 @@ Result<void> Probing::take_mappings(const std::vector<Mapping>& mappings) {
   modules_.forget_mappings();
   for (const Mapping& mapping : mappings) HAWK_TRY_VOID(take_mapping(mapping));
   HAWK_TRY_VOID(take_replaced_code(mappings));
+  breakpoints_.note_all_mappings();
   for (const auto& [id, number] : frameless_) update_base(id);
   update_allocator_ranges();
   program_has_allocator_ = false;
@@ -346,6 +342,7 @@ void Probing::take_some_mappings(std::span<const Mapping> mappings) {
   // What is known helps at once; the rest takes milliseconds.
   unwinding_.publish_changes(modules_);
   update_addresses(mappings);
+  for (const Mapping& mapping : mappings) breakpoints_.note_mapping(mapping);
   if (added.empty()) return;
   // Probes first: blocks that come before them are lost.
   for (const ModuleId id : added) {

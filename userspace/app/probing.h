@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "userspace/app/breakpoints.h"
+#include "userspace/app/probed_functions.h"
 #include "userspace/app/unwinding.h"
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
@@ -39,9 +41,13 @@ class Probing {
   /// the trace goes on. `of_one_program`: the target has not replaced its program meanwhile.
   void take_new_mappings(std::span<const Mapping> mappings, bool of_one_program);
 
-  /// Counts, and warns of, probes for which the process has no breakpoint in its memory. To be called now and then: a
-  /// process changes its code unseen.
+  /// Counts, and warns of, probes for which the process has no breakpoint in its memory.
   void check_breakpoints();
+  /// The same, if there is reason to think so, or if nobody has looked for a second: a process changes its code unseen.
+  /// To be called often.
+  void check_breakpoints_in_time();
+  /// What the programs saw when the process's memory was about to go.
+  void take_last_look();
 
   /// From now on a new file with allocator functions is a late one: what it handed out before it was probed is unknown.
   void tracing_began() { tracing_ = true; }
@@ -59,6 +65,8 @@ class Probing {
   void set_costs(const ProbeCosts& costs);
 
   bool found_allocator() const { return !allocators_.empty(); }
+  /// Why the kernel let no probe into a file with allocator functions, the first of them.
+  const std::optional<Error>& refusal() const { return refusal_; }
   /// Whether the program that the target runs is known to use one of them.
   bool program_has_allocator() const { return program_has_allocator_; }
   const std::vector<Allocator>& allocators() const { return allocators_; }
@@ -78,14 +86,6 @@ class Probing {
   UniqueFd open_for_symbols(ModuleId id);
 
  private:
-  /// What each call of a function runs into.
-  struct Traps {
-    bool stepped_entry = false;
-    bool kernel_return = false;    ///< a return probe
-    bool stepped_return = false;   ///< a probe on its ret
-    bool emulated_return = false;  ///< a probe from where it is certain to return
-  };
-
   Result<void> study_module(ModuleId id, bool is_expected);
   Result<void> probe_module(ModuleId id, bool is_expected);
   void note_unreadable(const MappedModule& module);
@@ -94,9 +94,11 @@ class Probing {
   Result<void> probe_telling_module(ModuleId id, bool is_expected);
   Result<void> probe_allocator(ModuleId id, bool is_expected);
   void leave_out_changed(ModuleId id, AllocatorFile& file);
+  void note_refused(const MappedModule& module, const AllocatorFile& file, const Error& error);
+  void count_missing(const std::vector<Breakpoints::Missing>& places);
   Result<void> take_replaced_code(const std::vector<Mapping>& mappings);
   Result<void> take_mapping(const Mapping& mapping);
-  Result<void> add_operator_frames(ModuleId id, bool is_expected);
+  void add_operator_frames(ModuleId id, bool is_expected);
   void update_base(ModuleId id);
   void update_addresses(std::span<const Mapping> mappings);
   void take_some_mappings(std::span<const Mapping> mappings);
@@ -109,12 +111,14 @@ class Probing {
   Tracer& tracer_;
   Unwinding unwinding_;
   bool tracing_ = false;
+  std::optional<Error> refusal_;
+  std::chrono::steady_clock::time_point looked_at_{};  ///< the breakpoints
   std::vector<ModuleId> used_modules_;
   std::vector<bool> is_used_;  ///< by module
   std::size_t files_for_symbols_ = 0;
   std::size_t open_after_closing_ = 0;
   std::vector<Allocator> allocators_;
-  std::vector<std::vector<Traps>> traps_;  ///< of the functions in `allocators_`
+  std::vector<std::vector<CallTraps>> traps_;  ///< of the functions in `allocators_`
   bool knows_allocator_files_ = true;
   bool program_has_allocator_ = false;
   bool expects_allocator_ = false;               ///< of the command that has not begun yet

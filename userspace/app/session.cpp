@@ -146,7 +146,7 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
   session->probing_.use(std::move(reading));
   HAWK_TRY_VOID(command != nullptr ? session->probing_.expect_files(session->subject_.expected_files)
                                    : session->probe_running_process());
-  if (command == nullptr) session->probing_.check_breakpoints();
+  session->probing_.check_breakpoints_in_time();
   return session;
 }
 
@@ -165,6 +165,7 @@ Result<void> Session::probe_running_process() {
     pollfd ended = {.fd = pid_fd_.get(), .events = POLLIN, .revents = 0};
     if (::poll(&ended, 1, kWaitMs) > 0) break;
   }
+  if (probing_.refusal()) return tl::unexpected<Error>(*probing_.refusal());
   return fail(ExitCode::kPrivilege,
               fmt::format("find the allocator of process {}: no file that it has mapped defines malloc or another "
                           "allocator function",
@@ -209,6 +210,7 @@ void Session::take_mapping_events() {
   // would leave walks without rules for a moment.
   if (changes.last_exec) probing_.program_began();
   if (changes.read_all) take_mappings_again();
+  if (is_probed()) probing_.check_breakpoints_in_time();
 }
 
 void Session::drain() {
@@ -222,10 +224,10 @@ void Session::drain() {
   take_mapping_events();
   model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });
   // Of what is unmapped nobody tells us. After the stacks, whose frames may lie there.
-  const bool is_running = duration_ == std::chrono::nanoseconds{};
-  if (is_replaced || (is_running && tracer_.code_ranges_are_stale())) take_mappings_again();
-  if (is_running) close_unmapped_files();
-  if (is_running) probing_.check_breakpoints();
+  if (is_replaced || (is_probed() && tracer_.code_ranges_are_stale())) take_mappings_again();
+  if (!is_probed()) return;
+  close_unmapped_files();
+  probing_.check_breakpoints_in_time();
 }
 
 Result<void> Session::end(bool verify) {
@@ -244,6 +246,7 @@ Result<void> Session::end(bool verify) {
   if (costs && *costs) probing_.set_costs(**costs);
   // What was mapped last, an allocator perhaps, counts in the books that are read now.
   take_mapping_events();
+  probing_.take_last_look();
   drain();
   if (!probing_.program_has_allocator() && !model_.has_allocated()) {
     tracer_.count_loss(HAWK_LOSS_NO_ALLOCATOR);
@@ -260,8 +263,7 @@ Snapshot Session::snapshot() const {
   Snapshot snapshot = model_.snapshot();
   snapshot.target = subject_.target;
   snapshot.target.allocators = probing_.allocators();
-  const bool running = duration_ == std::chrono::nanoseconds{};
-  const std::chrono::nanoseconds duration = running ? std::chrono::steady_clock::now() - start_ : duration_;
+  const std::chrono::nanoseconds duration = is_probed() ? std::chrono::steady_clock::now() - start_ : duration_;
   snapshot.trace = {.attach_via = std::string(attach_way_name(way_)),
                     .live_table = std::string(live_table_name(tracer_.live_table())),
                     .unwind = std::string(unwind_name(unwind_)),

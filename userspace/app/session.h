@@ -52,6 +52,8 @@ class Session {
   void note_target_exited() { target_exited_ = true; }
 
  private:
+  /// Until end().
+  bool is_probed() const { return duration_ == std::chrono::nanoseconds{}; }
   /// Who is traced, as known before anything is loaded.
   struct Subject {
     TargetInfo target;

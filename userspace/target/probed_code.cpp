@@ -31,13 +31,6 @@ bool is_same_code(std::span<const std::uint8_t> file, std::span<const std::uint8
                     [](std::uint8_t a, std::uint8_t b) { return a == b || b == kBreakpoint; });
 }
 
-/// nopl, nopw, with any number of prefixes.
-bool is_long_nop(std::span<const std::uint8_t> bytes) {
-  const auto is_prefix = [](std::uint8_t byte) { return byte == 0x66 || byte == 0x2e; };
-  const auto opcode = std::find_if_not(bytes.begin(), bytes.end(), is_prefix);
-  return bytes.end() - opcode >= 2 && opcode[0] == 0x0f && opcode[1] == 0x1f;
-}
-
 /// How many bytes come before the displacement of the call that stands over a nop; 0: no call does.
 std::size_t bytes_before_displacement(const ProbedCode& code, std::span<const std::uint8_t> memory) {
   constexpr std::array<std::uint8_t, 1> kCall = {0xe8};
@@ -53,6 +46,12 @@ std::size_t bytes_before_displacement(const ProbedCode& code, std::span<const st
 }
 
 }  // namespace
+
+bool is_long_nop(std::span<const std::uint8_t> bytes) {
+  const auto is_prefix = [](std::uint8_t byte) { return byte == 0x66 || byte == 0x2e; };
+  const auto opcode = std::find_if_not(bytes.begin(), bytes.end(), is_prefix);
+  return bytes.end() - opcode >= 2 && opcode[0] == 0x0f && opcode[1] == 0x1f;
+}
 
 std::vector<ProbedCode> probed_code_of(const ElfImage& image, const AllocatorFunction& function) {
   std::vector<ProbedCode> all;

@@ -20,6 +20,9 @@ struct ProbedCode {
   std::vector<std::uint8_t> bytes;  ///< as the file has them
 };
 
+/// nopl, nopw, with any number of prefixes.
+bool is_long_nop(std::span<const std::uint8_t> bytes);
+
 /// Of every probe on the function, as far as the file can be read.
 std::vector<ProbedCode> probed_code_of(const ElfImage& image, const AllocatorFunction& function);
 

@@ -11,6 +11,20 @@
 #include <utility>
 
 namespace hawk {
+namespace {
+
+/// What helps when the kernel refuses a probe.
+std::string hint_for(int error, std::string otherwise) {
+  if (error == EMFILE) return "raise this shell's limit of open files: ulimit -n";
+  if (error == ENFILE) return "raise the machine's limit of open files: sysctl fs.file-max";
+  if (error == ENOMEM) return "free some memory, or raise the limit of this shell or cgroup";
+  return otherwise;
+}
+
+constexpr const char* kRefusedFile =
+    "the file is being written to, or another tracer has probes on it that exclude others: end that, and try again";
+
+}  // namespace
 
 Result<UniqueFd> make_multi_link(const MultiLinkSpec& spec) {
   std::vector<unsigned long> offsets;
@@ -33,7 +47,8 @@ Result<UniqueFd> make_multi_link(const MultiLinkSpec& spec) {
   if (fd < 0) {
     const int error = errno;
     tl::unexpected<Error> failure =
-        fail(ExitCode::kPrivilege, fmt::format("attach {} uprobes: {}", offsets.size(), std::strerror(error)));
+        fail(ExitCode::kPrivilege, fmt::format("attach {} uprobes: {}", offsets.size(), std::strerror(error)),
+             hint_for(error, kRefusedFile));
     errno = error;
     return failure;
   }
@@ -45,10 +60,12 @@ Result<PerfLink> PerfLink::make(const PerfLinkSpec& spec) {
   bpf_link* link = bpf_program__attach_uprobe_opts(spec.program, spec.pid == 0 ? -1 : spec.pid, spec.path.c_str(),
                                                    spec.probe.file_offset, &options);
   if (link == nullptr) {
+    const int error = errno;
+    const bool has_no_events = error == ENOENT || error == ENODEV || error == EOPNOTSUPP;
     return fail(
         ExitCode::kPrivilege,
-        fmt::format("attach a perf-event uprobe at offset {:#x}: {}", spec.probe.file_offset, std::strerror(errno)),
-        "the kernel needs CONFIG_UPROBE_EVENTS");
+        fmt::format("attach a perf-event uprobe at offset {:#x}: {}", spec.probe.file_offset, std::strerror(error)),
+        hint_for(error, has_no_events ? "the kernel needs CONFIG_UPROBE_EVENTS" : kRefusedFile));
   }
   return PerfLink(link);
 }

@@ -81,6 +81,12 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
   bpf_program__set_autoload(skeleton.progs.mapping_made, options.programs_on_functions);
   bpf_program__set_autoload(skeleton.progs.tree_entry, !options.programs_on_functions);
   bpf_program__set_autoload(skeleton.progs.mappings_unlocked, !options.programs_on_functions);
+  for (bpf_program* program : {skeleton.progs.memory_left_by_exit, skeleton.progs.memory_left_by_exec}) {
+    const char* function = bpf_program__section_name(program) + std::strlen("fentry/");
+    const bool has_function =
+        options.programs_on_functions && libbpf_find_vmlinux_btf_id(function, BPF_TRACE_FENTRY) > 0;
+    bpf_program__set_autoload(program, has_function);
+  }
   bpf_program__set_autoload(skeleton.progs.find_interceptors, options.returns_are_calls);
   const bool has_prepare_exec = libbpf_find_vmlinux_btf_id("sched_prepare_exec", BPF_TRACE_RAW_TP) > 0;
   bpf_program__set_autoload(skeleton.progs.prepare_exec, has_prepare_exec);

@@ -4,7 +4,6 @@
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 #include <linux/types.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -23,18 +22,18 @@
 #include "hawktrace.skel.h"
 #include "userspace/base/log.h"
 #include "userspace/base/owned.h"
-#include "userspace/base/threads.h"
 #include "userspace/tracer/allocator_ranges.h"
 #include "userspace/tracer/arena_memory.h"
 #include "userspace/tracer/block_reserve.h"
 #include "userspace/tracer/code_tables.h"
+#include "userspace/tracer/direct_map.h"
 #include "userspace/tracer/drain.h"
 #include "userspace/tracer/frame_store.h"
 #include "userspace/tracer/frameless.h"
 #include "userspace/tracer/interceptors.h"
 #include "userspace/tracer/kernel_maps.h"
-#include "userspace/tracer/links.h"
 #include "userspace/tracer/live_table_check.h"
+#include "userspace/tracer/probe_links.h"
 #include "userspace/tracer/probe_sets.h"
 #include "userspace/tracer/programs.h"
 #include "userspace/tracer/task_iteration.h"
@@ -42,22 +41,6 @@
 
 namespace hawk {
 namespace {
-
-std::string path_of(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
-
-/// Lets the kernel side look for the direct map. Without it tracing works as well, but costs more.
-void find_direct_map(int program_fd, hawk_state& state) {
-  alignas(64) hawk_direct_map_check check = {};
-  if (program_fd < 0 || ::getrandom(check.words, sizeof(check.words), 0) != sizeof(check.words)) return;
-  check.address = reinterpret_cast<std::uintptr_t>(&check.words);
-  // The copy is what the program is given; the words themselves it must find.
-  hawk_direct_map_check argument = check;
-  LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &argument, .ctx_size_in = sizeof(argument));
-  if (bpf_prog_test_run_opts(program_fd, &options) != 0) argument.direct_map = 0;
-  state.direct_map = argument.direct_map;
-  log_verbose(argument.direct_map != 0 ? "stacks are read where the kernel has them"
-                                       : "the direct map was not found: stacks are read through a helper");
-}
 
 Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
   KernelMaps maps;
@@ -77,14 +60,6 @@ Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
 void run_iterator(const bpf_program* program, std::optional<int> pid) {
   const Result<void> done = run_for_tasks(program, pid);
   if (!done) log_verbose(fmt::format("{}: {}", bpf_program__name(program), done.error().what));
-}
-
-/// Destroys every element, all at the same time. Each removal waits for several of the kernel's grace periods, some 40
-/// ms; side by side the waits overlap (measured: five links 430 ms one after the other, 90 ms together).
-template <class Link>
-void destroy_together(std::vector<Link>& links) {
-  for_each_at_once(links, [](Link& link) { const Link destroyed = std::move(link); });
-  links.clear();
 }
 
 }  // namespace
@@ -109,8 +84,7 @@ struct Tracer::Impl {
   std::uint32_t cleaned_epoch = 0;
   std::uint32_t files_with_free = 0;
   std::vector<UniqueFd> tracepoints;
-  std::vector<UniqueFd> multi_links;
-  std::vector<PerfLink> perf_links;
+  std::optional<ProbeLinks> probes;
 
   Result<void> load(LiveTable kind) {
     table = kind;
@@ -129,8 +103,19 @@ struct Tracer::Impl {
   Result<void> attach_throwing(int fd, const ProbeSets& sets) {
     if (sets.throwing.empty()) return {};
     const auto& programs = HAWK_TRY(programs_for_throwing())->progs;
-    HAWK_TRY_VOID(attach(programs.alloc_return, fd, sets.throwing_returns));
-    return attach(programs.alloc_entry, fd, sets.throwing);
+    HAWK_TRY_VOID(probes->add(programs.alloc_return, fd, sets.throwing_returns));
+    return probes->add(programs.alloc_entry, fd, sets.throwing);
+  }
+
+  /// Frees first and entries last. A block whose allocation is seen must not be freed unseen.
+  Result<void> attach(int fd, const ProbeSets& sets) {
+    const auto& programs = skeleton->progs;
+    HAWK_TRY_VOID(probes->add(programs.unfollowed_entry, fd, sets.unfollowed));
+    HAWK_TRY_VOID(probes->add(programs.free_entry, fd, sets.frees));
+    HAWK_TRY_VOID(attach_throwing(fd, sets));
+    if (options.way == AttachWay::kSession) return probes->add(programs.alloc_session, fd, sets.returning);
+    HAWK_TRY_VOID(probes->add(programs.alloc_return, fd, sets.returning, true));
+    return probes->add(programs.alloc_entry, fd, sets.returning);
   }
 
   Result<void> open_arena() {
@@ -184,33 +169,6 @@ struct Tracer::Impl {
     return {};
   }
 
-  Result<void> attach(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return = false) {
-    if (probes.empty()) return {};
-    return options.way == AttachWay::kPerf ? attach_perf(program, fd, probes, on_return)
-                                           : attach_multi(program, fd, probes, on_return);
-  }
-
-  Result<void> attach_multi(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return) {
-    multi_links.push_back(HAWK_TRY(make_multi_link({.program_fd = bpf_program__fd(program),
-                                                    .attach_type = bpf_program__expected_attach_type(program),
-                                                    .path = path_of(fd),
-                                                    .probes = probes,
-                                                    .pid = options.filter_by_pid ? options.pid : 0,
-                                                    .on_return = on_return})));
-    return {};
-  }
-
-  Result<void> attach_perf(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return) {
-    for (const Probe& probe : probes) {
-      perf_links.push_back(HAWK_TRY(PerfLink::make({.program = program,
-                                                    .path = path_of(fd),
-                                                    .probe = probe,
-                                                    .pid = options.filter_by_pid ? options.pid : 0,
-                                                    .on_return = on_return})));
-    }
-    return {};
-  }
-
   Result<void> watch_mappings() {
     const auto& programs = skeleton->progs;
     if (options.programs_on_functions) return attach_tracepoint(programs.mapping_made);
@@ -239,6 +197,7 @@ Tracer::~Tracer() = default;
 Result<Tracer> Tracer::make(const TracerOptions& options) {
   std::unique_ptr<Impl> impl = std::make_unique<Impl>();
   impl->options = options;
+  impl->probes.emplace(options.way, options.filter_by_pid ? options.pid : 0);
   Result<void> loaded = impl->load(options.live_table.value_or(LiveTable::kArena));
   if (!loaded && !options.live_table && loaded.error().exit_code == ExitCode::kPrivilege) {
     log_verbose("the live table cannot be an arena on this kernel, it is a hash map");
@@ -260,30 +219,29 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
   HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.process_exec));
   HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.thread_exit));
   HAWK_TRY_VOID(impl->watch_mappings());
-  if (bpf_program__fd(impl->skeleton->progs.prepare_exec) >= 0)
-    HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.prepare_exec));
+  const auto& programs = impl->skeleton->progs;
+  for (bpf_program* program : {programs.prepare_exec, programs.memory_left_by_exit, programs.memory_left_by_exec}) {
+    if (bpf_program__fd(program) >= 0) HAWK_TRY_VOID(impl->attach_tracepoint(program));
+  }
   run_iterator(impl->skeleton->progs.find_target, options.pid);
   return Tracer(std::move(impl));
 }
 
+Result<void> Tracer::require_no_interceptor() {
+  if (!impl_->options.returns_are_calls) return {};
+  return hawk::require_no_interceptor(impl_->skeleton->progs.find_interceptors, *impl_->maps.state, impl_->options.pid);
+}
+
 Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
-  ProbeSets sets = sort_probes(allocator);
-  if (impl_->options.returns_are_calls && !sets.returning.empty()) {
-    HAWK_TRY_VOID(
-        require_no_interceptor(impl_->skeleton->progs.find_interceptors, *impl_->maps.state, impl_->options.pid));
-  }
+  const ProbeSets sets = sort_probes(allocator);
   forget_allocator_ranges(*impl_->maps.state);  // until they are set again
-  const auto& programs = impl_->skeleton->progs;
   if (!sets.frees.empty() && ++impl_->files_with_free > 1) impl_->maps.state->several_allocators = 1;
   const auto has_moved = [](const Probe& probe) { return probe.cookie >> HAWK_COOKIE_MOVED_SHIFT != 0; };
   if (std::any_of(sets.frees.begin(), sets.frees.end(), has_moved)) impl_->maps.state->frees_moved = 1;
-  // Frees first and entries last. A block whose allocation is seen must not be freed unseen.
-  HAWK_TRY_VOID(impl_->attach(programs.unfollowed_entry, fd, sets.unfollowed));
-  HAWK_TRY_VOID(impl_->attach(programs.free_entry, fd, sets.frees));
-  HAWK_TRY_VOID(impl_->attach_throwing(fd, sets));
-  if (impl_->options.way == AttachWay::kSession) return impl_->attach(programs.alloc_session, fd, sets.returning);
-  HAWK_TRY_VOID(impl_->attach(programs.alloc_return, fd, sets.returning, true));
-  return impl_->attach(programs.alloc_entry, fd, sets.returning);
+  const ProbeLinks::Mark before = impl_->probes->mark();
+  Result<void> attached = impl_->attach(fd, sets);
+  if (!attached) impl_->probes->remove_since(before);
+  return attached;
 }
 
 Result<std::optional<std::uint32_t>> Tracer::add_operator_frames(int fd, const OperatorFrames& frames,
@@ -291,8 +249,8 @@ Result<std::optional<std::uint32_t>> Tracer::add_operator_frames(int fd, const O
   const std::optional<std::uint32_t> module =
       HAWK_TRY(add_frameless_module(impl_->maps, bpf_map__fd(impl_->skeleton->maps.frameless_rules), frames));
   if (module && watch_init && frames.init_offset) {
-    HAWK_TRY_VOID(impl_->attach(impl_->skeleton->progs.module_init, fd,
-                                {{.file_offset = *frames.init_offset, .cookie = *module}}));
+    HAWK_TRY_VOID(impl_->probes->add(impl_->skeleton->progs.module_init, fd,
+                                     {{.file_offset = *frames.init_offset, .cookie = *module}}));
   }
   return module;
 }
@@ -337,6 +295,8 @@ void Tracer::enable() {
   __atomic_store_n(&impl_->maps.state->enabled, 1, __ATOMIC_SEQ_CST);
 }
 
+LastLook Tracer::last_look() const { return {*impl_->maps.state, impl_->skeleton->bss->probed_places}; }
+
 MappingEvents::Source Tracer::mapping_events() const {
   return {.ring_fd = bpf_map__fd(impl_->skeleton->maps.mapping_events),
           .lost = &impl_->maps.state->mapping_events_lost};
@@ -377,8 +337,7 @@ void Tracer::count_loss(hawk_loss cause, std::uint64_t times) { impl_->count_los
 void Tracer::stop() {
   __atomic_store_n(&impl_->maps.state->enabled, 0, __ATOMIC_SEQ_CST);
   run_iterator(impl_->skeleton->progs.check_sharers, std::nullopt);
-  destroy_together(impl_->perf_links);
-  destroy_together(impl_->multi_links);
+  impl_->probes->remove_all();
   impl_->tracepoints.clear();
   impl_->frames->end();
   log_verbose(fmt::format("frames: {} stored; there was always room for {} more", impl_->maps.state->next_frame,

@@ -13,6 +13,7 @@
 #include "userspace/target/module_map.h"
 #include "userspace/target/operator_frames.h"
 #include "userspace/tracer/attach_way.h"
+#include "userspace/tracer/last_look.h"
 #include "userspace/tracer/live_table.h"
 #include "userspace/tracer/mapping_events.h"
 #include "userspace/tracer/memory_plan.h"
@@ -45,7 +46,10 @@ class Tracer {
   Tracer& operator=(Tracer&&) noexcept;
   ~Tracer();
 
-  /// Probes the allocator functions of the file open as `fd`. Wherever a process has mapped it, now or later.
+  /// Fails when somebody intercepts the system calls of the process, which would not survive return probes then.
+  Result<void> require_no_interceptor();
+  /// Probes the allocator functions of the file open as `fd`. Wherever a process has mapped it, now or later. All of
+  /// them, or none when that fails.
   Result<void> attach_allocator(int fd, const AllocatorFile& allocator);
 
   /// Tells the programs about a file's frameless forms of operator new. `watch_init`: also probe the code that the
@@ -75,6 +79,8 @@ class Tracer {
   void enable();
   /// What the kernel's books say now.
   Drained drain();
+  /// For as long as this lives.
+  LastLook last_look() const;
   /// Where the programs tell of the process's mappings, from make() on.
   MappingEvents::Source mapping_events() const;
   /// Readable when the programs ask for memory: tend() is due.

@@ -54,20 +54,34 @@ std::uint32_t uprobe_type() {
   return type;
 }
 
+int open_uprobe(pid_t pid, std::uint64_t config, const std::string& path, std::uint64_t offset) {
+  perf_event_attr attributes{};
+  attributes.size = sizeof(attributes);
+  attributes.type = uprobe_type();
+  attributes.config = config;
+  attributes.config1 = reinterpret_cast<std::uint64_t>(path.c_str());
+  attributes.config2 = offset;
+  return static_cast<int>(syscall(SYS_perf_event_open, &attributes, pid, -1, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
 }  // namespace
 
 ReturnProbe::ReturnProbe(pid_t pid, const std::string& function) {
   const std::string path = std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe");
-  perf_event_attr attributes{};
-  attributes.size = sizeof(attributes);
-  attributes.type = uprobe_type();
-  attributes.config = 1;  // /sys/bus/event_source/devices/uprobe/format/retprobe: config:0
-  attributes.config1 = reinterpret_cast<std::uint64_t>(path.c_str());
-  attributes.config2 = offset_in_file(pid, path, address_in_file(path, function));
-  event_ = static_cast<int>(syscall(SYS_perf_event_open, &attributes, pid, -1, -1, PERF_FLAG_FD_CLOEXEC));
+  // /sys/bus/event_source/devices/uprobe/format/retprobe: config:0
+  event_ = open_uprobe(pid, 1, path, offset_in_file(pid, path, address_in_file(path, function)));
   if (event_ < 0) throw std::runtime_error("no return probe on " + function);
 }
 
 ReturnProbe::~ReturnProbe() { close(event_); }
+
+CountedProbe::CountedProbe(const std::string& path, std::uint64_t offset) {
+  // /sys/bus/event_source/devices/uprobe/format/ref_ctr_offset: config:32-63
+  constexpr std::uint64_t kCounter = std::uint64_t{64} << 32;
+  event_ = open_uprobe(getpid(), kCounter, path, offset);
+  if (event_ < 0) throw std::runtime_error("no probe with a counter in " + path);
+}
+
+CountedProbe::~CountedProbe() { close(event_); }
 
 }  // namespace hawk

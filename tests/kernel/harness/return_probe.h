@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 namespace hawk {
@@ -15,6 +16,20 @@ class ReturnProbe {
   ~ReturnProbe();
   ReturnProbe(const ReturnProbe&) = delete;
   ReturnProbe& operator=(const ReturnProbe&) = delete;
+
+ private:
+  int event_ = -1;
+};
+
+/// A probe of somebody else with a counter, as those of a USDT probe have it. While it lives, the kernel refuses every
+/// probe without that counter on the same instruction.
+class CountedProbe {
+ public:
+  /// On the instruction at `offset` of the file. Throws std::runtime_error when that cannot be done.
+  CountedProbe(const std::string& path, std::uint64_t offset);
+  ~CountedProbe();
+  CountedProbe(const CountedProbe&) = delete;
+  CountedProbe& operator=(const CountedProbe&) = delete;
 
  private:
   int event_ = -1;

@@ -1,5 +1,6 @@
 /* A program that changes libc's code in its own memory, or has it where the kernel puts no breakpoints. The first
- * argument tells how; "before" as the second one: before the trace begins, otherwise during it. */
+ * argument tells how; "before" as the second one: before the trace begins, "end": during it, and the program ends at
+ * once afterwards, otherwise during it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -142,6 +143,9 @@ int main(int argc, char** argv) {
     if (is_hooked) ledger_freed(blocks[i]);
     if (!is_hooked && i % 2) release(blocks[i]);
   }
-  ledger_end();
+  if (argc > 2 && strcmp(argv[2], "end") == 0)
+    ledger_close();
+  else
+    ledger_end();
   return 0;
 }

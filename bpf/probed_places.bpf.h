@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The last look at the probes' breakpoints (probed_places.h). User space looks at them in between, and while the target lives;
+ * what changes after that is seen here. */
+#ifndef HAWKTRACE_PROBED_PLACES_BPF_H
+#define HAWKTRACE_PROBED_PLACES_BPF_H
+
+#include "bpf/probed_places.h"
+#include "bpf/threads.bpf.h"
+
+/* Written by user space, `count` last. */
+struct hawk_probed_place probed_places[HAWK_MAX_PROBED_PLACES];
+
+/* Where a library was, data may lie by now. */
+static __always_inline bool is_code(__u64 address)
+{
+	struct vm_area_struct *vma = search_tree(address);
+
+	return vma && BPF_CORE_READ(vma, vm_start) <= address && address < BPF_CORE_READ(vma, vm_end) &&
+	       (BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC);
+}
+
+static long look_at_place(__u32 index, void *nothing)
+{
+	struct hawk_probed_place *place = &probed_places[index & (HAWK_MAX_PROBED_PLACES - 1)];
+	__u8 memory[HAWK_PLACE_BYTES] = {};
+	__u32 bytes = (place->probe_at & (HAWK_PLACE_BYTES - 1)) + 1;
+
+	/* Code that is not there, or has not run since it was dropped. */
+	if (bpf_probe_read_user(memory, bytes, (const void *)place->address))
+		return 0;
+	/* Asked after the reading: until then no breakpoint had been removed by us. */
+	if (!state.enabled)
+		return 1;
+	if (!hawk_place_has_breakpoint(place, memory) && is_code(place->address))
+		place->is_missing = 1;
+	return 0;
+}
+
+/* The memory of the current thread, the target's last one, is about to go: by its end or by an exec. */
+static __always_inline void look_a_last_time(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (!state.enabled || !state.probed_place_count || !is_in_group() || memory_key(task) != state.target_memory)
+		return;
+	bpf_loop(state.probed_place_count, look_at_place, NULL, 0);
+}
+
+/* Whether no other thread of the current process will run any more. */
+static __always_inline bool is_last_thread(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return task->signal->live.counter == 0;
+}
+
+#endif

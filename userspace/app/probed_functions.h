@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+
+#include "userspace/tables/snapshot.h"
+#include "userspace/target/allocator_functions.h"
+#include "userspace/target/module_map.h"
+#include "userspace/tracer/probe_cost.h"
+
+namespace hawk {
+
+/// What the report tells of a file's probed functions.
+Allocator describe(const MappedModule& module, const AllocatorFile& file);
+
+/// What each call of a function runs into.
+struct CallTraps {
+  bool stepped_entry = false;
+  bool kernel_return = false;    ///< a return probe
+  bool stepped_return = false;   ///< a probe on its ret
+  bool emulated_return = false;  ///< a probe from where it is certain to return
+};
+CallTraps traps_of(const AllocatorFunction& function);
+
+/// What a call pays for them.
+std::uint64_t cost_of(const CallTraps& traps, const ProbeCosts& costs);
+
+}  // namespace hawk

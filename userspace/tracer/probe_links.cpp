@@ -1,0 +1,58 @@
+#include "userspace/tracer/probe_links.h"
+
+#include <bpf/libbpf.h>
+#include <fmt/core.h>
+
+#include <string>
+#include <utility>
+
+#include "userspace/base/threads.h"
+
+namespace hawk {
+namespace {
+
+std::string path_of(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
+
+template <class Link>
+void destroy_together(std::vector<Link>& links) {
+  for_each_at_once(links, [](Link& link) { const Link destroyed = std::move(link); });
+  links.clear();
+}
+
+}  // namespace
+
+Result<void> ProbeLinks::add(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return) {
+  if (probes.empty()) return {};
+  return way_ == AttachWay::kPerf ? add_perf(program, fd, probes, on_return)
+                                  : add_multi(program, fd, probes, on_return);
+}
+
+Result<void> ProbeLinks::add_multi(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return) {
+  multi_.push_back(HAWK_TRY(make_multi_link({.program_fd = bpf_program__fd(program),
+                                             .attach_type = bpf_program__expected_attach_type(program),
+                                             .path = path_of(fd),
+                                             .probes = probes,
+                                             .pid = pid_,
+                                             .on_return = on_return})));
+  return {};
+}
+
+Result<void> ProbeLinks::add_perf(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return) {
+  for (const Probe& probe : probes) {
+    perf_.push_back(HAWK_TRY(PerfLink::make(
+        {.program = program, .path = path_of(fd), .probe = probe, .pid = pid_, .on_return = on_return})));
+  }
+  return {};
+}
+
+void ProbeLinks::remove_since(const Mark& mark) {
+  multi_.resize(mark.multi);
+  perf_.erase(perf_.begin() + static_cast<std::ptrdiff_t>(mark.perf), perf_.end());
+}
+
+void ProbeLinks::remove_all() {
+  destroy_together(perf_);
+  destroy_together(multi_);
+}
+
+}  // namespace hawk
