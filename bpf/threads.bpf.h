@@ -48,6 +48,24 @@ static __always_inline bool is_in_group(void)
 
 #define SYSCALL_WORK(name) (1ull << bpf_core_enum_value(enum syscall_work_bit, SYSCALL_WORK_BIT_##name))
 
+/* Whether the process that stops this one at each system call only looks: strace lets through what it does not know. Others may
+ * deny it, and of that the kernel knows nothing. */
+static __always_inline bool is_watched_only(const struct task_struct *task)
+{
+	const char strace[] = "strace";
+	char comm[sizeof(strace)] = {};
+
+	struct task_struct *parent = BPF_CORE_READ(task, parent);
+
+	if (bpf_core_read(comm, sizeof(comm), &parent->comm))
+		return false;
+	for (__u32 i = 0; i < sizeof(strace); i++) {
+		if (comm[i] != strace[i])
+			return false;
+	}
+	return true;
+}
+
 /* Who intercepts the system calls of `task`. Filters (seccomp) are not asked about those of return probes, from 6.14 on. */
 static __always_inline __u32 interceptors_of(const struct task_struct *task)
 {
@@ -58,7 +76,7 @@ static __always_inline __u32 interceptors_of(const struct task_struct *task)
 		return 0;
 	if (work & SYSCALL_WORK(SYSCALL_USER_DISPATCH))
 		found |= HAWK_DISPATCHED;
-	if (work & (SYSCALL_WORK(SYSCALL_TRACE) | SYSCALL_WORK(SYSCALL_EMU)))
+	if ((work & SYSCALL_WORK(SYSCALL_EMU)) || ((work & SYSCALL_WORK(SYSCALL_TRACE)) && !is_watched_only(task)))
 		found |= HAWK_TRACED;
 	return found;
 }

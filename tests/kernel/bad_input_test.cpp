@@ -51,6 +51,18 @@ TEST(bad_input, no_such_process) {
   expect_refused({"-p", "4194305"}, 3);
 }
 
+/// Whatever it was that found no descriptor left.
+TEST(bad_input, too_few_descriptors) {
+  const LedgerProgram program({.program = "every_function"});
+  for (const char* const limit : {"--nofile=6:6", "--nofile=8:8", "--nofile=12:12", "--nofile=40:40"}) {
+    ChildProcess hawktrace({.argv = {"prlimit", limit, HAWKTRACE_PATH, "-p", pid_of(program)}, .as_nobody = false});
+    EXPECT_EQ(hawktrace.wait(), 4) << limit;
+    const std::string errors = hawktrace.errors();
+    EXPECT_NE(errors.find("Too many open files"), std::string::npos) << limit << ": " << errors;
+    EXPECT_NE(errors.find("ulimit -n"), std::string::npos) << limit << ": " << errors;
+  }
+}
+
 TEST(bad_input, process_that_has_ended) {
   ChildProcess zombie({.argv = {"/bin/true"}});
   siginfo_t ended{};

@@ -16,13 +16,14 @@ void expect_unharmed(LedgerProgram& program) {
   EXPECT_EQ(program.wait(), 0) << "the target is unharmed";
 }
 
-void expect_refused(Way way, const std::string& interceptor, const std::string& reason) {
+void expect_refused(Way way, const std::string& interceptor, const std::string& reason, const std::string& hint) {
   LedgerProgram program({.program = "intercepted_calls", .arguments = {interceptor, "before"}});
   ChildProcess hawktrace(
       {.argv = {HAWKTRACE_PATH, "-p", std::to_string(program.pid()), "--attach-via", attach_via(way)}});
   EXPECT_EQ(hawktrace.wait(), 4);
   EXPECT_NE(hawktrace.errors().find(reason), std::string::npos) << hawktrace.errors();
   EXPECT_NE(hawktrace.errors().find("hint: "), std::string::npos) << hawktrace.errors();
+  EXPECT_NE(hawktrace.errors().find(hint), std::string::npos) << hawktrace.errors();
   program.run();
   expect_unharmed(program);
 }
@@ -40,8 +41,23 @@ void expect_counted(Way way, const std::string& interceptor) {
   expect_unharmed(program);
 }
 
-KERNEL_TEST(interception, dispatched_calls) { expect_refused(way, "dispatched", "Syscall User Dispatch"); }
-KERNEL_TEST(interception, supervised_calls) { expect_refused(way, "supervised", "ptrace"); }
+/// A process of that name lets through what it does not know.
+KERNEL_TEST(interception, watched_by_strace) {
+  for (const char* const moment : {"before", "during"}) {
+    LedgerProgram program({.program = "intercepted_calls", .arguments = {"watched", moment}});
+    Trace trace = Trace::attach(program.pid(), way);
+    const Ledger ledger = program.run();
+    expect_equal(trace.finish(), ledger);
+    expect_unharmed(program);
+  }
+}
+
+KERNEL_TEST(interception, dispatched_calls) {
+  expect_refused(way, "dispatched", "Syscall User Dispatch", "cannot trace");
+}
+KERNEL_TEST(interception, supervised_calls) {
+  expect_refused(way, "supervised", "intercepted_cal (ptrace)", "end process ");
+}
 KERNEL_TEST_ON(interception, dispatched_during_the_trace, kSessionWays) { expect_counted(way, "dispatched"); }
 KERNEL_TEST_ON(interception, supervised_during_the_trace, kSessionWays) { expect_counted(way, "supervised"); }
 

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "userspace/base/process_file.h"
+#include "userspace/base/system_failure.h"
 #include "userspace/base/unique_fd.h"
 
 // Argument registers, pt_regs and the instruction decoder are those of x86-64. uname cannot tell more than this: it
@@ -64,7 +65,7 @@ unsigned patch_level(std::string_view release) {
 
 Result<void> check_environment() {
   utsname system = {};
-  if (::uname(&system) != 0) return fail(ExitCode::kPrivilege, fmt::format("uname: {}", std::strerror(errno)));
+  if (::uname(&system) != 0) return system_failure(ExitCode::kPrivilege, "uname", errno);
   HAWK_TRY_VOID(check_kernel_version(system.release));
   const std::string status = HAWK_TRY(read_whole_file("/proc/self/status", ExitCode::kPrivilege));
   HAWK_TRY_VOID(check_capabilities(status, ::geteuid() == 0));

@@ -29,6 +29,7 @@
 #include "userspace/app/terminal.h"
 #include "userspace/app/trace_loop.h"
 #include "userspace/base/log.h"
+#include "userspace/base/system_failure.h"
 #include "userspace/base/write_all.h"
 #include "userspace/target/launch.h"
 
@@ -171,7 +172,7 @@ Result<int> run(const Options& options) {
 Result<int> print_info(const InfoText& info) {
   const int error = write_all(STDOUT_FILENO, info.text);
   if (error == 0 || error == EPIPE) return static_cast<int>(ExitCode::kOk);
-  return fail(ExitCode::kFile, fmt::format("write to stdout: {}", std::strerror(error)));
+  return system_failure(ExitCode::kFile, "write to stdout", error);
 }
 
 Result<int> run_program(int argc, char** argv) {

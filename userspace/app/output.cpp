@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "userspace/base/log.h"
+#include "userspace/base/system_failure.h"
 #include "userspace/base/write_all.h"
 
 namespace hawk {
@@ -264,8 +265,8 @@ void ReportOutput::warn_if_moved() const {
 bool ReportOutput::is_terminal() const { return ::isatty(is_stdout() ? STDOUT_FILENO : file_.get()) == 1; }
 
 tl::unexpected<Error> ReportOutput::failed(std::string_view doing, int error_number) const {
-  return fail(ExitCode::kFile, fmt::format("{} {}: {}", doing, name_, std::strerror(error_number)),
-              hint_for(error_number, name_));
+  return system_failure(ExitCode::kFile, fmt::format("{} {}", doing, name_), error_number,
+                        hint_for(error_number, name_));
 }
 
 }  // namespace hawk

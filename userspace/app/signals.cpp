@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "userspace/base/system_failure.h"
+
 namespace hawk {
 namespace {
 
@@ -45,10 +47,10 @@ Result<SignalSource> SignalSource::make(SignalScope scope) {
   sigset_t original_mask;
   const int error_number = ::pthread_sigmask(SIG_BLOCK, &handled, &original_mask);
   if (error_number != 0) {
-    return fail(ExitCode::kPrivilege, fmt::format("block signals: {}", std::strerror(error_number)));
+    return system_failure(ExitCode::kPrivilege, "block signals", error_number);
   }
   UniqueFd fd(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!fd) return fail(ExitCode::kPrivilege, fmt::format("open a signalfd: {}", std::strerror(errno)));
+  if (!fd) return system_failure(ExitCode::kPrivilege, "open a signalfd", errno);
   // Whoever started us may have ignored it, and then children would vanish without a status.
   set_action(SIGCHLD, SIG_DFL);
   return SignalSource(std::move(fd), handled, original_mask);

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "userspace/base/log.h"
+#include "userspace/base/system_failure.h"
 
 namespace hawk {
 namespace {
@@ -25,7 +26,7 @@ Result<UniqueFd> make_timer(std::chrono::nanoseconds first, std::chrono::nanosec
   UniqueFd fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   const itimerspec spec = {.it_interval = to_timespec(repeat), .it_value = to_timespec(first)};
   if (!fd || ::timerfd_settime(fd.get(), 0, &spec, nullptr) != 0) {
-    return fail(ExitCode::kPrivilege, fmt::format("set a timer: {}", std::strerror(errno)));
+    return system_failure(ExitCode::kPrivilege, "set a timer", errno);
   }
   return fd;
 }
@@ -57,7 +58,7 @@ class TraceLoop {
     watch(kKeys, screen_ != nullptr && keys_open_ ? screen_->input_fd() : -1);
     if (::poll(fds.data(), fds.size(), -1) < 0) {
       if (errno == EINTR) return {};
-      return fail(ExitCode::kPrivilege, fmt::format("poll: {}", std::strerror(errno)));
+      return system_failure(ExitCode::kPrivilege, "poll", errno);
     }
     if (fds[kWakeup].revents != 0) session_.tend();
     if (fds[kMappings].revents != 0) session_.take_mapping_events();

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "userspace/base/regular_file.h"
+#include "userspace/base/system_failure.h"
 #include "userspace/target/command_path.h"
 #include "userspace/target/elf_image.h"
 #include "userspace/target/launch.h"
@@ -69,7 +70,7 @@ Result<std::string> read_all(int fd, const std::string& what) {
   for (;;) {
     const ssize_t got = ::read(fd, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(ExitCode::kNoTarget, fmt::format("{}: {}", what, std::strerror(errno)));
+    if (got < 0) return system_failure(ExitCode::kNoTarget, what, errno);
     if (got == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
@@ -80,7 +81,7 @@ Result<std::string> list_libraries(const std::string& interpreter, const std::st
   const std::string what = fmt::format("list the libraries of {} with {}", program, interpreter);
   std::array<int, 2> ends = {-1, -1};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return fail(ExitCode::kNoTarget, fmt::format("{}: pipe2: {}", what, std::strerror(errno)));
+    return system_failure(ExitCode::kNoTarget, fmt::format("{}: pipe2", what), errno);
   }
   const UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
@@ -95,7 +96,7 @@ Result<std::string> list_libraries(const std::string& interpreter, const std::st
   const int error =
       ::posix_spawn(&pid, interpreter.c_str(), &actions, nullptr, const_cast<char* const*>(arguments.data()), environ);
   ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return fail(ExitCode::kNoTarget, fmt::format("{}: {}", what, std::strerror(error)));
+  if (error != 0) return system_failure(ExitCode::kNoTarget, what, error);
   write_end.reset();
   Result<std::string> text = read_all(read_end.get(), what);
   while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
@@ -109,7 +110,7 @@ class FileCollector {
   /// `depth`: how many #! lines led here.
   Result<void> add_program(const std::string& path, int depth) {
     UniqueFd fd = open_regular_file(path);
-    if (!fd) return fail(ExitCode::kNoTarget, fmt::format("run {}: {}", path, std::strerror(errno)));
+    if (!fd) return system_failure(ExitCode::kNoTarget, fmt::format("run {}", path), errno);
     std::array<char, kHeadBytes> bytes;
     const ssize_t got = ::pread(fd.get(), bytes.data(), bytes.size(), 0);
     const std::string_view head(bytes.data(), got > 0 ? static_cast<std::size_t>(got) : 0);

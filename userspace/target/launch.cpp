@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "userspace/base/system_failure.h"
 #include "userspace/target/command_path.h"
 
 namespace hawk {
@@ -88,7 +89,7 @@ void reap(int pid) {
 }
 
 tl::unexpected<Error> fail_to_start(const std::string& name, const char* step) {
-  return fail(ExitCode::kNoTarget, fmt::format("start {}: {}: {}", name, step, std::strerror(errno)));
+  return system_failure(ExitCode::kNoTarget, fmt::format("start {}: {}", name, step), errno);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "userspace/base/owned.h"
 #include "userspace/base/process_file.h"
 #include "userspace/base/regular_file.h"
+#include "userspace/base/system_failure.h"
 
 namespace hawk {
 namespace {
@@ -99,8 +100,8 @@ tl::unexpected<Error> fail_to_look(int pid, const std::string& file, int error) 
                       "the way /proc is mounted forbids it"
                     : "run hawktrace as root: sudo hawktrace ...");
   }
-  return fail(ExitCode::kNoTarget, fmt::format("inspect process {}: {}: {}", pid, file, std::strerror(error)),
-              "the process may have exited just now");
+  return system_failure(ExitCode::kNoTarget, fmt::format("inspect process {}: {}", pid, file), error,
+                        "the process may have exited just now");
 }
 
 Result<std::string> read_exe_link(int pid, const std::string& link) {
@@ -127,7 +128,7 @@ Result<void> require_64_bit(int pid, const std::string& link, const std::string&
 
 Result<std::string> read_status(int pid, const std::string& directory) {
   Result<std::string> status = read_whole_file(directory + "/status", ExitCode::kNoTarget);
-  if (status) return status;
+  if (status || status.error().exit_code != ExitCode::kNoTarget) return status;
   if (::access(directory.c_str(), F_OK) == 0 && ::access((directory + "/status").c_str(), R_OK) != 0 &&
       errno == EACCES) {
     return fail_to_look(pid, directory, EACCES);
@@ -164,8 +165,18 @@ ProcessHandle::ProcessHandle(int pid)
 
 Result<void> ProcessHandle::require_same() const {
   if (fd_ && ::syscall(SYS_pidfd_send_signal, fd_.get(), 0, nullptr, 0) == 0) return {};
-  return fail(ExitCode::kNoTarget, fmt::format("watch process {}: {}", pid_, std::strerror(fd_ ? errno : error_)),
-              "the process may have exited just now");
+  return system_failure(ExitCode::kNoTarget, fmt::format("watch process {}", pid_), fd_ ? errno : error_,
+                        "the process may have exited just now");
+}
+
+std::optional<PtraceInfo> find_ptracer(int pid) {
+  const std::string directory = fmt::format("/proc/{}", pid);
+  for (const int tid : thread_ids(directory)) {
+    const Result<std::string> status = read_whole_file(fmt::format("{}/task/{}/status", directory, tid));
+    const int tracer = status ? status_number(*status, "TracerPid") : 0;
+    if (tracer != 0) return PtraceInfo{.pid = tracer, .comm = read_comm(fmt::format("/proc/{}", tracer))};
+  }
+  return std::nullopt;
 }
 
 Result<ProcessInfo> inspect_process(int pid, const std::string& proc_root) {

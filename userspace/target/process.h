@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -38,6 +39,14 @@ class ProcessHandle {
   UniqueFd fd_;
   int error_;
 };
+
+/// Who traces a thread of a process by ptrace.
+struct PtraceInfo {
+  int pid = 0;
+  std::string comm;
+};
+/// nullopt: nobody, as far as /proc tells.
+std::optional<PtraceInfo> find_ptracer(int pid);
 
 /// Reads /proc/PID. Errors, each with a hint: no such process, a thread id that is no process, a zombie (all
 /// kNoTarget); a kernel thread, a 32-bit process, a process we may not look into (kPrivilege). `proc_root` is where

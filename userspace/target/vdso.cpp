@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "userspace/base/system_failure.h"
 #include "userspace/base/unique_fd.h"
 #include "userspace/base/write_all.h"
 #include "userspace/target/mappings.h"
@@ -25,7 +26,7 @@ Result<ElfImage> read_vdso() {
     UniqueFd file(::memfd_create("vdso", MFD_CLOEXEC));
     const std::string_view bytes(reinterpret_cast<const char*>(mapping.start), mapping.end - mapping.start);
     const int error = file ? write_all(file.get(), bytes) : errno;
-    if (error != 0) return fail(ExitCode::kPrivilege, fmt::format("copy the vdso to memory: {}", std::strerror(error)));
+    if (error != 0) return system_failure(ExitCode::kPrivilege, "copy the vdso to memory", error);
     return ElfImage::make(std::move(file), name);
   }
   return fail(ExitCode::kPrivilege, "read the vdso: this kernel maps none");

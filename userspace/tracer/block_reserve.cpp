@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "userspace/base/out_of_memory.h"
+#include "userspace/base/system_failure.h"
 #include "userspace/base/threads.h"
 
 namespace hawk {
@@ -55,7 +56,7 @@ std::uint32_t BlockReserve::room_of(std::uint32_t maps, std::uint32_t most) {
 
 Result<void> BlockReserve::open() {
   stop_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
-  if (!stop_) return fail(ExitCode::kPrivilege, fmt::format("make an eventfd: {}", std::strerror(errno)));
+  if (!stop_) return system_failure(ExitCode::kPrivilege, "make an eventfd", errno);
   wakeups_ = HAWK_TRY(open_wakeups(kernel_.wakeups_fd));
   first_ = HAWK_TRY(make_map());
   return {};
@@ -97,7 +98,7 @@ Result<UniqueFd> BlockReserve::make_map() const {
   const std::uint32_t blocks = room_of(number + 1, most_) - room_of(number, most_);
   UniqueFd map(bpf_map_create(BPF_MAP_TYPE_HASH, "reserve", sizeof(__u64), sizeof(hawk_block), blocks, nullptr));
   if (map) return map;
-  return fail(ExitCode::kPrivilege, fmt::format("make a reserve of blocks: {}", std::strerror(errno)));
+  return system_failure(ExitCode::kPrivilege, "make a reserve of blocks", errno);
 }
 
 /// Programs have it as soon as this begins; then it waits for those that may have seen that there was none.
@@ -105,7 +106,7 @@ Result<void> BlockReserve::hand_over(UniqueFd map) {
   const __u32 number = made();
   const int fd = map.get();
   if (bpf_map_update_elem(kernel_.maps_fd, &number, &fd, BPF_ANY) != 0) {
-    return fail(ExitCode::kPrivilege, fmt::format("add a reserve of blocks: {}", std::strerror(errno)));
+    return system_failure(ExitCode::kPrivilege, "add a reserve of blocks", errno);
   }
   const std::scoped_lock lock(mutex_);
   maps_.push_back(std::move(map));

@@ -12,6 +12,7 @@
 
 #include "bpf/unwind_cache.h"
 #include "bpf/unwind_x86_64.h"
+#include "userspace/base/system_failure.h"
 
 namespace hawk {
 namespace {
@@ -39,11 +40,10 @@ Result<void> CodeTables::add_segment() {
   Segment segment;
   segment.fd = UniqueFd(
       bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(__u32), sizeof(hawk_row), HAWK_SEGMENT_ROWS, &options));
-  if (!segment.fd)
-    return fail(ExitCode::kPrivilege, fmt::format("make a table of unwind rows: {}", std::strerror(errno)));
+  if (!segment.fd) return system_failure(ExitCode::kPrivilege, "make a table of unwind rows", errno);
   void* mapped = ::mmap(nullptr, kSegmentBytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment.fd.get(), 0);
   if (mapped == MAP_FAILED) {
-    return fail(ExitCode::kPrivilege, fmt::format("map a table of unwind rows: {}", std::strerror(errno)));
+    return system_failure(ExitCode::kPrivilege, "map a table of unwind rows", errno);
   }
   segment.rows = static_cast<hawk_row*>(mapped);
   segments_.push_back(std::move(segment));
@@ -59,7 +59,7 @@ Result<void> CodeTables::hand_over_segments(std::size_t first) {
   __u32 count = static_cast<__u32>(numbers.size());
   LIBBPF_OPTS(bpf_map_batch_opts, options);
   if (bpf_map_update_batch(memory_.segments_fd, numbers.data(), fds.data(), &count, &options) == 0) return {};
-  return fail(ExitCode::kPrivilege, fmt::format("add a table of unwind rows: {}", std::strerror(errno)));
+  return system_failure(ExitCode::kPrivilege, "add a table of unwind rows", errno);
 }
 
 void CodeTables::drop_segments(std::size_t first) {

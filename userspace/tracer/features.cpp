@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "userspace/base/system_failure.h"
 #include "userspace/base/unique_fd.h"
 #include "userspace/tracer/libbpf_messages.h"
 #include "userspace/tracer/links.h"
@@ -42,8 +43,8 @@ bool can_be_on_functions() {
 Result<KernelFeatures> probe_kernel_features() {
   show_libbpf_messages();
   if (!load_trivial_program(0)) {
-    return fail(ExitCode::kPrivilege, fmt::format("load a BPF program: {}", std::strerror(errno)),
-                "run it with sudo, on a kernel with CONFIG_BPF_SYSCALL and CONFIG_UPROBE_EVENTS");
+    return system_failure(ExitCode::kPrivilege, "load a BPF program", errno,
+                          "run it with sudo, on a kernel with CONFIG_BPF_SYSCALL and CONFIG_UPROBE_EVENTS");
   }
   KernelFeatures features;
   features.uprobe_multi = link_error(kAttachTypeUprobeMulti, 0) == EBADF;

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "userspace/base/out_of_memory.h"
+#include "userspace/base/system_failure.h"
 #include "userspace/base/threads.h"
 
 namespace hawk {
@@ -70,11 +71,11 @@ Result<void> FrameStore::open() {
   void* addresses =
       ::mmap(nullptr, most_ * sizeof(__u32), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (addresses == MAP_FAILED) {
-    return fail(ExitCode::kPrivilege, fmt::format("reserve addresses for frames: {}", std::strerror(errno)));
+    return system_failure(ExitCode::kPrivilege, "reserve addresses for frames", errno);
   }
   memory_ = static_cast<std::byte*>(addresses);
   stop_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
-  if (!stop_) return fail(ExitCode::kPrivilege, fmt::format("make an eventfd: {}", std::strerror(errno)));
+  if (!stop_) return system_failure(ExitCode::kPrivilege, "make an eventfd", errno);
   wakeups_ = HAWK_TRY(open_wakeups(kernel_.wakeups_fd));
   return make_segments(spare_ / HAWK_SEGMENT_FRAMES);
 }
@@ -83,11 +84,11 @@ Result<UniqueFd> FrameStore::make_segment(std::size_t number) {
   LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
   UniqueFd fd(bpf_map_create(BPF_MAP_TYPE_ARRAY, "frames", sizeof(__u32), sizeof(hawk_two_frames),
                              HAWK_SEGMENT_FRAMES / 2, &options));
-  if (!fd) return fail(ExitCode::kPrivilege, fmt::format("make room for frames: {}", std::strerror(errno)));
+  if (!fd) return system_failure(ExitCode::kPrivilege, "make room for frames", errno);
   void* mapped =
       ::mmap(memory_ + number * kSegmentBytes, kSegmentBytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd.get(), 0);
   if (mapped != MAP_FAILED) return fd;
-  return fail(ExitCode::kPrivilege, fmt::format("map the room for frames: {}", std::strerror(errno)));
+  return system_failure(ExitCode::kPrivilege, "map the room for frames", errno);
 }
 
 Result<void> FrameStore::make_segments(std::size_t count) {
@@ -109,7 +110,7 @@ Result<void> FrameStore::hand_over() {
   __u32 count = static_cast<__u32>(segments.size());
   LIBBPF_OPTS(bpf_map_batch_opts, options);
   if (bpf_map_update_batch(kernel_.segments_fd, numbers.data(), fds.data(), &count, &options) != 0) {
-    return fail(ExitCode::kPrivilege, fmt::format("add room for frames: {}", std::strerror(errno)));
+    return system_failure(ExitCode::kPrivilege, "add room for frames", errno);
   }
   if (ready != 0) least_room_ = std::min(least_room_.load(), room());
   __atomic_store_n(&kernel_.state->frames_ready, ready + segments.size() * HAWK_SEGMENT_FRAMES, __ATOMIC_SEQ_CST);

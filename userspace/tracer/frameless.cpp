@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "userspace/base/system_failure.h"
+
 namespace hawk {
 
 Result<std::optional<std::uint32_t>> add_frameless_module(const KernelMaps& maps, int rules_fd,
@@ -17,7 +19,7 @@ Result<std::optional<std::uint32_t>> add_frameless_module(const KernelMaps& maps
     const hawk_frameless_rule rule = {.cfa_offset_bytes = site.cfa_offset_bytes,
                                       .rbp_offset_bytes = site.saved_rbp_offset_bytes.value_or(HAWK_RBP_UNCHANGED)};
     if (bpf_map_update_elem(rules_fd, &key, &rule, BPF_ANY) != 0) {
-      return fail(ExitCode::kPrivilege, fmt::format("store a rule for operator new: {}", std::strerror(errno)));
+      return system_failure(ExitCode::kPrivilege, "store a rule for operator new", errno);
     }
   }
   hawk_frameless_module& entry = maps.state->frameless[module];

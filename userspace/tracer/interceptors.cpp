@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "userspace/target/process.h"
 #include "userspace/tracer/task_iteration.h"
 
 namespace hawk {
@@ -18,12 +19,19 @@ Result<void> require_no_interceptor(const bpf_program* find_interceptors, hawk_s
   const __u32 found = __atomic_load_n(&state.interceptors, __ATOMIC_SEQ_CST);
   if (found == 0) return {};
   const bool is_own = (found & HAWK_DISPATCHED) != 0;
-  const std::string who =
-      is_own ? "it handles its system calls itself (Syscall User Dispatch)" : "its system calls are traced (ptrace)";
-  return fail(ExitCode::kPrivilege, fmt::format("trace process {}: {}", pid, who),
-              fmt::format("the kernel's return probes are system calls of the process, and it would not survive if {}",
-                          is_own ? "it got them to handle: hawktrace cannot trace such a process"
-                                 : "they were refused: end strace, or whatever traces it, first"));
+  if (is_own) {
+    return fail(
+        ExitCode::kPrivilege,
+        fmt::format("trace process {}: it handles its system calls itself (Syscall User Dispatch)", pid),
+        "the kernel's return probes are system calls of the process, and it would not survive if it got them to "
+        "handle: hawktrace cannot trace such a process");
+  }
+  const PtraceInfo by = find_ptracer(pid).value_or(PtraceInfo{.pid = 0, .comm = "another process"});
+  return fail(
+      ExitCode::kPrivilege, fmt::format("trace process {}: its system calls are traced by {} (ptrace)", pid, by.comm),
+      fmt::format("the kernel's return probes are system calls of the process, and it would not survive if they "
+                  "were refused, as strace alone is known not to do: end {} first",
+                  by.pid != 0 ? fmt::format("process {}", by.pid) : "that"));
 }
 
 }  // namespace hawk

@@ -5,12 +5,14 @@
 #include <cerrno>
 #include <cstring>
 
+#include "userspace/base/system_failure.h"
+
 namespace hawk {
 
 Result<MappedArray> MappedArray::make(int map_fd, std::size_t bytes, const char* name) {
   void* data = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, map_fd, 0);
   if (data == MAP_FAILED) {
-    return fail(ExitCode::kPrivilege, fmt::format("map the BPF array {}: {}", name, std::strerror(errno)));
+    return system_failure(ExitCode::kPrivilege, fmt::format("map the BPF array {}", name), errno);
   }
   return MappedArray(data, bytes);
 }

@@ -7,19 +7,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
+
+#include "userspace/base/system_failure.h"
 
 namespace hawk {
 namespace {
-
-/// What helps when the kernel refuses a probe.
-std::string hint_for(int error, std::string otherwise) {
-  if (error == EMFILE) return "raise this shell's limit of open files: ulimit -n";
-  if (error == ENFILE) return "raise the machine's limit of open files: sysctl fs.file-max";
-  if (error == ENOMEM) return "free some memory, or raise the limit of this shell or cgroup";
-  return otherwise;
-}
 
 constexpr const char* kRefusedFile =
     "the file is being written to, or another tracer has probes on it that exclude others: end that, and try again";
@@ -47,8 +40,7 @@ Result<UniqueFd> make_multi_link(const MultiLinkSpec& spec) {
   if (fd < 0) {
     const int error = errno;
     tl::unexpected<Error> failure =
-        fail(ExitCode::kPrivilege, fmt::format("attach {} uprobes: {}", offsets.size(), std::strerror(error)),
-             hint_for(error, kRefusedFile));
+        system_failure(ExitCode::kPrivilege, fmt::format("attach {} uprobes", offsets.size()), error, kRefusedFile);
     errno = error;
     return failure;
   }
@@ -62,10 +54,9 @@ Result<PerfLink> PerfLink::make(const PerfLinkSpec& spec) {
   if (link == nullptr) {
     const int error = errno;
     const bool has_no_events = error == ENOENT || error == ENODEV || error == EOPNOTSUPP;
-    return fail(
-        ExitCode::kPrivilege,
-        fmt::format("attach a perf-event uprobe at offset {:#x}: {}", spec.probe.file_offset, std::strerror(error)),
-        hint_for(error, has_no_events ? "the kernel needs CONFIG_UPROBE_EVENTS" : kRefusedFile));
+    return system_failure(ExitCode::kPrivilege,
+                          fmt::format("attach a perf-event uprobe at offset {:#x}", spec.probe.file_offset), error,
+                          has_no_events ? "the kernel needs CONFIG_UPROBE_EVENTS" : kRefusedFile);
   }
   return PerfLink(link);
 }

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "userspace/base/system_failure.h"
+
 namespace hawk {
 namespace {
 
@@ -35,7 +37,7 @@ Result<void> for_each_block(int fd, const std::function<void(__u64, const hawk_b
       continue;
     }
     if (error != 0 && reason != ENOENT) {
-      return fail(ExitCode::kPrivilege, fmt::format("read the live table: {}", std::strerror(reason)));
+      return system_failure(ExitCode::kPrivilege, "read the live table", reason);
     }
     for (__u32 i = 0; i < count; ++i) visit(keys[i], blocks[i]);
     if (error != 0) return {};

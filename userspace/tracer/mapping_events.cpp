@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "bpf/mapping_events.h"
+#include "userspace/base/system_failure.h"
 
 namespace hawk {
 namespace {
@@ -74,7 +75,7 @@ Result<MappingEvents> MappingEvents::make(const Source& source) {
   events.taken_ = std::make_unique<MappingChanges>();
   events.ring_.reset(ring_buffer__new(source.ring_fd, take_record, events.taken_.get(), nullptr));
   if (events.ring_ == nullptr) {
-    return fail(ExitCode::kPrivilege, fmt::format("watch for new mappings: {}", std::strerror(errno)));
+    return system_failure(ExitCode::kPrivilege, "watch for new mappings", errno);
   }
   return events;
 }

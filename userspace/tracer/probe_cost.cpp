@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "userspace/base/process_file.h"
+#include "userspace/base/system_failure.h"
 #include "userspace/base/threads.h"
 #include "userspace/base/unique_fd.h"
 #include "userspace/target/mappings.h"
@@ -139,7 +140,7 @@ Result<UniqueFd> make_perf_probe(std::uint64_t file_offset, int program, bool on
       static_cast<int>(::syscall(SYS_perf_event_open, &attributes, ::getpid(), -1, -1, PERF_FLAG_FD_CLOEXEC)));
   if (!event || ::ioctl(event.get(), PERF_EVENT_IOC_SET_BPF, program) != 0 ||
       ::ioctl(event.get(), PERF_EVENT_IOC_ENABLE, 0) != 0) {
-    return fail(ExitCode::kPrivilege, fmt::format("probe a function of our own: {}", std::strerror(errno)));
+    return system_failure(ExitCode::kPrivilege, "probe a function of our own", errno);
   }
   return event;
 }

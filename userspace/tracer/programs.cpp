@@ -12,6 +12,7 @@
 
 #include "bpf/arena_layout.h"
 #include "bpf/layout.h"
+#include "userspace/base/system_failure.h"
 #include "userspace/tracer/arena_memory.h"
 #include "userspace/tracer/frame_store.h"
 #include "userspace/tracer/links.h"
@@ -107,7 +108,7 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
 
 Result<Skeleton> load_programs(const TracerOptions& options, LiveTable table, const MemoryPlan& plan) {
   Skeleton skeleton(hawktrace::open(nullptr));
-  if (!skeleton) return fail(ExitCode::kPrivilege, fmt::format("open the BPF programs: {}", std::strerror(errno)));
+  if (!skeleton) return system_failure(ExitCode::kPrivilege, "open the BPF programs", errno);
   configure(*skeleton, options, make_config(options, table, plan), plan);
   configure_live_table(*skeleton, table, plan);
   const bool is_loaded = hawktrace::load(skeleton.get()) == 0;
@@ -115,13 +116,15 @@ Result<Skeleton> load_programs(const TracerOptions& options, LiveTable table, co
   if (is_loaded && skeleton->data != nullptr && skeleton->rodata != nullptr && skeleton->bss != nullptr)
     return skeleton;
   const int reason = is_loaded ? ENOMEM : errno;
-  const char* hint = "the kernel's reason is printed with --verbose";
   if (reason == ENOMEM || reason == E2BIG) {
-    hint = "the tables do not fit into memory: lower --max-blocks or --max-stacks";
-  } else if (options.live_table == LiveTable::kArena) {
-    hint = "an arena needs Linux 6.10: leave --live-table out and the best that the kernel has is chosen";
+    return fail(ExitCode::kPrivilege, fmt::format("load the BPF programs: {}", std::strerror(reason)),
+                "the tables do not fit into memory: lower --max-blocks or --max-stacks");
   }
-  return fail(ExitCode::kPrivilege, fmt::format("load the BPF programs: {}", std::strerror(reason)), hint);
+  const char* const hint = options.live_table == LiveTable::kArena
+                               ? "an arena needs Linux 6.10: leave --live-table out and the best that the kernel has "
+                                 "is chosen"
+                               : "the kernel's reason is printed with --verbose";
+  return system_failure(ExitCode::kPrivilege, "load the BPF programs", reason, hint);
 }
 
 namespace {
@@ -137,8 +140,7 @@ Result<void> share_maps(hawktrace& second, const hawktrace& first) {
     if (!bpf_map__autocreate(known)) {
       bpf_map__set_autocreate(map, false);
     } else if (bpf_map__reuse_fd(map, bpf_map__fd(known)) != 0) {
-      return fail(ExitCode::kPrivilege,
-                  fmt::format("share the BPF map {}: {}", bpf_map__name(map), std::strerror(errno)));
+      return system_failure(ExitCode::kPrivilege, fmt::format("share the BPF map {}", bpf_map__name(map)), errno);
     }
   }
   return {};
@@ -148,16 +150,15 @@ Result<void> share_maps(hawktrace& second, const hawktrace& first) {
 
 Result<Skeleton> load_throwing_programs(const hawktrace& first) {
   Skeleton second(hawktrace::open(nullptr));
-  if (!second) return fail(ExitCode::kPrivilege, fmt::format("open the BPF programs: {}", std::strerror(errno)));
+  if (!second) return system_failure(ExitCode::kPrivilege, "open the BPF programs", errno);
   HAWK_TRY_VOID(share_maps(*second, first));
   for (bpf_program* program : {second->progs.alloc_entry, second->progs.alloc_return}) {
     bpf_program__set_autoload(program, true);
     bpf_program__set_expected_attach_type(program, kMulti);
   }
   if (hawktrace::load(second.get()) == 0) return second;
-  return fail(ExitCode::kPrivilege,
-              fmt::format("load the BPF programs for functions that may throw: {}", std::strerror(errno)),
-              "the kernel's reason is printed with --verbose");
+  return system_failure(ExitCode::kPrivilege, "load the BPF programs for functions that may throw", errno,
+                        "the kernel's reason is printed with --verbose");
 }
 
 }  // namespace hawk

@@ -22,6 +22,7 @@
 #include "hawktrace.skel.h"
 #include "userspace/base/log.h"
 #include "userspace/base/owned.h"
+#include "userspace/base/system_failure.h"
 #include "userspace/tracer/allocator_ranges.h"
 #include "userspace/tracer/arena_memory.h"
 #include "userspace/tracer/block_reserve.h"
@@ -181,8 +182,8 @@ struct Tracer::Impl {
   Result<void> attach_tracepoint(bpf_program* program) {
     UniqueFd fd(bpf_raw_tracepoint_open(nullptr, bpf_program__fd(program)));
     if (!fd) {
-      return fail(ExitCode::kPrivilege,
-                  fmt::format("attach {} to its tracepoint: {}", bpf_program__name(program), std::strerror(errno)));
+      return system_failure(ExitCode::kPrivilege,
+                            fmt::format("attach {} to its tracepoint", bpf_program__name(program)), errno);
     }
     tracepoints.push_back(std::move(fd));
     return {};

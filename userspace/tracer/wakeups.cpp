@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "userspace/base/system_failure.h"
+
 namespace hawk {
 namespace {
 
@@ -15,7 +17,7 @@ int ignore_record(void* /*context*/, void* /*record*/, std::size_t /*bytes*/) { 
 
 Result<WakeupRing> open_wakeups(int map_fd) {
   WakeupRing ring(ring_buffer__new(map_fd, ignore_record, nullptr, nullptr));
-  if (!ring) return fail(ExitCode::kPrivilege, fmt::format("watch for wake-ups: {}", std::strerror(errno)));
+  if (!ring) return system_failure(ExitCode::kPrivilege, "watch for wake-ups", errno);
   return ring;
 }
 

@@ -1,6 +1,7 @@
 /* A program whose system calls go to somebody who does not know that of the kernel's return probes, and ends if there
  * is one: its own SIGSYS handler ("dispatched", in a thread of its own), or a process that supervises it
- * ("supervised"). "before" as the second argument: before the trace begins, otherwise during it. */
+ * ("supervised"). One that calls itself strace only looks ("watched"). "before" as the second argument: before the
+ * trace begins, otherwise during it. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -37,7 +38,9 @@ static void dispatch_calls(void) {
   ledger_require(prctl(59 /* PR_SET_SYSCALL_USER_DISPATCH */, 1, 0, 0, &selector) == 0, "calls can be dispatched");
 }
 
-/* Lets `pid` make the calls it knows, until it ends. */
+static int is_denying = 1;
+
+/* Lets `pid` make the calls it knows, until it ends; or all of them. */
 static void supervise(pid_t pid, int told) {
   int status = 0;
   ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACESYSGOOD);
@@ -46,7 +49,7 @@ static void supervise(pid_t pid, int told) {
     struct __ptrace_syscall_info call = {.op = PTRACE_SYSCALL_INFO_NONE};
     int number = WSTOPSIG(status) == (SIGTRAP | 0x80) || status >> 16 ? 0 : WSTOPSIG(status);
     if (WSTOPSIG(status) == (SIGTRAP | 0x80)) ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(call), &call);
-    if (call.op == PTRACE_SYSCALL_INFO_ENTRY && call.entry.nr > kLastKnownCall) {
+    if (is_denying && call.op == PTRACE_SYSCALL_INFO_ENTRY && call.entry.nr > kLastKnownCall) {
       struct user_regs_struct registers;
       ptrace(PTRACE_GETREGS, pid, 0, &registers);
       registers.orig_rax = (unsigned long long)-1;
@@ -63,7 +66,10 @@ static void get_supervised(void) {
   char byte;
   pid_t pid = getpid();
   ledger_require(pipe(told) == 0, "there are pipes");
-  if (fork() == 0) supervise(pid, told[1]);
+  if (fork() == 0) {
+    if (!is_denying) prctl(PR_SET_NAME, "strace");
+    supervise(pid, told[1]);
+  }
   while (read(told[0], &byte, 1) < 0 && errno == EINTR) continue;
 }
 
@@ -96,12 +102,26 @@ static void run_supervised(void) {
   if (is_before) get_supervised();
   ledger_begin();
   if (!is_before) get_supervised();
-  allocate();
+  if (is_denying) allocate();
+}
+
+SITE_FUNCTION struct block by_malloc(size_t n) { return ALLOCATED(malloc(n), n); }
+
+static void run_watched(void) {
+  is_denying = 0;
+  run_supervised();
+  for (size_t i = 1; i <= kBlocks; i++) {
+    struct block block = by_malloc(i);
+    if (i % 2) release(block);
+  }
+  ledger_end();
+  _exit(0);
 }
 
 int main(int argc, char** argv) {
   ledger_require(argc > 2, "it is told what to do");
   is_before = strcmp(argv[2], "before") == 0;
+  if (strcmp(argv[1], "watched") == 0) run_watched();
   if (strcmp(argv[1], "supervised") == 0)
     run_supervised();
   else
