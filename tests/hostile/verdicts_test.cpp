@@ -20,6 +20,8 @@ const HostileTarget kTargets[] = {
     // Files that others choose.
     {.name = "fuse_files", .verdict = Verdict::kNotExact, .cause = "functions_not_probed", .arguments = {"nothing"}},
     {.name = "shrinking_files", .verdict = Verdict::kEither},
+    {.name = "fuse_files_answered", .arguments = {"answers"}, .program = "fuse_files", .roads = kAllRoads},
+    {.name = "fuse_files_unread", .verdict = Verdict::kNotExact, .cause = "functions_not_probed", .arguments = {"reads"}, .program = "fuse_files"},
     {.name = "giant_sections"},
     {.name = "mapping_storm"},
     {.name = "damaged_files"},

@@ -112,7 +112,7 @@ Result<void> Probing::probe_allocator(ModuleId id, bool is_expected) {
   }
   if (file.functions.empty()) return {};
   HAWK_TRY_VOID(tracer_.require_no_interceptor());
-  if (const Result<void> attached = tracer_.attach_allocator(module.image->fd(), file); !attached) {
+  if (const Result<void> attached = tracer_.attach_allocator(module.probed_fd(), file); !attached) {
     note_refused(module, file, attached.error());
     return {};
   }
@@ -137,7 +137,7 @@ void Probing::add_operator_frames(ModuleId id, bool is_expected) {
   const std::optional<OperatorFrames> frames = find_operator_frames(*module.image);
   if (!frames) return;
   const Result<std::optional<std::uint32_t>> number =
-      tracer_.add_operator_frames(module.image->fd(), *frames, is_expected);
+      tracer_.add_operator_frames(module.probed_fd(), *frames, is_expected);
   if (!number || !*number) {
     log_warning(fmt::format("the callers of operator new in {} are not shown: {}", module.path,
                             number ? "too many files define it" : number.error().what));

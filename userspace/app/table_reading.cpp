@@ -102,11 +102,10 @@ TableReading::~TableReading() {
 }
 
 std::optional<TimedTable> TableReading::read(const std::string& path, RuleSet& rules, FileState& file) {
-  UniqueFd fd = open_regular_file(path);
-  const std::optional<FileState> state = fd ? state_of(fd) : std::nullopt;
-  if (!state) return std::nullopt;
-  file = *state;
-  const Result<ElfImage> image = ElfImage::make(std::move(fd), path);
+  RegularFile opened = find_regular_file(path);
+  if (!opened.fd) return std::nullopt;
+  file = opened.state;
+  const Result<ElfImage> image = ElfImage::make(std::move(opened.fd), path);
   if (!image) return std::nullopt;
   return time_reading(*image, rules);
 }

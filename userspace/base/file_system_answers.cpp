@@ -6,6 +6,8 @@
 #include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -13,83 +15,157 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
-
-#include "userspace/base/unique_fd.h"
+#include <optional>
 
 namespace hawk {
 namespace {
 
-constexpr int kTimeLimitMs = 2000;
+using Clock = std::chrono::steady_clock;
 
-enum class Kind { kInKernel, kInUserSpace, kSilent };
+/// In which a copy must grow.
+constexpr int kTimeLimitMs = 2000;
+/// For all files together.
+constexpr std::chrono::seconds kTimeInSum{10};
+/// Of one file, and of all of them.
+constexpr std::uint64_t kMaxCopyBytes = 256u << 20;
+constexpr std::uint64_t kMaxBytesInSum = std::uint64_t{2} << 30;
 
 /// What the process that asks ends with.
-enum Status { kStatusKernel, kStatusUser };
+enum Status { kStatusKernel, kStatusCopied, kStatusUnreadable, kStatusTooLarge };
 
-void keep_nothing_open_but(int fd) {
-  if (fd > 0) ::close_range(0, static_cast<unsigned>(fd) - 1, 0);
-  ::close_range(static_cast<unsigned>(fd) + 1, ~0u, 0);
+void keep_nothing_open_but(int first, int second) {
+  const auto close_between = [](unsigned low, unsigned high) {
+    if (low <= high) ::close_range(low, high, 0);
+  };
+  const unsigned low = static_cast<unsigned>(first < second ? first : second);
+  const unsigned high = static_cast<unsigned>(first < second ? second : first);
+  if (low > 0) close_between(0, low - 1);
+  close_between(low + 1, high - 1);
+  close_between(high + 1, ~0u);
 }
 
-/// In a process of its own, that of a thread of ours: calls of the kernel only. The number of the descriptor's link is
-/// written by hand for that.
-[[noreturn]] void ask(int fd) {
-  keep_nothing_open_but(fd);
-  struct statfs file_system = {};
-  // One that refuses to tell of itself is one in user space: the kernel's own all do.
-  if (::fstatfs(fd, &file_system) == 0 && file_system.f_type != FUSE_SUPER_MAGIC) ::_exit(kStatusKernel);
+/// By the number of its link, written by hand.
+int open_found(int fd) {
   char path[32] = "/proc/self/fd/";
   char* end = path + sizeof("/proc/self/fd/") - 1;
   int scale = 1;
   while (fd / scale >= 10) scale *= 10;
   for (; scale > 0; scale /= 10) *end++ = static_cast<char>('0' + fd / scale % 10);
   *end = '\0';
-  const int file = ::open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  char byte = 0;
-  [[maybe_unused]] const ssize_t got = ::pread(file, &byte, 1, 0);  // whatever the answer is
-  ::_exit(kStatusUser);
+  return ::open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
-Kind kind_of(int fd) {
+Status copy_all(int from, int to) {
+  char buffer[1u << 16];
+  std::uint64_t copied = 0;
+  for (;;) {
+    const ssize_t got = ::read(from, buffer, sizeof(buffer));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got == 0 ? kStatusCopied : kStatusUnreadable;
+    copied += static_cast<std::uint64_t>(got);
+    if (copied > kMaxCopyBytes) return kStatusTooLarge;
+    if (::write(to, buffer, static_cast<std::size_t>(got)) != got) return kStatusUnreadable;
+  }
+}
+
+/// In a process of its own, that of a thread of ours: calls of the kernel only.
+[[noreturn]] void ask(int fd, int copy) {
+  keep_nothing_open_but(fd, copy);
+  struct statfs file_system = {};
+  // One that refuses to tell of itself is one in user space: the kernel's own all do.
+  if (::fstatfs(fd, &file_system) == 0 && file_system.f_type != FUSE_SUPER_MAGIC) ::_exit(kStatusKernel);
+  const int file = open_found(fd);
+  ::_exit(file < 0 ? kStatusUnreadable : copy_all(file, copy));
+}
+
+std::uint64_t size_of(const UniqueFd& file) {
+  struct stat status = {};
+  return ::fstat(file.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+/// Whether that process ends; false: the copy has not grown for a while, or time is over.
+bool await(const UniqueFd& ending, const UniqueFd& copy, Clock::time_point deadline) {
+  pollfd ended = {.fd = ending.get(), .events = POLLIN, .revents = 0};
+  for (std::uint64_t before = 0;;) {
+    const int ready = ::poll(&ended, 1, kTimeLimitMs);
+    if (ready > 0) return true;
+    if (ready < 0 && errno == EINTR) continue;
+    const std::uint64_t now = size_of(copy);
+    if (now == before || Clock::now() >= deadline) return false;
+    before = now;
+  }
+}
+
+/// nullopt: no answer.
+std::optional<Status> ask_beside(int fd, const UniqueFd& copy, Clock::time_point deadline) {
   int pid_fd = -1;
   // No signal at its end: nobody waits for it but us.
   const long pid = ::syscall(SYS_clone, CLONE_PIDFD, nullptr, &pid_fd, nullptr, nullptr);
-  if (pid == 0) ask(fd);
-  if (pid < 0) return Kind::kSilent;
+  if (pid == 0) ask(fd, copy.get());
+  if (pid < 0) return std::nullopt;
   const UniqueFd ending(pid_fd);
-  pollfd ended = {.fd = ending.get(), .events = POLLIN, .revents = 0};
-  int ready = 0;
-  do {
-    ready = ::poll(&ended, 1, kTimeLimitMs);
-  } while (ready < 0 && errno == EINTR);
-  if (ready <= 0) {
+  if (!await(ending, copy, deadline)) {
     ::kill(static_cast<pid_t>(pid), SIGKILL);
-    return Kind::kSilent;
+    return std::nullopt;
   }
   int status = 0;
   while (::waitpid(static_cast<pid_t>(pid), &status, __WALL) < 0 && errno == EINTR) {
   }
-  if (!WIFEXITED(status)) return Kind::kSilent;
-  return WEXITSTATUS(status) == kStatusKernel ? Kind::kInKernel : Kind::kInUserSpace;
+  return WIFEXITED(status) ? std::optional(static_cast<Status>(WEXITSTATUS(status))) : std::nullopt;
 }
+
+/// Asks one at a time, and remembers.
+class Copier {
+ public:
+  FileReader read(int fd, std::uint64_t device, UniqueFd& copy) {
+    const std::lock_guard lock(mutex_);
+    const auto known = answers_.find(device);
+    if (known != answers_.end() && known->second == Answer::kKernel) return FileReader::kKernel;
+    if ((known != answers_.end() && known->second == Answer::kNone) || used_ >= kTimeInSum) return refuse(ETIMEDOUT);
+    if (bytes_ >= kMaxBytesInSum) return refuse(EFBIG);
+    copy = UniqueFd(static_cast<int>(::syscall(SYS_memfd_create, "copy", MFD_CLOEXEC)));
+    if (!copy) return FileReader::kNobody;
+    const Clock::time_point began = Clock::now();
+    const std::optional<Status> status = ask_beside(fd, copy, began + (kTimeInSum - used_));
+    if (status == kStatusKernel) {
+      answers_.insert_or_assign(device, Answer::kKernel);
+      copy.reset();
+      return FileReader::kKernel;
+    }
+    used_ += Clock::now() - began;
+    bytes_ += size_of(copy);
+    answers_.insert_or_assign(device, status ? Answer::kComes : Answer::kNone);
+    if (status == kStatusCopied) return FileReader::kCopier;
+    copy.reset();
+    return refuse(!status ? ETIMEDOUT : status == kStatusTooLarge ? EFBIG : EIO);
+  }
+
+ private:
+  enum class Answer { kKernel, kComes, kNone };
+
+  static FileReader refuse(int error) {
+    errno = error;
+    return FileReader::kNobody;
+  }
+
+  std::mutex mutex_;
+  std::map<std::uint64_t, Answer> answers_;  ///< by device
+  Clock::duration used_{};
+  std::uint64_t bytes_ = 0;
+};
 
 }  // namespace
 
-bool file_system_answers(int fd, std::uint64_t device) {
+FileReader reader_of(int fd, std::uint64_t device, UniqueFd& copy) {
   // The file systems that answer from user space have no device of their own.
-  if (::major(device) != 0) return true;
-  static std::mutex mutex;
-  static std::map<std::uint64_t, Kind> known;
-  const std::lock_guard lock(mutex);
-  const auto found = known.find(device);
-  if (found != known.end() && found->second != Kind::kInUserSpace) return found->second == Kind::kInKernel;
-  const Kind kind = kind_of(fd);
-  known.insert_or_assign(device, kind);
-  return kind != Kind::kSilent;
+  if (::major(device) != 0) return FileReader::kKernel;
+  static Copier copier;
+  return copier.read(fd, device, copy);
 }
 
 }  // namespace hawk

@@ -2,14 +2,24 @@
 
 #include <cstdint>
 
+#include "userspace/base/unique_fd.h"
+
 namespace hawk {
 
-/// Whether the file system of the regular file `fd` (opened with O_PATH), which lies on `device`, answers within two
-/// seconds when it is opened and read. Only file systems in user space (FUSE) are asked; the kernel's own always do.
+/// Who reads a regular file.
+enum class FileReader {
+  kKernel,  ///< its file system is the kernel's own, and always answers
+  kCopier,  ///< its file system is in user space (FUSE): it has been copied
+  kNobody,  ///< that file system does not answer, or the file is too large to be copied; errno tells
+};
+
+/// Finds out who reads the regular file `fd` (opened with O_PATH), which lies on `device`; `copy` becomes the copy, in
+/// memory.
 ///
-/// A server that takes a request and never answers keeps whoever made it asleep beyond any signal. So a process of its
-/// own asks, which holds nothing open but the file and is left behind if it does not come back. A file system that did
-/// not answer once is not asked again. Thread-safe.
-bool file_system_answers(int fd, std::uint64_t device);
+/// A server that takes a request and never answers keeps whoever made it asleep beyond any signal. So nobody but a
+/// process of its own opens and reads such a file, which holds nothing else open and is left behind if it gets no
+/// further for two seconds; ten seconds in sum are all that such files may take. A file system that did not answer once
+/// is not asked again. Thread-safe.
+FileReader reader_of(int fd, std::uint64_t device, UniqueFd& copy);
 
 }  // namespace hawk

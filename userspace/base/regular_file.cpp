@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "userspace/base/file_system_answers.h"
 
@@ -38,7 +39,7 @@ std::optional<FileState> state_in(const std::optional<struct statx>& found) {
 }
 
 /// Opens for reading what has been found: it can be nothing else by now.
-UniqueFd open_found(const UniqueFd& found) {
+RegularFile open_found(UniqueFd found) {
   if (!found) return {};
   const std::optional<struct statx> status = examine(found.get(), "");
   if (!status) return {};
@@ -46,21 +47,34 @@ UniqueFd open_found(const UniqueFd& found) {
     errno = EINVAL;
     return {};
   }
-  if (!file_system_answers(found.get(), ::makedev(status->stx_dev_major, status->stx_dev_minor))) {
-    errno = ETIMEDOUT;
-    return {};
+  RegularFile file;
+  file.state = *state_in(status);
+  switch (reader_of(found.get(), file.state.file.device, file.fd)) {
+    case FileReader::kKernel:
+      file.fd = UniqueFd(::open(fmt::format("/proc/self/fd/{}", found.get()).c_str(), kReadFlags));
+      break;
+    case FileReader::kCopier:
+      file.original = std::move(found);
+      break;
+    case FileReader::kNobody:
+      break;
   }
-  return UniqueFd(::open(fmt::format("/proc/self/fd/{}", found.get()).c_str(), kReadFlags));
+  return file;
 }
 
 }  // namespace
 
-UniqueFd open_regular_file(const std::string& path) {
-  const UniqueFd found(::open(path.c_str(), kFindFlags));
-  return open_found(found);
+RegularFile find_regular_file(const std::string& path) {
+  return open_found(UniqueFd(::open(path.c_str(), kFindFlags)));
 }
 
+UniqueFd open_regular_file(const std::string& path) { return std::move(find_regular_file(path).fd); }
+
 UniqueFd open_regular_file_below(const std::string& root, const std::string& path) {
+  return std::move(find_regular_file_below(root, path).fd);
+}
+
+RegularFile find_regular_file_below(const std::string& root, const std::string& path) {
   UniqueFd directory;
   if (!root.empty()) {
     directory = UniqueFd(::open(root.c_str(), kFindFlags | O_DIRECTORY));
@@ -69,9 +83,8 @@ UniqueFd open_regular_file_below(const std::string& root, const std::string& pat
   open_how how{};
   how.flags = kFindFlags;
   how.resolve = RESOLVE_NO_MAGICLINKS | (directory ? RESOLVE_IN_ROOT : 0);
-  const UniqueFd found(static_cast<int>(
-      ::syscall(SYS_openat2, directory ? directory.get() : AT_FDCWD, path.c_str(), &how, sizeof(how))));
-  return open_found(found);
+  return open_found(UniqueFd(static_cast<int>(
+      ::syscall(SYS_openat2, directory ? directory.get() : AT_FDCWD, path.c_str(), &how, sizeof(how)))));
 }
 
 std::optional<FileState> state_of(const UniqueFd& fd) { return state_in(examine(fd.get(), "")); }

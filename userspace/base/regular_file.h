@@ -28,10 +28,11 @@ struct FileState {
 /// The one way in which the program opens files that others choose: what a target has mapped, what lies below its root
 /// or in anybody's directory, under names that may lead elsewhere by the time that they are opened. Nobody is made to
 /// wait, and nothing but a regular file is opened: a FIFO would wait for its writer, a device may act on being opened,
-/// a leased file keeps whoever opens it waiting for 45 s, and a file system in user space as long as it likes.
+/// a leased file keeps whoever opens it waiting for 45 s, and a file system in user space as long as it likes: of a
+/// file there one gets a copy.
 ///
 /// The descriptor is for reading and is closed by exec. None: errno tells why, EINVAL if it is no regular file,
-/// ETIMEDOUT if its file system does not answer.
+/// ETIMEDOUT if its file system does not answer, EFBIG if it cannot be copied because of its size.
 
 /// Follows every link: for names that the user gave, and for links of /proc/PID that lead to an open or mapped file
 /// (map_files, exe), whose own names do not matter.
@@ -39,6 +40,16 @@ UniqueFd open_regular_file(const std::string& path);
 /// Resolves `path` as a process with that root does: links in it lead nowhere else. `root`: "" for our own file system,
 /// or the directory of another. Links of procfs that lead to open files are not followed.
 UniqueFd open_regular_file_below(const std::string& root, const std::string& path);
+
+/// An open file, and which one it is.
+struct RegularFile {
+  UniqueFd fd;
+  FileState state;    ///< of the file, where `fd` is a copy as well
+  UniqueFd original;  ///< of a copy: the file itself, which cannot be read through it (O_PATH)
+};
+/// As open_regular_file and open_regular_file_below.
+RegularFile find_regular_file(const std::string& path);
+RegularFile find_regular_file_below(const std::string& root, const std::string& path);
 
 /// Both without asking a file system in user space. nullopt: errno tells why.
 std::optional<FileState> state_of(const UniqueFd& fd);

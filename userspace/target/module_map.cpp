@@ -24,11 +24,6 @@ constexpr int kRememberedPagesShift = 13;
 constexpr std::size_t kRememberedPages = std::size_t{1} << kRememberedPagesShift;
 constexpr std::uint32_t kNoRange = std::numeric_limits<std::uint32_t>::max();
 
-struct OpenFile {
-  UniqueFd fd;
-  FileState state;
-};
-
 /// How many of the sorted numbers are at most `limit`. No branch depends on the numbers: none could be
 /// predicted.
 std::size_t count_up_to(const std::vector<std::uint64_t>& sorted, std::uint64_t limit) {
@@ -46,16 +41,15 @@ std::string root_of(int pid) { return fmt::format("/proc/{}/root", pid); }
 /// Opens the mapped file itself: map_files leads to it whatever its name has become; the paths serve when the target
 /// has ended since, and must then still name the same file. The device is not compared: see FileIdentity. `error`: why
 /// the mapped file could not be opened.
-OpenFile open_mapped_file(int pid, const Mapping& mapping, int& error) {
-  const auto is_it = [&](UniqueFd fd) {
-    const std::optional<FileState> state = fd ? state_of(fd) : std::nullopt;
-    return state && state->file.inode == mapping.inode ? OpenFile{std::move(fd), *state} : OpenFile{};
+RegularFile open_mapped_file(int pid, const Mapping& mapping, int& error) {
+  const auto is_it = [&](RegularFile file) {
+    return file.fd && file.state.file.inode == mapping.inode ? std::move(file) : RegularFile{};
   };
-  UniqueFd linked = open_regular_file(map_files_path(pid, mapping.start, mapping.end));
-  error = linked ? 0 : errno;
-  OpenFile opened = is_it(std::move(linked));
-  if (!opened.fd) opened = is_it(open_regular_file_below(root_of(pid), mapping.path));
-  if (!opened.fd) opened = is_it(open_regular_file_below("", mapping.path));
+  RegularFile linked = find_regular_file(map_files_path(pid, mapping.start, mapping.end));
+  error = linked.fd ? 0 : errno;
+  RegularFile opened = is_it(std::move(linked));
+  if (!opened.fd) opened = is_it(find_regular_file_below(root_of(pid), mapping.path));
+  if (!opened.fd) opened = is_it(find_regular_file_below("", mapping.path));
   if (opened.fd) error = 0;
   return opened;
 }
@@ -68,13 +62,15 @@ std::string map_files_path(int pid, std::uint64_t start, std::uint64_t end) {
 
 ModuleMap::ModuleMap(int proc_pid, std::size_t max_open_files) : proc_pid_(proc_pid), max_open_files_(max_open_files) {}
 
-ModuleId ModuleMap::add_module(MappedModule module, UniqueFd fd) {
+ModuleId ModuleMap::add_module(MappedModule module, RegularFile file) {
   const ModuleId id{static_cast<std::uint32_t>(modules_.size())};
   if (module.inode != 0) by_mapping_.insert_or_assign({module.device, module.inode}, id);
+  module.file = file.state;
+  module.original = std::move(file.original);
   if (module.file.file.inode != 0) by_file_.insert_or_assign(module.file.file, id);
   if (module.is_vdso) vdso_ = id;
-  if (fd) {
-    Result<ElfImage> image = ElfImage::make(std::move(fd), module.path);
+  if (file.fd) {
+    Result<ElfImage> image = ElfImage::make(std::move(file.fd), module.path);
     if (image) {
       module.build_id = image->build_id();
       module.image.emplace(std::move(*image));
@@ -102,7 +98,7 @@ ModuleId ModuleMap::module_of(const Mapping& mapping, bool& is_new) {
   const auto known = by_mapping_.find(mapped);
   if (!is_vdso && known != by_mapping_.end() && is_still(module(known->second), mapping)) return known->second;
   MappedModule module;
-  OpenFile opened;
+  RegularFile opened;
   if (!is_vdso) opened = open_mapped_file(proc_pid_, mapping, module.open_error);
   const auto same_file = opened.fd ? by_file_.find(opened.state.file) : by_file_.end();
   if (same_file != by_file_.end() && this->module(same_file->second).file == opened.state) {
@@ -118,9 +114,8 @@ ModuleId ModuleMap::module_of(const Mapping& mapping, bool& is_new) {
   module.path = mapping.path;
   module.device = mapping.device;
   module.inode = mapping.inode;
-  module.file = opened.state;
   module.is_vdso = is_vdso;
-  return add_module(std::move(module), std::move(opened.fd));
+  return add_module(std::move(module), std::move(opened));
 }
 
 MappedCode ModuleMap::part_of(const MappedCode& whole, std::uint64_t start, std::uint64_t end) const {
@@ -179,6 +174,7 @@ void ModuleMap::close_file(ModuleId id) {
   MappedModule& closed = modules_[static_cast<std::size_t>(id)];
   if (!closed.image || closed.image->fd() < 0) return;
   closed.image->close_file();
+  closed.original.reset();
   --open_files_;
 }
 
@@ -190,7 +186,7 @@ ModuleMap::Unmapped ModuleMap::unmapped(std::size_t max_deleted) const {
     const MappedModule& module = modules_[i];
     if (is_mapped[i] || module.inode == 0 || !module.image || module.image->fd() < 0) continue;
     struct stat status = {};
-    const bool is_deleted = ::fstat(module.image->fd(), &status) == 0 && status.st_nlink == 0;
+    const bool is_deleted = ::fstat(module.probed_fd(), &status) == 0 && status.st_nlink == 0;
     (is_deleted ? found.deleted : found.named).push_back(ModuleId{static_cast<std::uint32_t>(i)});
   }
   found.deleted.resize(found.deleted.size() - std::min(found.deleted.size(), max_deleted));
@@ -246,32 +242,31 @@ std::vector<AddressRange> ModuleMap::ranges_of(ModuleId id) const {
 }
 
 std::optional<ModuleId> ModuleMap::expect(const std::string& path) {
-  UniqueFd fd = open_regular_file(path);
-  const std::optional<FileState> state = fd ? state_of(fd) : std::nullopt;
-  if (!state) return std::nullopt;
-  const auto known = by_file_.find(state->file);
-  if (known != by_file_.end() && module(known->second).file == *state) return known->second;
+  RegularFile file = find_regular_file(path);
+  if (!file.fd) return std::nullopt;
+  const auto known = by_file_.find(file.state.file);
+  if (known != by_file_.end() && module(known->second).file == file.state) return known->second;
   MappedModule module;
   module.path = path;
-  module.file = *state;
-  return add_module(std::move(module), std::move(fd));
+  return add_module(std::move(module), std::move(file));
 }
 
 UniqueFd ModuleMap::open_file(ModuleId id) const {
   const MappedModule& wanted = module(id);
   if (!wanted.image) return {};
-  const auto is_it = [&](const UniqueFd& fd) { return fd && state_of(fd) == wanted.file; };
   if (wanted.image->fd() >= 0) {
+    const UniqueFd same(::fcntl(wanted.probed_fd(), F_DUPFD_CLOEXEC, 0));
     UniqueFd fd(::fcntl(wanted.image->fd(), F_DUPFD_CLOEXEC, 0));
-    return is_it(fd) ? std::move(fd) : UniqueFd();
+    return same && state_of(same) == wanted.file ? std::move(fd) : UniqueFd();
   }
+  const auto is_it = [&](const RegularFile& file) { return file.fd && file.state == wanted.file; };
   for (const AddressRange& range : ranges_of(id)) {
-    UniqueFd fd = open_regular_file(map_files_path(proc_pid_, range.start, range.end));
-    if (is_it(fd)) return fd;
+    RegularFile file = find_regular_file(map_files_path(proc_pid_, range.start, range.end));
+    if (is_it(file)) return std::move(file.fd);
   }
   for (const std::string& root : {root_of(proc_pid_), std::string()}) {
-    UniqueFd fd = open_regular_file_below(root, wanted.path);
-    if (is_it(fd)) return fd;
+    RegularFile file = find_regular_file_below(root, wanted.path);
+    if (is_it(file)) return std::move(file.fd);
   }
   return {};
 }

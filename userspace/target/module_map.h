@@ -23,11 +23,15 @@ struct MappedModule {
   std::uint64_t device = 0;              ///< as /proc/PID/maps gives it
   std::uint64_t inode = 0;               ///< the same; 0 for the vdso, and for a file that is not mapped yet
   FileState file;                        ///< as stat gave it when it was opened
+  UniqueFd original;                     ///< see RegularFile
   int open_error = 0;                    ///< errno, where the file could not be opened
   std::optional<ModuleId> earlier = {};  ///< the same file, before it was written to
   bool is_vdso = false;
   /// Whether it could not be opened because it was unmapped, or the target had ended, by then.
   bool is_gone() const { return open_error == ENOENT || open_error == ESRCH; }
+
+  /// The file that is to be probed, as a descriptor; -1: it is not open.
+  int probed_fd() const { return original || !image ? original.get() : image->fd(); }
 
   std::optional<ElfImage> image;  ///< nullopt: the file could not be opened or is no ELF file (and for the vdso)
 };
@@ -122,7 +126,7 @@ class ModuleMap {
   /// The mapping's module, opened now if it is new; `is_new` tells.
   ModuleId module_of(const Mapping& mapping, bool& is_new);
   bool is_still(const MappedModule& module, const Mapping& mapping) const;
-  ModuleId add_module(MappedModule module, UniqueFd fd);
+  ModuleId add_module(MappedModule module, RegularFile file);
   void insert(const Mapping& mapping, ModuleId module);
   MappedCode part_of(const MappedCode& whole, std::uint64_t start, std::uint64_t end) const;
   const MappedCode* range_at(std::uint64_t address) const;

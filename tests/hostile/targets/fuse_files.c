@@ -1,5 +1,8 @@
 /* Maps as code a file whose file system is a program (FUSE) that answers nothing more once the file has been mapped, or
- * everything but reads of what is not cached: who reads it waits until that program ends. */
+ * everything but reads of what is not cached: who reads it waits until that program ends. Or it answers all ("answers"), and
+ * the file is a second libc, which is used. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <linux/fuse.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -91,11 +94,33 @@ static void serve_all(void) {
   }
 }
 
+static void* (*other_malloc)(size_t);
+static void (*other_free)(void*);
+SITE_FUNCTION struct block by_other_malloc(size_t n) { return ALLOCATED(other_malloc(n), n); }
+
+static void load_other_libc(const char* path) {
+  void* other = dlmopen(LM_ID_NEWLM, path, RTLD_NOW);
+  ledger_require(other != NULL, "a second libc can be loaded");
+  other_malloc = (void* (*)(size_t))dlsym(other, "malloc");
+  other_free = (void (*)(void*))dlsym(other, "free");
+  ledger_require(other_malloc != malloc, "it is another one");
+}
+
+static void use_other_libc(void) {
+  for (size_t i = 1; i <= 100; i++) {
+    struct block block = by_other_malloc(i);
+    if (i % 2) continue;
+    other_free(block.address);
+    ledger_freed(block);
+  }
+}
+
 int main(int argc, char** argv) {
+  const int answers_all = argv[argc - 1][0] == 'a';
   char path[8192], options[256];
   silence = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   size_t length;
-  const char* self = contents_of("/proc/self/exe", &length);
+  const char* self = contents_of(answers_all ? path_of_libc() : "/proc/self/exe", &length);
   memcpy(image, self, length < sizeof(image) ? length : sizeof(image));
   make_odd_directory();
   device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
@@ -115,9 +140,11 @@ int main(int argc, char** argv) {
   ledger_require(((volatile char*)code)[0] == 0x7f, "the file can be read");
   close(file);
   madvise(code, 4096, MADV_RANDOM);
-  *silence = argv[argc - 1][0] == 'r' ? 2 : 1;
+  if (answers_all) load_other_libc(path);
+  if (!answers_all) *silence = argv[argc - 1][0] == 'r' ? 2 : 1;
   ledger_begin();
   allocate_a_while(100);
+  if (answers_all) use_other_libc();
   ledger_close();
   ledger_wait();
   kill(server, SIGKILL);
