@@ -22,8 +22,8 @@ static __always_inline bool is_code(__u64 address)
 static long look_at_place(__u32 index, void *nothing)
 {
 	struct hawk_probed_place *place = &probed_places[index & (HAWK_MAX_PROBED_PLACES - 1)];
-	__u8 memory[HAWK_PLACE_BYTES] = {};
-	__u32 bytes = (place->probe_at & (HAWK_PLACE_BYTES - 1)) + 1;
+	__u64 memory[HAWK_PLACE_WORDS] = {};
+	__u32 bytes = ((place->bytes - 1) & (HAWK_PLACE_BYTES - 1)) + 1;
 
 	/* Code that is not there, or has not run since it was dropped. */
 	if (bpf_probe_read_user(memory, bytes, (const void *)place->address))

@@ -8,30 +8,43 @@
 
 /* Some hundred for a program with several allocators. */
 #define HAWK_MAX_PROBED_PLACES 2048
-/* Of the code that ends with the first byte of the probed instruction. */
+/* Of the code that ends with the first byte of the probed instruction, and the same in words. */
 #define HAWK_PLACE_BYTES 16
-#define HAWK_BREAKPOINT 0xcc
+#define HAWK_PLACE_WORDS 2
 
+/* Of a mask, the highest bit of a byte stands for it. */
 struct hawk_probed_place {
 	__u64 address;            /* of the first of `code` */
-	__u8 code[HAWK_PLACE_BYTES]; /* as the file has it */
-	__u8 probe_at;            /* which of them the breakpoint is over; the last one */
-	__u8 may_be_call;         /* a long nop, which newer kernels replace by a call */
-	__u8 is_missing;          /* out: seen without a breakpoint */
-	__u8 pad_0[5];
+	__u64 code[HAWK_PLACE_WORDS]; /* as the file has it */
+	__u64 before[HAWK_PLACE_WORDS]; /* mask of those that come before the probed one */
+	__u64 probed[HAWK_PLACE_WORDS]; /* mask of that */
+	__u32 bytes;              /* up to and with the probed one */
+	__u16 may_be_call;        /* a long nop, which newer kernels replace by a call */
+	__u16 is_missing;         /* out: seen without a breakpoint */
 };
 
-/* Whether a call that comes to the first byte of a place runs into a breakpoint. `memory`: what is there. */
-static inline int hawk_place_has_breakpoint(const struct hawk_probed_place *place, const __u8 *memory)
+/* The mask of bytes that are not zero. */
+static inline __u64 hawk_set_bytes(__u64 word)
 {
-	for (__u32 i = 0; i < HAWK_PLACE_BYTES; i++) {
-		if (i == place->probe_at)
-			return memory[i] == HAWK_BREAKPOINT || (place->may_be_call && memory[i] != place->code[i]);
-		/* Others have breakpoints too. */
-		if (memory[i] != place->code[i] && memory[i] != HAWK_BREAKPOINT)
-			return 0;
-	}
-	return 0;
+	const __u64 low = 0x7f7f7f7f7f7f7f7full;
+
+	return (((word & low) + low) | word) & ~low;
+}
+
+/* Whether a call that comes to the first byte of a place runs into a breakpoint. `memory`: what is there. Without branches,
+ * of which the verifier would follow every combination. */
+static inline int hawk_place_has_breakpoint(const struct hawk_probed_place *place, const __u64 *memory)
+{
+	const __u64 breakpoints = 0xccccccccccccccccull;
+	__u64 changed_0 = hawk_set_bytes(memory[0] ^ place->code[0]), changed_1 = hawk_set_bytes(memory[1] ^ place->code[1]);
+	__u64 other_0 = hawk_set_bytes(memory[0] ^ breakpoints), other_1 = hawk_set_bytes(memory[1] ^ breakpoints);
+
+	/* Others have breakpoints too. */
+	if ((changed_0 & other_0 & place->before[0]) | (changed_1 & other_1 & place->before[1]))
+		return 0;
+	if (!((other_0 & place->probed[0]) | (other_1 & place->probed[1])))
+		return 1;
+	return place->may_be_call && ((changed_0 & place->probed[0]) | (changed_1 & place->probed[1]));
 }
 
 #endif

@@ -1,6 +1,8 @@
 #include "userspace/app/breakpoints.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -18,13 +20,23 @@ const Mapping* mapping_at(const std::vector<Mapping>& mappings, std::uint64_t ad
   return found != mappings.end() && found->start <= address ? &*found : nullptr;
 }
 
+/// A byte's mark in a mask of hawk_probed_place.
+constexpr std::uint8_t kMarked = 0x80;
+
 /// The last bytes up to the probed instruction, as many as the programs look at.
 hawk_probed_place as_programs_have_it(const ProbedCode& code, std::uint64_t address) {
   const std::size_t left_out = code.probe_at + 1 - std::min<std::size_t>(code.probe_at + 1, HAWK_PLACE_BYTES);
+  const std::size_t bytes = code.probe_at + 1 - left_out;
+  std::array<std::uint8_t, HAWK_PLACE_BYTES> file = {}, before = {}, probed = {};
+  std::copy_n(code.bytes.begin() + static_cast<std::ptrdiff_t>(left_out), bytes, file.begin());
+  std::fill_n(before.begin(), bytes - 1, kMarked);
+  probed[bytes - 1] = kMarked;
   hawk_probed_place place = {};
+  std::memcpy(place.code, file.data(), file.size());
+  std::memcpy(place.before, before.data(), before.size());
+  std::memcpy(place.probed, probed.data(), probed.size());
   place.address = address + left_out;
-  place.probe_at = static_cast<__u8>(code.probe_at - left_out);
-  std::copy_n(code.bytes.begin() + static_cast<std::ptrdiff_t>(left_out), place.probe_at + 1, std::begin(place.code));
+  place.bytes = static_cast<__u32>(bytes);
   place.may_be_call = is_long_nop(std::span(code.bytes).subspan(code.probe_at)) ? 1 : 0;
   return place;
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstring>
 #include <iterator>
 
 namespace hawk {
@@ -12,17 +14,31 @@ namespace {
 
 using Bytes = std::array<__u8, HAWK_PLACE_BYTES>;
 
-/// mov %rdi, %rax; push %rbx, which is probed.
-hawk_probed_place place() {
+void set_words(__u64 (&words)[HAWK_PLACE_WORDS], const Bytes& bytes) {
+  std::memcpy(std::data(words), bytes.data(), bytes.size());
+}
+
+/// `code`, of which the byte with that number is probed.
+hawk_probed_place place(const Bytes& code, std::size_t probed_byte) {
+  constexpr __u8 kMarked = 0x80;
+  Bytes before = {}, probed = {};
+  std::fill_n(before.begin(), probed_byte, kMarked);
+  probed[probed_byte] = kMarked;
   hawk_probed_place there = {};
-  const Bytes code = {0x48, 0x89, 0xf8, 0x53};
-  std::copy(code.begin(), code.end(), std::begin(there.code));
-  there.probe_at = 3;
+  set_words(there.code, code);
+  set_words(there.before, before);
+  set_words(there.probed, probed);
+  there.bytes = static_cast<__u32>(probed_byte + 1);
   return there;
 }
 
+/// mov %rdi, %rax; push %rbx, which is probed.
+hawk_probed_place place() { return place({0x48, 0x89, 0xf8, 0x53}, 3); }
+
 bool has_breakpoint(const hawk_probed_place& there, const Bytes& memory) {
-  return hawk_place_has_breakpoint(&there, memory.data()) != 0;
+  __u64 words[HAWK_PLACE_WORDS];
+  set_words(words, memory);
+  return hawk_place_has_breakpoint(&there, words) != 0;
 }
 
 TEST(ProbedPlaces, ABreakpointBehindTheFilesCode) {
@@ -37,8 +53,7 @@ TEST(ProbedPlaces, NoneThatIsReachedThroughOtherCode) {
 }
 
 TEST(ProbedPlaces, ACallInPlaceOfALongNop) {
-  hawk_probed_place nop = {};
-  nop.code[0] = 0x0f;
+  hawk_probed_place nop = place({0x0f}, 0);
   nop.may_be_call = 1;
   EXPECT_TRUE(has_breakpoint(nop, {0xe8}));
   EXPECT_TRUE(has_breakpoint(nop, {0xcc}));
@@ -46,10 +61,9 @@ TEST(ProbedPlaces, ACallInPlaceOfALongNop) {
 }
 
 TEST(ProbedPlaces, TheLastByteThereIsRoomFor) {
-  hawk_probed_place far = place();
-  far.code[HAWK_PLACE_BYTES - 1] = 0x55;
-  far.probe_at = HAWK_PLACE_BYTES - 1;
   Bytes memory = {0x48, 0x89, 0xf8, 0x53};
+  memory[HAWK_PLACE_BYTES - 1] = 0x55;
+  const hawk_probed_place far = place(memory, HAWK_PLACE_BYTES - 1);
   EXPECT_FALSE(has_breakpoint(far, memory));
   memory[HAWK_PLACE_BYTES - 1] = 0xcc;
   EXPECT_TRUE(has_breakpoint(far, memory));
