@@ -1,6 +1,6 @@
 /* Maps as code a file whose file system is a program (FUSE) that answers nothing more once the file has been mapped, or
- * everything but reads of what is not cached: who reads it waits until that program ends. Or it answers all ("answers"), and
- * the file is a second libc, which is used. */
+ * everything but reads of what is not cached: who reads it waits until that program ends. Or it answers all
+ * ("answers"), and the file is a second libc, which is used. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/fuse.h>
