@@ -37,9 +37,10 @@ class Container {
   /// Runs the program in it: process 1 of its own pid namespace, and whatever else `unshare` is told to unshare.
   LedgerProgram start(const Layers& layers, const std::vector<std::string>& arguments = {},
                       const std::vector<std::string>& unshared = {}) const {
-    std::string script = "set -e; cd " + directory_.path("") +
-                         "; rm -rf layers/*; for file in $(ldd $0 | grep -o '/[^ ]*') ; do install -D $file lower/$file; done"
-                         "; install $0 lower/program/run";
+    std::string script =
+        "set -e; cd " + directory_.path("") +
+        "; rm -rf layers/*; for file in $(ldd $0 | grep -o '/[^ ]*') ; do install -D $file lower/$file; done"
+        "; install $0 lower/program/run";
     if (layers.upper_elsewhere) script += "; mount -t tmpfs none layers";
     script += "; mkdir layers/upper layers/work";
     if (layers.copied_up) script += "; cp -a lower/. layers/upper";
@@ -111,6 +112,18 @@ KERNEL_TEST(overlay, library_copied_up_while_traced) {
     EXPECT_NE(stack.text().find("through_library"), std::string::npos) << stack.text();
   }
   for (const auto& [site, numbers] : ledger.sites) EXPECT_EQ(sums[site], numbers) << site;
+}
+
+/// The same of libc itself: its copy has no probes, and that is counted.
+KERNEL_TEST(overlay, libc_copied_up_while_traced) {
+  const Container container("copied_up_libc");
+  LedgerProgram program = container.start({});
+  Trace trace = Trace::attach(process_inside(program), way);
+  program.run();
+  const Report report = trace.finish();
+  EXPECT_FALSE(report.exact);
+  EXPECT_GT(report.losses.at("missing_breakpoints"), 0u);
+  EXPECT_NE(trace.process().errors().find("malloc in "), std::string::npos) << trace.process().errors();
 }
 
 KERNEL_TEST(namespaces, root_of_a_user_namespace) {
