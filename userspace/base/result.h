@@ -10,7 +10,6 @@ namespace hawk {
 /// The program's exit codes. A user's script may rely on each of them.
 enum class ExitCode {
   kOk = 0,
-  kFinding = 1,    ///< a threshold that the user set was passed
   kUsage = 2,      ///< malformed command line
   kNoTarget = 3,   ///< no such process, or gone before the trace began
   kPrivilege = 4,  ///< not privileged, or the kernel lacks something

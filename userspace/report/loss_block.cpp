@@ -65,10 +65,13 @@ std::vector<StyledLine> occurred_lines(const Losses& losses, NumberStyle style, 
 
 }  // namespace
 
-std::vector<StyledLine> render_losses(const Losses& losses, NumberStyle style, std::size_t max_columns) {
+std::vector<StyledLine> render_losses(const Losses& losses, bool exact, NumberStyle style, std::size_t max_columns) {
   std::vector<StyledLine> lines;
   const std::uint64_t total = losses.total();
-  if (total == 0) {
+  if (total == 0 && !exact) {
+    lines.push_back(
+        StyledLine{}.add("losses: 0, but verification failed, the numbers above are NOT exact", Style::kBad));
+  } else if (total == 0) {
     lines.push_back(StyledLine{}.add("losses: 0, every number above is exact", Style::kGood));
   } else {
     lines.push_back(StyledLine{}

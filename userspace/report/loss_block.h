@@ -9,7 +9,8 @@
 namespace hawk {
 
 /// The block that closes every report: that nothing was lost, in one line; or each cause of loss that occurred with its
-/// count, its sentence and the remedy if there is one.
-std::vector<StyledLine> render_losses(const Losses& losses, NumberStyle style, std::size_t max_columns);
+/// count, its sentence and the remedy if there is one. `exact`: of the report, which may not be although nothing was
+/// lost.
+std::vector<StyledLine> render_losses(const Losses& losses, bool exact, NumberStyle style, std::size_t max_columns);
 
 }  // namespace hawk

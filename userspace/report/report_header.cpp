@@ -43,6 +43,8 @@ void put_header(TextPage& page, const Snapshot& snapshot) {
   line.add(fmt::format(" (pid {}), traced for {}: ", target.pid, format_duration(snapshot.trace.duration_ns)));
   if (snapshot.exact()) {
     line.add("exact", Style::kGood);
+  } else if (snapshot.losses.total() == 0) {
+    line.add("NOT exact, verification failed", Style::kBad);
   } else {
     line.add(fmt::format("NOT exact, losses: {}", page.count(snapshot.losses.total())), Style::kBad);
   }

@@ -166,7 +166,8 @@ void TextReport::symbol_gaps() {
 }
 
 void TextReport::losses() {
-  for (const StyledLine& line : render_losses(snapshot_.losses, page_.style(), options_.width)) page_.put(line);
+  for (const StyledLine& line : render_losses(snapshot_.losses, snapshot_.exact(), page_.style(), options_.width))
+    page_.put(line);
 }
 
 }  // namespace

@@ -125,7 +125,8 @@ struct Snapshot {
   std::vector<Frame> places;        ///< the frames of all stacks, each once
   std::vector<StackRecord> stacks;  ///< ascending by id; only stacks with at least one allocation
 
-  bool exact() const { return losses.total() == 0; }
+  /// Nothing was lost, and nothing contradicts that.
+  bool exact() const { return losses.total() == 0 && trace.verified != std::optional<bool>(false); }
   const Frame& place(PlaceId id) const { return places[static_cast<std::size_t>(id)]; }
   bool operator==(const Snapshot&) const = default;
 };

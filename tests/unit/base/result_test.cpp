@@ -56,7 +56,6 @@ TEST(Try, VoidReturnsTheErrorUnchanged) {
 
 TEST(ExitCode, ValuesThatScriptsRelyOn) {
   EXPECT_EQ(static_cast<int>(ExitCode::kOk), 0);
-  EXPECT_EQ(static_cast<int>(ExitCode::kFinding), 1);
   EXPECT_EQ(static_cast<int>(ExitCode::kUsage), 2);
   EXPECT_EQ(static_cast<int>(ExitCode::kNoTarget), 3);
   EXPECT_EQ(static_cast<int>(ExitCode::kPrivilege), 4);

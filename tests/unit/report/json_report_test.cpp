@@ -57,6 +57,13 @@ TEST(JsonReport, KeysOfTheSchemaInOrder) {
             (Keys{"address", "module", "build_id", "module_offset", "function", "file", "line", "inlined", "hidden"}));
 }
 
+TEST(JsonReport, WhatFailedItsVerificationIsNotExact) {
+  Sample sample = service_sample();
+  EXPECT_EQ(parsed(sample)["exact"], true);
+  sample.snapshot.trace.verified = false;
+  EXPECT_EQ(parsed(sample)["exact"], false);
+}
+
 TEST(JsonReport, LossesHaveOneKeyPerCause) {
   Sample sample = lossy_sample();
   const Json json = parsed(sample);

@@ -9,7 +9,7 @@ namespace {
 
 std::string text_of(const Losses& losses, std::size_t max_columns = 0) {
   std::string text;
-  for (const StyledLine& line : render_losses(losses, NumberStyle::kReadable, max_columns)) {
+  for (const StyledLine& line : render_losses(losses, losses.total() == 0, NumberStyle::kReadable, max_columns)) {
     text += line.render(max_columns, false) + "\n";
   }
   return text;

@@ -41,6 +41,15 @@ std::vector<Sample> all_samples() {
   return samples;
 }
 
+TEST(TextReport, WhatFailedItsVerificationIsNotExact) {
+  Sample sample = service_sample();
+  sample.snapshot.trace.verified = false;
+  const std::string text = text_of(sample, sample_options());
+  EXPECT_TRUE(contains(text, ": NOT exact, verification failed\n")) << text;
+  EXPECT_TRUE(contains(text, "losses: 0, but verification failed, the numbers above are NOT exact\n")) << text;
+  EXPECT_FALSE(contains(text, "every number above is exact")) << text;
+}
+
 TEST(TextReport, NoLineIsWiderThanTheTerminal) {
   for (Sample& sample : all_samples()) {
     for (const std::size_t width : {10, 40, 60, 80, 120}) {
