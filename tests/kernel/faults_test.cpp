@@ -1,10 +1,10 @@
 // Nothing that fails inside hawktrace leaves anything behind: a preloaded library (faults/) makes the n-th call of a
 // kind fail, or all from there on, and whatever n is, hawktrace ends in time with a status that it documents, with one
-// message or with a report that is right or says that it is not, the kernel keeps nothing of it, the target lives on, and
-// a command that it was to start came to its own end or was never started.
+// message or with a report that is right or says that it is not, the kernel keeps nothing of it, the target lives on,
+// and a command that it was to start came to its own end or was never started.
 //
-// HAWK_ALL_FAULTS=1 tries every n; otherwise as many as there is time for, other ones for each kind, the same in each
-// run.
+// HAWK_ALL_FAULTS=1 tries every n, HAWK_FAULT_TRIES=1000 so many of each kind; otherwise as many as there is time for,
+// other ones for each kind, the same in each run.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -73,7 +73,9 @@ std::uint64_t run(const Fault& fault, std::uint64_t first, Way way, Try attempt)
 void try_fault(const Fault& fault, Way way, Try attempt, std::size_t part) {
   const std::uint64_t count = run(fault, 0, way, attempt);
   ASSERT_GT(count, 0u) << "no such call is made, or none is seen";
-  for (const std::uint64_t first : choose(count, (fault.tries + part - 1) / part)) {
+  const char* asked = std::getenv("HAWK_FAULT_TRIES");
+  const std::size_t tries = asked ? std::strtoul(asked, nullptr, 10) : (fault.tries + part - 1) / part;
+  for (const std::uint64_t first : choose(count, tries)) {
     SCOPED_TRACE(std::string(fault.name) + ": call " + std::to_string(first) + " of " + std::to_string(count));
     try {
       run(fault, first, way, attempt);

@@ -1,6 +1,10 @@
 // Files that the target, or whoever may write where it lies, changes or replaces under hawktrace's hands.
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -61,6 +65,37 @@ KERNEL_TEST(hostile_files, libraries_that_come_and_go) {
   EXPECT_LE(deleted_files_of(trace.process().pid()), kMostKept);
   expect_equal(trace.finish(), ledger);
 }
+
+/// The most memory that a process has had, in MiB.
+std::uint64_t highest_memory_of(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) / 1024;
+  }
+  throw std::runtime_error("hawktrace has ended early");
+}
+
+/// Six files that are nothing but call frame information. `megabytes`: of each.
+void trace_floods(Way way, const std::string& megabytes, std::uint64_t most_memory, bool are_read) {
+  const ScratchDirectory directory;
+  LedgerProgram program({.program = "flooded_tables", .arguments = {directory.path(), "6", megabytes}});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  EXPECT_LE(highest_memory_of(trace.process().pid()), most_memory);
+  const Report report = trace.finish();
+  expect_equal(report, ledger);
+  const auto named = std::count_if(report.unread_tables.begin(), report.unread_tables.end(),
+                                   [](const std::string& file) { return file.find("/flood") != std::string::npos; });
+  EXPECT_EQ(named, are_read ? 0 : 6) << "what is not read is named, once";
+}
+
+constexpr Way kOneWay[] = {Way::kSessionArena};
+
+/// Beyond what a file may take.
+KERNEL_TEST_ON(hostile_files, floods_of_call_frame_information, kOneWay) { trace_floods(way, "200", 200, false); }
+
+/// What a file may just take, and all of it is rows.
+KERNEL_TEST_ON(hostile_files, floods_within_the_limit, kOneWay) { trace_floods(way, "60", 800, true); }
 
 }  // namespace
 }  // namespace hawk

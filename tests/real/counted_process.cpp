@@ -38,8 +38,7 @@ Numbers numbers_of(const hawk_account& account) {
 
 }  // namespace
 
-CountedProcess::CountedProcess(Twin twin)
-    : account_(map_account(directory_.path("account"))), twin_(std::move(twin)) {
+CountedProcess::CountedProcess(Twin twin) : account_(map_account(directory_.path("account"))), twin_(std::move(twin)) {
   twin_.setup.environment["LD_PRELOAD"] = HAWK_COUNTER_PATH;
   twin_.setup.environment[HAWK_ACCOUNT_VARIABLE] = directory_.path("account");
   process_ = std::make_unique<ChildProcess>(twin_.setup);

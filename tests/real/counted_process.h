@@ -16,8 +16,8 @@
 
 namespace hawk {
 
-/// A process whose allocator calls are counted by a preloaded library that knows nothing of hawktrace (counter.c). At the
-/// end its program is run once more, untraced, and must say the same (tests/kernel/harness/untraced.h).
+/// A process whose allocator calls are counted by a preloaded library that knows nothing of hawktrace (counter.c). At
+/// the end its program is run once more, untraced, and must say the same (tests/kernel/harness/untraced.h).
 class CountedProcess {
  public:
   /// `twin`: with the program's arguments alone.

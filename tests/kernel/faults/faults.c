@@ -176,8 +176,7 @@ static uint32_t id_of(int fd, enum fault_object_type type) {
   attributes.info.info = (uint64_t)(uintptr_t)&info;
   attributes.info.info_len = type == FAULT_BTF_OBJECT ? sizeof(info.btf) : 2 * sizeof(uint32_t);
   const int before = errno;
-  const long failed =
-      raw_syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, (long)&attributes, sizeof(attributes.info), 0, 0, 0);
+  const long failed = raw_syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, (long)&attributes, sizeof(attributes.info), 0, 0, 0);
   errno = before;
   if (failed) return 0;
   /* All others begin with their type and their id. */

@@ -18,13 +18,13 @@ struct Conditions {
   std::function<bool(int, const std::string&)> is_end_of_other = [](int, const std::string&) { return false; };
 };
 
-/// Runs hawktrace beside a target that runs its script. Expects that it ends in time, with one message and a status that
-/// it documents, or with a report that is right or says that it is not; that none of its objects stays in the kernel;
-/// and that the target is unharmed. Returns whether there was a report.
+/// Runs hawktrace beside a target that runs its script. Expects that it ends in time, with one message and a status
+/// that it documents, or with a report that is right or says that it is not; that none of its objects stays in the
+/// kernel; and that the target is unharmed. Returns whether there was a report.
 bool try_beside_target(const Conditions& conditions);
 
-/// The same with a command that hawktrace starts. Expects besides that the command came to its end, with its own status,
-/// or was never started, and that no process is left behind.
+/// The same with a command that hawktrace starts. Expects besides that the command came to its end, with its own
+/// status, or was never started, and that no process is left behind.
 bool try_with_command(const Conditions& conditions);
 
 }  // namespace hawk

@@ -24,6 +24,14 @@ void write_number(const std::string& path, std::uint64_t number) {
   if (!file) give_up("write " + path);
 }
 
+std::uint64_t read_number(const std::string& path) {
+  std::uint64_t number = 0;
+  std::ifstream file(path);
+  file >> number;
+  if (!file) give_up("read " + path);
+  return number;
+}
+
 /// Controllers -> path of our cgroup in their hierarchy, from its root; version 2 has none.
 std::map<std::string, std::string> own_cgroups() {
   std::map<std::string, std::string> own;
@@ -57,7 +65,9 @@ MemoryCgroup::MemoryCgroup() {
   const std::string parent = is_below ? home_ : std::filesystem::path(home_).parent_path().string();
   directory_ = parent + "/hawktrace-test-" + std::to_string(::getpid());
   usage_file_ = directory_ + (is_first_version ? "/memory.usage_in_bytes" : "/memory.current");
+  highest_usage_file_ = directory_ + (is_first_version ? "/memory.max_usage_in_bytes" : "/memory.peak");
   limit_file_ = directory_ + (is_first_version ? "/memory.limit_in_bytes" : "/memory.max");
+  events_file_ = directory_ + (is_first_version ? "/memory.oom_control" : "/memory.events");
   if (::mkdir(directory_.c_str(), 0755) != 0 || !std::filesystem::exists(limit_file_)) {
     const int why = errno;
     remove();
@@ -77,13 +87,22 @@ void MemoryCgroup::remove() {
 void MemoryCgroup::enter() const { write_number(directory_ + "/cgroup.procs", static_cast<std::uint64_t>(::getpid())); }
 void MemoryCgroup::leave() const { write_number(home_ + "/cgroup.procs", static_cast<std::uint64_t>(::getpid())); }
 
-std::uint64_t MemoryCgroup::usage() const {
-  std::uint64_t bytes = 0;
-  std::ifstream file(usage_file_);
-  file >> bytes;
-  if (!file) give_up("read " + usage_file_);
-  return bytes;
+std::vector<std::string> MemoryCgroup::runner() const {
+  return {"/bin/sh", "-c", "echo $$ > " + directory_ + "/cgroup.procs && exec \"$@\"", "sh"};
 }
+
+std::uint64_t MemoryCgroup::kills() const {
+  std::ifstream file(events_file_);
+  std::string name;
+  std::uint64_t count = 0;
+  while (file >> name >> count) {
+    if (name == "oom_kill") return count;
+  }
+  give_up("read oom_kill in " + events_file_);
+}
+
+std::uint64_t MemoryCgroup::usage() const { return read_number(usage_file_); }
+std::uint64_t MemoryCgroup::highest_usage() const { return read_number(highest_usage_file_); }
 
 void MemoryCgroup::limit(std::uint64_t bytes) const { write_number(limit_file_, bytes); }
 

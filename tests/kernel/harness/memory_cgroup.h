@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace hawk {
 
@@ -19,8 +20,15 @@ class MemoryCgroup {
   void enter() const;
   void leave() const;
 
+  /// The words of a command that runs another in it.
+  std::vector<std::string> runner() const;
+  /// How many of its processes the kernel has killed for want of memory.
+  std::uint64_t kills() const;
+
   /// Bytes that are charged to it.
   std::uint64_t usage() const;
+  /// The most that were.
+  std::uint64_t highest_usage() const;
   /// Lets it take no more than that.
   void limit(std::uint64_t bytes) const;
 
@@ -31,7 +39,9 @@ class MemoryCgroup {
   std::string home_;  ///< where we were
   std::string directory_;
   std::string usage_file_;
+  std::string highest_usage_file_;
   std::string limit_file_;
+  std::string events_file_;
 };
 
 }  // namespace hawk

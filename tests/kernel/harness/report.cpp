@@ -3,7 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace hawk {
 namespace {
@@ -36,6 +38,16 @@ ReportStack read_stack(const json& from) {
                     .end = text_or_empty(from.at("end"))};
   for (const json& frame : from.at("frames")) stack.frames.push_back(read_frame(frame));
   return stack;
+}
+
+/// Those that are without a table, and are said to be so for a reason.
+std::vector<std::string> read_unread_tables(const json& unwinding) {
+  const auto without_table = unwinding.at("modules_without_table").get<std::set<std::string>>();
+  std::vector<std::string> files;
+  for (const json& cause : unwinding.at("unsupported_rules")) {
+    if (without_table.contains(cause.at("module"))) files.push_back(cause.at("module"));
+  }
+  return files;
 }
 
 }  // namespace
@@ -91,14 +103,15 @@ Report read_report(const std::string& path) {
                 .attach_via = trace.at("attach_via"),
                 .live_table = trace.at("live_table"),
                 .unwind = trace.at("unwind"),
-                .comm = root.at("target").at("comm"),
+                .comm = text_or_empty(root.at("target").at("comm")),
                 .exe = root.at("target").at("exe"),
                 .target_exited = trace.at("target_exited"),
                 .exec_count = trace.at("exec_count"),
                 .totals = read_counters(root.at("totals")),
                 .live = read_live(root.at("totals")),
                 .frees_of_untraced = root.at("totals").at("frees_of_untraced"),
-                .losses = root.at("losses")};
+                .losses = root.at("losses"),
+                .unread_tables = read_unread_tables(root.at("unwinding"))};
   if (!trace.at("verified").is_null()) report.verified = trace.at("verified").get<bool>();
   if (!root.at("stacks").empty()) throw std::runtime_error(path + " has a stack without frames");
   report.stacks = std::move(stacks);

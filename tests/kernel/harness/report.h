@@ -57,6 +57,7 @@ struct Report {
   Numbers live;
   std::uint64_t frees_of_untraced = 0;
   std::map<std::string, std::uint64_t> losses;
+  std::vector<std::string> unread_tables = {};  ///< files whose call frame information is not used, and why is said
   std::vector<ReportStack> stacks = {};
 };
 
