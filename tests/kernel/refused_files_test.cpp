@@ -13,7 +13,7 @@ namespace {
 
 /// A library in a directory of its own, with nobody's probes on it.
 std::string copy_of(const std::string& library, const ScratchDirectory& directory) {
-  const std::string copy = directory.path(std::filesystem::path(library).filename());
+  std::string copy = directory.path(std::filesystem::path(library).filename());
   std::filesystem::copy_file(library, copy);
   return copy;
 }
