@@ -10,8 +10,8 @@
  * stacks are taken for one, and nothing counts it, if these bits are the same and the lower ones lead to the same part of the
  * index. A search passes less than one entry of another stack on average (the index is at most a third full), so that with n
  * stacks the chance of any such pair is below n / 2^44: 7e-9 for 131,072. An index of more than 2^20 entries goes by some of
- * the upper bits as well: n / 2^42, 2.4e-7, for a million. That is the chance of stacks as programs have them. The hash has no
- * key: of a program that places its code in order to make stacks collide nothing can be said. */
+ * the upper bits as well: n / 2^42, 2.4e-7, for a million. The hash has a key that is drawn for each trace, so that this holds for
+ * programs too that place their code in order to make stacks collide. */
 #define HAWK_STACK_NUMBER_MASK 0xfffffull
 /* Entries that are looked at for one hash. */
 #define HAWK_INDEX_CHOICES 32
@@ -94,7 +94,7 @@ static long keep_return_address(__u32 number, struct hawk_frame_loop *loop)
 
 	if (number + 1 >= loop->depth || (!(address & HAWK_FRAME_INTERRUPTED) && !follows_call(address)))
 		return 1;
-	loop->hash = hawk_hash_frame(loop->hash, address);
+	loop->hash = hawk_hash_frame(loop->hash, hawk_mixed(address));
 	loop->done = number + 2;
 	return 0;
 }
@@ -107,7 +107,7 @@ static __noinline void cut_at_garbage(struct hawk_thread *thread)
 	struct hawk_walk *walk = &thread->walk;
 	struct hawk_frame_loop loop = { .thread = thread, .depth = walk->depth, .done = 1 };
 
-	loop.hash = hawk_hash_frame(hawk_hash_start(state.exec_epoch), thread->frames[0]);
+	loop.hash = hawk_hash_frame(hawk_hash_start(state.exec_epoch), hawk_mixed(thread->frames[0]));
 	bpf_loop(HAWK_MAX_FRAMES - 1, keep_return_address, &loop, 0);
 	if (loop.done < walk->depth) {
 		walk->depth = loop.done;

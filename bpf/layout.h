@@ -4,6 +4,7 @@
 #define HAWKTRACE_LAYOUT_H
 
 #include "bpf/losses.h"
+#include "bpf/stack_hash.h"
 #include "bpf/types.h"
 #include "bpf/unwind_ends.h"
 #include "bpf/unwind_layout.h"
@@ -66,6 +67,7 @@ struct hawk_config {
 	__u32 pad_0;
 	__u64 pid_namespace_device; /* of user space's pid namespace, as the kernel encodes it; 0: it is the root one */
 	__u64 pid_namespace_inode;
+	struct hawk_hash_key hash_key;
 };
 
 /* One file with frameless functions. */

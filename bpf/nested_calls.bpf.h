@@ -41,14 +41,9 @@ enum hawk_relation {
 /* Frames between an entry and an open call that are looked at. */
 #define HAWK_NESTED_FRAMES 64
 
-static __always_inline __u64 last_frame(const struct hawk_thread *thread)
-{
-	return thread->frames[(thread->walk.depth - 1) & (HAWK_MAX_FRAMES - 1)];
-}
-
 static __always_inline bool is_interrupted(const struct hawk_thread *thread)
 {
-	return last_frame(thread) & HAWK_FRAME_INTERRUPTED;
+	return hawk_last_frame(thread) & HAWK_FRAME_INTERRUPTED;
 }
 
 /* Whether the last frame is none of an allocator's. In place of its return address may be the trampoline: the next step then
@@ -57,7 +52,7 @@ static __always_inline bool is_programs_frame(const struct hawk_thread *thread)
 {
 	if (is_interrupted(thread))
 		return true;
-	return last_frame(thread) != trampoline_address() && !in_allocator_file(last_frame(thread));
+	return hawk_last_frame(thread) != trampoline_address() && !in_allocator_file(hawk_last_frame(thread));
 }
 
 /* What a walk that has ended short of the open call tells. */

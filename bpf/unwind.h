@@ -17,6 +17,7 @@
  *     hawk_stack_word(thread, address, word)  reads any word of the stack; false: it cannot be read
  *     hawk_step_unruled(thread, kind)         a step from code without rules; HAWK_STEP_*
  *     hawk_max_depth()                        frames at most, up to HAWK_MAX_FRAMES
+ *     hawk_mixed(frame)                       hawk_mix_frame with the key of this trace
  *
  * A call instruction may be the last of its function, so that the rule for a return address is that of the byte before. The
  * address of an interrupted instruction is looked up as it is. */
@@ -40,10 +41,30 @@ static inline __attribute__((always_inline)) int hawk_end_walk(struct hawk_walk 
 	return 0;
 }
 
+static inline __attribute__((always_inline)) __u64 hawk_last_frame(const struct hawk_thread *thread)
+{
+	return thread->frames[(thread->walk.depth - 1) & (HAWK_MAX_FRAMES - 1)];
+}
+
 /* The address that the last frame returns to, or was interrupted at. */
 static inline __attribute__((always_inline)) __u64 hawk_last_pc(const struct hawk_thread *thread)
 {
-	return thread->frames[(thread->walk.depth - 1) & (HAWK_MAX_FRAMES - 1)] & ~HAWK_FRAME_INTERRUPTED;
+	return hawk_last_frame(thread) & ~HAWK_FRAME_INTERRUPTED;
+}
+
+/* The hash of all frames so far. */
+static inline __attribute__((always_inline)) __u64 hawk_hash_of_frames(struct hawk_thread *thread)
+{
+	struct hawk_walk *walk = &thread->walk;
+	__u64 frame = walk->address + 1;
+
+	if (!walk->depth)
+		return walk->hash;
+	if (walk->mixed_frame != frame) {
+		walk->mixed_frame = frame;
+		walk->mixed = hawk_mixed(frame);
+	}
+	return hawk_hash_frame(walk->hash, walk->mixed);
 }
 
 /* The next frame is at `pc`, `is_interrupted` or to be returned to. 0: the walk ends. */
@@ -56,11 +77,11 @@ static inline __attribute__((always_inline)) int hawk_push_frame(struct hawk_thr
 		return hawk_end_walk(walk, HAWK_END_NULL_RETURN);
 	if (walk->depth >= hawk_max_depth())
 		return hawk_end_walk(walk, HAWK_END_DEPTH);
+	walk->hash = hawk_hash_of_frames(thread) ^ (is_interrupted ? HAWK_HASH_INTERRUPTED : 0);
 	/* Never ~0, whatever a signal's frame holds: see hawk_known_step. */
 	walk->address = is_interrupted ? pc & ~HAWK_FRAME_INTERRUPTED : pc - 1;
 	thread->frames[walk->depth & (HAWK_MAX_FRAMES - 1)] = frame;
 	walk->depth++;
-	walk->hash = hawk_hash_frame(walk->hash, frame);
 	return 1;
 }
 
@@ -198,6 +219,7 @@ static inline __attribute__((always_inline)) int hawk_learn_step(struct hawk_kno
 	if (!hawk_is_plain(rule) || !cfa_above_sp || cfa_above_sp >> 32 || fp_above_sp >> 32 || rule->fp_offset > 0)
 		return 0;
 	known->pc = pc;
+	known->mixed = hawk_mixed(pc);
 	known->cfa_above_sp = (__u32)cfa_above_sp;
 	known->fp_below_cfa = -(__u32)rule->fp_offset;
 	known->fp_above_sp = (__u32)fp_above_sp;
@@ -215,7 +237,7 @@ static inline __attribute__((always_inline)) int hawk_knows_step(const struct ha
 
 /* A walk while it is in registers. */
 struct hawk_plain_walk {
-	__u64 pc;                 /* one past hawk_walk.address */
+	__u64 pc;                 /* the last frame; one past hawk_walk.address */
 	__u64 sp, fp, hash;
 	__u64 *frame;             /* where the next one goes */
 	__u32 room;               /* frames that may still come */
@@ -264,11 +286,11 @@ static inline __attribute__((always_inline)) int hawk_take_step(struct hawk_plai
 
 	if (!hawk_words_at_hand(&plain->reader, cfa + HAWK_RETURN_SLOT, cfa - known->fp_below_cfa, &words) || !words.first)
 		return 0;
+	plain->hash = hawk_hash_frame(plain->hash, known->mixed);
 	plain->fp += (words.second - plain->fp) * known->fp_is_stored;
 	plain->sp = cfa;
 	plain->pc = words.first;
 	*plain->frame++ = words.first;
-	plain->hash = hawk_hash_frame(plain->hash, words.first);
 	return 1;
 }
 
@@ -324,7 +346,8 @@ static inline __attribute__((always_inline)) void hawk_replace_frame(struct hawk
 	struct hawk_walk *walk = &thread->walk;
 	__u64 *frame = &thread->frames[(walk->depth - 1) & (HAWK_MAX_FRAMES - 1)];
 
-	walk->hash = hawk_hash_frame(hawk_unhash_frame(walk->hash, *frame), pc);
+	if (*frame & HAWK_FRAME_INTERRUPTED)
+		walk->hash ^= HAWK_HASH_INTERRUPTED;
 	walk->address = pc - 1;
 	*frame = pc;
 }
@@ -359,7 +382,8 @@ static inline __attribute__((always_inline)) void hawk_begin_walk(struct hawk_th
 	hawk_push_frame(thread, pc, 0);
 }
 
-/* The hash of a walk that has ended: two stacks with the same frames are not the same if one of them goes on. */
+/* The hash of a walk that has ended, from that of its frames: two stacks with the same ones are not the same if one of them goes
+ * on. */
 static inline __attribute__((always_inline)) __u64 hawk_hash_end(__u64 hash, const struct hawk_walk *walk)
 {
 	return hawk_hash_finish(hawk_hash_frame(hash, walk->end | walk->is_guessed << 8));

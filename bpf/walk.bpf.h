@@ -13,6 +13,7 @@
 #include "bpf/direct_memory.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/rules.bpf.h"
+#include "bpf/stack_hash.h"
 
 /* Bytes of a window below the word that it is read for: where a caller's rbp is saved. */
 #define HAWK_WINDOW_BELOW 64
@@ -122,6 +123,11 @@ static __always_inline __u32 hawk_look_up_rule(struct hawk_thread *thread, __u64
 static __always_inline __u32 hawk_max_depth(void)
 {
 	return settings.max_depth;
+}
+
+static __always_inline __u64 hawk_mixed(__u64 frame)
+{
+	return hawk_mix_frame(settings.hash_key.addend, settings.hash_key.multiplier, frame);
 }
 
 static __always_inline int hawk_step_unruled(struct hawk_thread *thread, __u32 kind);
@@ -334,7 +340,7 @@ static __always_inline void walk_stack(struct hawk_thread *thread, const struct 
 	walk_once(thread, start, generation, at_once);
 	if (reads_directly && !walk_holds(thread))
 		walk_through_windows(thread, start->pc, start->sp, start->fp);
-	thread->walk.hash = hawk_hash_end(thread->walk.hash, &thread->walk);
+	thread->walk.hash = hawk_hash_end(hawk_hash_of_frames(thread), &thread->walk);
 }
 
 #endif

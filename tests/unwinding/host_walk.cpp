@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "bpf/layout.h"
+#include "bpf/stack_hash.h"
 #include "bpf/unwind_cache.h"
 #include "bpf/walk_state.h"
 
@@ -74,6 +75,9 @@ int hawk_walk_plainly(hawk_thread* thread);
 
 __u32 hawk_max_depth() { return current->max_depth; }
 
+/// Any key.
+__u64 hawk_mixed(__u64 frame) { return hawk_mix_frame(0x0123456789abcdef, 0xfedcba9876543211, frame); }
+
 int hawk_step_unruled(hawk_thread* thread, __u32 kind);
 
 }  // namespace
@@ -142,7 +146,7 @@ HostWalk HostThread::walk(const HostTables& tables, const StackMemory& stack, co
   walk.frames.assign(thread.frames, thread.frames + thread.walk.depth);
   walk.end = thread.walk.end;
   walk.is_guessed = thread.walk.is_guessed;
-  walk.hash = hawk_hash_end(thread.walk.hash, &thread.walk);
+  walk.hash = hawk_hash_end(hawk_hash_of_frames(&thread), &thread.walk);
   return walk;
 }
 
@@ -154,7 +158,7 @@ HostWalk walk_on_host(const HostTables& tables, const StackMemory& stack, const 
 
 std::uint64_t hash_of(const HostWalk& walk) {
   std::uint64_t hash = hawk_hash_start(0);
-  for (const std::uint64_t frame : walk.frames) hash = hawk_hash_frame(hash, frame);
+  for (const std::uint64_t frame : walk.frames) hash = hawk_hash_frame(hash, hawk_mixed(frame));
   return hawk_hash_finish(hawk_hash_frame(hash, walk.end | std::uint64_t{walk.is_guessed} << 8));
 }
 

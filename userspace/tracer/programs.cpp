@@ -3,6 +3,7 @@
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 #include <linux/types.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -32,7 +33,17 @@ void set_pid_namespace(hawk_config& config) {
   config.pid_namespace_inode = status.st_ino;
 }
 
-hawk_config make_config(const TracerOptions& options, LiveTable table, const MemoryPlan& plan) {
+/// A new one for each trace: no program shall know how its stacks are hashed.
+Result<hawk_hash_key> draw_hash_key() {
+  hawk_hash_key key = {};
+  if (::getrandom(&key, sizeof(key), 0) != sizeof(key)) {
+    return system_failure(ExitCode::kPrivilege, "draw a key for the hashes of stacks", errno);
+  }
+  key.multiplier |= 1;
+  return key;
+}
+
+Result<hawk_config> make_config(const TracerOptions& options, LiveTable table, const MemoryPlan& plan) {
   hawk_config config = {};
   config.tgid = static_cast<__u32>(options.pid);
   config.max_stacks = plan.stacks;
@@ -49,6 +60,7 @@ hawk_config make_config(const TracerOptions& options, LiveTable table, const Mem
   config.place_shift = 32 - static_cast<__u32>(std::countr_zero(plan.places));
   config.unwind = options.unwind;
   config.returns_are_calls = options.returns_are_calls ? 1 : 0;
+  config.hash_key = HAWK_TRY(draw_hash_key());
   set_pid_namespace(config);
   return config;
 }
@@ -109,7 +121,7 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
 Result<Skeleton> load_programs(const TracerOptions& options, LiveTable table, const MemoryPlan& plan) {
   Skeleton skeleton(hawktrace::open(nullptr));
   if (!skeleton) return system_failure(ExitCode::kPrivilege, "open the BPF programs", errno);
-  configure(*skeleton, options, make_config(options, table, plan), plan);
+  configure(*skeleton, options, HAWK_TRY(make_config(options, table, plan)), plan);
   configure_live_table(*skeleton, table, plan);
   const bool is_loaded = hawktrace::load(skeleton.get()) == 0;
   // libbpf leaves the programs' variables out where it takes a want of memory for a want of the kernel's.
