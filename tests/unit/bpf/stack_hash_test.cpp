@@ -49,8 +49,8 @@ TEST(StackHash, SpreadsUpperBitsOverLowerOnes) {
   EXPECT_GT(places.size(), 980u);  // by chance 992
 }
 
-// Two traces have nothing in common: neither the same hash for a stack, nor, in any bit, the same difference between two
-// stacks, by which a program could foresee that they collide.
+// Two traces have nothing in common: neither the same hash for a stack, nor, in any bit, the same difference between
+// two stacks, by which a program could foresee that they collide.
 TEST(StackHash, DependsOnItsKey) {
   constexpr std::uint64_t kAddress = 0x7f0000001000;
   std::unordered_set<std::uint64_t> hashes, differences;
