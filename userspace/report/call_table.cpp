@@ -1,5 +1,6 @@
 #include "userspace/report/call_table.h"
 
+#include <optional>
 #include <utility>
 
 #include "userspace/report/short_name.h"
@@ -25,16 +26,33 @@ FrameList CallTable::list(const StackRecord& stack) const {
   FrameList calls;
   calls.reserve(stack.frames.size() * 2);
   for (const PlaceId place : stack.frames) {
-    const Range& range = ranges_[static_cast<std::size_t>(place)];
+    const Range& range = range_of(place);
     for (std::size_t index = 0; index < range.count; ++index) calls.push_back(&calls_[range.first + index]);
   }
   return calls;
 }
 
+const ListedFrame* CallTable::deciding(const StackRecord& stack) const {
+  if (stack.frames.empty()) return nullptr;
+  DecidingSearch search;
+  const ListedFrame* found = &calls_[range_of(stack.frames[0]).first];
+  std::optional<std::size_t> found_index;
+  for (const PlaceId place : stack.frames) {
+    const Range& range = range_of(place);
+    for (std::size_t index = range.first; index < range.first + range.count; ++index) {
+      const bool is_over = search.look_at(calls_[index]);
+      if (search.found() && search.found() != found_index) found = &calls_[index];
+      found_index = search.found();
+      if (is_over) return found;
+    }
+  }
+  return found_index ? found : &calls_[range_of(stack.frames[0]).first];
+}
+
 std::size_t CallTable::count(const StackRecord& stack, std::size_t places) const {
   std::size_t calls = 0;
   for (std::size_t index = 0; index < places; ++index) {
-    calls += ranges_[static_cast<std::size_t>(stack.frames[index])].count;
+    calls += range_of(stack.frames[index]).count;
   }
   return calls;
 }

@@ -27,6 +27,8 @@ class CallTable {
   /// nothing is known is one call without names. The calls live as long as the table.
   FrameList list(const StackRecord& stack) const;
 
+  /// The call that deciding_frame() of list() is, without the list; nullptr: the stack has no frames.
+  const ListedFrame* deciding(const StackRecord& stack) const;
   /// How many of list() are at the first `places` of the stack's places.
   std::size_t count(const StackRecord& stack, std::size_t places) const;
 
@@ -39,6 +41,7 @@ class CallTable {
     std::size_t first = 0;
     std::size_t count = 0;
   };
+  const Range& range_of(PlaceId place) const { return ranges_[static_cast<std::size_t>(place)]; }
   std::vector<ListedFrame> calls_;
   std::vector<Range> ranges_;  ///< of calls_, by PlaceId
 };

@@ -46,19 +46,25 @@ void leave_out(std::vector<ShownFrame>& shown, LeftOut why) {
 /// perhaps.
 constexpr std::size_t kMaxInsideAllocator = 10;
 
-/// The deciding frame; nullopt: there is none.
 std::optional<std::size_t> find_deciding(const FrameList& frames) {
-  std::size_t first = 0;
-  for (std::size_t index = 0; index < std::min(frames.size(), kMaxInsideAllocator); ++index) {
-    if (frames[index]->role == FrameRole::kAllocator) first = index + 1;
+  DecidingSearch search;
+  for (const ListedFrame* frame : frames) {
+    if (search.look_at(*frame)) break;
   }
-  for (std::size_t index = first; index < frames.size(); ++index) {
-    if (!frames[index]->is_plumbing()) return index;
-  }
-  return std::nullopt;
+  return search.found();
 }
 
 }  // namespace
+
+bool DecidingSearch::look_at(const ListedFrame& frame) {
+  const std::size_t index = looked_at_++;
+  if (frame.role == FrameRole::kAllocator && index < kMaxInsideAllocator) {
+    found_.reset();
+  } else if (!found_ && !frame.is_plumbing()) {
+    found_ = index;
+  }
+  return found_ && looked_at_ >= kMaxInsideAllocator;
+}
 
 std::size_t deciding_frame(const FrameList& frames) { return find_deciding(frames).value_or(0); }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,8 +49,21 @@ struct ShownFrame {
   LeftOut why = LeftOut::kPlumbing;
 };
 
-/// The function that decides on what its stack allocates, as an index into `frames`: the first of the program's that is
-/// not called by the allocator. 0 where there is none: of a stack that is all plumbing, or empty.
+/// Finds the function that decides on what a stack allocates among frames that are looked at from the innermost on: the
+/// first of the program's that is not called by the allocator.
+class DecidingSearch {
+ public:
+  /// Returns whether no later frame matters.
+  bool look_at(const ListedFrame& frame);
+  /// Its index; nullopt: so far the stack is all plumbing.
+  std::optional<std::size_t> found() const { return found_; }
+
+ private:
+  std::size_t looked_at_ = 0;
+  std::optional<std::size_t> found_;
+};
+
+/// What a DecidingSearch finds in `frames`; 0 where there is none: of a stack that is all plumbing, or empty.
 std::size_t deciding_frame(const FrameList& frames);
 
 /// What to call a stack of these frames: its deciding function; where that has no name, with the next caller that has

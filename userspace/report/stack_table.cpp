@@ -48,18 +48,17 @@ class FunctionCells {
       : calls_(calls), columns_(columns == 0 ? kMaxNameColumns : columns), cells_(calls.size()) {}
 
   void add_to(StyledLine& line, const StackRecord& stack) {
-    const FrameList frames = calls_.list(stack);
-    if (frames.empty()) {
+    const ListedFrame* deciding = calls_.deciding(stack);
+    if (deciding == nullptr) {
       line.add(stack.id == kNoStack ? "(not recorded)" : "(no frames)");
       return;
     }
-    const ListedFrame& frame = *frames[deciding_frame(frames)];
-    if (frame.source.function.empty()) {
-      line.add(shorten_middle(stack_label(frames), columns_));
+    if (deciding->source.function.empty()) {
+      line.add(shorten_middle(stack_label(calls_.list(stack)), columns_));
       return;
     }
-    Cell& cell = cells_[calls_.number_of(frame)];
-    if (cell.name.empty()) cell = make(frame);
+    Cell& cell = cells_[calls_.number_of(*deciding)];
+    if (cell.name.empty()) cell = make(*deciding);
     line.add(cell.name);
     if (!cell.place.empty()) line.add(cell.place, Style::kDim);
   }

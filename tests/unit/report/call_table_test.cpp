@@ -45,6 +45,17 @@ TEST(CallTable, StacksShareTheCallsAtAPlace) {
   EXPECT_NE(calls.number_of(*recursion[7]), calls.number_of(*recursion[6]));
 }
 
+TEST(CallTable, TheDecidingCallNeedsNoList) {
+  for (Sample (*make)() : {service_sample, unsymbolized_sample, lossy_sample, deep_sample, unwinding_sample}) {
+    Sample sample = make();
+    const CallTable calls(sample.snapshot, all_stacks(sample.snapshot), sample.symbolizer, sample_role_of);
+    for (const StackRecord& stack : sample.snapshot.stacks) {
+      const FrameList frames = calls.list(stack);
+      EXPECT_EQ(calls.deciding(stack), frames.empty() ? nullptr : frames[deciding_frame(frames)]);
+    }
+  }
+}
+
 TEST(CallTable, PlumbingIsWhatThePredicateSaysAndNeverANamelessCall) {
   Sample sample = unsymbolized_sample();
   const RoleOfFunction everything = [](const std::string&) { return FrameRole::kLibrary; };
