@@ -44,6 +44,8 @@ constexpr std::string_view kKnown[] = {
     "_PyObject_Malloc",
     "_PyObject_Calloc",
     "_PyObject_Realloc",
+    "_PyObject_MallocWithType",
+    "_PyObject_ReallocWithType",
     "_PyMem_DebugRawAlloc",
     "_PyMem_DebugRawMalloc",
     "_PyMem_DebugRawCalloc",

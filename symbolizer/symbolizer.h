@@ -37,6 +37,9 @@ class Symbolizer {
   /// Empty when nothing is known.
   virtual std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) = 0;
 
+  /// As frames(), of code that lies in no file, as JIT compilers make it, at return address `address`.
+  virtual std::vector<SourceFrame> frames_in_no_file(std::uint64_t /*address*/) { return {}; }
+
   /// Says that frames() will be asked for all of these return addresses of `module`, in any order: it may be faster to
   /// look them up together. Changes no answer. May take as long as all those questions; callers that show progress pass
   /// some thousands at a time, sorted, so that each part is of one neighbourhood.

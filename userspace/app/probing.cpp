@@ -287,7 +287,10 @@ void Probing::look_for_allocator(std::span<const Mapping> mappings) {
 
 Frame Probing::frame_at(std::uint64_t address) {
   const std::optional<ModuleAddress> place = modules_.resolve(address);
-  if (!place) return {.address = address, .module = std::nullopt, .module_offset = 0};
+  if (!place) {
+    has_frames_in_no_file_ = true;
+    return {.address = address, .module = std::nullopt, .module_offset = 0};
+  }
   const std::size_t index = static_cast<std::size_t>(place->module);
   if (index >= is_used_.size()) is_used_.resize(modules_.module_count());
   if (!is_used_[index]) {

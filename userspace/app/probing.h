@@ -60,6 +60,8 @@ class Probing {
 
   /// Where an address lies now. Files in which addresses lie are in used_modules().
   Frame frame_at(std::uint64_t address);
+  /// Whether frame_at() was asked for an address that lies in no file.
+  bool has_frames_in_no_file() const { return has_frames_in_no_file_; }
 
   /// Tells every function that is probed by now what its calls pay for their traps.
   void set_costs(const ProbeCosts& costs);
@@ -114,6 +116,7 @@ class Probing {
   std::optional<Error> refusal_;
   std::chrono::steady_clock::time_point looked_at_{};  ///< the breakpoints
   std::vector<ModuleId> used_modules_;
+  bool has_frames_in_no_file_ = false;
   std::vector<bool> is_used_;  ///< by module
   std::size_t files_for_symbols_ = 0;
   std::size_t open_after_closing_ = 0;

@@ -81,7 +81,8 @@ Session::Session(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindChoice u
       unwind_(unwind),
       tracer_(std::move(tracer)),
       mapping_events_(std::move(mapping_events)),
-      probing_(subject_.proc_pid, tracer_, unwind != UnwindChoice::kFramePointers) {}
+      probing_(subject_.proc_pid, tracer_, unwind != UnwindChoice::kFramePointers),
+      jit_names_(subject_.proc_pid) {}
 
 Result<Session::Subject> Session::subject_of(const Options& options, const LaunchedCommand* command) {
   Subject subject;
@@ -223,6 +224,8 @@ void Session::drain() {
   // After the books: the mapping of every stack in them has been announced by then.
   take_mapping_events();
   model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });
+  // What the target says of its code may be gone with it.
+  if (probing_.has_frames_in_no_file()) jit_names_.refresh(symbolizer_->perf_map());
   // Of what is unmapped nobody tells us. After the stacks, whose frames may lie there.
   if (is_replaced || (is_probed() && tracer_.code_ranges_are_stale())) take_mappings_again();
   if (!is_probed()) return;

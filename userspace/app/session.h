@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "symbolizer/libdw_symbolizer.h"
+#include "userspace/app/jit_names.h"
 #include "userspace/app/options.h"
 #include "userspace/app/probing.h"
 #include "userspace/app/signals.h"
@@ -79,6 +80,7 @@ class Session {
   MappingEvents mapping_events_;
   Probing probing_;
   HeapModel model_;
+  JitNames jit_names_;
   std::unique_ptr<LibdwSymbolizer> symbolizer_ = LibdwSymbolizer::make();
   std::size_t symbolized_modules_ = 0;
   std::chrono::system_clock::time_point start_wall_;

@@ -36,6 +36,9 @@ class ProgressSymbolizer : public Symbolizer {
   void expect(std::size_t addresses);
 
   std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override;
+  std::vector<SourceFrame> frames_in_no_file(std::uint64_t address) override {
+    return symbolizer_.frames_in_no_file(address);
+  }
   void prepare(ModuleId module, std::span<const std::uint64_t> module_offsets) override;
   SymbolSource source(ModuleId module) override { return symbolizer_.source(module); }
   std::string gap(ModuleId module) override { return symbolizer_.gap(module); }

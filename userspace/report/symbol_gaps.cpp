@@ -40,8 +40,8 @@ void SymbolGaps::add(const StackRecord& stack, const FrameList& frames) {
   ++added_;
   for (const ListedFrame* frame : frames) {
     if (frame->place.module) shown_modules_.insert(*frame->place.module);
-    if (!frame->place.module || !frame->source.function.empty()) continue;
-    Nameless& nameless = nameless_[*frame->place.module];
+    if (!frame->source.function.empty()) continue;
+    Nameless& nameless = frame->place.module ? nameless_[*frame->place.module] : in_no_file_;
     if (nameless.last_stack == added_) continue;
     nameless.last_stack = added_;
     nameless.shown_bytes += bytes_of(stack.counters, quantity_);

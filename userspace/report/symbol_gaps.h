@@ -31,6 +31,8 @@ class SymbolGaps {
 
   /// Takes note of a stack that is shown.
   void add(const StackRecord& stack, const FrameList& frames);
+  /// Bytes of the stacks that pass through code without a name that lies in no file.
+  std::uint64_t bytes_in_no_file() const { return in_no_file_.shown_bytes; }
   /// Largest share first.
   std::vector<SymbolGap> gaps(const Snapshot& snapshot, Symbolizer& symbolizer) const;
 
@@ -41,9 +43,16 @@ class SymbolGaps {
   };
   Quantity quantity_;
   std::size_t added_ = 0;
+  Nameless in_no_file_;
   std::map<ModuleId, Nameless> nameless_;
   std::set<ModuleId> shown_modules_;
 };
+
+/// How to get names of code that lies in no file.
+inline constexpr const char* kPerfMapHint =
+    "hint: such code gets names from a perf map, /tmp/perf-PID.map, which must be there or be turned on: python3 -X "
+    "perf "
+    "(3.12 or newer), node --perf-basic-prof, java -XX:+DumpPerfMapAtExit or with perf-map-agent";
 
 /// The line that tells of `gap`, which is one of `module`; `share`: what part of all bytes it affects.
 std::string gap_text(const SymbolGap& gap, const Module& module, const std::string& share);

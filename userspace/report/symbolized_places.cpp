@@ -97,7 +97,11 @@ void symbolize_places(const Snapshot& snapshot, const std::vector<const StackRec
     const Frame& place = snapshot.place(id);
     if (i == prepared) prepared = prepare_from(snapshot, asked, i, symbolizer);
     std::vector<SourceFrame> sources;
-    if (place.module) sources = symbolizer.frames(*place.module, asked.offset_of(id));
+    if (place.module) {
+      sources = symbolizer.frames(*place.module, asked.offset_of(id));
+    } else {
+      sources = symbolizer.frames_in_no_file(place.address + (place.interrupted ? 1 : 0));
+    }
     if (sources.empty()) sources.emplace_back().function = asked.is_trampoline(id) ? kTrampolineName : "";
     consumer(id, std::move(sources));
   }

@@ -147,10 +147,19 @@ void TextReport::incomplete_stacks() {
 
 void TextReport::symbol_gaps() {
   const std::vector<SymbolGap> gaps = gaps_.gaps(snapshot_, symbolizer_);
-  if (gaps.empty()) return;
+  const std::uint64_t in_no_file = gaps_.bytes_in_no_file();
+  if (gaps.empty() && in_no_file == 0) return;
   const Quantity quantity = told_in_shares();
   const std::uint64_t whole = bytes_of(snapshot_.totals, quantity);
   page_.put("missing symbols", Style::kStrong);
+  if (in_no_file != 0) {
+    page_.put_wrapped(
+        fmt::format("  code in no file, made by an interpreter or a JIT compiler: the stacks above that pass "
+                    "through it hold {} of {} bytes",
+                    format_share(in_no_file, whole), quantity_name(quantity)),
+        4);
+    page_.put_hint(fmt::format("  {}", kPerfMapHint), 8);
+  }
   for (const SymbolGap& gap : gaps) {
     const Module* module = find_module(snapshot_, gap.module);
     if (module == nullptr) continue;
@@ -158,10 +167,11 @@ void TextReport::symbol_gaps() {
         fmt::format("{} of {} bytes", format_share(gap.affected_bytes, whole), quantity_name(quantity));
     page_.put_wrapped(gap_text(gap, *module, share), 4);
   }
-  page_.put_hint(
-      "  hint: install the debug symbols of these files (packages named -dbgsym or -debuginfo), or build them "
-      "unstripped with -g; a debug file is also found by build id, as /usr/lib/debug/.build-id/XX/REST.debug",
-      8);
+  if (!gaps.empty())
+    page_.put_hint(
+        "  hint: install the debug symbols of these files (packages named -dbgsym or -debuginfo), or build them "
+        "unstripped with -g; a debug file is also found by build id, as /usr/lib/debug/.build-id/XX/REST.debug",
+        8);
   page_.put("");
 }
 

@@ -1,0 +1,87 @@
+#include "userspace/app/jit_names.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "userspace/base/log.h"
+#include "userspace/base/process_file.h"
+
+namespace hawk {
+namespace {
+
+constexpr std::uint64_t kMaxBytes = std::uint64_t{256} << 20;  // of one file, in all
+constexpr std::size_t kReadAtOnce = 1 << 20;
+
+/// The numbers in the line of /proc/PID/status that begins with `key`.
+std::vector<std::uint64_t> numbers_in(std::string_view status, std::string_view key) {
+  std::vector<std::uint64_t> numbers;
+  std::size_t at = status.starts_with(key) ? 0 : status.find(fmt::format("\n{}", key));
+  if (at == std::string_view::npos) return numbers;
+  at = status.find(':', at) + 1;
+  const std::string_view line = status.substr(at, status.find('\n', at) - at);
+  const char* next = line.data();
+  const char* const end = line.data() + line.size();
+  while (next != end) {
+    std::uint64_t number = 0;
+    const auto [parsed, error] = std::from_chars(next, end, number);
+    if (error == std::errc()) numbers.push_back(number);
+    next = error == std::errc() ? parsed : next + 1;
+  }
+  return numbers;
+}
+
+}  // namespace
+
+JitNames::JitNames(int proc_pid)
+    : proc_pid_(proc_pid),
+      root_(::open(fmt::format("/proc/{}/root", proc_pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {
+  const Result<std::string> status = read_whole_file(fmt::format("/proc/{}/status", proc_pid));
+  if (!status) return;
+  // The last one is that of the innermost namespace.
+  const std::vector<std::uint64_t> group = numbers_in(*status, "NStgid");
+  if (!group.empty()) path_ = fmt::format("/tmp/perf-{}.map", group.back());
+  if (const std::vector<std::uint64_t> users = numbers_in(*status, "Uid"); users.size() > 1) user_ = users[1];
+}
+
+void JitNames::open_again(PerfMap& map) {
+  UniqueFd file = open_regular_file_below(fmt::format("/proc/self/fd/{}", root_.get()), path_);
+  if (!file) return;
+  struct stat status = {};
+  const std::optional<FileState> state = state_of(file);
+  if (!state || ::fstat(file.get(), &status) != 0) return;
+  if (state->file == identity_ && state->size_bytes >= read_bytes_) return;
+  // Who has become another user since has a status that says so.
+  const Result<std::string> process = read_whole_file(fmt::format("/proc/{}/status", proc_pid_));
+  if (const auto users = numbers_in(process.value_or(""), "Uid"); users.size() > 1) user_ = users[1];
+  if (status.st_uid != user_ && status.st_uid != 0) {
+    log_verbose(fmt::format("{} is not read: it belongs to user {}, not to the target's", path_, status.st_uid));
+    return;
+  }
+  map.clear();
+  file_ = std::move(file);
+  identity_ = state->file;
+  read_bytes_ = 0;
+}
+
+void JitNames::refresh(PerfMap& map) {
+  if (!root_ || path_.empty()) return;
+  open_again(map);
+  if (!file_) return;
+  std::string text(kReadAtOnce, '\0');
+  while (read_bytes_ < kMaxBytes) {
+    const ssize_t got = ::pread(file_.get(), text.data(), text.size(), static_cast<off_t>(read_bytes_));
+    if (got <= 0) return;
+    map.add(std::string_view(text).substr(0, static_cast<std::size_t>(got)));
+    read_bytes_ += static_cast<std::uint64_t>(got);
+  }
+}
+
+}  // namespace hawk
