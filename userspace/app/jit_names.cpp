@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "userspace/base/log.h"
@@ -52,12 +52,11 @@ JitNames::JitNames(int proc_pid)
 }
 
 void JitNames::open_again(PerfMap& map) {
-  UniqueFd file = open_regular_file_below(fmt::format("/proc/self/fd/{}", root_.get()), path_);
-  if (!file) return;
+  RegularFile found = find_regular_file_below(fmt::format("/proc/self/fd/{}", root_.get()), path_);
+  // Of a file system in user space one gets a copy, which does not grow.
   struct stat status = {};
-  const std::optional<FileState> state = state_of(file);
-  if (!state || ::fstat(file.get(), &status) != 0) return;
-  if (state->file == identity_ && state->size_bytes >= read_bytes_) return;
+  if (!found.fd || found.original || ::fstat(found.fd.get(), &status) != 0) return;
+  if (found.state.file == identity_ && found.state.size_bytes >= read_bytes_) return;
   // Who has become another user since has a status that says so.
   const Result<std::string> process = read_whole_file(fmt::format("/proc/{}/status", proc_pid_));
   if (const auto users = numbers_in(process.value_or(""), "Uid"); users.size() > 1) user_ = users[1];
@@ -66,8 +65,8 @@ void JitNames::open_again(PerfMap& map) {
     return;
   }
   map.clear();
-  file_ = std::move(file);
-  identity_ = state->file;
+  file_ = std::move(found.fd);
+  identity_ = found.state.file;
   read_bytes_ = 0;
 }
 
