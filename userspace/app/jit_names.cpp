@@ -5,12 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "userspace/app/process_status.h"
 #include "userspace/base/log.h"
 #include "userspace/base/process_file.h"
 
@@ -20,24 +19,6 @@ namespace {
 constexpr std::uint64_t kMaxBytes = std::uint64_t{256} << 20;  // of one file, in all
 constexpr std::size_t kReadAtOnce = 1 << 20;
 
-/// The numbers in the line of /proc/PID/status that begins with `key`.
-std::vector<std::uint64_t> numbers_in(std::string_view status, std::string_view key) {
-  std::vector<std::uint64_t> numbers;
-  std::size_t at = status.starts_with(key) ? 0 : status.find(fmt::format("\n{}", key));
-  if (at == std::string_view::npos) return numbers;
-  at = status.find(':', at) + 1;
-  const std::string_view line = status.substr(at, status.find('\n', at) - at);
-  const char* next = line.data();
-  const char* const end = line.data() + line.size();
-  while (next != end) {
-    std::uint64_t number = 0;
-    const auto [parsed, error] = std::from_chars(next, end, number);
-    if (error == std::errc()) numbers.push_back(number);
-    next = error == std::errc() ? parsed : next + 1;
-  }
-  return numbers;
-}
-
 }  // namespace
 
 JitNames::JitNames(int proc_pid)
@@ -46,9 +27,9 @@ JitNames::JitNames(int proc_pid)
   const Result<std::string> status = read_whole_file(fmt::format("/proc/{}/status", proc_pid));
   if (!status) return;
   // The last one is that of the innermost namespace.
-  const std::vector<std::uint64_t> group = numbers_in(*status, "NStgid");
+  const std::vector<std::uint64_t> group = numbers_in_status(*status, "NStgid");
   if (!group.empty()) path_ = fmt::format("/tmp/perf-{}.map", group.back());
-  if (const std::vector<std::uint64_t> users = numbers_in(*status, "Uid"); users.size() > 1) user_ = users[1];
+  if (const std::vector<std::uint64_t> users = numbers_in_status(*status, "Uid"); users.size() > 1) user_ = users[1];
 }
 
 void JitNames::open_again(PerfMap& map) {
@@ -59,7 +40,7 @@ void JitNames::open_again(PerfMap& map) {
   if (found.state.file == identity_ && found.state.size_bytes >= read_bytes_) return;
   // Who has become another user since has a status that says so.
   const Result<std::string> process = read_whole_file(fmt::format("/proc/{}/status", proc_pid_));
-  if (const auto users = numbers_in(process.value_or(""), "Uid"); users.size() > 1) user_ = users[1];
+  if (const auto users = numbers_in_status(process.value_or(""), "Uid"); users.size() > 1) user_ = users[1];
   if (status.st_uid != user_ && status.st_uid != 0) {
     log_verbose(fmt::format("{} is not read: it belongs to user {}, not to the target's", path_, status.st_uid));
     return;

@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "userspace/app/environment.h"
+#include "userspace/app/process_status.h"
 #include "userspace/base/log.h"
+#include "userspace/base/process_file.h"
 #include "userspace/base/threads.h"
 #include "userspace/target/process.h"
 #include "userspace/tracer/features.h"
@@ -214,6 +216,14 @@ void Session::take_mapping_events() {
   if (is_probed()) probing_.check_breakpoints_in_time();
 }
 
+void Session::read_memory() {
+  const Result<std::string> status = read_whole_file(fmt::format("/proc/{}/status", subject_.proc_pid));
+  std::optional<ProcessMemory> memory = status ? memory_in_status(*status) : std::nullopt;
+  if (!memory) return;  // it has ended: what it took before stays
+  memory->live_bytes = model_.live_bytes();
+  memory_ = memory;
+}
+
 void Session::drain() {
   tracer_.tend();
   const auto began = std::chrono::steady_clock::now();
@@ -226,6 +236,7 @@ void Session::drain() {
   model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });
   // What the target says of its code may be gone with it.
   if (probing_.has_frames_in_no_file()) jit_names_.refresh(symbolizer_->perf_map());
+  read_memory();
   // Of what is unmapped nobody tells us. After the stacks, whose frames may lie there.
   if (is_replaced || (is_probed() && tracer_.code_ranges_are_stale())) take_mappings_again();
   if (!is_probed()) return;
@@ -279,6 +290,7 @@ Snapshot Session::snapshot() const {
                     .target_exited = target_exited_,
                     .exec_count = model_.exec_epoch() - std::min(subject_.own_execs, model_.exec_epoch()),
                     .verified = verified_};
+  snapshot.memory = memory_;
   snapshot.unwind = probing_.unwinding().info();
   snapshot.unwind.cache_misses = tracer_.unwind_misses();
   for (std::size_t i = 0; i < probing_.modules().module_count(); ++i) {

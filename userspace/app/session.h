@@ -71,6 +71,7 @@ class Session {
   Result<void> probe_running_process();
   void take_mappings_again();
   void close_unmapped_files();
+  void read_memory();
 
   Subject subject_;
   UniqueFd pid_fd_;
@@ -80,6 +81,7 @@ class Session {
   MappingEvents mapping_events_;
   Probing probing_;
   HeapModel model_;
+  std::optional<ProcessMemory> memory_;
   JitNames jit_names_;
   std::unique_ptr<LibdwSymbolizer> symbolizer_ = LibdwSymbolizer::make();
   std::size_t symbolized_modules_ = 0;

@@ -114,6 +114,16 @@ Json trace_json(const TraceInfo& trace) {
   return json;
 }
 
+Json memory_json(const std::optional<ProcessMemory>& memory) {
+  if (!memory) return nullptr;
+  Json json;
+  json["resident_bytes"] = memory->resident_bytes;
+  json["anonymous_bytes"] = memory->anonymous_bytes;
+  json["swapped_bytes"] = memory->swapped_bytes;
+  json["live_bytes"] = memory->live_bytes;
+  return json;
+}
+
 Json losses_json(const Losses& losses) {
   Json json = Json::object();
   for (std::size_t cause = 0; cause < losses.counts.size(); ++cause) {
@@ -299,6 +309,7 @@ Json head_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptio
   json["target"] = target_json(snapshot.target);
   json["trace"] = trace_json(snapshot.trace);
   json["totals"] = std::move(totals);
+  json["memory"] = memory_json(snapshot.memory);
   json["losses"] = losses_json(snapshot.losses);
   json["unwinding"] = unwinding_json(snapshot);
   json["symbol_gaps"] = symbol_gaps_json(snapshot, symbolizer);

@@ -32,6 +32,9 @@ struct JsonOptions {
 /// of it; null without frames. Frames that are "hidden" are those that report has no line for: what the allocator and
 /// the libraries do, and all but the innermost call of a recursion.
 ///
+/// "memory" is what the kernel said that the target takes at the last reading before its end, with the live bytes of
+/// that time; null when it was gone by then.
+///
 /// totals.peak_live_bytes is the highest value that was sampled every trace.interval_ns and at the end: the true peak
 /// is no lower.
 ///

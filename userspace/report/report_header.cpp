@@ -34,6 +34,24 @@ void put_trace_notes(TextPage& page, const Snapshot& snapshot) {
     page.put_wrapped("the target ended during the trace: live is what it still held at its end", 2);
 }
 
+/// How much of what the kernel sees of the process the live bytes are.
+void put_coverage(TextPage& page, const Snapshot& snapshot) {
+  if (!snapshot.memory) return;
+  const ProcessMemory& memory = *snapshot.memory;
+  const std::uint64_t own = memory.anonymous_bytes + memory.swapped_bytes;
+  std::string text = fmt::format("process: {} resident, {} of it anonymous", page.bytes(memory.resident_bytes),
+                                 page.bytes(memory.anonymous_bytes));
+  if (memory.swapped_bytes != 0) text += fmt::format(", {} swapped", page.bytes(memory.swapped_bytes));
+  if (memory.live_bytes > own) {
+    text += fmt::format("; {} were live then: not all of it has been written to", page.bytes(memory.live_bytes));
+  } else {
+    text += fmt::format(
+        "; live is {} of its own memory, the rest is older than the trace, mappings and stacks, or the allocator's own",
+        format_share(memory.live_bytes, own));
+  }
+  page.put_wrapped(text, 2, Style::kDim);
+}
+
 }  // namespace
 
 void put_header(TextPage& page, const Snapshot& snapshot) {
@@ -102,11 +120,15 @@ void put_totals(TextPage& page, const Snapshot& snapshot, const UnwindText& unwi
     StyledLine styled;
     styled.add(align_left(row.name, 12), style).add("  ").add(align_right(row.bytes, bytes_columns), style).add("  ");
     styled.add(align_right(row.blocks, blocks_columns), style);
-    if (!row.note.empty()) styled.add("  ").add(row.note, Style::kDim);
+    const std::size_t width = page.options().width;
+    const bool fits = width == 0 || styled.width() + 2 + display_width(row.note) <= width;
+    if (!row.note.empty() && fits) styled.add("  ").add(row.note, Style::kDim);
     page.put(styled);
+    if (!fits) page.put_wrapped(fmt::format("  {}", row.note), 2, Style::kDim);
   };
   line({"", "bytes", "blocks", ""}, Style::kDim);
   for (const Row& row : rows) line(row, row.name == "live" ? Style::kStrong : Style::kPlain);
+  put_coverage(page, snapshot);
   const std::string costs = trap_costs_text(snapshot);
   if (!costs.empty()) page.put_wrapped(costs, 2, Style::kDim);
   page.put_wrapped(unwind.summary(), 2, unwind.all_complete() ? Style::kDim : Style::kPlain);

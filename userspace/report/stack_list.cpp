@@ -45,12 +45,13 @@ void StackList::put_headline(std::size_t rank, const StackRecord& record) {
   line.add(align_left('#' + format_count(rank, NumberStyle::kRaw), 4), Style::kStrong);
   line.add(align_right(format_share(part, whole), 8)).add("  " + amount_text(counters, sorted), Style::kStrong);
   const std::uint64_t average = average_bytes(bytes_of(counters, sorted), blocks_of(counters, sorted));
-  std::vector<std::string> pieces = {", average " + page_.bytes(average)};
+  std::vector<std::string> pieces = {" average " + page_.bytes(average)};
   for (const Quantity other : {Quantity::kLive, Quantity::kAllocated}) {
     if (other == sorted) continue;
     pieces.back() += ";";
     pieces.push_back(' ' + amount_text(counters, other));
   }
+  line.add(",");
   for (const std::string& piece : pieces) {
     if (page_.options().width != 0 && line.width() + piece.size() > page_.options().width) {
       page_.put(line);

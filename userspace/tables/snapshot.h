@@ -108,6 +108,15 @@ struct UnwindInfo {
   bool operator==(const UnwindInfo&) const = default;
 };
 
+/// What the kernel said that the target takes, at the last reading before its end.
+struct ProcessMemory {
+  std::uint64_t resident_bytes = 0;   ///< all of it in memory: anonymous, files, shared
+  std::uint64_t anonymous_bytes = 0;  ///< of that, what is of no file: heaps and stacks
+  std::uint64_t swapped_bytes = 0;    ///< anonymous, and not in memory
+  std::uint64_t live_bytes = 0;       ///< totals.live_bytes() at that time
+  bool operator==(const ProcessMemory&) const = default;
+};
+
 /// Everything a report needs, as plain values: a state of the heap at one instant.
 ///
 /// Invariants: totals equal the sums over `stacks`; peak_live_bytes >= totals.live_bytes(); every frame of a stack is
@@ -119,6 +128,7 @@ struct Snapshot {
   /// Highest value of totals.live_bytes() in any drain: a lower bound of the true peak, which lay between drains.
   std::uint64_t peak_live_bytes = 0;
   std::uint64_t frees_of_untraced = 0;  ///< frees of blocks that are older than the trace
+  std::optional<ProcessMemory> memory;  ///< nullopt: the target was gone before the first reading
   Losses losses;
   std::vector<Module> modules;
   UnwindInfo unwind;

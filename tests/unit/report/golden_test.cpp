@@ -89,6 +89,30 @@ TEST(GoldenVariants, FullStacksInRawBytes) {
   expect_golden("service_full_raw.txt", render_text(sample.snapshot, sample.symbolizer, options));
 }
 
+/// A terminal that the report is made for.
+struct TerminalCase {
+  std::size_t columns;
+  bool color;
+};
+
+class GoldenTerminals : public testing::TestWithParam<TerminalCase> {};
+
+TEST_P(GoldenTerminals, Text) {
+  const auto& [columns, color] = GetParam();
+  for (const GoldenCase& golden : {GoldenCase{"service", service_sample}, GoldenCase{"lossy", lossy_sample}}) {
+    Sample sample = golden.make();
+    TextOptions options = text_options();
+    options.width = columns;
+    options.color = color;
+    expect_golden(std::string(golden.name) + "_" + std::to_string(columns) + (color ? "_color.txt" : ".txt"),
+                  render_text(sample.snapshot, sample.symbolizer, options));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, GoldenTerminals,
+                         testing::Values(TerminalCase{60, false}, TerminalCase{60, true}, TerminalCase{80, false},
+                                         TerminalCase{80, true}, TerminalCase{140, false}, TerminalCase{140, true}));
+
 TEST(GoldenVariants, AllocatedOnANarrowTerminal) {
   Sample sample = service_sample();
   TextOptions options = text_options();

@@ -37,7 +37,7 @@ using Keys = std::vector<std::string>;
 TEST(JsonReport, KeysOfTheSchemaInOrder) {
   Sample sample = service_sample();
   const Json json = parsed(sample);
-  EXPECT_EQ(keys_of(json), (Keys{"schema", "hawktrace_version", "exact", "target", "trace", "totals", "losses",
+  EXPECT_EQ(keys_of(json), (Keys{"schema", "hawktrace_version", "exact", "target", "trace", "totals", "memory", "losses",
                                  "unwinding", "symbol_gaps", "selection", "stacks"}));
   EXPECT_EQ(json["schema"], "hawktrace.report/1");
   EXPECT_EQ(json["hawktrace_version"], HAWKTRACE_VERSION);

@@ -144,6 +144,8 @@ Sample service_sample() {
   probed[1].cost_ns = 683;
   fill_service(made, 1000);
   made.snapshot.peak_live_bytes = 2'200'000;
+  made.snapshot.memory = ProcessMemory{
+      .resident_bytes = 31'457'280, .anonymous_bytes = 12'582'912, .swapped_bytes = 0, .live_bytes = 2'067'072};
   made.snapshot.frees_of_untraced = 1234;
   made.snapshot.trace.verified = true;
   return made;
@@ -181,6 +183,8 @@ Sample lossy_sample() {
   Sample made = sample("worker", "/srv/worker");
   made.snapshot.trace.unwind = "fp";
   made.snapshot.trace.target_exited = true;
+  made.snapshot.memory =
+      ProcessMemory{.resident_bytes = 12'288, .anonymous_bytes = 4096, .swapped_bytes = 8192, .live_bytes = 13'000};
   made.snapshot.trace.exec_count = 2;
   made.snapshot.trace.verified = false;
   const ModuleId exe = made.add_module("/srv/worker", "aabbcc");
