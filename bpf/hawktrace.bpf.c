@@ -4,7 +4,7 @@
 //   session   alloc_session on every allocating function that cannot throw
 //   multi     alloc_entry and alloc_return on those
 //   perf      the same, one perf event each
-//   always    free_entry; unfollowed_entry; module_init; the tracepoints of exec and exit
+//   always    free_entry; unfollowed_entry; module_init; the tracepoints of fork, exec and exit
 //
 // and of the mappings (mapping_events.bpf.h) mapping_made, or tree_entry and mappings_unlocked; of their end memory_left by
 // exit and by exec, without which the tracepoints of both look at what is still there.
@@ -19,6 +19,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/calls.bpf.h"
+#include "bpf/children.bpf.h"
 #include "bpf/mapping_events.bpf.h"
 #include "bpf/probed_places.bpf.h"
 #include "bpf/unfollowed.bpf.h"
@@ -199,6 +200,13 @@ int BPF_PROG(memory_left_by_exec)
 	return 0;
 }
 
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
+{
+	on_fork(child);
+	return 0;
+}
+
 // The old program's heap is gone. A new epoch keeps its blocks and stacks apart from the new program's.
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(process_exec)
@@ -207,6 +215,8 @@ int BPF_PROG(process_exec)
 	struct hawk_thread *thread = thread_with_key(key);
 	bool is_own = is_in_group();
 
+	if (!is_own)
+		on_child_exec();
 	if (!is_own && !thread)
 		return 0;
 	if (thread && is_own)

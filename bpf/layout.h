@@ -128,6 +128,9 @@ struct hawk_state {
 	__u64 target_memory;      /* key of the target's memory (threads.bpf.h); 0: not known yet */
 	__u32 target_group;       /* its thread group, as the kernel numbers it; 0: not known yet */
 	__u32 probed_place_count; /* of probed_places that are in use */
+	__u32 has_children;       /* it has started processes */
+	__u32 pad_4;
+	__u64 children_executed;  /* of UNTRACED_CHILD, those that run a program of their own */
 	__u64 doubted_calls;      /* interrupted calls of functions that cannot throw, of which it is not known if they are left */
 	__u64 unwind_misses;      /* look-ups of rules that the cache did not have */
 	__u64 next_frame __attribute__((aligned(64)));         /* first unused one of frame_segments */
@@ -150,6 +153,13 @@ struct hawk_direct_map_check {
 	__u64 words[HAWK_CHECK_WORDS];
 	__u64 direct_map;         /* out; 0: not found */
 };
+
+/* A program as the kernel names the tasks that run it. */
+struct hawk_program_name {
+	char comm[16];            /* TASK_COMM_LEN */
+};
+/* Programs that are named. */
+#define HAWK_MAX_CHILD_PROGRAMS 256
 
 /* Per stack and CPU stripe; only ever grows. */
 struct hawk_counters {

@@ -1,4 +1,4 @@
-"""Markdown: all figures, the limits, and the section of the README."""
+"""Markdown: all figures, the limits, and the page of the figures that are published."""
 from benchmarks.calls import FRAMES, LIST_ROWS
 from benchmarks.common import summary
 from benchmarks.services import REDIS_ROWS
@@ -120,20 +120,30 @@ def whole_report(bench, about, limits):
     return '\n'.join(lines) + '\n'
 
 
-# ---------------------------------------------------------------------------------------------------- for the README
+# ----------------------------------------------------------------------------------------------------- for the page
 
-README_ROWS = (('malloc 4', 'malloc+free, 4 calls deep'), ('malloc 50', '50 calls deep'),
+PAGE_ROWS = (('malloc 4', 'malloc+free, 4 calls deep'), ('malloc 50', '50 calls deep'),
                ('realloc 4', 'realloc that moves, +free'), ('list 1', '`std::list` of 10^6, one thread, an element'),
                ('list 16', '16 threads, an element'), ('growth', 'growing buffers, a realloc'),
                ('pair, many', 'malloc+free while the most blocks live'), ('redis set rps', 'redis `SET`, requests/s'),
                ('redis set p99', 'redis `SET`, p99 in ms'), ('compile', 'g++ on one file, seconds'))
 
 
-def readme_columns(bench):
+def page_columns(bench):
     fixed = ('untraced', 'floor session', 'hawktrace session arena', 'hawktrace session hash')
     others = [column for column in bench.columns if column.key not in fixed and not getattr(column, 'way', None)]
     return [bench.column(key) for key in fixed if bench.has(key)] + [
-        column for column in others if any(bench.samples(row, column) for row, _ in README_ROWS)]
+        column for column in others if any(bench.samples(row, column) for row, _ in PAGE_ROWS)]
+
+
+# Runs of the same work that differ by more tell of the machine, not of the tools.
+MOST_SPREAD = 1.2
+
+
+def is_steady(bench, row):
+    """Whether the untraced runs of a row are alike."""
+    stats = summary(bench.samples(row, bench.column('untraced'))) if bench.has('untraced') else None
+    return stats is None or stats['max'] <= MOST_SPREAD * stats['min']
 
 
 def affordable(bench):
@@ -152,8 +162,8 @@ def affordable(bench):
             f'Up to some {round(5 / share, -3):,.0f} pairs a second it',
             f'stays below 5 %: affordable in production. Above {round(50 / share, -3):,.0f} a second it takes half a CPU and more, '
             'and a program that does nothing',
-            f'but allocate becomes {added / untraced + 1:.0f} times slower: trace such a one for seconds, or with a sampling profiler '
-            'that was linked before.']
+            'but allocate becomes a hundred times slower and more: trace such a one for seconds, or with a sampling profiler that was '
+            'linked before.']
 
 
 # Which build is walked, how, and under which column.
@@ -197,22 +207,26 @@ def whole_programs(bench):
     column = next((bench.column(key) for key in ('hawktrace session arena', 'hawktrace session hash')
                    if bench.has(key) and bench.value('redis set rps', bench.column(key))), None)
     ratios = [bench.ratio(row, column, 'untraced') if column else None for row in ('redis set rps', 'compile')]
-    if None in ratios:
-        return []
-    return ['', f'A redis-server that does nothing but `SET` keeps {ratios[0]["median"] * 100:.0f} % of its throughput while it is '
-            f'traced; a compiler takes {ratios[1]["median"]:.1f} times as long.']
+    sentences = []
+    if ratios[0] and is_steady(bench, 'redis set rps'):
+        sentences.append(f'A redis-server that does nothing but `SET` keeps {ratios[0]["median"] * 100:.0f} % of its throughput '
+                         'while it is traced.')
+    if ratios[1] and is_steady(bench, 'compile'):
+        sentences.append(f'A compiler takes {ratios[1]["median"]:.1f} times as long.')
+    return ['', ' '.join(sentences)] if sentences else []
 
 
-def readme_section(bench, about, limits):
+def page(bench, about, limits):
     notes = Footnotes()
-    columns = readme_columns(bench)
-    rows = [[title] + [cell(bench, notes, row, column, bare=True) for column in columns] for row, title in README_ROWS
-            if any(bench.tried(row, column) for column in columns)]
+    columns = page_columns(bench)
+    rows = [[title] + [cell(bench, notes, row, column, bare=True) for column in columns] for row, title in PAGE_ROWS
+            if is_steady(bench, row) and any(bench.tried(row, column) for column in columns)]
+    unsteady = [title for row, title in PAGE_ROWS if not is_steady(bench, row)]
     missing = [f'{column.key}: {column.why_not}' for column in bench.columns
                if column.why_not and bench.has(column.key)]
     failed = [found['what'] for found in limits if found['verdict'] == '**not met**']
     unknown = [found['what'] for found in limits if found['verdict'] == 'not measured']
-    lines = [f'Measured with `scripts/bench`: {machine_line(about)}.',
+    lines = ['# What tracing costs', '', f'Measured with `scripts/bench --page scripts/benchmarks/README.md`: {machine_line(about)}.',
              f'Medians of up to {bench.rounds} interleaved rounds (min-max); nanoseconds where nothing else is said. "x": times '
              'untraced; "x ... floor": times the',
              'bare traps in the same process. Absolute times differ from machine to machine, the ratios less. Slow tools were '
@@ -222,9 +236,12 @@ def readme_section(bench, about, limits):
     lines += affordable(bench) + whole_programs(bench) + stack_table(bench) + unwinding(bench)
     if missing:
         lines += ['', 'Not measured: ' + '; '.join(text.rstrip('.') for text in missing) + '.']
-    for what, found in (('not met in this run', failed), ('not measured in this run', unknown)):
+    if unsteady:
+        lines += ['', f'Left out, because the untraced runs differed by more than {(MOST_SPREAD - 1) * 100:.0f} %: '
+                  + '; '.join(unsteady) + '.']
+    for what, found in (('Targets missed in this run', failed), ('Targets not measured in this run', unknown)):
         if found:
-            lines += ['', f'Limits {what}: ' + '; '.join(found) + '.']
+            lines += ['', f'{what}: ' + '; '.join(found) + '.']
     return '\n'.join(lines) + '\n'
 
 

@@ -158,7 +158,7 @@ std::pair<Told, Outcome> run_from_start(const HostileTarget& target, Road road) 
 }
 
 std::string text_of(const Report& report) {
-  std::string text = report.exact ? "exact" : "not exact";
+  std::string text = report.numbers_exact ? "exact" : "not exact";
   for (const auto& [cause, count] : report.losses) {
     if (count > 0) text += ", " + cause + " " + std::to_string(count);
   }
@@ -228,9 +228,9 @@ void expect_verdict(const HostileTarget& target, const Outcome& outcome, const T
     EXPECT_EQ(outcome.status, 0) << outcome.errors;
   }
   if (target.verdict != Verdict::kEither) {
-    EXPECT_EQ(outcome.report->exact, target.verdict == Verdict::kExact) << text_of(*outcome.report);
+    EXPECT_EQ(outcome.report->numbers_exact, target.verdict == Verdict::kExact) << text_of(*outcome.report);
   }
-  if (outcome.report->exact) {
+  if (outcome.report->numbers_exact) {
     expect_right(*outcome.report, told.books);
   } else {
     expect_counted(*outcome.report, told.books, target.cause);

@@ -1,13 +1,21 @@
 // hawktrace -- CMD: everything counts, from the dynamic linker's first malloc on, and every stack is whole: what the
 // command maps was read before, and is found where it lies before user space has told of it.
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "userspace/base/unique_fd.h"
 
 namespace hawk {
 namespace {
+
+/// Of what no way to attach has a part in.
+constexpr std::array kOneWay = {Way::kSessionArena};
 
 /// The ledger's words come through hawktrace's standard streams.
 Ledger run_command(Trace& trace) {
@@ -69,6 +77,23 @@ KERNEL_TEST(command, without_an_allocator) {
   EXPECT_EQ(report.totals, Numbers());
 }
 
+/// Go's linker leaves notes of its own. Such a program has a heap that no allocator's function shows.
+KERNEL_TEST_ON(command, without_an_allocator_by_go, kOneWay) {
+  const std::string go = std::string(HAWK_LEDGER_DIR) + "/no_allocator_go";
+  Trace trace = Trace::launch({go}, way);
+  ASSERT_EQ(trace.process().read_line(), "ready");
+  trace.process().close_input();
+  EXPECT_EQ(trace.wait_for_report().losses.at("no_allocator"), 1u);
+  LedgerProgram program({.program = "no_allocator_go"});
+  ChildProcess refused({.argv = {HAWKTRACE_PATH, "-p", std::to_string(program.pid())}});
+  EXPECT_EQ(refused.wait(), 4);
+  for (const std::string& errors : {trace.process().errors(), refused.errors()}) {
+    EXPECT_NE(errors.find("no file that it has mapped defines malloc"), std::string::npos) << errors;
+    EXPECT_NE(errors.find("net/http/pprof"), std::string::npos) << errors;
+    EXPECT_EQ(errors.find("stripped"), std::string::npos) << errors;
+  }
+}
+
 /// The program that counts is the last one.
 KERNEL_TEST(command, replaced_by_one_without_an_allocator) {
   Trace trace = Trace::launch({"/bin/sh", "-c", "exec " + kWithoutAllocator}, way);
@@ -116,6 +141,89 @@ KERNEL_TEST(command, replaces_its_program) {
   const Report report = trace.wait_for_report();
   expect_equal_but_flagged(report, ledger);
   EXPECT_EQ(report.exec_count, 1u);
+}
+
+/// The report comes on time, and the command lives on.
+KERNEL_TEST(command, outlives_the_trace) {
+  Trace trace = Trace::launch({ledger_path("ends"), "wait"}, way, {"--duration", "0.5"});
+  const Ledger ledger = run_command(trace);
+  const std::vector<pid_t> children = children_of(trace.process().pid());
+  ASSERT_EQ(children.size(), 1u);
+  const UniqueFd command(static_cast<int>(::syscall(SYS_pidfd_open, children.front(), 0)));
+  const Report report = trace.wait_for_report();
+  expect_equal(report, ledger);
+  EXPECT_FALSE(report.target_exited);
+  EXPECT_NE(trace.process().errors().find("still running, as process " + std::to_string(children.front())),
+            std::string::npos)
+      << trace.process().errors();
+  EXPECT_EQ(::syscall(SYS_pidfd_send_signal, command.get(), 0, nullptr, 0), 0) << "it lives on";
+  trace.process().close_input();  // and ends now
+  EXPECT_TRUE(wait_readable(command.get()));
+}
+
+/// `argument`: of the ledger program, which waits for its input, or for signals that it has blocked.
+void expect_killed(Way way, const std::vector<std::string>& words) {
+  Trace trace = Trace::launch(words, way, {"--duration", "0.5", "--kill"});
+  EXPECT_EQ(trace.process().read_line(), "ready");
+  const std::vector<pid_t> children = children_of(trace.process().pid());
+  ASSERT_EQ(children.size(), 1u);
+  const UniqueFd command(static_cast<int>(::syscall(SYS_pidfd_open, children.front(), 0)));
+  trace.wait_for_report();
+  EXPECT_TRUE(wait_readable(command.get()));
+}
+
+KERNEL_TEST_ON(command, is_killed_on_demand, kOneWay) {
+  expect_killed(way, {ledger_path("ends"), "wait"});
+  expect_killed(way, {"/bin/sh", "-c", "trap '' TERM; echo ready; read word; read word"});
+}
+
+/// Children that no probe reaches: they are counted and named, and what holds for the command is not said of them.
+KERNEL_TEST(command, children_are_named) {
+  Trace trace = Trace::launch({"/bin/bash", "-c", "/bin/true; (:); /bin/sh -c '/bin/true; /bin/true; :' | /bin/cat"},
+                              way, {"--require-exact=numbers"});
+  const Report report = trace.wait_for_report();
+  EXPECT_FALSE(report.exact);
+  EXPECT_TRUE(report.numbers_exact);
+  EXPECT_EQ(report.losses.at("untraced_children"), 6u);
+  EXPECT_EQ(report.children_without_exec, 1u);
+  EXPECT_EQ(report.child_programs, (std::map<std::string, std::uint64_t>{{"true", 3}, {"sh", 1}, {"cat", 1}}));
+}
+
+KERNEL_TEST_ON(command, children_of_a_compiler, kOneWay) {
+  const ScratchDirectory directory;
+  std::ofstream(directory.path("x.cpp")) << "int main() {}\n";
+  Trace trace = Trace::launch({"g++", "-o", directory.path("x"), directory.path("x.cpp")}, way, {"--require-exact"});
+  const Report report = trace.wait_for_report(5);
+  EXPECT_FALSE(report.exact);
+  for (const char* program : {"cc1plus", "as", "collect2"}) {
+    EXPECT_EQ(report.child_programs.count(program), 1u) << program;
+  }
+}
+
+/// Numbers and stacks are two promises.
+KERNEL_TEST_ON(command, cut_stacks_leave_the_numbers_exact, kOneWay) {
+  for (const auto& [demand, status] :
+       {std::pair{"--require-exact", 0}, {"--require-exact=numbers", 0}, {"--require-exact=stacks", 5}}) {
+    Trace trace = Trace::launch({ledger_path("ends"), "exit", "0"}, way, {"--stack-depth", "1", demand});
+    const Ledger ledger = run_command(trace);
+    const Report report = trace.wait_for_report(status);
+    EXPECT_TRUE(report.exact);
+    EXPECT_FALSE(report.stacks_complete);
+    EXPECT_GT(report.losses.at("truncated_stacks"), 0u);
+  }
+}
+
+/// "sh -c 'exit 3'" and a missing command can be told apart.
+TEST(command, own_failures_have_statuses_of_their_own) {
+  const auto status_of = [](const std::vector<std::string>& arguments) {
+    ChildProcess::Setup setup{.argv = {HAWKTRACE_PATH, "-o", "/dev/null"}};
+    setup.argv.insert(setup.argv.end(), arguments.begin(), arguments.end());
+    return ChildProcess(setup).wait();
+  };
+  EXPECT_EQ(status_of({"--", "/bin/sh", "-c", "exit 3"}), 3);
+  EXPECT_EQ(status_of({"--", "/nonexistent/program"}), 127);
+  EXPECT_EQ(status_of({"--", "/etc/passwd"}), 126);
+  EXPECT_EQ(status_of({"--max-memory", "1", "--", "/bin/true"}), 125);
 }
 
 }  // namespace

@@ -230,17 +230,5 @@ TEST(messages, signals_reach_the_command) {
   EXPECT_GT(std::filesystem::file_size(directory.path("report")), 0u);
 }
 
-/// The trace is over, the command is not.
-TEST(messages, signals_reach_the_command_after_the_trace) {
-  ChildProcess process({.argv = {HAWKTRACE_PATH, "-q", "--duration", "1ms", "--", ledger_path("signals")}});
-  while (!process.read_line().starts_with("losses")) continue;  // the report's end
-  process.send_signal(SIGUSR1);
-  while (process.read_line() != line_of(SIGUSR1)) continue;
-  expect_signals_to_pass(process);
-  process.send_signal(SIGTERM);
-  EXPECT_EQ(process.read_line(), line_of(SIGTERM));
-  EXPECT_EQ(process.wait(), 0);
-}
-
 }  // namespace
 }  // namespace hawk

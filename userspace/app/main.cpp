@@ -1,21 +1,20 @@
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <iterator>
 #include <new>
 #include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "userspace/app/command_end.h"
 #include "userspace/app/emergency_memory.h"
 #include "userspace/app/environment.h"
 #include "userspace/app/live_screen.h"
@@ -29,6 +28,7 @@
 #include "userspace/app/terminal.h"
 #include "userspace/app/trace_loop.h"
 #include "userspace/base/log.h"
+#include "userspace/base/printable.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/base/write_all.h"
 #include "userspace/target/launch.h"
@@ -51,42 +51,29 @@ void keep_from_command(const Options& options) {
   if (options.ready_fd) ::fcntl(*options.ready_fd, F_SETFD, FD_CLOEXEC);
 }
 
-/// Waits for the command, and passes signals on to it meanwhile. Its status as a shell gives it: 128 + N for a death by
-/// signal N.
-int command_status(int pid, int pid_fd, SignalSource& signals, SignalRelay& relay) {
-  signals.take_again();
-  pollfd events[] = {{.fd = signals.fd(), .events = POLLIN, .revents = 0},
-                     {.fd = pid_fd, .events = POLLIN, .revents = 0}};
-  while (events[1].revents == 0) {
-    static_cast<void>(::poll(std::data(events), std::size(events), -1));
-    while (const std::optional<ReceivedSignal> signal = signals.next()) {
-      if (signal->number == 0) {
-        events[0].fd = -1;
-        break;
-      }
-      if (relay.take(*signal) != SignalRelay::Wish::kEnd) continue;
-      signals.restore_defaults();
-      ::raise(signal->number);
-    }
-  }
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) return 0;
-  }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+/// What was demanded and is not so; empty: nothing.
+std::string broken_demands(const Required& required, const Snapshot& snapshot) {
+  std::string text;
+  const auto add = [&](bool is_broken, std::string_view what) {
+    if (is_broken) text += fmt::format("{}{}", text.empty() ? "" : ", ", what);
+  };
+  add(required.numbers && !snapshot.numbers_exact(), "the numbers are not exact");
+  add(required.children && !snapshot.losses.keep(Promise::kChildren), "child processes were not traced");
+  add(required.stacks && !snapshot.stacks_complete(), "the stacks are not complete");
+  return text;
 }
 
-int exit_status(const Options& options, const Snapshot& snapshot, std::optional<int> command) {
+/// nullopt: nothing is wrong.
+std::optional<ExitCode> find_fault(const Options& options, const Snapshot& snapshot) {
   if (snapshot.trace.verified == std::optional<bool>(false)) {
     log_error(
         {ExitCode::kInternal, "verify: the counters disagree with the live table: this is a bug of hawktrace", ""});
-    return static_cast<int>(ExitCode::kInternal);
+    return ExitCode::kInternal;
   }
-  if (options.require_exact && !snapshot.exact()) {
-    log_error({ExitCode::kNotExact, "the numbers are not exact: see the losses in the report", ""});
-    return static_cast<int>(ExitCode::kNotExact);
-  }
-  return command.value_or(static_cast<int>(ExitCode::kOk));
+  const std::string broken = broken_demands(options.required, snapshot);
+  if (broken.empty()) return std::nullopt;
+  log_error({ExitCode::kNotExact, fmt::format("--require-exact: {}: the end of the report says why", broken), ""});
+  return ExitCode::kNotExact;
 }
 
 /// Traces until something ends the trace, and tells whether that was the user. The screen is given back before the
@@ -163,9 +150,10 @@ Result<int> run(const Options& options) {
   }
   const Snapshot snapshot = session->snapshot();
   HAWK_TRY_VOID(write_report_in_any_case(*session, options, output, snapshot));
-  std::optional<int> status;
-  if (command) status = command_status(command->disown(), session->pid_fd(), signals, relay);
-  return exit_status(options, snapshot, status);
+  int status = 0;
+  if (command) status = finish_command(*command, session->pid_fd(), options.kill_command, signals, relay);
+  const std::optional<ExitCode> fault = find_fault(options, snapshot);
+  return fault ? exit_status_of(*fault, options.starts_command()) : status;
 }
 
 /// For --help and --version. A reader that went away has seen what it wanted.
@@ -183,6 +171,9 @@ Result<int> run_program(int argc, char** argv) {
   return run(options);
 }
 
+/// Whether "--" is on the command line. For those who end us where nobody can be told anything any more, too.
+bool has_command = false;
+
 constexpr const char* kOutOfMemory = "out of memory";
 constexpr const char* kOutOfMemoryHint = "free some memory, or raise the limit of this shell or cgroup";
 
@@ -190,7 +181,7 @@ constexpr const char* kOutOfMemoryHint = "free some memory, or raise the limit o
 [[noreturn]] void end_without_memory() {
   restore_terminal();
   log_error(kOutOfMemory, kOutOfMemoryHint);
-  ::_exit(static_cast<int>(ExitCode::kPrivilege));
+  ::_exit(exit_status_of(ExitCode::kPrivilege, has_command));
 }
 
 [[noreturn]] void on_terminate() {
@@ -208,6 +199,8 @@ constexpr const char* kOutOfMemoryHint = "free some memory, or raise the limit o
 
 /// What is thrown has taken probes, command and temporary file down on its way here.
 int main_program(int argc, char** argv) {
+  has_command = std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--"; });
+  set_character_set(character_set_of(std::getenv("LC_ALL"), std::getenv("LC_CTYPE"), std::getenv("LANG")));
   secure_standard_streams();
   std::set_new_handler(nullptr);
   std::set_terminate(on_terminate);
@@ -215,13 +208,13 @@ int main_program(int argc, char** argv) {
     const Result<int> status = run_program(argc, argv);
     if (status) return *status;
     log_error(status.error());
-    return static_cast<int>(status.error().exit_code);
+    return exit_status_of(status.error().exit_code, has_command);
   } catch (const std::bad_alloc&) {
     log_error(kOutOfMemory, kOutOfMemoryHint);
-    return static_cast<int>(ExitCode::kPrivilege);
+    return exit_status_of(ExitCode::kPrivilege, has_command);
   } catch (const std::exception& thrown) {
     log_error(thrown.what(), "this is a bug of hawktrace: please report it");
-    return static_cast<int>(ExitCode::kInternal);
+    return exit_status_of(ExitCode::kInternal, has_command);
   }
 }
 

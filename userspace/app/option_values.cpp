@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "userspace/app/process_choice.h"
+
 namespace hawk {
 namespace {
 
@@ -56,10 +58,61 @@ Quantity split_quantity(std::string_view text) {
 
 std::optional<nanoseconds> time_unit(std::string_view unit) {
   if (unit == "ms") return std::chrono::milliseconds(1);
-  if (unit.empty() || unit == "s") return std::chrono::seconds(1);
+  if (unit == "s") return std::chrono::seconds(1);
   if (unit == "m") return std::chrono::minutes(1);
   if (unit == "h") return std::chrono::hours(1);
   return std::nullopt;
+}
+
+/// One number with its unit: "30m", "1.5s". Digits that count less than a nanosecond are dropped.
+struct TimePart {
+  std::string_view whole;
+  std::string_view fraction;
+  nanoseconds unit;
+
+  /// nullopt: longer than kMaxTimeSpan.
+  std::optional<nanoseconds> span() const {
+    const std::optional<std::uint64_t> number = digits_value(whole);
+    if (!number || *number > static_cast<std::uint64_t>(kMaxTimeSpan / unit)) return std::nullopt;
+    nanoseconds sum = unit * static_cast<nanoseconds::rep>(*number);
+    nanoseconds place = unit;
+    for (const char digit : fraction) sum += (place /= 10) * (digit - '0');
+    return sum;
+  }
+};
+
+/// Takes the first part off `text`; nullopt when it begins with none. Without a unit it is seconds, if nothing follows.
+std::optional<TimePart> take_time_part(std::string_view& text) {
+  const auto take = [&](auto wanted) {
+    const auto end = std::find_if_not(text.begin(), text.end(), wanted);
+    const std::string_view taken = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+    text.remove_prefix(taken.size());
+    return taken;
+  };
+  TimePart part = {.whole = take(is_digit), .fraction = {}, .unit = std::chrono::seconds(1)};
+  if (part.whole.empty()) return std::nullopt;
+  if (text.starts_with('.')) {
+    text.remove_prefix(1);
+    part.fraction = take(is_digit);
+    if (part.fraction.empty()) return std::nullopt;
+  }
+  if (text.empty()) return part;
+  const std::optional<nanoseconds> unit = time_unit(take([](char c) { return !is_digit(c); }));
+  if (!unit) return std::nullopt;
+  part.unit = *unit;
+  return part;
+}
+
+/// Of "1h30m", its two. Empty: `text` is no time span. Only the last may have no unit, and only if it is the only one.
+std::vector<TimePart> time_parts(std::string_view text) {
+  std::vector<TimePart> parts;
+  const bool has_units = !text.empty() && !is_digit(text.back());
+  while (!text.empty()) {
+    const std::optional<TimePart> part = take_time_part(text);
+    if (!part || (!has_units && !text.empty())) return {};
+    parts.push_back(*part);
+  }
+  return parts;
 }
 
 std::string time_span_text(nanoseconds span) {
@@ -117,19 +170,20 @@ Result<std::uint64_t> parse_number(OptionValue value, std::uint64_t min, std::ui
 
 Result<nanoseconds> parse_time_span(OptionValue value, nanoseconds min) {
   const bool negative = value.text.starts_with('-');
-  const Quantity quantity = split_quantity(value.text.substr(negative ? 1 : 0));
-  const std::optional<nanoseconds> unit = time_unit(quantity.unit);
-  if (quantity.digits.empty() || !unit) {
-    return refuse(value, "is not a time span", "give a whole number of ms, s, m or h: 500ms, 10s (or 10), 2m, 1h");
+  const std::vector<TimePart> parts = time_parts(value.text.substr(negative ? 1 : 0));
+  if (parts.empty()) {
+    return refuse(value, "is not a time span",
+                  "give seconds, or numbers with ms, s, m or h: 0.2, 10, 250ms, 1.5s, 1h30m");
   }
   if (negative) return too_small(value, time_span_text(min));
-  const std::optional<std::uint64_t> number = digits_value(quantity.digits);
-  if (!number || *number > static_cast<std::uint64_t>(kMaxTimeSpan / *unit)) {
-    return too_large(value, time_span_text(kMaxTimeSpan));
+  nanoseconds sum{};
+  for (const TimePart& part : parts) {
+    const std::optional<nanoseconds> span = part.span();
+    if (!span || *span > kMaxTimeSpan - sum) return too_large(value, time_span_text(kMaxTimeSpan));
+    sum += *span;
   }
-  const nanoseconds span = *unit * static_cast<nanoseconds::rep>(*number);
-  if (span < min) return too_small(value, time_span_text(min));
-  return span;
+  if (sum < min) return too_small(value, time_span_text(min));
+  return sum;
 }
 
 Result<std::uint64_t> parse_size_bytes(OptionValue value) {
@@ -147,12 +201,13 @@ Result<std::uint64_t> parse_size_bytes(OptionValue value) {
 }
 
 Result<int> parse_pid(OptionValue value, int own_pid) {
+  if (const std::vector<int> pids = several_pids(value.text); !pids.empty()) return refuse_several_processes(pids);
   const bool digits = all_digits(value.text);
   const std::optional<std::uint64_t> number = digits ? digits_value(value.text) : std::nullopt;
   if (!number || *number == 0 || *number > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
     std::string hint = "give the number of one process, as ps and pidof print it";
     if (looks_like_program_name(value.text)) {
-      hint = fmt::format("for a process by name: hawktrace -p $(pidof {})", value.text);
+      hint = fmt::format("for a process by name: hawktrace -p \"$(pidof {})\"", value.text);
     }
     return refuse(value, "is not a process id", std::move(hint));
   }

@@ -23,14 +23,15 @@ inline constexpr std::chrono::nanoseconds kMaxTimeSpan = std::chrono::hours(8760
 /// A decimal whole number from `min` to `max`. No sign, no unit, nothing behind it.
 Result<std::uint64_t> parse_number(OptionValue value, std::uint64_t min, std::uint64_t max);
 
-/// "10" and "10s", "500ms", "2m", "1h". At least `min`, at most kMaxTimeSpan.
+/// Seconds, "0.2" or "10", or numbers with units, the largest first or not: "250ms", "1.5s", "1h30m". At least `min`,
+/// at most kMaxTimeSpan.
 Result<std::chrono::nanoseconds> parse_time_span(OptionValue value, std::chrono::nanoseconds min);
 
 /// Bytes: "4096", "4k", "4K", "4KiB", and so on with M, G and T: powers of 1024. "KB" and its like are refused because
 /// they mean 1000 to some and 1024 to others.
 Result<std::uint64_t> parse_size_bytes(OptionValue value);
 
-/// A process id: 1 to 2^31 - 1, and not `own_pid`.
+/// A process id: 1 to 2^31 - 1, and not `own_pid`. Several are refused with a list of them.
 Result<int> parse_pid(OptionValue value, int own_pid);
 
 /// A descriptor that is open in this process.

@@ -1,6 +1,6 @@
 // The command line. CLI11 knows the grammar (-p1, -p 1, --pid=1, -qv) and lays out the help; what a value means, and
 // every message, is ours: CLI11's are several lines long and name no remedy. So CLI11 hands each option over as plain
-// text, and the function in its row of kValueOptions converts it after the parse.
+// text, and the function in its row of the table of options converts it after the parse.
 #include "userspace/app/options.h"
 
 #include <CLI/App.hpp>
@@ -14,195 +14,34 @@
 #include <span>
 #include <string_view>
 
-#include "userspace/app/folded_functions.h"
+#include "userspace/app/option_table.h"
 #include "userspace/app/option_values.h"
+#include "userspace/app/process_choice.h"
 
 namespace hawk {
 namespace {
 
-constexpr std::chrono::nanoseconds kMinDuration = std::chrono::milliseconds(1);
-constexpr std::chrono::nanoseconds kMinInterval = std::chrono::milliseconds(100);
-constexpr std::uint64_t kMaxTop = 1048576;  // as many as there can be stacks
-constexpr std::uint64_t kMaxStackDepth = 256;
-constexpr std::uint64_t kMaxBlocks = 67108864;
-constexpr std::uint64_t kMinStacks = 16;
-constexpr std::uint64_t kMaxStacks = 1000000;  // numbers have 20 bits
+constexpr std::size_t kExampleColumns = 44;
+constexpr std::array<std::string_view, 3> kUnwinders{"auto", "cfi", "fp"};  // in the order of the enumerators
 
-// In the order of the enumerators.
-constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
-constexpr std::array<std::string_view, 4> kAttachWays{"auto", "session", "multi", "perf"};
-constexpr std::array<std::string_view, 3> kUnwinders{"auto", "cfi", "fp"};
-constexpr std::array<std::string_view, 3> kLiveTables{"auto", "arena", "hash"};
-constexpr std::array<std::string_view, 3> kColors{"auto", "always", "never"};
-
-template <class Enum>
-Result<void> set_choice(Enum& target, OptionValue value, std::span<const std::string_view> names) {
-  target = static_cast<Enum>(HAWK_TRY(parse_choice(value, names)));
-  return {};
+std::string exit_lines(std::span<const ExitRow> rows) {
+  std::string lines;
+  for (const ExitRow& row : rows) lines += fmt::format("  {:<5}  {}\n", row.code, row.meaning);
+  return lines;
 }
 
-template <class Number>
-Result<void> set_number(Number& target, OptionValue value, std::uint64_t min, std::uint64_t max) {
-  target = static_cast<std::uint32_t>(HAWK_TRY(parse_number(value, min, max)));
-  return {};
-}
-
-template <class Span>
-Result<void> set_time_span(Span& target, OptionValue value, std::chrono::nanoseconds min) {
-  target = HAWK_TRY(parse_time_span(value, min));
-  return {};
-}
-
-Result<void> set_sort(Options& options, OptionValue value) {
-  const std::array<std::string_view, 5> names{
-      sort_key_name(SortKey::kLive), sort_key_name(SortKey::kLiveCount), sort_key_name(SortKey::kAllocated),
-      sort_key_name(SortKey::kAllocatedCount), sort_key_name(SortKey::kFreedCount)};
-  return set_choice(options.sort, value, names);
-}
-
-Result<void> set_min_size(Options& options, OptionValue value) {
-  options.min_size_bytes = HAWK_TRY(parse_size_bytes(value));
-  return {};
-}
-
-Result<void> set_min_block(Options& options, OptionValue value) {
-  options.min_block_bytes = HAWK_TRY(parse_size_bytes(value));
-  return {};
-}
-
-Result<void> set_max_memory(Options& options, OptionValue value) {
-  options.max_memory_bytes = HAWK_TRY(parse_size_bytes(value));
-  return {};
-}
-
-Result<void> set_pid(Options& options, OptionValue value) {
-  options.pid = HAWK_TRY(parse_pid(value, ::getpid()));
-  return {};
-}
-
-Result<void> set_ready_fd(Options& options, OptionValue value) {
-  options.ready_fd = HAWK_TRY(parse_open_fd(value));
-  return {};
-}
-
-Result<void> set_hide(Options& options, OptionValue value) {
-  options.hide = HAWK_TRY(parse_pattern(value));
-  return {};
-}
-
-Result<void> set_output(Options& options, OptionValue value) {
-  if (value.text.empty()) {
-    return fail(ExitCode::kUsage, fmt::format("{}: '' is not a file name", value.option),
-                "leave the option out to get the report on stdout");
+std::string examples_and_exit_codes() {
+  std::string text = "Examples:\n";
+  for (const Example& example : examples()) {
+    const bool fits = std::string_view(example.command).size() < kExampleColumns;
+    text += fits ? fmt::format("  {:<{}}{}\n", example.command, kExampleColumns, example.what)
+                 : fmt::format("  {}\n", example.command);
   }
-  options.output_path = std::string(value.text);
-  return {};
+  text += "\nExit status:\n" + exit_lines(exit_rows());
+  text += "With -- COMMAND:\n" + exit_lines(command_exit_rows());
+  text.pop_back();
+  return text;
 }
-
-constexpr const char* kTargetGroup = "What to trace (one of the two)";
-constexpr const char* kTimeGroup = "How long";
-constexpr const char* kReportGroup = "Report";
-constexpr const char* kTracingGroup = "Tracing";
-constexpr const char* kOtherGroup = "Other";
-
-/// An option with a value.
-struct ValueOption {
-  const char* names;  ///< as CLI11 takes them: "-p,--pid"
-  const char* value_name;
-  const char* group;
-  const char* help;
-  Result<void> (*set)(Options& options, OptionValue value);
-};
-
-/// In the order of the help text.
-constexpr ValueOption kValueOptions[] = {
-    {"-p,--pid", "PID", kTargetGroup, "the running process; it is never stopped", set_pid},
-    {"--duration", "TIME", kTimeGroup,
-     "stop after that long: 500ms, 10s (or 10), 2m, 1h\n(default: until Ctrl-C, or until the target ends)",
-     [](Options& o, OptionValue v) { return set_time_span(o.duration, v, kMinDuration); }},
-    {"--interval", "TIME", kTimeGroup,
-     "how often the numbers are read and the screen is drawn,\n100ms or more (default 1s)",
-     [](Options& o, OptionValue v) { return set_time_span(o.interval, v, kMinInterval); }},
-    {"--format", "FORMAT", kReportGroup, "text or json (default text)",
-     [](Options& o, OptionValue v) { return set_choice(o.format, v, kFormats); }},
-    {"-o,--output", "FILE", kReportGroup, "write the report to FILE, whole or not at all", set_output},
-    {"--sort", "KEY", kReportGroup,
-     "live, live-count, allocated, allocated-count or\nfreed-count (default live: bytes not freed)", set_sort},
-    {"--top", "N", kReportGroup, "show the first N stacks, 0 for all\n(default: 10 as text, all as json)",
-     [](Options& o, OptionValue v) { return set_number(o.top, v, 0, kMaxTop); }},
-    {"--min-size", "BYTES", kReportGroup, "leave out stacks with less than that: 4096, 4k, 1MiB", set_min_size},
-    {"--hide", "REGEX", kReportGroup,
-     "also fold functions whose name, as the report shows it,\nmatches: an application's own wrappers of malloc "
-     "that\nare "
-     "not known (extended regular expression)",
-     set_hide},
-    {"--color", "WHEN", kReportGroup, "auto, always or never (default auto, which honours\nNO_COLOR)",
-     [](Options& o, OptionValue v) { return set_choice(o.color, v, kColors); }},
-    {"--min-block", "BYTES", kTracingGroup, "do not follow smaller blocks: such a call costs the\ntarget about half",
-     set_min_block},
-    {"--stack-depth", "N", kTracingGroup, "frames kept of a stack, 1 to 256 (default 256)",
-     [](Options& o, OptionValue v) { return set_number(o.stack_depth, v, 1, kMaxStackDepth); }},
-    {"--attach-via", "WAY", kTracingGroup,
-     "how probes are attached: auto, session (Linux 6.13),\nmulti (6.6) or perf (default auto: the fastest there is)",
-     [](Options& o, OptionValue v) { return set_choice(o.attach_via, v, kAttachWays); }},
-    {"--unwind", "HOW", kTracingGroup,
-     "how stacks are walked: cfi, by unwind tables; fp, along\nframe pointers; auto (default), along frame "
-     "pointers\nonly where there is no table",
-     [](Options& o, OptionValue v) { return set_choice(o.unwind, v, kUnwinders); }},
-    {"--live-table", "KIND", kTracingGroup,
-     "where the kernel keeps live blocks: auto, arena (Linux\n6.10) or hash (default auto: the arena if there is one)",
-     [](Options& o, OptionValue v) { return set_choice(o.live_table, v, kLiveTables); }},
-    {"--max-blocks", "N", kTracingGroup,
-     "live blocks that can be held, 1 to 67108864 (default:\n67108864 in an arena, 1048576 in a hash map; "
-     "either\ntakes "
-     "memory as it fills)",
-     [](Options& o, OptionValue v) { return set_number(o.max_blocks, v, 1, kMaxBlocks); }},
-    {"--max-stacks", "N", kTracingGroup, "distinct stacks that can be held, 16 to 1000000\n(default 131072)",
-     [](Options& o, OptionValue v) { return set_number(o.max_stacks, v, kMinStacks, kMaxStacks); }},
-    {"--max-memory", "BYTES", kTracingGroup,
-     "that the kernel's tables may grow to: 256M, 2G (default:\nwhat they need)", set_max_memory},
-    {"--ready-fd", "N", kOtherGroup, "write a line to descriptor N once all probes are in\nplace", set_ready_fd},
-};
-
-/// An option without a value.
-struct FlagOption {
-  const char* names;
-  const char* group;
-  const char* help;
-  void (*set)(Options& options);
-};
-
-constexpr FlagOption kFlagOptions[] = {
-    {"--full-stacks", kReportGroup,
-     "fold, shorten and leave out nothing: every frame of\nevery stack, with its whole name, address, file and\nmodule",
-     [](Options& o) { o.full_stacks = true; }},
-    {"--bytes", kReportGroup, "plain numbers of bytes, not KiB and MiB", [](Options& o) { o.raw_bytes = true; }},
-    {"--require-exact", kTracingGroup, "end with 5 when anything was missed",
-     [](Options& o) { o.require_exact = true; }},
-    {"--verify", kTracingGroup,
-     "when done, compare the counters with the table of live\nblocks, and report the outcome",
-     [](Options& o) { o.verify = true; }},
-    {"-q,--quiet", kOtherGroup, "only errors and warnings on stderr",
-     [](Options& o) { o.verbosity = Verbosity::kQuiet; }},
-    {"-v,--verbose", kOtherGroup, "tell on stderr what is done", [](Options& o) { o.verbosity = Verbosity::kVerbose; }},
-};
-
-constexpr const char* kExamplesAndExitCodes =
-    R"(Examples:
-  sudo hawktrace -p 1234                      watch; q or Ctrl-C reports
-  sudo hawktrace -p 1234 --sort allocated     who allocates most, freed or not
-  sudo hawktrace -p $(pidof redis-server) --duration 10 --top 20
-  sudo hawktrace -p 1234 --duration 1m --format json -o heap.json
-  sudo hawktrace -- ./server --port 8080      from its first instruction on
-
-Exit codes:
-  0  fine
-  2  malformed command line
-  3  no such process, or it was gone before the trace began
-  4  no privilege, or the kernel lacks something
-  5  finished, but something was missed (only with --require-exact)
-  6  a file could not be read or written
-  With -- COMMAND, where none of these applies, the command's own.)";
 
 /// CLI11's layout with our usage lines.
 class HelpFormatter : public CLI::Formatter {
@@ -226,34 +65,44 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-void add_option_rows(CLI::App& app) {
-  for (const ValueOption& row : kValueOptions) {
-    CLI::Option* option = app.add_option(row.names);
-    // All occurrences are kept so that a second one can be refused in our words.
-    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    option->type_name(row.value_name)->group(row.group)->description(row.help);
-  }
-  for (const FlagOption& row : kFlagOptions) {
+/// How the value is shown behind the option's name.
+std::string value_text(const OptionRow& row) {
+  return row.value == OptionRow::Value::kOptional ? fmt::format("[={}]", row.value_name) : row.value_name;
+}
+
+void add_option_row(CLI::App& app, const OptionRow& row) {
+  if (row.value == OptionRow::Value::kNone) {
     app.add_flag(row.names)->disable_flag_override()->group(row.group)->description(row.help);
+    return;
   }
+  // To CLI11 an option whose value may be left out is a flag whose meaning may be changed.
+  const bool is_optional = row.value == OptionRow::Value::kOptional;
+  CLI::Option* option = is_optional ? app.add_flag(row.names) : app.add_option(row.names);
+  // All occurrences are kept so that a second one can be refused in our words.
+  option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  option->type_name(value_text(row))->group(row.group)->description(row.help);
 }
 
 void set_up_parser(CLI::App& app) {
   app.name("hawktrace");
-  app.description("Shows exactly which call stacks of a process hold how many live heap bytes.");
+  app.description("Shows which call stacks of a process hold the heap that it allocates.");
   app.formatter(std::make_shared<HelpFormatter>());
-  app.footer(kExamplesAndExitCodes);
+  app.footer(examples_and_exit_codes());
   app.allow_extras();
   // Groups are printed in the order in which their first option was added: --help, which a new App has, comes last.
   app.set_help_flag();
-  add_option_rows(app);
-  app.set_version_flag("--version", "hawktrace " HAWKTRACE_VERSION, "print the version")->group(kOtherGroup);
-  app.set_help_flag("-h,--help", "print this help")->group(kOtherGroup);
+  for (const OptionRow& row : option_rows()) {
+    if (row.set != nullptr) {
+      add_option_row(app, row);
+    } else if (full_name(row.names) == "--help") {
+      app.set_help_flag(row.names, row.help)->group(row.group);
+    } else {
+      app.set_version_flag(row.names, "hawktrace " HAWKTRACE_VERSION, row.help)->group(row.group);
+    }
+  }
 }
 
-/// The one spelling of an option that all messages use: "--pid" of "-p,--pid".
-std::string full_name(std::string_view names) { return std::string(names.substr(names.find("--"))); }
-std::string full_name(const CLI::Option& option) { return "--" + option.get_lnames().front(); }
+std::string name_of(const CLI::Option& option) { return "--" + option.get_lnames().front(); }
 
 tl::unexpected<Error> usage_error(std::string what, std::string hint = "hawktrace --help lists all options") {
   return fail(ExitCode::kUsage, std::move(what), std::move(hint));
@@ -266,8 +115,8 @@ tl::unexpected<Error> translate_mismatch(const CLI::App& app, const CLI::Argumen
   if (!name.starts_with('-')) name.insert(0, "--");
   const CLI::Option* option = app.get_option_no_throw(name);
   if (option == nullptr) return usage_error(mismatch.what());
-  if (option->get_expected_max() == 0) return usage_error(fmt::format("{}: takes no value", full_name(*option)));
-  return usage_error(fmt::format("{}: needs a value", full_name(*option)));
+  if (option->get_expected_max() == 0) return usage_error(fmt::format("{}: takes no value", name_of(*option)));
+  return usage_error(fmt::format("{}: needs a value", name_of(*option)));
 }
 
 /// CLI11 takes the next argument for the value, even if that is an option: "-p --top 5".
@@ -275,10 +124,21 @@ bool is_known_option(const CLI::App& app, const std::string& text) {
   return text.starts_with('-') && app.get_option_no_throw(text.substr(0, text.find('='))) != nullptr;
 }
 
-Result<void> apply_values(const CLI::App& app, Options& options) {
-  for (const ValueOption& row : kValueOptions) {
+/// What was given for an option; a text for each time. Empty texts for one without a value.
+std::vector<std::string> texts_of(const CLI::App& app, const OptionRow& row) {
+  const CLI::Option& option = *app.get_option(full_name(row.names));
+  if (row.value == OptionRow::Value::kRequired) return option.results();
+  std::vector<std::string> texts(row.value == OptionRow::Value::kNone ? std::min<std::size_t>(option.count(), 1) : 0);
+  if (row.value == OptionRow::Value::kNone) return texts;
+  for (const std::string& text : option.results()) texts.push_back(text == "true" ? "" : text);
+  return texts;
+}
+
+Result<void> apply_rows(const CLI::App& app, Options& options) {
+  for (const OptionRow& row : option_rows()) {
+    if (row.set == nullptr) continue;
     const std::string name = full_name(row.names);
-    const std::vector<std::string>& texts = app.get_option(name)->results();
+    const std::vector<std::string> texts = texts_of(app, row);
     if (texts.empty()) continue;
     if (is_known_option(app, texts.front())) return usage_error(fmt::format("{}: needs a value", name));
     if (texts.size() > 1) {
@@ -289,12 +149,13 @@ Result<void> apply_values(const CLI::App& app, Options& options) {
   return {};
 }
 
-Result<void> apply_flags(const CLI::App& app, Options& options) {
-  for (const FlagOption& row : kFlagOptions) {
-    if (app.get_option(full_name(row.names))->count() > 0) row.set(options);
-  }
+Result<void> refuse_contradictions(const CLI::App& app, const Options& options) {
   if (app.get_option("--quiet")->count() > 0 && app.get_option("--verbose")->count() > 0) {
-    return usage_error("--quiet and --verbose exclude each other", "give one of them");
+    return usage_error("use either --quiet or --verbose, not both", "leave one of them out");
+  }
+  if (options.kill_command && (!options.starts_command() || !options.duration)) {
+    return usage_error("--kill: there is no command that could outlive the trace",
+                       "it goes with --duration: hawktrace --duration 10 --kill -- COMMAND");
   }
   return {};
 }
@@ -319,6 +180,9 @@ Result<void> refuse_leftovers(const CLI::App& app, const Options& options) {
   std::string hint = fmt::format("to start a command: hawktrace -- {}", first);
   const bool is_number = !first.empty() && first.find_first_not_of("0123456789") == std::string::npos;
   if (options.pid && is_number) {
+    std::string given = std::to_string(*options.pid);
+    for (const std::string& text : leftovers) given += " " + text;
+    if (const std::vector<int> pids = several_pids(given); !pids.empty()) return refuse_several_processes(pids);
     hint = "one process at a time: give -p a single number";
   } else if (is_number) {
     hint = fmt::format("to attach to that process: hawktrace -p {}", first);
@@ -330,8 +194,7 @@ Result<void> refuse_leftovers(const CLI::App& app, const Options& options) {
 
 Result<void> check_target(const Options& options, bool has_separator) {
   if (options.pid && has_separator) {
-    return usage_error(fmt::format("--pid: '{}' and a command after -- exclude each other", *options.pid),
-                       "give either -p PID or -- COMMAND");
+    return usage_error("use either -p or -- COMMAND, not both", "leave one of them out");
   }
   if (has_separator && options.command.empty()) {
     return usage_error("--: no command follows", "hawktrace -- COMMAND [ARGS...]");
@@ -374,10 +237,10 @@ Result<ParsedOptions> parse_options(int argc, const char* const* argv) {
   } catch (const CLI::Error& error) {
     return usage_error(fmt::format("command line: {}", error.what()));
   }
-  HAWK_TRY_VOID(apply_values(app, options));
-  HAWK_TRY_VOID(apply_flags(app, options));
+  HAWK_TRY_VOID(apply_rows(app, options));
   HAWK_TRY_VOID(refuse_leftovers(app, options));
   HAWK_TRY_VOID(check_target(options, has_separator));
+  HAWK_TRY_VOID(refuse_contradictions(app, options));
   return options;
 }
 

@@ -28,6 +28,13 @@ enum class LiveTableChoice { kAuto, kArena, kHash };
 /// --color.
 enum class ColorChoice { kAuto, kAlways, kNever };
 
+/// --require-exact: what must not be missing, for an exit status of 0.
+struct Required {
+  bool numbers = false;   ///< of the traced process
+  bool children = false;  ///< there must be no process that it started and that was not traced
+  bool stacks = false;    ///< all complete
+};
+
 /// What the user asked for on the command line. Either `pid` is set or `command` is not empty, never both.
 struct Options {
   std::optional<int> pid;                            ///< -p
@@ -54,11 +61,14 @@ struct Options {
   std::optional<std::uint64_t> max_memory_bytes;  ///< of the kernel's tables; nullopt: as much as they need
   std::uint32_t max_stacks = 1U << 17;            ///< distinct stacks the table can hold
 
-  bool require_exact = false;
+  Required required;
   bool verify = false;
+  bool kill_command = false;    ///< --kill: the command does not outlive the trace
   std::optional<int> ready_fd;  ///< an open descriptor, told when all probes are in place
   Verbosity verbosity = Verbosity::kNormal;
 
+  /// Whether a command is started, so that hawktrace's own failures have exit statuses apart from the command's.
+  bool starts_command() const { return !command.empty(); }
   /// Which stacks the report shows. Without --top that is ten for people and all for programs (JSON).
   Selection selection() const;
 };

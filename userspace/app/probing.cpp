@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -180,6 +179,7 @@ Result<void> Probing::probe_module(ModuleId id, bool is_expected) {
   const MappedModule& module = modules_.module(id);
   if (module.earlier) note_rewritten(module);
   if (!module.image && !module.is_vdso) note_unreadable(module);
+  if (module.image && module.image->entry_vaddr() && module.image->is_go()) go_programs_.insert(module.path);
   if (!module.image || module.image->functions(telling_names()).empty()) return {};
   return probe_telling_module(id, is_expected);
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -71,6 +72,8 @@ class Probing {
   const std::optional<Error>& refusal() const { return refusal_; }
   /// Whether the program that the target runs is known to use one of them.
   bool program_has_allocator() const { return program_has_allocator_; }
+  /// Whether the executable file at this path, which the target has mapped, was built by Go.
+  bool is_go(const std::string& path) const { return go_programs_.contains(path); }
   const std::vector<Allocator>& allocators() const { return allocators_; }
   const ModuleMap& modules() const { return modules_; }
   const Unwinding& unwinding() const { return unwinding_; }
@@ -122,6 +125,7 @@ class Probing {
   std::size_t open_after_closing_ = 0;
   std::vector<Allocator> allocators_;
   std::vector<std::vector<CallTraps>> traps_;  ///< of the functions in `allocators_`
+  std::set<std::string> go_programs_;
   bool knows_allocator_files_ = true;
   bool program_has_allocator_ = false;
   bool expects_allocator_ = false;               ///< of the command that has not begun yet

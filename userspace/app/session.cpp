@@ -14,9 +14,11 @@
 
 #include "userspace/app/environment.h"
 #include "userspace/app/process_status.h"
+#include "userspace/app/option_table.h"
 #include "userspace/base/log.h"
 #include "userspace/base/process_file.h"
 #include "userspace/base/threads.h"
+#include "userspace/report/loss_block.h"
 #include "userspace/target/process.h"
 #include "userspace/tracer/features.h"
 
@@ -55,6 +57,14 @@ hawk_unwind kernel_unwind(UnwindChoice choice) {
       break;
   }
   return HAWK_UNWIND_AUTO;
+}
+
+TraceLimits limits_of(const Options& options, LiveTable table) {
+  const std::uint64_t default_blocks = table == LiveTable::kArena ? kMaxBlocks : 0;
+  return {.may_raise_blocks = options.max_blocks.value_or(default_blocks) < kMaxBlocks,
+          .may_raise_stacks = options.max_stacks < kMaxStacks,
+          .may_raise_depth = options.stack_depth < kMaxStackDepth,
+          .has_max_memory = options.max_memory_bytes.has_value()};
 }
 
 std::string kernel_release() {
@@ -146,6 +156,7 @@ Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedC
   std::unique_ptr<Session> session(new Session(std::move(subject), process.take_fd(), way, options.unwind,
                                                std::move(tracer), std::move(mapping_events)));
   session->interval_ = options.interval;
+  session->limits_ = limits_of(options, session->tracer_.live_table());
   session->probing_.use(std::move(reading));
   HAWK_TRY_VOID(command != nullptr ? session->probing_.expect_files(session->subject_.expected_files)
                                    : session->probe_running_process());
@@ -169,11 +180,14 @@ Result<void> Session::probe_running_process() {
     if (::poll(&ended, 1, kWaitMs) > 0) break;
   }
   if (probing_.refusal()) return tl::unexpected<Error>(*probing_.refusal());
-  return fail(ExitCode::kPrivilege,
-              fmt::format("find the allocator of process {}: no file that it has mapped defines malloc or another "
-                          "allocator function",
-                          pid()),
-              "a static program must not be stripped: its symbol table names the functions to probe");
+  return fail(ExitCode::kPrivilege, no_allocator_text(),
+              std::string(no_allocator_hint(probing_.is_go(subject_.target.exe))));
+}
+
+std::string Session::no_allocator_text() const {
+  return fmt::format(
+      "find the allocator of process {}: no file that it has mapped defines malloc or another allocator function",
+      pid());
 }
 
 void Session::begin() {
@@ -264,6 +278,7 @@ Result<void> Session::end(bool verify) {
   drain();
   if (!probing_.program_has_allocator() && !model_.has_allocated()) {
     tracer_.count_loss(HAWK_LOSS_NO_ALLOCATOR);
+    log_warning(fmt::format("{}; {}", no_allocator_text(), no_allocator_hint(probing_.is_go(subject_.target.exe))));
     drain();
   }
   const std::chrono::duration<double, std::milli> drained = longest_drain_;
@@ -277,6 +292,7 @@ Snapshot Session::snapshot() const {
   Snapshot snapshot = model_.snapshot();
   snapshot.target = subject_.target;
   snapshot.target.allocators = probing_.allocators();
+  snapshot.target.is_go = probing_.is_go(snapshot.target.exe);
   const std::chrono::nanoseconds duration = is_probed() ? std::chrono::steady_clock::now() - start_ : duration_;
   snapshot.trace = {.attach_via = std::string(attach_way_name(way_)),
                     .live_table = std::string(live_table_name(tracer_.live_table())),
@@ -289,6 +305,7 @@ Snapshot Session::snapshot() const {
                     .kernel = kernel_release(),
                     .target_exited = target_exited_,
                     .exec_count = model_.exec_epoch() - std::min(subject_.own_execs, model_.exec_epoch()),
+                    .limits = limits_,
                     .verified = verified_};
   snapshot.memory = memory_;
   snapshot.unwind = probing_.unwinding().info();

@@ -69,6 +69,7 @@ class Session {
   static Result<Subject> subject_of(const Options& options, const LaunchedCommand* command);
   static std::unique_ptr<TableReading> begin_to_read_tables(const Subject& subject, bool is_command);
   Result<void> probe_running_process();
+  std::string no_allocator_text() const;
   void take_mappings_again();
   void close_unmapped_files();
   void read_memory();
@@ -90,6 +91,7 @@ class Session {
   std::chrono::steady_clock::time_point closed_at_{};  ///< files that were not mapped any more
   std::chrono::nanoseconds duration_{};
   std::chrono::nanoseconds interval_{};
+  TraceLimits limits_;
   std::chrono::nanoseconds longest_drain_{};
   bool target_exited_ = false;
   std::optional<bool> verified_;

@@ -96,6 +96,4 @@ void SignalSource::restore_defaults_after_one() {
   unblock_with(action);
 }
 
-void SignalSource::take_again() { ::pthread_sigmask(SIG_BLOCK, &restored_, nullptr); }
-
 }  // namespace hawk

@@ -47,8 +47,6 @@ class SignalSource {
   /// The same, but the first signal of each number changes nothing: for when the trace has ended by itself, so that who
   /// meant to end it, and is late, does not lose its report.
   void restore_defaults_after_one();
-  /// Takes them again.
-  void take_again();
   /// The signals that were blocked when we were started.
   const sigset_t& original_mask() const { return original_mask_; }
 

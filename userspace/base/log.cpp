@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <string>
 
 #include "userspace/base/printable.h"
 
@@ -84,7 +85,11 @@ void write_line(std::string_view ours, std::string_view text) noexcept { Line(ou
 void set_verbosity(Verbosity verbosity) { current = verbosity; }
 Verbosity verbosity() { return current; }
 
-void log_error(const Error& error) noexcept { log_error(error.what, error.hint); }
+void log_error(const Error& error) noexcept {
+  log_error(error.what, "");
+  for (const std::string& detail : error.details) write_line("", detail);
+  if (!error.hint.empty()) write_line("hint: ", error.hint);
+}
 
 void log_error(std::string_view what, std::string_view hint) noexcept {
   write_line("hawktrace: error: ", what);

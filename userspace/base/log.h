@@ -15,7 +15,8 @@ Verbosity verbosity();
 // lost, and the trace goes on. What they quote may be anybody's: control characters in it, a newline included, and what
 // is no UTF-8 are replaced (printable.h). One message is one line.
 
-/// "hawktrace: error: WHAT" and, when there is one, a second line "hint: HINT". Always written, always to stderr.
+/// "hawktrace: error: WHAT", the details and, when there is one, a last line "hint: HINT". Always written, always to
+/// stderr.
 void log_error(const Error& error) noexcept;
 void log_error(std::string_view what, std::string_view hint) noexcept;
 /// "hawktrace: warning: MESSAGE"; also with --quiet.

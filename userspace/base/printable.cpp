@@ -27,6 +27,25 @@ constexpr std::array<Range, 10> kCommands = {{{0x00, 0x1F},
                                               {0xFFF9, 0xFFFB},
                                               {0xE0000, 0xE007F}}};
 
+CharacterSet current = CharacterSet::kUnicode;
+
+/// What stands for the characters that we write ourselves where only ASCII may be printed.
+struct Likeness {
+  char32_t code;
+  std::string_view ascii;
+};
+constexpr std::array<Likeness, 5> kLikenesses = {
+    {{0x2026, "..."}, {0xD7, "x"}, {0xB5, "u"}, {0x25BC, "v"}, {0x2265, ">="}}};
+
+std::string_view ascii_form(const Character& character, std::string_view bytes) {
+  if (!character.valid) return "?";
+  if (character.code == '\t') return " ";
+  if (character.code >= ' ' && character.code <= '~') return bytes;
+  const auto* const like = std::find_if(kLikenesses.begin(), kLikenesses.end(),
+                                        [&](const Likeness& likeness) { return likeness.code == character.code; });
+  return like != kLikenesses.end() ? like->ascii : "?";
+}
+
 bool is_command(char32_t code) {
   return std::any_of(kCommands.begin(), kCommands.end(),
                      [&](const Range& range) { return code >= range.first && code <= range.last; });
@@ -35,6 +54,20 @@ bool is_command(char32_t code) {
 bool is_plain(char c) { return c >= ' ' && c <= '~'; }
 
 }  // namespace
+
+void set_character_set(CharacterSet set) { current = set; }
+CharacterSet character_set() { return current; }
+
+CharacterSet character_set_of(const char* lc_all, const char* lc_ctype, const char* lang) {
+  for (const char* variable : {lc_all, lc_ctype, lang}) {
+    if (variable == nullptr || *variable == '\0') continue;
+    std::string locale(variable);
+    for (char& c : locale) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+    const bool is_utf8 = locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+    return is_utf8 ? CharacterSet::kUnicode : CharacterSet::kAscii;
+  }
+  return CharacterSet::kAscii;
+}
 
 Character first_character(std::string_view text) noexcept {
   const auto byte = [&](std::size_t index) { return static_cast<std::uint8_t>(text[index]); };
@@ -54,6 +87,7 @@ Character first_character(std::string_view text) noexcept {
 }
 
 std::string_view printable_form(const Character& character, std::string_view bytes) noexcept {
+  if (current == CharacterSet::kAscii) return ascii_form(character, bytes);
   if (!character.valid) return kReplacement;
   if (character.code == '\t') return " ";
   return is_command(character.code) ? kReplacement : bytes;

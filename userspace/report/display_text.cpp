@@ -6,7 +6,12 @@
 namespace hawk {
 namespace {
 
-constexpr std::string_view kEllipsis = "\xE2\x80\xA6";  // U+2026
+constexpr std::string_view kEllipsis = "\xE2\x80\xA6";     // U+2026
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+/// What stands for what is left out, and its columns: three where only ASCII may be printed.
+std::string ellipsis() { return printable(kEllipsis); }
+std::size_t ellipsis_columns() { return character_set() == CharacterSet::kAscii ? 3 : 1; }
 
 struct Range {
   char32_t first;
@@ -57,7 +62,8 @@ struct Glyph {
 
 Glyph make_glyph(std::string_view bytes, const Character& character) {
   const std::string_view form = printable_form(character, bytes);
-  if (form != bytes || character.code < 0x300) return {form, 1};
+  if (form == kReplacement || (form == bytes && character.code < 0x300)) return {form, 1};
+  if (form != bytes) return {form, form.size()};
   if (contains(kCombining, character.code)) return {bytes, 0};
   return {bytes, contains(kWide, character.code) ? std::size_t{2} : std::size_t{1}};
 }
@@ -98,7 +104,13 @@ std::string cut_out(const std::vector<Glyph>& glyphs, std::size_t head_columns, 
   }
   // A combining mark belongs to the character before it, which is gone.
   while (tail_begin != glyphs.end() && tail_begin->columns == 0) ++tail_begin;
-  return join(glyphs.begin(), head_end) + std::string(kEllipsis) + join(tail_begin, glyphs.end());
+  return join(glyphs.begin(), head_end) + ellipsis() + join(tail_begin, glyphs.end());
+}
+
+/// What fits where nothing but the ellipsis does, or not even that.
+std::string too_narrow(std::size_t columns) {
+  if (character_set() == CharacterSet::kAscii) return ellipsis().substr(0, columns);
+  return columns == 0 ? "" : ellipsis();
 }
 
 /// Whether every byte of `text` is one character of one column: nearly every name and number is, and needs no decoding.
@@ -114,16 +126,17 @@ std::string shorten_middle(std::string_view text, std::size_t columns) {
   if (text.size() <= columns && is_plain(text)) return std::string(text);
   const std::vector<Glyph> glyphs = make_glyphs(text);
   if (width_of(glyphs) <= columns) return join(glyphs.begin(), glyphs.end());
-  if (columns == 0) return {};
-  return cut_out(glyphs, columns / 2, columns - 1 - columns / 2);
+  if (columns <= ellipsis_columns()) return too_narrow(columns);
+  const std::size_t kept = columns - ellipsis_columns();
+  return cut_out(glyphs, kept - kept / 2, kept / 2);
 }
 
 std::string shorten_end(std::string_view text, std::size_t columns) {
   if (text.size() <= columns && is_plain(text)) return std::string(text);
   const std::vector<Glyph> glyphs = make_glyphs(text);
   if (width_of(glyphs) <= columns) return join(glyphs.begin(), glyphs.end());
-  if (columns == 0) return {};
-  return cut_out(glyphs, columns - 1, 0);
+  if (columns <= ellipsis_columns()) return too_narrow(columns);
+  return cut_out(glyphs, columns - ellipsis_columns(), 0);
 }
 
 std::string align_right(std::string_view text, std::size_t columns) {

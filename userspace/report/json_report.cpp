@@ -132,6 +132,20 @@ Json losses_json(const Losses& losses) {
   return json;
 }
 
+Json children_json(const Snapshot& snapshot) {
+  Json json;
+  json["count"] = snapshot.losses[HAWK_LOSS_UNTRACED_CHILD];
+  json["without_exec"] = snapshot.children.without_exec;
+  json["programs"] = Json::array();
+  for (const ChildProgram& program : snapshot.children.programs) {
+    Json started;
+    started["comm"] = program.comm;
+    started["count"] = program.count;
+    json["programs"].push_back(std::move(started));
+  }
+  return json;
+}
+
 Json path_json(const Snapshot& snapshot, ModuleId id) {
   const Module* module = find_module(snapshot, id);
   return text_or_null(module != nullptr ? module->path : "");
@@ -301,16 +315,20 @@ void append_stack(std::string& out, const StackRecord& stack, const FrameList& c
 Json head_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, std::size_t shown) {
   Json totals = counters_json(snapshot.totals);
   totals["peak_live_bytes"] = snapshot.peak_live_bytes;
+  totals["peak_is_lower_bound"] = true;
   totals["frees_of_untraced"] = snapshot.frees_of_untraced;
   Json json;
   json["schema"] = "hawktrace.report/1";
   json["hawktrace_version"] = options.hawktrace_version;
   json["exact"] = snapshot.exact();
+  json["numbers_exact"] = snapshot.numbers_exact();
+  json["stacks_complete"] = snapshot.stacks_complete();
   json["target"] = target_json(snapshot.target);
   json["trace"] = trace_json(snapshot.trace);
   json["totals"] = std::move(totals);
   json["memory"] = memory_json(snapshot.memory);
   json["losses"] = losses_json(snapshot.losses);
+  json["untraced_children"] = children_json(snapshot);
   json["unwinding"] = unwinding_json(snapshot);
   json["symbol_gaps"] = symbol_gaps_json(snapshot, symbolizer);
   json["selection"] = selection_json(options.selection, snapshot.stacks.size(), shown);

@@ -16,6 +16,7 @@
 #include "userspace/report/styled_line.h"
 #include "userspace/report/units.h"
 #include "userspace/report/unwind_text.h"
+#include "userspace/report/verdict.h"
 
 namespace hawk {
 namespace {
@@ -71,11 +72,8 @@ void LiveView::header() {
   line.add(now_.target.comm.empty() ? std::string_view("(unnamed)") : std::string_view(now_.target.comm),
            Style::kStrong);
   line.add(fmt::format(" (pid {})  {}  ", now_.target.pid, format_duration(now_.trace.duration_ns)));
-  if (now_.exact()) {
-    line.add("exact", Style::kGood);
-  } else {
-    line.add("NOT exact, losses: " + format_count(now_.losses.total(), style_), Style::kBad);
-  }
+  const Verdict worth = numbers_verdict(now_, style_);
+  line.add(worth.text, worth.style);
   if (options_.paused) line.add("  ").add("PAUSED", Style::kStrong);
   if (now_.trace.target_exited) line.add("  ").add("target ended", Style::kStrong);
   line.add(

@@ -5,58 +5,104 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "userspace/report/display_text.h"
+#include "userspace/report/verdict.h"
 
 namespace hawk {
 namespace {
 
-/// Empty: nothing the user could do.
-std::string_view remedy(std::size_t cause) {
+/// Causes that end where a table, or the depth of stacks, may be made larger, if it is not the largest already. Empty:
+/// nothing the user could do.
+std::string remedy_by_limit(std::size_t cause, const TraceLimits& limits) {
+  const std::string_view or_memory = limits.has_max_memory ? ", or --max-memory" : "";
   switch (cause) {
     case HAWK_LOSS_LIVE_TABLE_FULL:
-      return "raise --max-blocks, or --max-memory if it was set";
+      if (limits.may_raise_blocks) return fmt::format("raise --max-blocks{}", or_memory);
+      return limits.has_max_memory ? "raise --max-memory" : "follow fewer blocks: --min-block";
     case HAWK_LOSS_STACK_TABLE_FULL:
-      return "raise --max-stacks";
+      return limits.may_raise_stacks ? "raise --max-stacks" : "";
     case HAWK_LOSS_FRAMES_FULL:
-      return "raise --max-stacks, or --max-memory if it was set";
+      if (!limits.may_raise_stacks) return limits.has_max_memory ? "raise --max-memory" : "";
+      return fmt::format("raise --max-stacks{}", or_memory);
     case HAWK_LOSS_TRUNCATED_STACK:
-      return "raise --stack-depth";
-    case HAWK_LOSS_UNSEEN_SHARER:
-      return "trace with --attach-via perf, which sees them";
-    case HAWK_LOSS_LATE_ALLOCATOR:
-      return "start tracing after the library is loaded, or start the program with hawktrace -- COMMAND";
-    case HAWK_LOSS_INTERCEPTED_CALL:
-      return "end strace, or whatever traces the process; one that handles its system calls itself cannot be traced";
-    case HAWK_LOSS_MISSING_BREAKPOINT:
-      return "the process maps the code writable or shared, or has written over it: a warning names the functions";
-    case HAWK_LOSS_NO_ALLOCATOR:
-      return "a static program must not be stripped: its symbol table names the functions to probe";
-    case HAWK_LOSS_UNFOLLOWED_CALL:
-      return "--verbose names the functions whose calls are counted";
+      return limits.may_raise_depth ? "raise --stack-depth" : "";
     default:
       return "";
   }
 }
 
-std::vector<StyledLine> occurred_lines(const Losses& losses, NumberStyle style, std::size_t max_columns) {
+/// Empty: nothing the user could do.
+std::string remedy(std::size_t cause, const Snapshot& snapshot) {
+  switch (cause) {
+    case HAWK_LOSS_UNSEEN_SHARER:
+      return "trace with --attach-via perf, which sees them";
+    case HAWK_LOSS_LATE_ALLOCATOR:
+      return "attach after the library is loaded, or start the program with hawktrace -- COMMAND; a library to preload "
+             "is named before hawktrace, not in the command: sudo env LD_PRELOAD=... hawktrace -- COMMAND";
+    case HAWK_LOSS_INTERCEPTED_CALL:
+      return "end strace, or whatever traces the process; one that handles its system calls itself cannot be traced";
+    case HAWK_LOSS_MISSING_BREAKPOINT:
+      return "the process maps the code writable or shared, or has written over it: a warning names the functions";
+    case HAWK_LOSS_NO_ALLOCATOR:
+      return std::string(no_allocator_hint(snapshot.target.is_go));
+    case HAWK_LOSS_UNFOLLOWED_CALL:
+      return "--verbose names the functions whose calls are counted";
+    case HAWK_LOSS_UNTRACED_CHILD:
+      return "trace such a process by itself: hawktrace -p PID, or hawktrace -- COMMAND";
+    default:
+      return remedy_by_limit(cause, snapshot.trace.limits);
+  }
+}
+
+std::string_view heading(Promise promise) {
+  switch (promise) {
+    case Promise::kNumbers:
+      return "the numbers above are NOT exact:";
+    case Promise::kStacks:
+      return "not every stack is complete:";
+    case Promise::kChildren:
+      break;
+  }
+  return "the numbers are those of this process alone:";
+}
+
+/// What people read of a cause: for children, their programs too.
+std::string sentence_of(std::size_t cause, const Snapshot& snapshot, NumberStyle style) {
+  const std::string sentence = worded_for(snapshot.losses.counts[cause], loss_texts()[cause].sentence);
+  if (cause != HAWK_LOSS_UNTRACED_CHILD) return sentence;
+  const std::string programs = child_programs_text(snapshot.children, style);
+  return programs.empty() ? sentence : fmt::format("{}: {}", sentence, programs);
+}
+
+/// The block of one promise; no line if it is kept.
+std::vector<StyledLine> broken_promise(Promise promise, const Snapshot& snapshot, NumberStyle style,
+                                       std::size_t max_columns) {
+  const Losses& losses = snapshot.losses;
+  std::vector<StyledLine> lines;
+  if (losses.keep(promise)) return lines;
+  lines.push_back(StyledLine{}.add(heading(promise), promise == Promise::kNumbers ? Style::kBad : Style::kStrong));
   std::size_t number_columns = 0;
-  for (const std::uint64_t count : losses.counts) {
-    if (count != 0) number_columns = std::max(number_columns, format_count(count, style).size());
+  const auto concerns = [&](std::size_t cause) {
+    return losses.counts[cause] != 0 && loss_texts()[cause].promise == promise;
+  };
+  for (std::size_t cause = 0; cause < losses.counts.size(); ++cause) {
+    if (concerns(cause)) number_columns = std::max(number_columns, format_count(losses.counts[cause], style).size());
   }
   const std::size_t indent = number_columns + 4;
   const std::size_t room = max_columns > indent ? max_columns - indent : 0;
-  std::vector<StyledLine> lines;
   for (std::size_t cause = 0; cause < losses.counts.size(); ++cause) {
-    if (losses.counts[cause] == 0) continue;
+    if (!concerns(cause)) continue;
     StyledLine line;
     line.add("  ").add(align_right(format_count(losses.counts[cause], style), number_columns), Style::kBad).add("  ");
-    for (const std::string& words : wrap_words(loss_texts()[cause].sentence, room, 0)) {
+    for (const std::string& words : wrap_words(sentence_of(cause, snapshot, style), room, 0)) {
       lines.push_back(line.add(words));
       line = StyledLine{}.add(std::string(indent, ' '));
     }
-    if (remedy(cause).empty()) continue;
-    for (const std::string& words : wrap_words(fmt::format("hint: {}", remedy(cause)), room, 6)) {
+    const std::string hint = remedy(cause, snapshot);
+    if (hint.empty()) continue;
+    for (const std::string& words : wrap_words("hint: " + hint, room, 6)) {
       lines.push_back(StyledLine{}.add(std::string(indent, ' ')).add(words));
     }
   }
@@ -65,20 +111,28 @@ std::vector<StyledLine> occurred_lines(const Losses& losses, NumberStyle style, 
 
 }  // namespace
 
-std::vector<StyledLine> render_losses(const Losses& losses, bool exact, NumberStyle style, std::size_t max_columns) {
+std::string_view no_allocator_hint(bool is_go) {
+  return is_go
+             ? "a Go program without cgo has a heap of its own, which no allocator function shows: net/http/pprof and "
+               "go tool pprof read it"
+             : "a static program must not be stripped: its symbol table names the functions to probe";
+}
+
+std::vector<StyledLine> render_losses(const Snapshot& snapshot, NumberStyle style, std::size_t max_columns) {
   std::vector<StyledLine> lines;
-  const std::uint64_t total = losses.total();
-  if (total == 0 && !exact) {
-    lines.push_back(
-        StyledLine{}.add("losses: 0, but verification failed, the numbers above are NOT exact", Style::kBad));
-  } else if (total == 0) {
-    lines.push_back(StyledLine{}.add("losses: 0, every number above is exact", Style::kGood));
-  } else {
-    lines.push_back(StyledLine{}
-                        .add("losses: " + format_count(total, style), Style::kBad)
-                        .add(", the numbers above are NOT exact", Style::kBad));
+  if (snapshot.losses.keep(Promise::kNumbers) && !snapshot.numbers_exact()) {
+    lines.push_back(StyledLine{}.add("verification failed: the numbers above are NOT exact", Style::kBad));
   }
-  for (StyledLine& line : occurred_lines(losses, style, max_columns)) lines.push_back(std::move(line));
+  for (const Promise promise : {Promise::kNumbers, Promise::kStacks, Promise::kChildren}) {
+    for (StyledLine& line : broken_promise(promise, snapshot, style, max_columns)) lines.push_back(std::move(line));
+  }
+  if (lines.empty()) {
+    for (const std::string& words :
+         wrap_words("nothing was missed: every number above is exact, but for the peak, which is a lower bound",
+                    max_columns, 0)) {
+      lines.push_back(StyledLine{}.add(words, Style::kGood));
+    }
+  }
   return lines;
 }
 

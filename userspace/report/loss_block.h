@@ -1,16 +1,19 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "userspace/report/styled_line.h"
 #include "userspace/report/units.h"
-#include "userspace/tables/losses.h"
+#include "userspace/tables/snapshot.h"
 
 namespace hawk {
 
-/// The block that closes every report: that nothing was lost, in one line; or each cause of loss that occurred with its
-/// count, its sentence and the remedy if there is one. `exact`: of the report, which may not be although nothing was
-/// lost.
-std::vector<StyledLine> render_losses(const Losses& losses, bool exact, NumberStyle style, std::size_t max_columns);
+/// What to do about a program in which no allocator was found. `is_go`: see TargetInfo.
+std::string_view no_allocator_hint(bool is_go);
+
+/// The block that closes every report: one line where nothing was missed; otherwise, by promise that is not kept, each
+/// cause that occurred with its count, its sentence and the remedy if there is one.
+std::vector<StyledLine> render_losses(const Snapshot& snapshot, NumberStyle style, std::size_t max_columns);
 
 }  // namespace hawk

@@ -9,6 +9,7 @@
 
 #include "userspace/report/display_text.h"
 #include "userspace/report/trap_costs.h"
+#include "userspace/report/verdict.h"
 
 namespace hawk {
 namespace {
@@ -17,7 +18,7 @@ void put_trace_notes(TextPage& page, const Snapshot& snapshot) {
   const TraceInfo& trace = snapshot.trace;
   if (trace.verified) {
     if (*trace.verified) {
-      page.put_wrapped("verified against the live table: both agree on every stack", 2, Style::kGood);
+      page.put_wrapped("verified: counters and live table agree on every stack", 2, Style::kGood);
     } else {
       page.put_wrapped("VERIFICATION FAILED: the live table disagrees with the counters of a stack", 2, Style::kBad);
     }
@@ -26,9 +27,12 @@ void put_trace_notes(TextPage& page, const Snapshot& snapshot) {
     page.put_wrapped(fmt::format("only blocks of {} or more were followed", page.bytes(trace.min_block_bytes)), 2);
   }
   if (trace.exec_count != 0) {
-    page.put_wrapped(fmt::format("the target replaced its program {} (exec): the numbers are of the last one",
+    page.put_wrapped(fmt::format("the target replaced its program {} (exec): the numbers cover only the last program",
                                  trace.exec_count == 1 ? "once" : page.count(trace.exec_count) + " times"),
                      2);
+  }
+  if (snapshot.target.is_go && !snapshot.target.allocators.empty()) {
+    page.put_wrapped("a Go program: these are the blocks of its C code; net/http/pprof shows Go's own heap", 2);
   }
   if (trace.target_exited)
     page.put_wrapped("the target ended during the trace: live is what it still held at its end", 2);
@@ -59,14 +63,8 @@ void put_header(TextPage& page, const Snapshot& snapshot) {
   StyledLine line;
   line.add(target.comm.empty() ? std::string_view("(unnamed)") : std::string_view(target.comm), Style::kStrong);
   line.add(fmt::format(" (pid {}), traced for {}: ", target.pid, format_duration(snapshot.trace.duration_ns)));
-  if (snapshot.exact()) {
-    line.add("exact", Style::kGood);
-  } else if (snapshot.losses.total() == 0) {
-    line.add("NOT exact, verification failed", Style::kBad);
-  } else {
-    line.add(fmt::format("NOT exact, losses: {}", page.count(snapshot.losses.total())), Style::kBad);
-  }
-  page.put(line);
+  const Verdict worth = verdict(snapshot, page.style());
+  page.put(line.add(worth.text, worth.style));
   if (!target.exe.empty()) page.put(target.exe, Style::kDim);
   put_trace_notes(page, snapshot);
   page.put("");
@@ -75,7 +73,8 @@ void put_header(TextPage& page, const Snapshot& snapshot) {
 void put_nothing_allocated(TextPage& page, const Snapshot& snapshot) {
   page.put("no allocation was seen", Style::kStrong);
   if (snapshot.frees_of_untraced != 0) {
-    page.put(fmt::format("{} older than the trace were freed", page.blocks(snapshot.frees_of_untraced)));
+    page.put(fmt::format("{} allocated before the trace {} freed", page.blocks(snapshot.frees_of_untraced),
+                         snapshot.frees_of_untraced == 1 ? "was" : "were"));
   }
   for (const Allocator& allocator : snapshot.target.allocators) {
     std::string names;
@@ -83,7 +82,7 @@ void put_nothing_allocated(TextPage& page, const Snapshot& snapshot) {
     page.put_wrapped(fmt::format("probed in {}: {}", allocator.path, names.empty() ? "nothing" : names), 2);
   }
   page.put_hint(
-      "hint: the process may have been idle, so trace for longer or while it has work; memory that it takes from mmap, "
+      "hint: the process may have been idle, so trace longer, or while it is busy; memory that it takes from mmap, "
       "or from an allocator of its own, does not pass through the functions probed",
       6);
   page.put("");
@@ -98,17 +97,16 @@ void put_totals(TextPage& page, const Snapshot& snapshot, const UnwindText& unwi
     std::string_view note;
   };
   const std::string peak_note =
-      fmt::format("highest value sampled (every {}), or more", format_duration(snapshot.trace.interval_ns));
+      fmt::format("lower bound: highest sample (every {})", format_duration(snapshot.trace.interval_ns));
   const std::array<Row, 5> rows = {{
       {"live", page.bytes(totals.live_bytes()), page.count(totals.live_count()),
        "allocated since the trace began, not freed"},
       {"peak live", page.bytes(snapshot.peak_live_bytes), "", peak_note},
       {"allocated", page.bytes(totals.allocated_bytes), page.count(totals.allocated_count), ""},
       {"freed", page.bytes(totals.freed_bytes), page.count(totals.freed_count), ""},
-      {snapshot.trace.min_block_bytes == 0 ? "freed, older" : "freed, other", "",
-       page.count(snapshot.frees_of_untraced),
-       snapshot.trace.min_block_bytes == 0 ? "frees of blocks from before the trace"
-                                           : "frees of blocks from before the trace, and of smaller ones"},
+      {"other frees", "", page.count(snapshot.frees_of_untraced),
+       snapshot.trace.min_block_bytes == 0 ? "freed, allocated before the trace"
+                                           : "freed, allocated before the trace or smaller than --min-block"},
   }};
   std::size_t bytes_columns = 5;
   std::size_t blocks_columns = 6;

@@ -16,7 +16,8 @@ void TextPage::put_wrapped(std::string_view text, std::size_t indent, Style styl
 }
 
 void TextPage::put_dim(std::string_view text, std::size_t columns) {
-  if (options_.color || (options_.width != 0 && columns > options_.width)) {
+  const bool fits = options_.width == 0 || columns <= options_.width;
+  if (options_.color || !fits || character_set() == CharacterSet::kAscii) {
     put(text, Style::kDim);
   } else {
     out_.append(text).append(1, '\n');

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -56,6 +57,8 @@ class TextReport {
   /// Whether a stack has anything of the quantity sorted by. A block of 0 bytes counts: it is there.
   bool has_any(const StackRecord& stack) const { return blocks_of(stack.counters, sorted_) != 0; }
   std::vector<const StackRecord*> shown_stacks() const;
+  std::string stacks_heading() const;
+  std::string options_for_all() const;
   void table();
   void stacks();
   void hidden_stacks();
@@ -80,12 +83,27 @@ std::vector<const StackRecord*> TextReport::shown_stacks() const {
   return shown;
 }
 
-void TextReport::table() {
+std::string TextReport::stacks_heading() const {
   const std::uint64_t min_size = options_.selection.min_size_bytes;
+  const std::string_view sorted = sort_key_words(options_.selection.sort);
+  const std::string all = format_stacks(snapshot_.stacks.size(), page_.style());
+  if (shown_.empty() && min_size == 0) return fmt::format("none of {} has {}", all, sorted);
+  if (shown_.empty()) return fmt::format("none of {} has {} or more", all, page_.bytes(min_size));
   const std::string floor = min_size == 0 ? "" : fmt::format(", of {} or more", page_.bytes(min_size));
-  page_.put_wrapped(fmt::format("top {} of {} stacks by {}{}", shown_.size(), page_.count(snapshot_.stacks.size()),
-                                sort_key_words(options_.selection.sort), floor),
-                    2, Style::kStrong);
+  return fmt::format("top {} of {} by {}{}", shown_.size(), all, sorted, floor);
+}
+
+/// Of the options that leave stacks out, those that did.
+std::string TextReport::options_for_all() const {
+  std::vector<const StackRecord*> large_enough = matching_stacks(snapshot_, options_.selection);
+  std::erase_if(large_enough, [&](const StackRecord* record) { return !has_any(*record); });
+  const bool by_top = large_enough.size() > shown_.size();
+  return fmt::format("{}{}", by_top ? "--top 0" : "--min-size 0",
+                     by_top && options_.selection.min_size_bytes != 0 ? " --min-size 0" : "");
+}
+
+void TextReport::table() {
+  page_.put_wrapped(stacks_heading(), 2, Style::kStrong);
   if (!shown_.empty()) put_stack_table(page_, snapshot_, shown_, calls_);
   hidden_stacks();
   page_.end_section();
@@ -123,11 +141,12 @@ void TextReport::hidden_stacks() {
   }
   const std::string_view word = quantity_name(sorted_);
   if (hidden != 0) {
-    page_.put_wrapped(fmt::format("… {} more {}, {} {} in {} ({}); --top 0 shows all", page_.count(hidden),
+    page_.put_wrapped(fmt::format("… {} more {}, {} {} in {} ({}); {} shows all", page_.count(hidden),
                                   hidden == 1 ? "stack" : "stacks", word, page_.bytes(bytes_of(rest, sorted_)),
                                   page_.blocks(blocks_of(rest, sorted_)),
                                   format_share(sort_value(rest, options_.selection.sort),
-                                               sort_value(snapshot_.totals, options_.selection.sort))),
+                                               sort_value(snapshot_.totals, options_.selection.sort)),
+                                  options_for_all()),
                       2);
   }
   if (without != 0) {
@@ -176,8 +195,7 @@ void TextReport::symbol_gaps() {
 }
 
 void TextReport::losses() {
-  for (const StyledLine& line : render_losses(snapshot_.losses, snapshot_.exact(), page_.style(), options_.width))
-    page_.put(line);
+  for (const StyledLine& line : render_losses(snapshot_, page_.style(), options_.width)) page_.put(line);
 }
 
 }  // namespace

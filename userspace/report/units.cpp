@@ -61,6 +61,21 @@ std::string format_stacks(std::uint64_t count, NumberStyle style) {
   return format_count(count, style) + (count == 1 ? " stack" : " stacks");
 }
 
+std::string worded_for(std::uint64_t count, std::string_view text) {
+  std::string worded;
+  while (!text.empty()) {
+    const std::size_t open = std::min(text.find('{'), text.size());
+    worded += text.substr(0, open);
+    text.remove_prefix(open);
+    const std::size_t bar = text.find('|');
+    const std::size_t close = text.find('}');
+    if (bar == std::string_view::npos || close == std::string_view::npos || bar > close) break;
+    worded += count == 1 ? text.substr(1, bar - 1) : text.substr(bar + 1, close - bar - 1);
+    text.remove_prefix(close + 1);
+  }
+  return worded;
+}
+
 std::string format_bytes_change(std::uint64_t before, std::uint64_t after, NumberStyle style) {
   if (before == after) return "0 B";
   return after > before ? "+" + format_bytes(after - before, style) : "-" + format_bytes(before - after, style);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace hawk {
 
@@ -22,6 +23,9 @@ std::string format_blocks(std::uint64_t count, NumberStyle style);
 
 /// "1 stack", "1,234 stacks".
 std::string format_stacks(std::uint64_t count, NumberStyle style);
+
+/// `text` with one of each "{singular|plural}", as `count` wants it: "stack{|s} that {was|were} cut".
+std::string worded_for(std::uint64_t count, std::string_view text);
 
 /// How far a number of bytes moved: "+1.50 MiB", "-512 B", "0 B".
 std::string format_bytes_change(std::uint64_t before, std::uint64_t after, NumberStyle style);

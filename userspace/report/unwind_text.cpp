@@ -23,7 +23,7 @@ bool could_be_guessed(hawk_end end) {
 std::string_view guess_text(hawk_end end, bool knows_module) {
   if (end == HAWK_END_NO_CODE) return "code that is in no file, as JIT compilers make it";
   if (end == HAWK_END_NO_TABLE && knows_module) return "no unwind table in";
-  return "code that its file's unwind table leaves out, or whose table had not been read yet";
+  return "code missing from its file's unwind table, or whose table had not been read yet";
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ std::vector<std::string> UnwindText::hints(const std::vector<UnwindCause>& cause
   std::vector<std::string> hints;
   if (guessed) {
     hints.emplace_back(
-        "hint: guesses are right where the code keeps frame pointers: build it with -fno-omit-frame-pointer, or with "
+        "hint: guesses are reliable only if the code keeps frame pointers; build with -fno-omit-frame-pointer, or with "
         "unwind tables (-fasynchronous-unwind-tables); for Java -XX:+PreserveFramePointer");
   }
   if (could_go_on && snapshot_.trace.unwind == "cfi") {

@@ -5,6 +5,7 @@
 
 #include "bpf/unwind_ends.h"
 #include "userspace/base/ids.h"
+#include "userspace/tables/children.h"
 #include "userspace/tables/counters.h"
 #include "userspace/tables/losses.h"
 
@@ -35,6 +36,7 @@ struct Drained {
   std::vector<StackCounters> counters;  ///< every stack with at least one allocation
   std::uint64_t frees_of_untraced = 0;
   Losses losses;
+  UntracedChildren children;
 };
 
 }  // namespace hawk

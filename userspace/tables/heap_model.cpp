@@ -109,6 +109,7 @@ void HeapModel::update(const Drained& drained, const FrameResolver& resolve) {
   peak_live_bytes_ = std::max(peak_live_bytes_, totals_.live_bytes());
   frees_of_untraced_ = drained.frees_of_untraced;
   losses_ = drained.losses;
+  children_ = drained.children;
 }
 
 Snapshot HeapModel::snapshot() const {
@@ -117,6 +118,7 @@ Snapshot HeapModel::snapshot() const {
   snapshot.peak_live_bytes = peak_live_bytes_;
   snapshot.frees_of_untraced = frees_of_untraced_;
   snapshot.losses = losses_;
+  snapshot.children = children_;
   snapshot.places = places_.places();
   snapshot.stacks.reserve(stacks_.size());
   std::copy_if(stacks_.begin(), stacks_.end(), std::back_inserter(snapshot.stacks),

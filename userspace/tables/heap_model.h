@@ -46,6 +46,7 @@ class HeapModel {
   std::uint64_t peak_live_bytes_ = 0;
   std::uint64_t frees_of_untraced_ = 0;
   Losses losses_;
+  UntracedChildren children_;
 };
 
 }  // namespace hawk

@@ -5,8 +5,13 @@
 namespace hawk {
 namespace {
 
+// As bpf/losses.h names them.
+constexpr Promise NUMBERS = Promise::kNumbers;
+constexpr Promise STACKS = Promise::kStacks;
+constexpr Promise CHILDREN = Promise::kChildren;
+
 constexpr std::array<LossText, HAWK_LOSS_COUNT> kTexts = {{
-#define HAWK_LOSS_TEXT(symbol, name, text) {name, text},
+#define HAWK_LOSS_TEXT(symbol, name, promise, text) {name, promise, text},
     HAWK_LOSSES(HAWK_LOSS_TEXT)
 #undef HAWK_LOSS_TEXT
 }};
@@ -14,6 +19,13 @@ constexpr std::array<LossText, HAWK_LOSS_COUNT> kTexts = {{
 }  // namespace
 
 std::uint64_t Losses::total() const { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
+
+bool Losses::keep(Promise promise) const {
+  for (std::size_t cause = 0; cause < counts.size(); ++cause) {
+    if (counts[cause] != 0 && kTexts[cause].promise == promise) return false;
+  }
+  return true;
+}
 
 std::span<const LossText, HAWK_LOSS_COUNT> loss_texts() { return kTexts; }
 

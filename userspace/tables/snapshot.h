@@ -7,6 +7,7 @@
 
 #include "bpf/unwind_ends.h"
 #include "userspace/base/ids.h"
+#include "userspace/tables/children.h"
 #include "userspace/tables/counters.h"
 #include "userspace/tables/losses.h"
 #include "userspace/tables/stack_frames.h"
@@ -72,7 +73,17 @@ struct TargetInfo {
   std::string comm;
   std::string exe;
   std::vector<Allocator> allocators;
+  bool is_go = false;  ///< built by Go, which has a heap of its own beside that of C
   bool operator==(const TargetInfo&) const = default;
+};
+
+/// Which options that limit the trace have room left.
+struct TraceLimits {
+  bool may_raise_blocks = true;  ///< --max-blocks
+  bool may_raise_stacks = true;  ///< --max-stacks
+  bool may_raise_depth = true;   ///< --stack-depth
+  bool has_max_memory = false;   ///< --max-memory was given
+  bool operator==(const TraceLimits&) const = default;
 };
 
 struct TraceInfo {
@@ -86,6 +97,7 @@ struct TraceInfo {
   std::string kernel;             ///< release, as uname -r prints it
   bool target_exited = false;     ///< the target ended before the trace did
   std::uint64_t exec_count = 0;   ///< times the target replaced its program; numbers are of the last one
+  TraceLimits limits;
   /// With --verify: whether for each stack allocated - freed equalled the sum over the live table. nullopt: not asked.
   std::optional<bool> verified;
   bool operator==(const TraceInfo&) const = default;
@@ -130,13 +142,18 @@ struct Snapshot {
   std::uint64_t frees_of_untraced = 0;  ///< frees of blocks that are older than the trace
   std::optional<ProcessMemory> memory;  ///< nullopt: the target was gone before the first reading
   Losses losses;
+  UntracedChildren children;
   std::vector<Module> modules;
   UnwindInfo unwind;
   std::vector<Frame> places;        ///< the frames of all stacks, each once
   std::vector<StackRecord> stacks;  ///< ascending by id; only stacks with at least one allocation
 
-  /// Nothing was lost, and nothing contradicts that.
-  bool exact() const { return losses.total() == 0 && trace.verified != std::optional<bool>(false); }
+  /// Whether nothing is missing of the target's own numbers, and nothing contradicts that.
+  bool numbers_exact() const { return losses.keep(Promise::kNumbers) && trace.verified != std::optional<bool>(false); }
+  /// Nor of those of the processes that it started: there was none.
+  bool exact() const { return numbers_exact() && losses.keep(Promise::kChildren); }
+  /// Whether every stack is recorded, out to its outermost frame, by unwind tables alone.
+  bool stacks_complete() const;
   const Frame& place(PlaceId id) const { return places[static_cast<std::size_t>(id)]; }
   bool operator==(const Snapshot&) const = default;
 };

@@ -70,7 +70,7 @@ Result<std::string> read_all(int fd, const std::string& what) {
   for (;;) {
     const ssize_t got = ::read(fd, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_failure(ExitCode::kNoTarget, what, errno);
+    if (got < 0) return system_failure(ExitCode::kItself, what, errno);
     if (got == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
@@ -81,7 +81,7 @@ Result<std::string> list_libraries(const std::string& interpreter, const std::st
   const std::string what = fmt::format("list the libraries of {} with {}", program, interpreter);
   std::array<int, 2> ends = {-1, -1};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return system_failure(ExitCode::kNoTarget, fmt::format("{}: pipe2", what), errno);
+    return system_failure(ExitCode::kItself, fmt::format("{}: pipe2", what), errno);
   }
   const UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
@@ -96,7 +96,7 @@ Result<std::string> list_libraries(const std::string& interpreter, const std::st
   const int error =
       ::posix_spawn(&pid, interpreter.c_str(), &actions, nullptr, const_cast<char* const*>(arguments.data()), environ);
   ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return system_failure(ExitCode::kNoTarget, what, error);
+  if (error != 0) return system_failure(exec_failure(error), what, error);
   write_end.reset();
   Result<std::string> text = read_all(read_end.get(), what);
   while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
@@ -110,7 +110,7 @@ class FileCollector {
   /// `depth`: how many #! lines led here.
   Result<void> add_program(const std::string& path, int depth) {
     UniqueFd fd = open_regular_file(path);
-    if (!fd) return system_failure(ExitCode::kNoTarget, fmt::format("run {}", path), errno);
+    if (!fd) return system_failure(exec_failure(errno), fmt::format("run {}", path), errno);
     std::array<char, kHeadBytes> bytes;
     const ssize_t got = ::pread(fd.get(), bytes.data(), bytes.size(), 0);
     const std::string_view head(bytes.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
@@ -130,11 +130,13 @@ class FileCollector {
 
   Result<void> add_script(const std::string& path, std::string_view first_line, int depth) {
     if (depth == kMaxInterpreters) {
-      return fail(ExitCode::kNoTarget, fmt::format("run {}: more than {} levels of #! lines", path, kMaxInterpreters));
+      return fail(ExitCode::kCannotExecute,
+                  fmt::format("run {}: more than {} levels of #! lines", path, kMaxInterpreters));
     }
     std::string_view arguments = first_line.substr(0, first_line.find('\n'));
     const std::string interpreter(take_word(arguments));
-    if (interpreter.empty()) return fail(ExitCode::kNoTarget, fmt::format("run {}: its #! line names nothing", path));
+    if (interpreter.empty())
+      return fail(ExitCode::kCannotExecute, fmt::format("run {}: its #! line names nothing", path));
     HAWK_TRY_VOID(add_program(interpreter, depth + 1));
     const std::string_view base_name = std::string_view(interpreter).substr(interpreter.rfind('/') + 1);
     if (base_name != "env") return {};

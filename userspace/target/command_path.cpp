@@ -36,10 +36,10 @@ Result<std::string> find_command(const std::string& name) {
     if (S_ISREG(status.st_mode) && ::access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   if (exists) {
-    return fail(ExitCode::kNoTarget, fmt::format("run {}: not an executable file", name),
+    return fail(ExitCode::kCannotExecute, fmt::format("run {}: not an executable file", name),
                 fmt::format("allow it to be executed: chmod +x {}", name));
   }
-  return fail(ExitCode::kNoTarget, fmt::format("run {}: command not found", name),
+  return fail(ExitCode::kNotFound, fmt::format("run {}: command not found", name),
               "check the spelling, and PATH under sudo");
 }
 

@@ -78,6 +78,8 @@ class ElfImage {
   /// ELF virtual address of code that the dynamic linker runs exactly once when it loads the file: DT_INIT, else the
   /// first DT_INIT_ARRAY entry; nullopt when the file has neither, or when another file may take the entry's place.
   std::optional<std::uint64_t> init_vaddr() const;
+  /// Whether Go's linker made it; that leaves its sections' headers in place.
+  bool is_go() const;
   /// Whether it is a shared library: it has a DT_SONAME. (PT_INTERP does not tell: libc.so.6 has one.)
   bool is_library() const;
   /// The open file; -1 once it has been closed.

@@ -89,7 +89,7 @@ void reap(int pid) {
 }
 
 tl::unexpected<Error> fail_to_start(const std::string& name, const char* step) {
-  return system_failure(ExitCode::kNoTarget, fmt::format("start {}: {}", name, step), errno);
+  return system_failure(ExitCode::kItself, fmt::format("start {}: {}", name, step), errno);
 }
 
 }  // namespace
@@ -159,7 +159,7 @@ Result<void> LaunchedCommand::release() {
   failure_.reset();
   if (got != sizeof(error)) return {};
   reap(std::exchange(pid_, -1));
-  return fail(ExitCode::kNoTarget, fmt::format("run {}: {}", name_, std::strerror(error)),
+  return fail(exec_failure(error), fmt::format("run {}: {}", name_, std::strerror(error)),
               error == ENOENT ? "check the spelling, and PATH under sudo" : "");
 }
 

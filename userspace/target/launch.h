@@ -23,7 +23,7 @@ class LaunchedCommand {
   ~LaunchedCommand();
 
   int pid() const { return pid_; }
-  /// Lets the child execute the command. Fails, with the child reaped, when it could not: kNoTarget with the reason.
+  /// Lets the child execute the command. Fails, with the child reaped, when it could not: kNotFound or kCannotExecute.
   Result<void> release();
   /// Gives up ownership: the caller reaps.
   int disown();
@@ -38,7 +38,8 @@ class LaunchedCommand {
 
 /// The files that `argv` will map before its first instruction: the executable (after #! lines), its interpreter, and
 /// every library that the dynamic linker will load, LD_PRELOAD included; asked of the dynamic linker itself (--list),
-/// which does not run the program. Paths are absolute. kNoTarget when the command is not found or not executable.
+/// which does not run the program. Paths are absolute. kNotFound or kCannotExecute
+/// where the command is that.
 Result<std::vector<std::string>> files_of_command(const std::vector<std::string>& argv);
 
 }  // namespace hawk

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "userspace/tracer/children.h"
+
 namespace hawk {
 namespace {
 
@@ -58,6 +60,7 @@ Drained Drain::read(const KernelMaps& maps) {
   for (std::size_t cause = 0; cause < HAWK_LOSS_COUNT; ++cause) {
     drained.losses.counts[cause] = load(maps.state->losses[cause]);
   }
+  drained.children = read_children(maps.child_programs_fd, *maps.state);
   given_.resize(std::max(given_.size(), sums.size()));
   for (std::uint32_t number = 0; number < sums.size(); ++number) {
     const bool bookkeeping = number != HAWK_NO_STACK && number < HAWK_FIRST_STACK;

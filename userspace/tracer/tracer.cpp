@@ -47,6 +47,7 @@ Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
   KernelMaps maps;
   maps.config = config;
   maps.state = &skeleton.data->state;
+  maps.child_programs_fd = bpf_map__fd(skeleton.maps.child_programs);
   const std::size_t stripes = config.cpu_mask + 1;
   maps.counters = HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.counters),
                                              stripes * config.max_stacks * sizeof(hawk_counters), "counters"));
@@ -217,10 +218,10 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
                                         .ranges = memory.code_ranges,
                                         .range_states = memory.code_range_states,
                                         .cache = memory.unwind_cache});
-  HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.process_exec));
-  HAWK_TRY_VOID(impl->attach_tracepoint(impl->skeleton->progs.thread_exit));
-  HAWK_TRY_VOID(impl->watch_mappings());
   const auto& programs = impl->skeleton->progs;
+  for (bpf_program* const program : {programs.process_fork, programs.process_exec, programs.thread_exit})
+    HAWK_TRY_VOID(impl->attach_tracepoint(program));
+  HAWK_TRY_VOID(impl->watch_mappings());
   for (bpf_program* program : {programs.prepare_exec, programs.memory_left_by_exit, programs.memory_left_by_exec}) {
     if (bpf_program__fd(program) >= 0) HAWK_TRY_VOID(impl->attach_tracepoint(program));
   }

@@ -25,14 +25,15 @@ bool contains(const ReportStack& stack, const Ledger& ledger) {
 }
 
 void expect_losses(const Report& report, const Ledger& ledger) {
+  const std::set<std::string> of_stacks = {"stack_table_full", "frames_full", "truncated_stacks"};
   bool none = true;
   for (const auto& [cause, count] : report.losses) {
     const auto announced = ledger.losses.find(cause);
     EXPECT_EQ(count, announced == ledger.losses.end() ? 0 : announced->second) << "losses." << cause;
-    none = none && count == 0;
+    none = none && (count == 0 || of_stacks.contains(cause));
   }
   for (const auto& [cause, count] : ledger.losses) EXPECT_TRUE(report.losses.contains(cause)) << "losses." << cause;
-  EXPECT_EQ(report.exact, none) << "exact means that every loss is zero";
+  EXPECT_EQ(report.exact, none) << "exact means that every loss of numbers is zero";
 }
 
 /// Sums the report's stacks by direct caller; what no function of the ledger explains is a failure.

@@ -100,6 +100,8 @@ Report read_report(const std::string& path) {
   if (root.at("schema") != "hawktrace.report/1") throw std::runtime_error(path + " has another schema");
   const json& trace = root.at("trace");
   Report report{.exact = root.at("exact"),
+                .numbers_exact = root.at("numbers_exact"),
+                .stacks_complete = root.at("stacks_complete"),
                 .attach_via = trace.at("attach_via"),
                 .live_table = trace.at("live_table"),
                 .unwind = trace.at("unwind"),
@@ -111,7 +113,12 @@ Report read_report(const std::string& path) {
                 .live = read_live(root.at("totals")),
                 .frees_of_untraced = root.at("totals").at("frees_of_untraced"),
                 .losses = root.at("losses"),
+                .children_without_exec = root.at("untraced_children").at("without_exec"),
+                .child_programs = {},
                 .unread_tables = read_unread_tables(root.at("unwinding"))};
+  for (const json& program : root.at("untraced_children").at("programs")) {
+    report.child_programs[program.at("comm")] = program.at("count");
+  }
   if (!trace.at("verified").is_null()) report.verified = trace.at("verified").get<bool>();
   if (!root.at("stacks").empty()) throw std::runtime_error(path + " has a stack without frames");
   report.stacks = std::move(stacks);

@@ -44,7 +44,9 @@ struct ReportStack {
 
 /// A JSON report of hawktrace, as far as the tests compare it.
 struct Report {
-  bool exact = false;
+  bool exact = false;          ///< of the target and of all that it started
+  bool numbers_exact = false;  ///< of the target
+  bool stacks_complete = false;
   std::string attach_via;
   std::string live_table;
   std::string unwind;
@@ -57,6 +59,8 @@ struct Report {
   Numbers live;
   std::uint64_t frees_of_untraced = 0;
   std::map<std::string, std::uint64_t> losses;
+  std::uint64_t children_without_exec = 0;
+  std::map<std::string, std::uint64_t> child_programs = {};  ///< name -> times that it was started
   std::vector<std::string> unread_tables = {};  ///< files whose call frame information is not used, and why is said
   std::vector<ReportStack> stacks = {};
 };

@@ -91,12 +91,13 @@ Trace Trace::attach(pid_t pid, Way way, const std::vector<std::string>& options,
   return trace;
 }
 
-Trace Trace::launch(const std::vector<std::string>& command, Way way) {
+Trace Trace::launch(const std::vector<std::string>& command, Way way, const std::vector<std::string>& options) {
   Trace trace(way);
   ChildProcess::Setup setup{.argv = hawktrace_command(way, trace.directory_->path("report.json"))};
+  setup.argv.insert(setup.argv.end(), options.begin(), options.end());
   setup.argv.emplace_back("--");
   setup.argv.insert(setup.argv.end(), command.begin(), command.end());
-  trace.command_ = command;
+  if (options.empty()) trace.command_ = command;
   trace.process_ = std::make_unique<ChildProcess>(setup);
   return trace;
 }

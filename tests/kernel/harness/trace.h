@@ -39,7 +39,7 @@ class Trace {
   static Trace attach(pid_t pid, Way way, const std::vector<std::string>& options = {},
                       const std::vector<std::string>& runner = {});
   /// Starts `hawktrace -- command`; the command talks through hawktrace's standard streams.
-  static Trace launch(const std::vector<std::string>& command, Way way);
+  static Trace launch(const std::vector<std::string>& command, Way way, const std::vector<std::string>& options = {});
 
   ChildProcess& process() { return *process_; }
   /// From the start of hawktrace to its word that it is ready.

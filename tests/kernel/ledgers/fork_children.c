@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   }
   for (size_t i = 0; i < kBlocks; i += 2) release(blocks[i]);
   ledger_value("untraced_frees", 0);
+  ledger_loss("untraced_children", 3 * kChildren);
   ledger_end();
   return 0;
 }

@@ -1,5 +1,5 @@
-/* A static program without libc, and so without any allocator. Built for 64 and for 32 bits. Waits for a byte on its
- * standard input, and ends. */
+/* A static program without libc, and so without any allocator. Built for 64 and for 32 bits, and with the note that Go's linker leaves.
+ * Waits for a byte on its standard input, and ends. */
 #ifdef __x86_64__
 #define WAIT_AND_END                                                            \
   "xor %eax, %eax\n xor %edi, %edi\n mov %rsp, %rsi\n mov $1, %edx\n syscall\n" \
@@ -12,3 +12,6 @@
 #define SAY_READY "mov $4, %eax\n mov $1, %ebx\n mov $ready, %ecx\n mov $6, %edx\n int $0x80\n"
 #endif
 __asm__(".globl _start\n _start:\n" SAY_READY WAIT_AND_END ".data\n ready: .ascii \"ready\\n\"\n");
+#ifdef GO
+__asm__(".section .note.go.buildid,\"a\",@note\n .long 4, 8, 4\n .ascii \"Go\\0\\0\"\n .ascii \"build-id\"\n");
+#endif

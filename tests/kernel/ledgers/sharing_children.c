@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   wait_for(child);
   for (size_t i = 0; i < kBlocks; i++) release(blocks[i]);
   ledger_value("children", kChildren + 1);
+  ledger_loss("untraced_children", 1); /* the one that runs another program */
   ledger_end();
   return 0;
 }

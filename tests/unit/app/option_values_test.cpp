@@ -67,11 +67,27 @@ TEST(ParseTimeSpan, NamesTheNearestValidValue) {
             "--t: '18446744073709551615ms' is too large / the largest valid value is 8760h");
 }
 
+TEST(ParseTimeSpan, TakesFractionsAndSums) {
+  EXPECT_EQ(span_of("0.2").value(), 200ms);
+  EXPECT_EQ(span_of("1.5s").value(), 1500ms);
+  EXPECT_EQ(span_of("1.25m").value(), 75s);
+  EXPECT_EQ(span_of("0.5h").value(), 30min);
+  EXPECT_EQ(span_of("150.5ms").value(), 150500us);
+  EXPECT_EQ(span_of("1h30m").value(), 90min);
+  EXPECT_EQ(span_of("1m30.5s").value(), 90500ms);
+  EXPECT_EQ(span_of("1s250ms").value(), 1250ms);
+  EXPECT_EQ(span_of("2.0000000000000000000001").value(), 2s);
+  EXPECT_EQ(message_of(span_of("8760h1ms")), "--t: '8760h1ms' is too large / the largest valid value is 8760h");
+  EXPECT_EQ(message_of(span_of("8760.1h")), "--t: '8760.1h' is too large / the largest valid value is 8760h");
+  EXPECT_EQ(message_of(span_of("0.0999")), "--t: '0.0999' is too small / the smallest valid value is 100ms");
+}
+
 TEST(ParseTimeSpan, RefusesOtherUnitsAndTrailingGarbage) {
-  for (const std::string text : {"", "s", "10d", "10 s", "10sec", "1.5s", "10s5", "ms", "-", "1m30s", "S", "10S"}) {
+  for (const std::string text : {"",     "s",      "10d",  "10 s", "10sec", "10s5", "ms", "-",   "1.s",  ".5",
+                                 "1..5", "1.5.5s", "1h30", "1h m", "1,5",   "1e3",  "S",  "10S", "0x10", "--1"}) {
     EXPECT_EQ(message_of(span_of(text)), "--t: '" + text +
-                                             "' is not a time span / give a whole number of ms, s, m or h: 500ms, 10s "
-                                             "(or 10), 2m, 1h");
+                                             "' is not a time span / give seconds, or numbers with ms, s, m or h: 0.2, "
+                                             "10, 250ms, 1.5s, 1h30m");
   }
 }
 
@@ -104,21 +120,37 @@ TEST(ParseSize, RefusesUnitsThatMeanTwoThings) {
   }
 }
 
+/// As pidof prints those of a service of several processes. Our own parent may live anywhere; we do.
+TEST(ParsePid, ListsSeveralWithTheirMemory) {
+  const std::string own = std::to_string(::getpid());
+  for (const std::string& text : {own + " 2147483647", own + ",2147483647\n", "  2147483647\t" + own + " "}) {
+    const Result<int> refused = pid_of(text);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().what, "--pid: 2 processes were given, and one can be traced at a time");
+    ASSERT_EQ(refused.error().details.size(), 2u);
+    EXPECT_NE(refused.error().details[1].find(" " + own + "  "), std::string::npos) << refused.error().details[1];
+    EXPECT_NE(refused.error().details[1].find("MiB  "), std::string::npos) << refused.error().details[1];
+    EXPECT_EQ(refused.error().hint, "choose one: the largest is hawktrace -p " + own);
+  }
+  EXPECT_TRUE(pid_of("2147483646 2147483647").error().details.empty()) << "of those that are gone nothing is known";
+}
+
 TEST(ParsePid, TakesPositiveNumbers) {
   EXPECT_EQ(pid_of("1").value(), 1);
   EXPECT_EQ(pid_of("2147483647").value(), 2147483647);
 }
 
 TEST(ParsePid, RefusesWhatNoProcessCanHave) {
-  for (const std::string text : {"", "0", "-5", "2147483648", "99999999999999999999", "12x", "1 2", "12,13", "+7"}) {
+  for (const std::string text : {"", "0", "-5", "2147483648", "99999999999999999999", "12x", "1 x", "12-13", "+7"}) {
     EXPECT_EQ(message_of(pid_of(text)),
               "--pid: '" + text + "' is not a process id / give the number of one process, as ps and pidof print it");
   }
 }
 
 TEST(ParsePid, NameGetsACommandThatWorks) {
-  EXPECT_EQ(message_of(pid_of("redis-server")),
-            "--pid: 'redis-server' is not a process id / for a process by name: hawktrace -p $(pidof redis-server)");
+  EXPECT_EQ(
+      message_of(pid_of("redis-server")),
+      "--pid: 'redis-server' is not a process id / for a process by name: hawktrace -p \"$(pidof redis-server)\"");
 }
 
 TEST(ParsePid, RefusesOurOwn) {

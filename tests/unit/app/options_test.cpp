@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "userspace/app/option_table.h"
+
 namespace hawk {
 namespace {
 
@@ -70,7 +72,8 @@ TEST(Options, DefaultsAreThoseOfTheHelp) {
   EXPECT_EQ(options.max_memory_bytes, std::nullopt);
   EXPECT_EQ(options.ready_fd, std::nullopt);
   EXPECT_EQ(options.verbosity, Verbosity::kNormal);
-  EXPECT_FALSE(options.full_stacks || options.raw_bytes || options.require_exact || options.verify);
+  EXPECT_FALSE(options.full_stacks || options.raw_bytes || options.verify || options.kill_command);
+  EXPECT_FALSE(options.required.numbers || options.required.children || options.required.stacks);
 }
 
 TEST(Options, PidIsTakenInEverySpelling) {
@@ -148,7 +151,8 @@ TEST(Options, EveryValueArrives) {
   EXPECT_EQ(options.min_block_bytes, 65536U);
   EXPECT_EQ(options.ready_fd, ready);
   ::close(ready);
-  EXPECT_TRUE(options.full_stacks && options.raw_bytes && options.require_exact && options.verify);
+  EXPECT_TRUE(options.full_stacks && options.raw_bytes && options.verify);
+  EXPECT_TRUE(options.required.numbers && options.required.children && !options.required.stacks);
   EXPECT_EQ(options.verbosity, Verbosity::kVerbose);
 }
 
@@ -196,14 +200,14 @@ TEST(OptionErrors, TargetMustBeExactlyOne) {
   EXPECT_EQ(refusal_of({"--top", "3"}), nothing);
   EXPECT_EQ(parse_options(0, nullptr).error().what + " / " + parse_options(0, nullptr).error().hint, nothing);
   EXPECT_EQ(refusal_of({"--"}), "--: no command follows / hawktrace -- COMMAND [ARGS...]");
-  const std::string both = "--pid: '1' and a command after -- exclude each other / give either -p PID or -- COMMAND";
+  const std::string both = "use either -p or -- COMMAND, not both / leave one of them out";
   EXPECT_EQ(refusal_of({"-p", "1", "--", "ls"}), both);
   EXPECT_EQ(refusal_of({"-p", "1", "--"}), both);
 }
 
 TEST(OptionErrors, PidThatIsNone) {
   EXPECT_EQ(refusal_of({"-p", "redis"}),
-            "--pid: 'redis' is not a process id / for a process by name: hawktrace -p $(pidof redis)");
+            "--pid: 'redis' is not a process id / for a process by name: hawktrace -p \"$(pidof redis)\"");
   EXPECT_EQ(refusal_of({"--pid=-5"}),
             "--pid: '-5' is not a process id / give the number of one process, as ps and pidof print it");
   EXPECT_EQ(refusal_of({"-p", "0"}),
@@ -245,7 +249,7 @@ TEST(OptionErrors, UnknownOption) {
 TEST(OptionErrors, LeftoverArgument) {
   EXPECT_EQ(refusal_of({"1234"}), "'1234': unexpected argument / to attach to that process: hawktrace -p 1234");
   EXPECT_EQ(refusal_of({"ls", "-la"}), "'ls': unexpected argument / to start a command: hawktrace -- ls");
-  EXPECT_EQ(refusal_with_pid({"2"}), "'2': unexpected argument / one process at a time: give -p a single number");
+  EXPECT_TRUE(refusal_with_pid({"2"}).starts_with("--pid: 2 processes were given"));
   EXPECT_EQ(refusal_with_pid({"ls"}), "'ls': unexpected argument / hawktrace --help lists all options");
   EXPECT_EQ(refusal_of({"x", "--", "ls"}), "'x': unexpected argument / hawktrace --help lists all options");
   EXPECT_EQ(refusal_of({""}), "'': unexpected argument / hawktrace --help lists all options");
@@ -283,8 +287,10 @@ TEST(Options, UnwindersHaveTheNamesThatSelectThem) {
 
 TEST(OptionErrors, MalformedValuesNameOptionAndValue) {
   EXPECT_EQ(refusal_with_pid({"--top", "12x"}), "--top: '12x' is not a whole number / give a number from 0 to 1048576");
-  EXPECT_EQ(refusal_with_pid({"--duration", "fast"}),
-            "--duration: 'fast' is not a time span / give a whole number of ms, s, m or h: 500ms, 10s (or 10), 2m, 1h");
+  EXPECT_EQ(
+      refusal_with_pid({"--duration", "fast"}),
+      "--duration: 'fast' is not a time span / give seconds, or numbers with ms, s, m or h: 0.2, 10, 250ms, 1.5s, "
+      "1h30m");
   EXPECT_EQ(refusal_with_pid({"--min-size", "4KB"}),
             "--min-size: '4KB' is not a size in bytes / give bytes (4096), or a whole number of KiB, MiB, GiB or TiB, "
             "in short k, M, G or T: 4k, 1MiB");
@@ -315,7 +321,7 @@ TEST(OptionErrors, MalformedValuesNameOptionAndValue) {
             "--ready-fd: '987654' is not an open descriptor / open it in the shell: hawktrace ... 987654>FILE");
   EXPECT_EQ(refusal_with_pid({"-o", ""}),
             "--output: '' is not a file name / leave the option out to get the report on stdout");
-  EXPECT_EQ(refusal_with_pid({"-qv"}), "--quiet and --verbose exclude each other / give one of them");
+  EXPECT_EQ(refusal_with_pid({"-qv"}), "use either --quiet or --verbose, not both / leave one of them out");
 }
 
 TEST(OptionInfo, VersionIsOneLine) {
@@ -333,13 +339,12 @@ TEST(OptionInfo, HelpWinsOverWhatElseIsWrong) {
 
 TEST(OptionInfo, HelpNamesEveryOptionExampleAndExitCodeWithin80Columns) {
   const std::string help = info_of({"--help"});
-  for (const char* text :
-       {"-p,--pid PID",    "--duration TIME",   "--interval TIME",   "--format FORMAT", "-o,--output FILE",
-        "--sort KEY",      "--top N",           "--min-size BYTES",  "--stack-depth N", "--attach-via WAY",
-        "--unwind HOW",    "--max-blocks N",    "--max-stacks N",    "--full-stacks",   "--bytes",
-        "--require-exact", "--verify",          "--ready-fd N",      "-q,--quiet",      "-v,--verbose",
-        "--color WHEN",    "--version",         "-h,--help",         "\nExamples:\n",   "\nExit codes:\n",
-        "\n  6  a file",   "--live-table KIND", "--max-memory BYTES"}) {
+  for (const OptionRow& row : option_rows()) {
+    EXPECT_NE(help.find("  " + std::string(row.names) + (row.value_name == nullptr ? "" : " ")), std::string::npos)
+        << row.names;
+  }
+  for (const char* text : {"-p,--pid PID", "--require-exact [=WHAT]", "\nExamples:\n", "\nExit status:\n",
+                           "\n  6      a file", "\nWith -- COMMAND:\n  125 "}) {
     EXPECT_NE(help.find(text), std::string::npos) << text;
   }
   std::size_t start = 0;
@@ -347,6 +352,30 @@ TEST(OptionInfo, HelpNamesEveryOptionExampleAndExitCodeWithin80Columns) {
     EXPECT_LE(end - start, 80U) << help.substr(start, end - start);
   }
   EXPECT_EQ(start, help.size()) << "ends with a line feed";
+}
+
+/// Numbers and stacks are two promises, and children a third.
+TEST(Options, RequireExactSaysWhichPromiseItMeans) {
+  const auto required = [](const std::string& word) { return options_of({"-p1", word}).required; };
+  EXPECT_TRUE(required("--require-exact").numbers && required("--require-exact").children);
+  EXPECT_FALSE(required("--require-exact").stacks);
+  EXPECT_TRUE(required("--require-exact=numbers").numbers);
+  EXPECT_FALSE(required("--require-exact=numbers").children || required("--require-exact=numbers").stacks);
+  EXPECT_TRUE(required("--require-exact=stacks").stacks && !required("--require-exact=stacks").numbers);
+  EXPECT_TRUE(required("--require-exact=numbers,stacks").numbers && required("--require-exact=numbers,stacks").stacks);
+  const Required all = required("--require-exact=all");
+  EXPECT_TRUE(all.numbers && all.children && all.stacks);
+  EXPECT_EQ(options_of({"--require-exact", "--", "ls"}).command, Words{"ls"}) << "no value is taken from what follows";
+  EXPECT_EQ(refusal_with_pid({"--require-exact=number"}),
+            "--require-exact: 'number' is not one of numbers, children, stacks, all / did you mean 'numbers'?");
+  EXPECT_EQ(refusal_with_pid({"--require-exact", "--require-exact=all"}),
+            "--require-exact: 'all' is a second value / give the option only once");
+}
+
+TEST(Options, OnlyACommandThatOutlivesTheTraceCanBeKilled) {
+  EXPECT_TRUE(options_of({"--duration", "1", "--kill", "--", "ls"}).kill_command);
+  EXPECT_TRUE(refusal_with_pid({"--duration", "1", "--kill"}).starts_with("--kill: there is no command"));
+  EXPECT_TRUE(refusal_of({"--kill", "--", "ls"}).starts_with("--kill: there is no command"));
 }
 
 TEST(Color, ChoiceIsStrongerThanEverything) {

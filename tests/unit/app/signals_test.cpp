@@ -198,16 +198,5 @@ TEST(SignalSource, TakesThoseOfACommandWithTheirValues) {
             0);
 }
 
-TEST(SignalSource, TakesAgainWhatHadItsDefault) {
-  EXPECT_EQ(status_in_child([] {
-              Result<SignalSource> source = SignalSource::make(SignalScope::kOfACommand);
-              source->restore_defaults();
-              source->take_again();
-              ::raise(SIGTERM);
-              return next_number(source) == SIGTERM ? 0 : 1;
-            }),
-            0);
-}
-
 }  // namespace
 }  // namespace hawk

@@ -50,5 +50,20 @@ TEST(Printable, NoCharacterCommandsATerminal) {
   }
 }
 
+TEST(CharacterSet, IsThatOfTheFirstVariableThatIsSet) {
+  EXPECT_EQ(character_set_of("C", "C.UTF-8", "en_US.UTF-8"), CharacterSet::kAscii);
+  EXPECT_EQ(character_set_of("", nullptr, "de_DE.utf8"), CharacterSet::kUnicode);
+  EXPECT_EQ(character_set_of(nullptr, "POSIX", "en_US.UTF-8"), CharacterSet::kAscii);
+  EXPECT_EQ(character_set_of("C.UTF-8", nullptr, nullptr), CharacterSet::kUnicode);
+  EXPECT_EQ(character_set_of(nullptr, nullptr, "de_DE.ISO-8859-1"), CharacterSet::kAscii);
+  EXPECT_EQ(character_set_of(nullptr, nullptr, nullptr), CharacterSet::kAscii);
+}
+
+TEST(CharacterSet, AsciiHasALikenessOrAQuestionMark) {
+  set_character_set(CharacterSet::kAscii);
+  EXPECT_EQ(printable("… f ×37, 1.1 µs, caf\xc3\xa9, \xff, a\tb, \x1b[2J"), "... f x37, 1.1 us, caf?, ?, a b, ?[2J");
+  set_character_set(CharacterSet::kUnicode);
+}
+
 }  // namespace
 }  // namespace hawk

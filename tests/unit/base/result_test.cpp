@@ -61,6 +61,21 @@ TEST(ExitCode, ValuesThatScriptsRelyOn) {
   EXPECT_EQ(static_cast<int>(ExitCode::kPrivilege), 4);
   EXPECT_EQ(static_cast<int>(ExitCode::kNotExact), 5);
   EXPECT_EQ(static_cast<int>(ExitCode::kFile), 6);
+  EXPECT_EQ(static_cast<int>(ExitCode::kItself), 125);
+  EXPECT_EQ(static_cast<int>(ExitCode::kCannotExecute), 126);
+  EXPECT_EQ(static_cast<int>(ExitCode::kNotFound), 127);
+}
+
+/// As env and timeout: what a command may exit with as well is not used for our own failures.
+TEST(ExitCode, OwnFailuresAreToldFromTheCommands) {
+  for (const ExitCode code : {ExitCode::kUsage, ExitCode::kNoTarget, ExitCode::kPrivilege, ExitCode::kFile,
+                              ExitCode::kInternal, ExitCode::kItself}) {
+    EXPECT_EQ(exit_status_of(code, true), 125);
+    EXPECT_EQ(exit_status_of(code, false), static_cast<int>(code));
+  }
+  EXPECT_EQ(exit_status_of(ExitCode::kNotExact, true), 5) << "it was asked for";
+  EXPECT_EQ(exit_status_of(ExitCode::kCannotExecute, true), 126);
+  EXPECT_EQ(exit_status_of(ExitCode::kNotFound, true), 127);
 }
 
 }  // namespace

@@ -84,5 +84,18 @@ TEST(DisplayText, WordsAreWrapped) {
   EXPECT_EQ(wrap_words("", 10, 2), (Lines{""}));
 }
 
+TEST(DisplayText, AsciiIsNoWiderThanWhatWasAskedFor) {
+  set_character_set(CharacterSet::kAscii);
+  EXPECT_EQ(shorten_middle("abcdefghij", 7), "ab...ij");
+  EXPECT_EQ(shorten_end("abcdefghij", 7), "abcd...");
+  EXPECT_EQ(shorten_end("caf\xc3\xa9", 4), "caf?");
+  EXPECT_EQ(display_width("… \xc3\x97"), 5u);
+  for (std::size_t columns = 0; columns < 12; ++columns) {
+    EXPECT_LE(shorten_middle("abcdefghijkl…", columns).size(), columns);
+    EXPECT_LE(shorten_end("abcdefghijkl…", columns).size(), columns);
+  }
+  set_character_set(CharacterSet::kUnicode);
+}
+
 }  // namespace
 }  // namespace hawk

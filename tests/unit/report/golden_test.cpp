@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/unit/report/sample_snapshots.h"
+#include "userspace/base/printable.h"
 #include "userspace/report/json_report.h"
 #include "userspace/report/live_view.h"
 #include "userspace/report/text_report.h"
@@ -132,6 +133,18 @@ TEST(GoldenVariants, UnwindingOnATerminal) {
 TEST(GoldenVariants, UnwindingLive) {
   Sample sample = unwinding_sample();
   expect_golden("unwinding_live.txt", render_live(sample.snapshot, nullptr, sample.symbolizer, live_options()));
+}
+
+/// As under LC_ALL=C.
+TEST(GoldenVariants, PlainCharacters) {
+  Sample sample = unwinding_sample();
+  TextOptions options = text_options();
+  options.width = 80;
+  set_character_set(CharacterSet::kAscii);
+  const std::string report = render_text(sample.snapshot, sample.symbolizer, options);
+  set_character_set(CharacterSet::kUnicode);
+  for (const char c : report) ASSERT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << report;
+  expect_golden("unwinding_ascii.txt", report);
 }
 
 TEST(GoldenVariants, Colors) {

@@ -37,8 +37,9 @@ using Keys = std::vector<std::string>;
 TEST(JsonReport, KeysOfTheSchemaInOrder) {
   Sample sample = service_sample();
   const Json json = parsed(sample);
-  EXPECT_EQ(keys_of(json), (Keys{"schema", "hawktrace_version", "exact", "target", "trace", "totals", "memory", "losses",
-                                 "unwinding", "symbol_gaps", "selection", "stacks"}));
+  EXPECT_EQ(keys_of(json), (Keys{"schema", "hawktrace_version", "exact", "numbers_exact", "stacks_complete", "target",
+                                 "trace", "totals", "memory", "losses", "untraced_children", "unwinding", "symbol_gaps",
+                                 "selection", "stacks"}));
   EXPECT_EQ(json["schema"], "hawktrace.report/1");
   EXPECT_EQ(json["hawktrace_version"], HAWKTRACE_VERSION);
   EXPECT_EQ(keys_of(json["target"]), (Keys{"pid", "comm", "exe", "allocators"}));
@@ -48,8 +49,9 @@ TEST(JsonReport, KeysOfTheSchemaInOrder) {
   EXPECT_EQ(keys_of(json["trace"]),
             (Keys{"attach_via", "live_table", "unwind", "min_block_bytes", "start_unix_ns", "duration_ns",
                   "interval_ns", "kernel", "target_exited", "exec_count", "verified"}));
-  EXPECT_EQ(keys_of(json["totals"]), (Keys{"live_bytes", "live_count", "allocated_bytes", "allocated_count",
-                                           "freed_bytes", "freed_count", "peak_live_bytes", "frees_of_untraced"}));
+  EXPECT_EQ(keys_of(json["totals"]),
+            (Keys{"live_bytes", "live_count", "allocated_bytes", "allocated_count", "freed_bytes", "freed_count",
+                  "peak_live_bytes", "peak_is_lower_bound", "frees_of_untraced"}));
   EXPECT_EQ(keys_of(json["stacks"][0]),
             (Keys{"id", "label", "live_bytes", "live_count", "allocated_bytes", "allocated_count", "freed_bytes",
                   "freed_count", "truncated", "unwound", "end", "frames"}));

@@ -104,8 +104,8 @@ TEST(LiveView, StacksThatAreNotCompleteAreToldWhereTheyFit) {
     return split(render_live(sample.snapshot, nullptr, sample.symbolizer, options))[0];
   };
   EXPECT_TRUE(header(120).ends_with("7 stacks (23.0 % guessed, 6.1 % truncated)  every 1.0 s")) << header(120);
-  EXPECT_TRUE(header(95).ends_with("7 stacks (23.0 % guessed, 6.1 % truncated)")) << header(95);
-  EXPECT_TRUE(header(80).ends_with("7 stacks  every 1.0 s")) << header(80);
+  EXPECT_TRUE(header(80).ends_with("7 stacks (23.0 % guessed, 6.1 % truncated)")) << header(80);
+  EXPECT_TRUE(header(70).ends_with("7 stacks  every 1.0 s")) << header(70);
 }
 
 TEST(LiveView, NothingIsComparedAcrossAnExec) {

@@ -197,6 +197,8 @@ Sample lossy_sample() {
   made.snapshot.losses[HAWK_LOSS_STACK_TABLE_FULL] = 50;
   made.snapshot.losses[HAWK_LOSS_TRUNCATED_STACK] = 1;
   made.snapshot.losses[HAWK_LOSS_ABANDONED_CALL] = 7;
+  made.snapshot.losses[HAWK_LOSS_UNTRACED_CHILD] = 5;
+  made.snapshot.children = {.without_exec = 1, .programs = {{"sh", 3}, {"con\x1b[2Jvert", 1}}};
   return made;
 }
 

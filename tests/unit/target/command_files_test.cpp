@@ -95,10 +95,10 @@ TEST(FilesOfCommand, EnvIsFollowedThroughPath) {
     EXPECT_TRUE(contains(files, real(directory.path() + "/my-interpreter"))) << line;
   }
   const std::string lost = directory.write("lost", "#!/usr/bin/env not-there\n", true);
-  EXPECT_EQ(files_of_command({lost}).error().exit_code, ExitCode::kNoTarget);
+  EXPECT_EQ(files_of_command({lost}).error().exit_code, ExitCode::kNotFound);
 }
 
-TEST(FilesOfCommand, WhatCannotRunIsNoTarget) {
+TEST(FilesOfCommand, WhatCannotRunHasItsStatus) {
   const testing::TemporaryDirectory directory;
   const std::string loop = directory.path() + "/loop";
   directory.write("loop", "#!" + loop + "\n", true);
@@ -107,7 +107,8 @@ TEST(FilesOfCommand, WhatCannotRunIsNoTarget) {
                                      directory.write("empty", "#!\n", true)}) {
     const Result<std::vector<std::string>> files = files_of_command({command});
     ASSERT_FALSE(files) << command;
-    EXPECT_EQ(files.error().exit_code, ExitCode::kNoTarget) << files.error().what;
+    const bool is_there = command.find('/') != std::string::npos;
+    EXPECT_EQ(files.error().exit_code, is_there ? ExitCode::kCannotExecute : ExitCode::kNotFound) << files.error().what;
   }
   EXPECT_EQ(files_of_command({}).error().exit_code, ExitCode::kUsage);
 }

@@ -70,13 +70,15 @@ TEST(LaunchedCommand, SaysWhyACommandCannotRun) {
   const int pid = command->pid();
   const Result<void> released = command->release();
   ASSERT_FALSE(released);
-  EXPECT_EQ(released.error().exit_code, ExitCode::kNoTarget);
+  EXPECT_EQ(released.error().exit_code, ExitCode::kNotFound);
   EXPECT_EQ(released.error().what, "run no-such-command-anywhere: No such file or directory");
   EXPECT_TRUE(is_gone(pid));
 
   Result<LaunchedCommand> denied = LaunchedCommand::make({"/etc/passwd"});
   ASSERT_TRUE(denied);
-  EXPECT_EQ(denied->release().error().what, "run /etc/passwd: Permission denied");
+  const Error error = denied->release().error();
+  EXPECT_EQ(error.what, "run /etc/passwd: Permission denied");
+  EXPECT_EQ(error.exit_code, ExitCode::kCannotExecute);
 }
 
 TEST(LaunchedCommand, NeedsACommand) {

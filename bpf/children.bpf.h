@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The processes that the target starts, and those that these start. They are not traced: they are counted, and the programs that
+ * they run are named, so that nobody takes the target's numbers for those of all. */
+#ifndef HAWKTRACE_CHILDREN_BPF_H
+#define HAWKTRACE_CHILDREN_BPF_H
+
+#include "bpf/layout.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/threads.bpf.h"
+
+/* What is known of a task of such a process. */
+struct hawk_child {
+	__u32 is_counted;         /* in UNTRACED_CHILD */
+	__u32 has_executed;       /* a program of its own */
+};
+
+/* Task -> the above. Written by programs only. No memory: what the task starts is neither counted nor named; the task itself is
+ * counted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct hawk_child);
+} children SEC(".maps");
+
+/* Name of a program -> how often such processes have begun to run it. Written by programs only. Full: further programs have no
+ * name. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct hawk_program_name);
+	__type(value, __u64);
+	__uint(max_entries, HAWK_MAX_CHILD_PROGRAMS);
+} child_programs SEC(".maps");
+
+static __always_inline void count_program(struct task_struct *task)
+{
+	struct hawk_program_name name = {};
+	__u64 none = 0, *count;
+
+	BPF_CORE_READ_INTO(&name.comm, task, comm);
+	bpf_map_update_elem(&child_programs, &name, &none, BPF_NOEXIST);
+	count = bpf_map_lookup_elem(&child_programs, &name);
+	if (count)
+		__sync_fetch_and_add(count, 1);
+}
+
+static __always_inline void note_child(struct task_struct *task, struct hawk_child what)
+{
+	struct hawk_child *known = bpf_task_storage_get(&children, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!known)
+		return;
+	*known = what;
+	state.has_children = 1;
+}
+
+/* The current task makes `task`: a thread, a process with memory of its own, or one that shares the maker's memory until it runs
+ * a program (vfork). The last is nobody to count as long as it shares: on the target's memory it is the target. */
+static __always_inline void on_fork(struct task_struct *task)
+{
+	struct task_struct *maker = bpf_get_current_task_btf();
+	struct hawk_child what = {}, *maker_known = NULL;
+
+	if (!state.enabled)
+		return;
+	if (state.has_children)
+		maker_known = bpf_task_storage_get(&children, maker, NULL, 0);
+	if (task->tgid == maker->tgid) {
+		if (maker_known)
+			note_child(task, *maker_known);
+		return;
+	}
+	if (!maker_known && !is_target())
+		return;
+	if (memory_key(task) != memory_key(maker)) {
+		count_loss(HAWK_LOSS_UNTRACED_CHILD);
+		what.is_counted = 1;
+	}
+	note_child(task, what);
+}
+
+/* The current task has begun to run a program. */
+static __always_inline void on_child_exec(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct hawk_child *known;
+
+	if (!state.has_children || !state.enabled)
+		return;
+	known = bpf_task_storage_get(&children, task, NULL, 0);
+	if (!known)
+		return;
+	if (!known->is_counted)
+		count_loss(HAWK_LOSS_UNTRACED_CHILD);
+	if (!known->has_executed)
+		__sync_fetch_and_add(&state.children_executed, 1);
+	known->is_counted = 1;
+	known->has_executed = 1;
+	count_program(task);
+}
+
+#endif

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "userspace/report/styled_line.h"
+#include "userspace/report/units.h"
+#include "userspace/tables/snapshot.h"
+
+namespace hawk {
+
+/// What a report may promise, in the words of its first line: "exact", "numbers exact, stacks incomplete", "exact for
+/// this process, 4 child processes not traced", "NOT exact".
+struct Verdict {
+  std::string text;
+  Style style = Style::kPlain;
+};
+Verdict verdict(const Snapshot& snapshot, NumberStyle style);
+/// The same, but of the numbers alone.
+Verdict numbers_verdict(const Snapshot& snapshot, NumberStyle style);
+
+/// "1 child process", "4 child processes".
+std::string child_processes_text(std::uint64_t count, NumberStyle style);
+
+/// The programs that the children ran: "cc1plus, sh (3 times), and 2 copies of the process itself". The first few.
+/// Empty: none is known.
+std::string child_programs_text(const UntracedChildren& children, NumberStyle style);
+
+}  // namespace hawk
