@@ -46,12 +46,12 @@ void put_coverage(TextPage& page, const Snapshot& snapshot) {
   std::string text = fmt::format("process: {} resident, {} of it anonymous", page.bytes(memory.resident_bytes),
                                  page.bytes(memory.anonymous_bytes));
   if (memory.swapped_bytes != 0) text += fmt::format(", {} swapped", page.bytes(memory.swapped_bytes));
+  text += fmt::format("; {} were live then", page.bytes(memory.live_bytes));
   if (memory.live_bytes > own) {
-    text += fmt::format("; {} were live then: not all of it has been written to", page.bytes(memory.live_bytes));
+    text += ": not all of it has been written to";
   } else {
-    text += fmt::format(
-        "; live is {} of its own memory, the rest is older than the trace, mappings and stacks, or the allocator's own",
-        format_share(memory.live_bytes, own));
+    text += fmt::format(" ({}), the rest is older than the trace, mappings and stacks, or the allocator's own",
+                        format_share(memory.live_bytes, own));
   }
   page.put_wrapped(text, 2, Style::kDim);
 }
