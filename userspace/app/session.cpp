@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "userspace/app/environment.h"
-#include "userspace/app/process_status.h"
 #include "userspace/app/option_table.h"
+#include "userspace/app/process_status.h"
 #include "userspace/base/log.h"
 #include "userspace/base/process_file.h"
 #include "userspace/base/threads.h"

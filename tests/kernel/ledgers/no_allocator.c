@@ -1,5 +1,5 @@
-/* A static program without libc, and so without any allocator. Built for 64 and for 32 bits, and with the note that Go's linker leaves.
- * Waits for a byte on its standard input, and ends. */
+/* A static program without libc, and so without any allocator. Built for 64 and for 32 bits, and with the note that
+ * Go's linker leaves. Waits for a byte on its standard input, and ends. */
 #ifdef __x86_64__
 #define WAIT_AND_END                                                            \
   "xor %eax, %eax\n xor %edi, %edi\n mov %rsp, %rsi\n mov $1, %edx\n syscall\n" \
