@@ -14,8 +14,8 @@
 #include "tests/fuzz/fuzz_input.h"
 #include "userspace/report/display_text.h"
 #include "userspace/report/json_report.h"
-#include "userspace/report/live_view.h"
 #include "userspace/report/text_report.h"
+#include "userspace/screen/view.h"
 #include "userspace/tables/place_table.h"
 
 namespace {
@@ -126,21 +126,24 @@ void check_text(const hawk::Snapshot& snapshot, hawk::Symbolizer& symbolizer, co
 }
 
 void check_live(const hawk::Snapshot& snapshot, hawk::Symbolizer& symbolizer, const std::uint8_t* header) {
-  hawk::LiveOptions options;
-  options.rows = header[7] % 64;
-  options.columns = header[6];
+  hawk::ViewOptions options;
+  const std::size_t rows = header[7] % 64;
+  const std::size_t columns = header[6];
   options.role_of = hawk::frame_role;
   options.raw_bytes = (header[5] & 2) != 0;
-  const std::string screen = hawk::render_live(snapshot, nullptr, symbolizer, options);
-  if (options.rows == 0 || options.columns == 0) {
-    HAWK_CHECK(screen.empty(), "text for a terminal without room");
-    return;
+  hawk::View view(options);
+  view.update(snapshot);
+  // What the user does comes from the input too.
+  for (const unsigned key : {header[5] % 17u, header[6] % 17u, header[7] % 17u}) {
+    const hawk::ScreenLines screen = view.render(rows, columns, symbolizer);
+    HAWK_CHECK(screen.size() == (columns == 0 ? 0 : rows), "not as many lines as the terminal has");
+    for (const hawk::ScreenLine& drawn : screen) {
+      const std::string line = drawn.text.render(columns, false);
+      check_printable(line);
+      HAWK_CHECK(hawk::display_width(line) <= columns, "a line wider than the terminal");
+    }
+    view.take({.key = static_cast<hawk::Key>(key), .text = std::string(1, static_cast<char>(header[5] % 95 + 32))});
   }
-  const std::size_t rows = for_each_line(screen, [&](std::string_view line) {
-    check_printable(line);
-    HAWK_CHECK(hawk::display_width(line) <= options.columns, "a line wider than the terminal");
-  });
-  HAWK_CHECK(rows == options.rows, "not as many lines as the terminal has");
 }
 
 void check_json(const hawk::Snapshot& snapshot, hawk::Symbolizer& symbolizer) {

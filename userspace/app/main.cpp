@@ -17,7 +17,7 @@
 #include "userspace/app/command_end.h"
 #include "userspace/app/emergency_memory.h"
 #include "userspace/app/environment.h"
-#include "userspace/app/live_screen.h"
+#include "userspace/app/screen_choice.h"
 #include "userspace/app/options.h"
 #include "userspace/app/output.h"
 #include "userspace/app/report_writing.h"
@@ -25,7 +25,7 @@
 #include "userspace/app/signal_relay.h"
 #include "userspace/app/signals.h"
 #include "userspace/app/standard_streams.h"
-#include "userspace/app/terminal.h"
+#include "userspace/screen/terminal.h"
 #include "userspace/app/trace_loop.h"
 #include "userspace/base/log.h"
 #include "userspace/base/printable.h"
@@ -80,7 +80,7 @@ std::optional<ExitCode> find_fault(const Options& options, const Snapshot& snaps
 /// report is made.
 Result<bool> trace(Session& session, const Options& options, SignalSource& signals, SignalRelay* relay, bool live) {
   std::optional<LiveScreen> screen;
-  if (live) screen.emplace(HAWK_TRY(LiveScreen::make(options)));
+  if (live) screen.emplace(HAWK_TRY(make_live_screen(options)));
   return run_trace_loop(session, options, signals, relay, screen ? &*screen : nullptr);
 }
 

@@ -83,7 +83,7 @@ class TraceLoop {
   }
 
   void take_keys(short events) {
-    if ((events & POLLIN) != 0 && screen_->take_keys(session_.symbolizer())) end_for_user();
+    if ((events & POLLIN) != 0 && screen_->take_events(session_.symbolizer())) end_for_user();
     if ((events & (POLLHUP | POLLERR)) != 0) keys_open_ = false;
   }
 

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <optional>
 
-#include "userspace/app/live_screen.h"
+#include "userspace/screen/live_screen.h"
 #include "userspace/app/options.h"
 #include "userspace/app/session.h"
 #include "userspace/app/signal_relay.h"

@@ -18,6 +18,13 @@ struct NumberColumn {
   bool emphasizes_growth = false;
 };
 
+/// Where on a line a column stands, the gap behind it included.
+struct TitleSpan {
+  std::string title;
+  std::size_t first_column = 0;
+  std::size_t end_column = 0;
+};
+
 /// Columns of numbers, aligned to the right, on the left of something else.
 class NumberColumns {
  public:
@@ -25,9 +32,12 @@ class NumberColumns {
 
   /// Adds a column whose cell of each row `cell` gives.
   void add(NumberColumn column, const std::function<std::string(std::size_t row)>& cell);
-  /// Drops columns until `others` columns are left beside them on a line of `width`; the most important one stays.
-  void drop(std::size_t width, std::size_t others);
+  /// Drops columns until `others` columns are left beside them on a line of `line_width`; the most important one stays.
+  void drop(std::size_t line_width, std::size_t others);
 
+  /// Columns of the terminal that all of them take.
+  std::size_t width() const;
+  std::vector<TitleSpan> title_spans() const;
   /// Appends the titles to `line`, or the cells of a row, each followed by two spaces.
   void add_titles(StyledLine& line) const;
   void add_cells(StyledLine& line, std::size_t row) const;

@@ -35,26 +35,34 @@ void append(std::string& line, std::string_view text, Style style, bool color) {
 
 StyledLine& StyledLine::add(std::string_view text, Style style) {
   if (pieces_.empty()) pieces_.reserve(kUsualPieces);
-  Piece& piece = pieces_.emplace_back(Piece{printable(text), style, 0});
+  StyledPiece& piece = pieces_.emplace_back(StyledPiece{printable(text), style, 0});
   piece.columns = display_width(piece.text);
   width_ += piece.columns;
   return *this;
+}
+
+std::vector<StyledPiece> StyledLine::pieces(std::size_t max_columns) const {
+  if (max_columns == 0 || width_ <= max_columns) return pieces_;
+  std::vector<StyledPiece> fitting;
+  std::size_t left = max_columns;
+  for (const StyledPiece& piece : pieces_) {
+    if (piece.columns >= left) {
+      // Cut as if more followed: this piece may fill the line exactly while the next ones are dropped.
+      fitting.push_back({shorten_end(piece.text + "  ", left), piece.style, left});
+      break;
+    }
+    fitting.push_back(piece);
+    left -= piece.columns;
+  }
+  return fitting;
 }
 
 std::string StyledLine::render(std::size_t max_columns, bool color) const {
   std::string line;
   line.reserve(width_);
   const bool too_wide = max_columns != 0 && width_ > max_columns;
-  std::size_t left = max_columns;
-  for (const Piece& piece : pieces_) {
-    if (too_wide && piece.columns >= left) {
-      // Cut as if more followed: this piece may fill the line exactly while the next ones are dropped.
-      append(line, shorten_end(piece.text + "  ", left), piece.style, color);
-      break;
-    }
-    append(line, piece.text, piece.style, color);
-    left -= too_wide ? piece.columns : 0;
-  }
+  const std::vector<StyledPiece> fitting = too_wide ? pieces(max_columns) : std::vector<StyledPiece>();
+  for (const StyledPiece& piece : too_wide ? fitting : pieces_) append(line, piece.text, piece.style, color);
   return line;
 }
 

@@ -10,6 +10,13 @@ namespace hawk {
 /// How a piece of a line looks where colours are wanted.
 enum class Style { kPlain, kStrong, kDim, kGood, kBad };
 
+/// Text of one style.
+struct StyledPiece {
+  std::string text;
+  Style style = Style::kPlain;
+  std::size_t columns = 0;  ///< that the text takes
+};
+
 /// One line for people, made of pieces. Whatever is added is made printable first, so that no name that the target
 /// chose can reach the terminal as a command.
 class StyledLine {
@@ -17,17 +24,14 @@ class StyledLine {
   StyledLine& add(std::string_view text, Style style = Style::kPlain);
   /// Columns so far.
   std::size_t width() const { return width_; }
+  /// The line's pieces within `max_columns`: the end of a longer line becomes "…"; 0: any length.
+  std::vector<StyledPiece> pieces(std::size_t max_columns) const;
   /// Without a newline. `max_columns`: the end of a longer line becomes "…"; 0: any length. With `color` pieces are
   /// wrapped in SGR sequences, each closed again.
   std::string render(std::size_t max_columns, bool color) const;
 
  private:
-  struct Piece {
-    std::string text;
-    Style style;
-    std::size_t columns;
-  };
-  std::vector<Piece> pieces_;
+  std::vector<StyledPiece> pieces_;
   std::size_t width_ = 0;
 };
 

@@ -64,6 +64,12 @@ std::vector<const StackRecord*> matching_stacks(const Snapshot& snapshot, const 
 }
 
 void keep_top(std::vector<const StackRecord*>& stacks, SortKey sort, std::size_t top) {
+  keep_top(
+      stacks, [sort](const StackRecord& stack) { return sort_value(stack.counters, sort); }, top);
+}
+
+void keep_top(std::vector<const StackRecord*>& stacks, const std::function<std::uint64_t(const StackRecord&)>& value,
+              std::size_t top) {
   // The values beside the pointers: to fetch them at every comparison takes several times as long.
   struct Valued {
     std::uint64_t value;
@@ -71,7 +77,7 @@ void keep_top(std::vector<const StackRecord*>& stacks, SortKey sort, std::size_t
   };
   std::vector<Valued> valued;
   valued.reserve(stacks.size());
-  for (const StackRecord* stack : stacks) valued.push_back({sort_value(stack->counters, sort), stack});
+  for (const StackRecord* stack : stacks) valued.push_back({value(*stack), stack});
   const std::size_t kept = top == 0 ? valued.size() : std::min(top, valued.size());
   const auto end = valued.begin() + static_cast<std::ptrdiff_t>(kept);
   const auto comes_first = [](const Valued& a, const Valued& b) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,9 @@ std::vector<const StackRecord*> matching_stacks(const Snapshot& snapshot, const 
 /// Sorts `stacks` (ties by id, so that output is reproducible) and cuts them to the first `top`; 0: all. The fewer are
 /// kept, the less is sorted.
 void keep_top(std::vector<const StackRecord*>& stacks, SortKey sort, std::size_t top);
+/// The same by any number that stacks have.
+void keep_top(std::vector<const StackRecord*>& stacks, const std::function<std::uint64_t(const StackRecord&)>& value,
+              std::size_t top);
 
 /// matching_stacks, then keep_top.
 std::vector<const StackRecord*> select_stacks(const Snapshot& snapshot, const Selection& selection);

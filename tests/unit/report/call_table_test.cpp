@@ -16,7 +16,7 @@ std::vector<const StackRecord*> all_stacks(const Snapshot& snapshot) {
 TEST(CallTable, InlinedCallsStandBeforeTheirFunctionAtTheSamePlace) {
   Sample sample = service_sample();
   const CallTable calls(sample.snapshot, all_stacks(sample.snapshot), sample.symbolizer, {});
-  const FrameList frames = calls.list(sample.snapshot.stacks[0]);
+  const FrameList frames = calls.list(sample.stack(7));
   ASSERT_EQ(frames.size(), 6U);
   EXPECT_EQ(frames[2]->source.function, "shop::Router::route(shop::Request const&)");
   EXPECT_TRUE(frames[2]->source.inlined);

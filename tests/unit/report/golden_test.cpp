@@ -1,34 +1,16 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 
+#include "tests/unit/report/golden_file.h"
 #include "tests/unit/report/sample_snapshots.h"
 #include "userspace/base/printable.h"
 #include "userspace/report/json_report.h"
-#include "userspace/report/live_view.h"
 #include "userspace/report/text_report.h"
 
-// Whole reports, compared byte for byte with tests/golden. HAWK_UPDATE_GOLDEN=1 writes the files instead: read the
-// difference before you commit it.
+// Whole reports, compared byte for byte with tests/golden.
 namespace hawk {
 namespace {
-
-void expect_golden(const std::string& name, const std::string& actual) {
-  const std::string path = std::string(HAWK_GOLDEN_DIR) + "/" + name;
-  if (std::getenv("HAWK_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream file(path, std::ios::binary);
-    file << actual;
-    ASSERT_TRUE(file.good()) << path;
-    return;
-  }
-  std::ifstream file(path, std::ios::binary);
-  ASSERT_TRUE(file.is_open()) << path << " is missing; HAWK_UPDATE_GOLDEN=1 writes it";
-  const std::string expected{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  EXPECT_EQ(actual, expected);
-}
 
 struct GoldenCase {
   const char* name;
@@ -46,16 +28,6 @@ JsonOptions json_options() {
   options.selection.top = 0;
   options.role_of = sample_role_of;
   options.hawktrace_version = "0.0.0";
-  return options;
-}
-
-LiveOptions live_options() {
-  LiveOptions options;
-  options.rows = 16;
-  options.columns = 100;
-  options.selection.top = 0;
-  options.interval_ns = 2'000'000'000;
-  options.role_of = sample_role_of;
   return options;
 }
 
@@ -130,11 +102,6 @@ TEST(GoldenVariants, UnwindingOnATerminal) {
   expect_golden("unwinding_narrow.txt", render_text(sample.snapshot, sample.symbolizer, options));
 }
 
-TEST(GoldenVariants, UnwindingLive) {
-  Sample sample = unwinding_sample();
-  expect_golden("unwinding_live.txt", render_live(sample.snapshot, nullptr, sample.symbolizer, live_options()));
-}
-
 /// As under LC_ALL=C.
 TEST(GoldenVariants, PlainCharacters) {
   Sample sample = unwinding_sample();
@@ -152,29 +119,6 @@ TEST(GoldenVariants, Colors) {
   TextOptions options = text_options();
   options.color = true;
   expect_golden("lossy_color.txt", render_text(sample.snapshot, sample.symbolizer, options));
-}
-
-TEST(GoldenVariants, Live) {
-  Sample before = service_sample();
-  Sample now = later_service_sample();
-  expect_golden("live.txt", render_live(now.snapshot, &before.snapshot, now.symbolizer, live_options()));
-}
-
-TEST(GoldenVariants, LiveSortedByAllocatedWithoutRates) {
-  Sample now = lossy_sample();
-  LiveOptions options = live_options();
-  options.selection.sort = SortKey::kAllocated;
-  options.paused = true;
-  expect_golden("live_allocated.txt", render_live(now.snapshot, nullptr, now.symbolizer, options));
-}
-
-TEST(GoldenVariants, LiveHelp) {
-  Sample now = service_sample();
-  LiveOptions options = live_options();
-  options.rows = 24;
-  options.columns = 80;
-  options.help = true;
-  expect_golden("live_help.txt", render_live(now.snapshot, nullptr, now.symbolizer, options));
 }
 
 }  // namespace

@@ -110,11 +110,18 @@ StackRecord& Sample::add_stack(std::uint32_t id, const Counters& counters, const
   std::vector<PlaceId> places;
   for (const Frame& frame : frames) places.push_back(places_.number_of(frame));
   snapshot.places = places_.places();
-  snapshot.stacks.push_back(
-      {.id = static_cast<StackId>(id), .counters = counters, .frames = StackFrames(std::move(places))});
+  const auto behind = std::upper_bound(snapshot.stacks.begin(), snapshot.stacks.end(), StackId{id},
+                                       [](StackId a, const StackRecord& b) { return a < b.id; });
+  const auto added = snapshot.stacks.insert(
+      behind, {.id = StackId{id}, .counters = counters, .frames = StackFrames(std::move(places))});
   snapshot.totals += counters;
   snapshot.peak_live_bytes = std::max(snapshot.peak_live_bytes, snapshot.totals.live_bytes());
-  return snapshot.stacks.back();
+  return *added;
+}
+
+StackRecord& Sample::stack(std::uint32_t id) {
+  return *std::find_if(snapshot.stacks.begin(), snapshot.stacks.end(),
+                       [id](const StackRecord& stack) { return stack.id == StackId{id}; });
 }
 
 SourceFrame function(std::string name, std::string file, std::uint32_t line) {

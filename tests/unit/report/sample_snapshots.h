@@ -38,7 +38,10 @@ struct Sample {
   ModuleId add_module(std::string path, std::string build_id);
   /// A frame at a new address of `module`, of which the symbolizer knows `sources`.
   Frame call(ModuleId module, std::vector<SourceFrame> sources);
+  /// The reference lasts until the next stack is added.
   StackRecord& add_stack(std::uint32_t id, const Counters& counters, const std::vector<Frame>& frames);
+
+  StackRecord& stack(std::uint32_t id);
 
  private:
   PlaceTable places_;

@@ -27,10 +27,10 @@ TEST(UnwindText, BlocksWithoutAStackAreNotCalledComplete) {
   Sample sample = service_sample();
   sample.add_stack(0, {2'000'000, 5, 0, 0}, {});
   EXPECT_EQ(UnwindText(sample.snapshot, Quantity::kLive).summary(), "stacks: all recorded ones complete");
-  sample.snapshot.stacks[0].end = HAWK_END_GAP;
+  sample.stack(7).end = HAWK_END_GAP;
   EXPECT_EQ(UnwindText(sample.snapshot, Quantity::kLive).summary(),
             "stacks: 19.4 % of live bytes complete, 31.5 % truncated, 49.2 % not recorded");
-  EXPECT_EQ(UnwindText(sample.snapshot, Quantity::kLive).end_mark(sample.snapshot.stacks.back()), "");
+  EXPECT_EQ(UnwindText(sample.snapshot, Quantity::kLive).end_mark(sample.stack(0)), "");
 }
 
 TEST(UnwindText, SharesAreOfTheBytesAskedForOrOfAllocatedOnesWhereNothingIsLive) {

@@ -1,4 +1,4 @@
-#include "userspace/app/terminal.h"
+#include "userspace/screen/terminal.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,15 +12,48 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "userspace/base/unique_fd.h"
 
 namespace hawk {
 namespace {
 
-constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l";
-constexpr std::string_view kLeave = "\x1b[?25h\x1b[?1049l";
+constexpr std::string_view kEnterScreen = "\x1b[?1049h";
+constexpr std::string_view kLeaveScreen = "\x1b[?1049l";
+constexpr std::string_view kHideCursor = "\x1b[?25l";
+constexpr std::string_view kShowCursor = "\x1b[?12l\x1b[?25h";
+constexpr std::string_view kMouseOn = "1000h";
+constexpr std::string_view kMouseOff = "1000l";
+
+std::size_t count_of(std::string_view part, std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+/// The screen was entered, and nothing of it left.
+void expect_entered(const std::string& bytes) {
+  EXPECT_EQ(count_of(kEnterScreen, bytes), 1U) << bytes;
+  EXPECT_GT(count_of(kHideCursor, bytes), 0U) << bytes;
+  EXPECT_EQ(count_of(kMouseOn, bytes), 1U) << bytes;
+  EXPECT_EQ(count_of(kLeaveScreen, bytes), 0U) << bytes;
+}
+
+/// The screen was left: it, the hidden cursor and the mouse last of all.
+void expect_left(const std::string& bytes) {
+  for (const auto& [on, off] : {std::pair(kEnterScreen, kLeaveScreen), std::pair(kHideCursor, kShowCursor),
+                                std::pair(kMouseOn, kMouseOff)}) {
+    ASSERT_NE(bytes.rfind(off), std::string::npos) << bytes;
+    if (bytes.rfind(on) != std::string::npos) {
+      EXPECT_GT(bytes.rfind(off), bytes.rfind(on)) << bytes;
+    }
+  }
+}
 
 /// A terminal of 5 rows and 20 columns, and the end at which its user sits.
 struct Pty {
@@ -36,6 +69,12 @@ Pty make_pty() {
   size.ws_col = 20;
   EXPECT_EQ(::openpty(&master, &slave, nullptr, nullptr, &size), 0);
   return {UniqueFd(master), UniqueFd(slave)};
+}
+
+/// ncurses finds out what it can send by the value of TERM.
+Result<Terminal> make_terminal(const Pty& pty) {
+  ::setenv("TERM", "xterm-256color", 1);
+  return Terminal::make(pty.ours.get(), pty.ours.get(), true);
 }
 
 /// All that the screen was sent up to now.
@@ -75,33 +114,33 @@ TEST(Terminal, TakesTheScreenAndGivesItBack) {
   const termios before = settings(pty);
   ASSERT_TRUE(has_echo_and_lines(before));
   {
-    const Result<Terminal> terminal = Terminal::make(pty.ours.get(), pty.ours.get());
+    const Result<Terminal> terminal = make_terminal(pty);
     ASSERT_TRUE(terminal);
     const termios during = settings(pty);
     EXPECT_EQ(during.c_lflag & (ECHO | ICANON), 0U);
     EXPECT_NE(during.c_lflag & ISIG, 0U);
     EXPECT_EQ(terminal->input_fd(), pty.ours.get());
-    EXPECT_EQ(shown(pty), kEnter);
+    expect_entered(shown(pty));
   }
   EXPECT_TRUE(is_same(settings(pty), before));
-  EXPECT_EQ(shown(pty), kLeave);
+  expect_left(shown(pty));
 }
 
 TEST(Terminal, MovedFromGivesNothingBack) {
   const Pty pty = make_pty();
-  Result<Terminal> first = Terminal::make(pty.ours.get(), pty.ours.get());
+  Result<Terminal> first = make_terminal(pty);
   {
     const Terminal second = std::move(first).value();
     shown(pty);
   }
-  EXPECT_EQ(shown(pty), kLeave);
+  expect_left(shown(pty));
   EXPECT_TRUE(has_echo_and_lines(settings(pty)));
 }
 
 TEST(Terminal, CanBeTakenAgain) {
   const Pty pty = make_pty();
   for (int i = 0; i < 2; ++i) {
-    const Result<Terminal> terminal = Terminal::make(pty.ours.get(), pty.ours.get());
+    const Result<Terminal> terminal = make_terminal(pty);
     ASSERT_TRUE(terminal);
     EXPECT_FALSE(has_echo_and_lines(settings(pty)));
   }
@@ -111,19 +150,19 @@ TEST(Terminal, CanBeTakenAgain) {
 TEST(Terminal, RestoringTwiceDoesNoHarm) {
   const Pty pty = make_pty();
   {
-    const Result<Terminal> terminal = Terminal::make(pty.ours.get(), pty.ours.get());
+    const Result<Terminal> terminal = make_terminal(pty);
     shown(pty);
     restore_terminal();
     EXPECT_TRUE(has_echo_and_lines(settings(pty)));
     restore_terminal();
   }
   restore_terminal();
-  EXPECT_EQ(shown(pty), kLeave);
+  expect_left(shown(pty));
 }
 
 TEST(Terminal, WhatIsNoTerminalIsRefused) {
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  const Result<Terminal> terminal = Terminal::make(null.get(), null.get());
+  const Result<Terminal> terminal = Terminal::make(null.get(), null.get(), false);
   ASSERT_FALSE(terminal);
   EXPECT_EQ(terminal.error().exit_code, ExitCode::kFile);
   EXPECT_EQ(terminal.error().what, "read the terminal's settings: Inappropriate ioctl for device");
@@ -135,7 +174,7 @@ int wait_status_of(const Pty& pty, int signal_number, Act act) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::signal(signal_number, SIG_DFL);
-    const Result<Terminal> terminal = Terminal::make(pty.ours.get(), pty.ours.get());
+    const Result<Terminal> terminal = make_terminal(pty);
     if (!terminal || has_echo_and_lines(settings(pty))) ::_exit(1);
     act();
     ::_exit(0);
@@ -152,7 +191,7 @@ TEST(Terminal, IsGivenBackWhenASignalEndsUs) {
     const int status = wait_status_of(pty, number, [number] { ::raise(number); });
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == number) << number << ": status " << status;
     EXPECT_TRUE(is_same(settings(pty), before)) << number;
-    EXPECT_EQ(shown(pty), std::string(kEnter) + std::string(kLeave)) << number;
+    expect_left(shown(pty));
   }
 }
 
@@ -161,7 +200,7 @@ TEST(Terminal, IsGivenBackByAbort) {
   const int status = wait_status_of(pty, SIGABRT, [] { std::abort(); });
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << status;
   EXPECT_TRUE(has_echo_and_lines(settings(pty)));
-  EXPECT_EQ(shown(pty), std::string(kEnter) + std::string(kLeave));
+  expect_left(shown(pty));
 }
 
 TEST(Terminal, IsGivenBackByExitWithoutDestructors) {
@@ -173,10 +212,10 @@ TEST(Terminal, IsGivenBackByExitWithoutDestructors) {
 TEST(Terminal, IgnoredSignalStaysIgnoredAndLeavesTheScreen) {
   const Pty pty = make_pty();
   const auto previous = ::signal(SIGHUP, SIG_IGN);
-  const Result<Terminal> terminal = Terminal::make(pty.ours.get(), pty.ours.get());
+  const Result<Terminal> terminal = make_terminal(pty);
   ::raise(SIGHUP);
   EXPECT_FALSE(has_echo_and_lines(settings(pty)));
-  EXPECT_EQ(shown(pty), kEnter);
+  expect_entered(shown(pty));
   ::signal(SIGHUP, previous);
 }
 
@@ -184,7 +223,7 @@ TEST(Terminal, IsTheShellsWhileWeAreStopped) {
   const Pty pty = make_pty();
   const pid_t child = ::fork();
   if (child == 0) {
-    const Result<Terminal> terminal = Terminal::make(pty.ours.get(), pty.ours.get());
+    const Result<Terminal> terminal = make_terminal(pty);
     ::raise(SIGTSTP);
     ::_exit(has_echo_and_lines(settings(pty)) ? 1 : 0);
   }
@@ -192,26 +231,116 @@ TEST(Terminal, IsTheShellsWhileWeAreStopped) {
   ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
   ASSERT_TRUE(WIFSTOPPED(status)) << status;
   EXPECT_TRUE(has_echo_and_lines(settings(pty)));
-  EXPECT_EQ(shown(pty), std::string(kEnter) + std::string(kLeave));
+  expect_left(shown(pty));
   ::kill(child, SIGCONT);
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0) << "did not take the terminal again";
-  EXPECT_EQ(shown(pty), kEnter);
+  expect_entered(shown(pty));
+}
+
+std::vector<ScreenEvent> events(Terminal& terminal) {
+  std::vector<ScreenEvent> all;
+  while (const std::optional<ScreenEvent> event = terminal.next_event()) all.push_back(*event);
+  return all;
 }
 
 TEST(Terminal, KeysComeWithoutEnterAndOneByOne) {
   const Pty pty = make_pty();
-  Result<Terminal> terminal = Terminal::make(pty.ours.get(), pty.ours.get());
-  EXPECT_EQ(terminal->read_key(), std::nullopt);
-  type(pty, "a\x1b[Aq");
-  EXPECT_EQ(terminal->read_key(), 'a');
-  EXPECT_EQ(terminal->read_key(), 'q');
-  EXPECT_EQ(terminal->read_key(), std::nullopt);
+  Result<Terminal> terminal = make_terminal(pty);
+  EXPECT_TRUE(events(*terminal).empty());
+  // As xterm sends them in its application mode, which smkx asks for.
+  type(pty, "a\x1bOA\x1bOB\x1bOC\x1bOD\x1b[5~\x1b[6~\x1bOH\x1bOF\r\x7f\x1b[15~q");
+  std::vector<Key> keys;
+  for (const ScreenEvent& event : events(*terminal)) keys.push_back(event.key);
+  EXPECT_EQ(keys, (std::vector<Key>{Key::kText, Key::kUp, Key::kDown, Key::kRight, Key::kLeft, Key::kPageUp,
+                                    Key::kPageDown, Key::kHome, Key::kEnd, Key::kEnter, Key::kBackspace, Key::kOther,
+                                    Key::kText}));
+  type(pty, "\x1b");
+  const std::vector<ScreenEvent> alone = events(*terminal);
+  ASSERT_EQ(alone.size(), 1U);
+  EXPECT_EQ(alone[0].key, Key::kEscape);
+}
+
+TEST(Terminal, TextIsItsCharacter) {
+  const Pty pty = make_pty();
+  Result<Terminal> terminal = make_terminal(pty);
+  type(pty, "/x");
+  const std::vector<ScreenEvent> typed = events(*terminal);
+  ASSERT_EQ(typed.size(), 2U);
+  EXPECT_TRUE(typed[0].is('/'));
+  EXPECT_TRUE(typed[1].is('x'));
+}
+
+TEST(Terminal, ClicksAndTheWheelAreEvents) {
+  const Pty pty = make_pty();
+  Result<Terminal> terminal = make_terminal(pty);
+  shown(pty);
+  const auto keys_after = [&](std::string_view bytes) {
+    type(pty, bytes);
+    std::vector<Key> keys;
+    for (const ScreenEvent& event : events(*terminal)) {
+      if (event.key == Key::kClick) {
+        EXPECT_EQ(event.row, 2U);
+        EXPECT_EQ(event.column, 6U);
+      }
+      if (event.key != Key::kOther) keys.push_back(event.key);
+    }
+    return keys;
+  };
+  // SGR mouse reports: button, column and row from 1; M pressed, m released.
+  EXPECT_EQ(keys_after("\x1b[<0;7;3M"), (std::vector<Key>{Key::kClick}));
+  EXPECT_EQ(keys_after("\x1b[<0;7;3m"), (std::vector<Key>{}));
+  EXPECT_EQ(keys_after("\x1b[<0;7;3M\x1b[<0;7;3m"), (std::vector<Key>{Key::kClick}));
+  EXPECT_EQ(keys_after("\x1b[<64;1;1M"), (std::vector<Key>{Key::kWheelUp}));
+  EXPECT_EQ(keys_after("\x1b[<65;1;1M"), (std::vector<Key>{Key::kWheelDown}));
+  terminal->toggle_mouse();
+  terminal->draw({});
+  EXPECT_GT(count_of(kMouseOff, shown(pty)), 0U);
+}
+
+ScreenLine line_of(std::string_view text, bool selected = false) { return {StyledLine{}.add(text), selected}; }
+
+TEST(Terminal, DrawsWithinItsSize) {
+  const Pty pty = make_pty();
+  Result<Terminal> terminal = make_terminal(pty);
+  shown(pty);
+  terminal->draw({line_of("one"), line_of("a line of more than twenty columns"), line_of("3"), line_of("4"),
+                  line_of("the last line, and full"), line_of("below the screen")});
+  const std::string bytes = shown(pty);
+  EXPECT_EQ(count_of("one", bytes), 1U) << bytes;
+  EXPECT_EQ(count_of("a line of more than", bytes), 1U) << bytes;
+  EXPECT_EQ(count_of("twenty", bytes), 0U) << bytes;
+  EXPECT_EQ(count_of("below", bytes), 0U) << bytes;
+}
+
+TEST(Terminal, TheSelectedLineIsReversed) {
+  const Pty pty = make_pty();
+  Result<Terminal> terminal = make_terminal(pty);
+  shown(pty);
+  terminal->draw({line_of("one"), line_of("two", true)});
+  const std::string bytes = shown(pty);
+  const std::size_t two = bytes.find("two");
+  ASSERT_NE(two, std::string::npos) << bytes;
+  // The last attribute before it is "reverse" (SGR 7), which the first line has not.
+  EXPECT_EQ(bytes.substr(two - 3, 3), ";7m") << bytes;
+}
+
+TEST(Terminal, FollowsAnotherSize) {
+  const Pty pty = make_pty();
+  Result<Terminal> terminal = make_terminal(pty);
+  terminal->draw({line_of("a line of more than twenty columns")});
+  shown(pty);
+  winsize larger = {};
+  larger.ws_row = 50;
+  larger.ws_col = 132;
+  ASSERT_EQ(::ioctl(pty.keyboard_and_screen.get(), TIOCSWINSZ, &larger), 0);
+  terminal->draw({line_of("a line of more than twenty columns")});
+  EXPECT_EQ(count_of("twenty columns", shown(pty)), 1U);
 }
 
 TEST(Terminal, SizeIsThatOfTheTerminalNow) {
   const Pty pty = make_pty();
-  const Result<Terminal> terminal = Terminal::make(pty.ours.get(), pty.ours.get());
+  const Result<Terminal> terminal = make_terminal(pty);
   EXPECT_EQ(terminal->size(), (TerminalSize{5, 20}));
   winsize larger = {};
   larger.ws_row = 50;
@@ -224,16 +353,8 @@ TEST(Terminal, UnknownSizeIsTheUsualOne) {
   const Pty pty = make_pty();
   winsize unknown = {};
   ASSERT_EQ(::ioctl(pty.keyboard_and_screen.get(), TIOCSWINSZ, &unknown), 0);
-  const Result<Terminal> terminal = Terminal::make(pty.ours.get(), pty.ours.get());
+  const Result<Terminal> terminal = make_terminal(pty);
   EXPECT_EQ(terminal->size(), (TerminalSize{24, 80}));
-}
-
-TEST(Terminal, DrawsWithinItsSize) {
-  const Pty pty = make_pty();
-  Result<Terminal> terminal = Terminal::make(pty.ours.get(), pty.ours.get());
-  shown(pty);
-  terminal->draw("one\ntwo\n");
-  EXPECT_EQ(shown(pty), "\x1b[?2026h\x1b[Hone\x1b[K\r\r\ntwo\x1b[K\x1b[m\r\r\n\x1b[J\x1b[?2026l");
 }
 
 TEST(Interactive, NeedsTwoTerminalsAndOneThatCanMoveTheCursor) {
@@ -244,6 +365,7 @@ TEST(Interactive, NeedsTwoTerminalsAndOneThatCanMoveTheCursor) {
   EXPECT_FALSE(is_interactive(null.get(), tty, "xterm"));
   EXPECT_FALSE(is_interactive(tty, null.get(), "xterm"));
   EXPECT_FALSE(is_interactive(tty, tty, "dumb"));
+  EXPECT_FALSE(is_interactive(tty, tty, "no-such-terminal"));
   EXPECT_FALSE(is_interactive(tty, tty, ""));
   EXPECT_FALSE(is_interactive(tty, tty, nullptr));
 }
@@ -268,34 +390,6 @@ TEST(Interactive, BackgroundJobIsNot) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(WEXITSTATUS(status), 0);
-}
-
-TEST(ComposeScreen, ClearsTheRestOfEachLineAndOfTheScreen) {
-  EXPECT_EQ(compose_screen("ab\n\nc", {5, 4}),
-            "\x1b[?2026h\x1b[Hab\x1b[K\r\n\x1b[K\r\nc\x1b[K\x1b[m\r\n\x1b[J\x1b[?2026l");
-  EXPECT_EQ(compose_screen("", {5, 4}), "\x1b[?2026h\x1b[H\x1b[K\x1b[m\r\n\x1b[J\x1b[?2026l");
-}
-
-TEST(ComposeScreen, CutsWhatDoesNotFitAndNeverScrolls) {
-  EXPECT_EQ(compose_screen("abcde\nf\ng\n", {2, 4}), "\x1b[?2026h\x1b[Habcd\r\nf\x1b[K\x1b[m\x1b[?2026l");
-}
-
-TEST(CutToColumns, CountsCharactersNotBytesOrColours) {
-  EXPECT_EQ(cut_to_columns("abc", 3), "abc");
-  EXPECT_EQ(cut_to_columns("abc", 2), "ab");
-  EXPECT_EQ(cut_to_columns("abc", 0), "");
-  EXPECT_EQ(cut_to_columns("\xc3\xa4\xc3\xb6\xc3\xbc", 2), "\xc3\xa4\xc3\xb6");
-  EXPECT_EQ(cut_to_columns("\x1b[1mabc\x1b[0md", 2), "\x1b[1mab\x1b[0m");
-  EXPECT_EQ(cut_to_columns("a\x1b[1", 5), "a\x1b[1");
-}
-
-TEST(TakeKey, SwallowsKeysOfManyBytes) {
-  std::string typed = "\x1b[A\x1b[1;5C\x1bOPx\x1bqy\xc3\xa4z\x1b";
-  EXPECT_EQ(take_key(typed), 'x');
-  EXPECT_EQ(take_key(typed), 'y');
-  EXPECT_EQ(take_key(typed), 'z');
-  EXPECT_EQ(take_key(typed), std::nullopt);
-  EXPECT_EQ(typed, "");
 }
 
 }  // namespace

@@ -1,0 +1,105 @@
+#include "userspace/screen/row_names.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/unit/screen/screen_driver.h"
+
+namespace hawk {
+namespace {
+
+/// The lines of all stacks of `sample`, each in `columns`.
+std::vector<std::string> lines_of(Sample& sample, std::size_t columns) {
+  std::vector<const StackRecord*> stacks;
+  for (const StackRecord& stack : sample.snapshot.stacks) stacks.push_back(&stack);
+  const CallTable calls(sample.snapshot, stacks, sample.symbolizer, sample_is_plumbing);
+  RowNames names(stacks, calls);
+  names.tell_apart(columns);
+  std::vector<std::string> lines;
+  for (std::size_t row = 0; row < stacks.size(); ++row) {
+    StyledLine line;
+    names.add(line, row, columns);
+    lines.push_back(line.render(columns, false));
+  }
+  return lines;
+}
+
+struct SameFront {
+  Sample sample = empty_sample();
+  ModuleId exe = sample.add_module("/usr/bin/same", "");
+  Frame get = sample.call(exe, {function("get")});
+  Frame middle = sample.call(exe, {function("a_caller_whose_name_fills_the_line")});
+  std::uint32_t next = 1;
+
+  void add(const std::vector<Frame>& callers) {
+    std::vector<Frame> frames = {get, middle};
+    frames.insert(frames.end(), callers.begin(), callers.end());
+    sample.add_stack(next++, {100, 1, 0, 0}, frames);
+  }
+  Frame call(const std::string& name, std::uint32_t line = 0) {
+    return sample.call(exe, {function(name, line == 0 ? "" : "same.c", line)});
+  }
+};
+
+TEST(RowNames, DifferentStacksNeverLookTheSame) {
+  SameFront made;
+  const Frame red = made.call("red");
+  const Frame blue = made.call("blue");
+  made.add({red, made.call("main")});
+  made.add({blue, made.call("main")});
+  const std::vector<std::string> lines = lines_of(made.sample, 40);
+  EXPECT_TRUE(lines[0].ends_with("… red")) << lines[0];
+  EXPECT_TRUE(lines[1].ends_with("… blue")) << lines[1];
+}
+
+TEST(RowNames, ALineTellsCallsOfOneFunctionApart) {
+  SameFront made;
+  made.add({made.call("loop", 10)});
+  made.add({made.call("loop", 12)});
+  const std::vector<std::string> lines = lines_of(made.sample, 48);
+  EXPECT_TRUE(lines[0].ends_with("… loop same.c:10")) << lines[0];
+  EXPECT_TRUE(lines[1].ends_with("… loop same.c:12")) << lines[1];
+}
+
+TEST(RowNames, AnAddressTellsCallsOfOneLineApart) {
+  SameFront made;
+  made.add({made.call("loop")});
+  made.add({made.call("loop")});
+  const std::vector<std::string> lines = lines_of(made.sample, 80);
+  EXPECT_TRUE(lines[0].find("… loop 0x") != std::string::npos) << lines[0];
+  EXPECT_NE(lines[0], lines[1]);
+}
+
+TEST(RowNames, EachOfManyIsTold) {
+  SameFront made;
+  const Frame left = made.call("left");
+  const Frame right = made.call("right");
+  const Frame one = made.call("one");
+  const Frame two = made.call("two");
+  for (const Frame& side : {left, right}) {
+    made.add({side, one});
+    made.add({side, two});
+    made.add({side});
+  }
+  const std::vector<std::string> lines = lines_of(made.sample, 48);
+  EXPECT_EQ(lines[0].substr(lines[0].size() - 3), "one");
+  EXPECT_TRUE(lines[2].ends_with("(no further caller)")) << lines[2];
+}
+
+TEST(RowNames, WhatFitsIsNotChanged) {
+  Sample sample = service_sample();
+  for (const std::string& line : lines_of(sample, 200)) EXPECT_EQ(line.find("…"), std::string::npos) << line;
+}
+
+TEST(RowNames, ManyRowsInNoRoom) {
+  SameFront made;
+  made.add({made.call("red")});
+  made.add({made.call("blue")});
+  for (std::size_t columns = 0; columns < 12; ++columns) EXPECT_EQ(lines_of(made.sample, columns).size(), 2U);
+}
+
+}  // namespace
+}  // namespace hawk

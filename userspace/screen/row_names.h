@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "userspace/report/call_table.h"
+#include "userspace/report/styled_line.h"
+#include "userspace/tables/snapshot.h"
+
+namespace hawk {
+
+/// The functions on each line of the list: who called the allocator, where that is, and its callers as far as there is
+/// room. No two different stacks look the same: where what fits would be equal, the first call in which they differ is
+/// named behind it.
+class RowNames {
+ public:
+  RowNames(const std::vector<const StackRecord*>& stacks, const CallTable& calls);
+
+  /// Appends the names of stack number `row` in what is left of `columns`.
+  void add(StyledLine& line, std::size_t row, std::size_t columns) const;
+  /// Finds the lines that would look the same if `columns` were left for the names of each.
+  void tell_apart(std::size_t columns);
+
+ private:
+  struct Call {
+    std::string name;
+    std::string place;
+  };
+  /// A call as it is named where it is what tells two stacks apart, and its address, for where the name does not.
+  using ExactCall = std::pair<std::string, std::uint64_t>;
+  struct Row {
+    std::vector<Call> calls;         ///< as shown
+    std::vector<ExactCall> exact;    ///< all of them
+    std::string otherwise;           ///< shown when there are no calls
+    std::string difference;          ///< what tells the line from equal ones
+  };
+  /// Of `columns` for the names of a line, so many are for what tells it from equal ones.
+  static std::size_t columns_for_difference(const Row& names, std::size_t columns);
+  void add_difference(const std::vector<std::size_t>& equal);
+  ExactCall exact_call(std::size_t row, std::size_t depth) const;
+  static Row make_row(const StackRecord& stack, const CallTable& calls);
+
+  std::vector<Row> rows_;
+};
+
+}  // namespace hawk

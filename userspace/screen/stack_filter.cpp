@@ -1,0 +1,80 @@
+#include "userspace/screen/stack_filter.h"
+
+#include <regex.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <utility>
+
+#include "userspace/report/call_table.h"
+
+namespace hawk {
+namespace {
+
+bool contains_ignoring_case(const std::string& text, const std::string& part) {
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+}
+
+}  // namespace
+
+// The C library's: std::regex recurses once for each character of a text, and C++ names have tens of thousands.
+struct StackFilter::Expression {
+  regex_t compiled = {};
+
+  static std::unique_ptr<Expression> make(const std::string& pattern) {
+    auto expression = std::unique_ptr<Expression>(new Expression);
+    const int flags = REG_EXTENDED | REG_ICASE | REG_NOSUB;
+    expression->usable = ::regcomp(&expression->compiled, pattern.c_str(), flags) == 0;
+    return expression->usable ? std::move(expression) : nullptr;
+  }
+  ~Expression() {
+    if (usable) ::regfree(&compiled);
+  }
+
+ private:
+  Expression() = default;
+  bool usable = false;
+};
+
+StackFilter::StackFilter(std::string pattern)
+    : pattern_(std::move(pattern)), expression_(pattern_.empty() ? nullptr : Expression::make(pattern_)) {}
+StackFilter::~StackFilter() = default;
+StackFilter::StackFilter(StackFilter&&) noexcept = default;
+StackFilter& StackFilter::operator=(StackFilter&&) noexcept = default;
+
+bool StackFilter::matches(const std::string& text) const {
+  if (expression_ == nullptr) return contains_ignoring_case(text, pattern_);
+  return ::regexec(&expression_->compiled, text.c_str(), 0, nullptr, 0) == 0;
+}
+
+bool StackFilter::matches(const ListedFrame& call, const Snapshot& snapshot) const {
+  return matches(frame_name(call.place, call.source, snapshot)) || matches(call.source.file) ||
+         matches(module_place(call.place, snapshot, true));
+}
+
+void StackFilter::look_at(const std::vector<const StackRecord*>& stacks, const Snapshot& snapshot,
+                          Symbolizer& symbolizer) {
+  const CallTable calls(snapshot, stacks, symbolizer, {});
+  std::vector<std::optional<bool>> call_matches(calls.size());
+  for (const StackRecord* stack : stacks) {
+    const FrameList frames = calls.list(*stack);
+    known_[stack->id] = std::any_of(frames.begin(), frames.end(), [&](const ListedFrame* call) {
+      std::optional<bool>& known = call_matches[calls.number_of(*call)];
+      if (!known) known = matches(*call, snapshot);
+      return *known;
+    });
+  }
+}
+
+void StackFilter::apply(std::vector<const StackRecord*>& stacks, const Snapshot& snapshot, Symbolizer& symbolizer) {
+  if (pattern_.empty()) return;
+  std::vector<const StackRecord*> unknown;
+  std::copy_if(stacks.begin(), stacks.end(), std::back_inserter(unknown),
+               [&](const StackRecord* stack) { return known_.count(stack->id) == 0; });
+  if (!unknown.empty()) look_at(unknown, snapshot, symbolizer);
+  std::erase_if(stacks, [&](const StackRecord* stack) { return !known_.at(stack->id); });
+}
+
+}  // namespace hawk

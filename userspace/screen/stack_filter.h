@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "symbolizer/symbolizer.h"
+#include "userspace/report/frame_list.h"
+#include "userspace/tables/snapshot.h"
+
+namespace hawk {
+
+/// Which stacks the user wants to see: those with a call whose function, source file or module matches a pattern. A
+/// stack is looked at once, however often the screen is drawn.
+class StackFilter {
+ public:
+  /// `pattern`: an extended regular expression (regex(7)) in which case does not matter; one that is none is searched
+  /// for as it stands. Empty: every stack matches.
+  explicit StackFilter(std::string pattern);
+  ~StackFilter();
+  StackFilter(StackFilter&&) noexcept;
+  StackFilter& operator=(StackFilter&&) noexcept;
+
+  const std::string& pattern() const { return pattern_; }
+  /// Whether the pattern is a regular expression.
+  bool is_expression() const { return expression_ != nullptr || pattern_.empty(); }
+  /// Removes the stacks that do not match.
+  void apply(std::vector<const StackRecord*>& stacks, const Snapshot& snapshot, Symbolizer& symbolizer);
+  /// To be called when numbers of stacks get another meaning.
+  void forget() { known_.clear(); }
+
+ private:
+  struct Expression;
+  bool matches(const std::string& text) const;
+  bool matches(const ListedFrame& call, const Snapshot& snapshot) const;
+  void look_at(const std::vector<const StackRecord*>& stacks, const Snapshot& snapshot, Symbolizer& symbolizer);
+
+  std::string pattern_;
+  std::unique_ptr<Expression> expression_;
+  std::unordered_map<StackId, bool> known_;
+};
+
+}  // namespace hawk

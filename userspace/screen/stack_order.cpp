@@ -1,0 +1,91 @@
+#include "userspace/screen/stack_order.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "userspace/report/call_table.h"
+#include "userspace/tables/selection.h"
+
+namespace hawk {
+namespace {
+
+bool is_about_live(ScreenSort sort) {
+  return sort == ScreenSort::kLive || sort == ScreenSort::kBlocks || sort == ScreenSort::kChange;
+}
+
+/// The function that a stack is listed under.
+std::string label_of(const FrameList& calls) { return calls.empty() ? "" : calls[deciding_frame(calls)]->name; }
+
+}  // namespace
+
+void StackOrder::forget() {
+  order_.clear();
+  labels_.clear();
+  size_ = 0;
+}
+
+std::vector<const StackRecord*> StackOrder::members(const Moment& moment, ScreenSort sort) const {
+  std::vector<const StackRecord*> stacks;
+  stacks.reserve(moment.now.stacks.size());
+  for (const StackRecord& stack : moment.now.stacks) {
+    const std::uint64_t size = is_about_live(sort) ? stack.counters.live_bytes() : stack.counters.allocated_bytes;
+    if (size >= min_size_bytes_ && is_listed(stack.counters, sort)) stacks.push_back(&stack);
+  }
+  return stacks;
+}
+
+void StackOrder::know_labels(const std::vector<const StackRecord*>& stacks, const Snapshot& now,
+                            Symbolizer& symbolizer) {
+  std::vector<const StackRecord*> unknown;
+  std::copy_if(stacks.begin(), stacks.end(), std::back_inserter(unknown),
+               [&](const StackRecord* stack) { return labels_.count(stack->id) == 0; });
+  if (unknown.empty()) return;
+  const CallTable calls(now, unknown, symbolizer, is_plumbing_);
+  for (const StackRecord* stack : unknown) labels_[stack->id] = label_of(calls.list(*stack));
+}
+
+void StackOrder::sort_stacks(std::vector<const StackRecord*>& stacks, const Moment& moment, Symbolizer& symbolizer,
+                            ScreenSort sort, std::size_t wanted) {
+  const bool is_difference = sort == ScreenSort::kChange || sort == ScreenSort::kRate;
+  const auto value = [&](const StackRecord& stack) {
+    return sort_value(stack.counters, is_difference ? moment.counters_before(stack.id) : nullptr, sort);
+  };
+  if (sort != ScreenSort::kFunction) return keep_top(stacks, value, wanted);
+  know_labels(stacks, moment.now, symbolizer);
+  std::sort(stacks.begin(), stacks.end(), [&](const StackRecord* a, const StackRecord* b) {
+    const int order = labels_.at(a->id).compare(labels_.at(b->id));
+    return order != 0 ? order < 0 : a->counters.live_bytes() > b->counters.live_bytes();
+  });
+  if (wanted != 0 && wanted < stacks.size()) stacks.resize(wanted);
+}
+
+/// `stacks` in the order in which they stand in the list; those that are new to it behind, in their own order. What
+/// stands in the list stays there, also when it would not come into it now.
+void StackOrder::keep_places(std::vector<const StackRecord*>& stacks, const Snapshot& now) {
+  std::vector<const StackRecord*> kept;
+  for (const StackId id : order_) {
+    if (const StackRecord* stack = find_stack(now, id)) kept.push_back(stack);
+  }
+  const std::unordered_set<StackId> listed(order_.begin(), order_.end());
+  std::copy_if(stacks.begin(), stacks.end(), std::back_inserter(kept),
+               [&](const StackRecord* stack) { return listed.count(stack->id) == 0; });
+  stacks = std::move(kept);
+}
+
+void StackOrder::update(const Moment& moment, Symbolizer& symbolizer, StackFilter& filter, ScreenSort sort, bool held,
+                       std::size_t wanted) {
+  std::vector<const StackRecord*> stacks = members(moment, sort);
+  filter.apply(stacks, moment.now, symbolizer);
+  size_ = stacks.size();
+  sort_stacks(stacks, moment, symbolizer, sort, held ? 0 : std::max<std::size_t>(1, wanted));
+  if (held) {
+    keep_places(stacks, moment.now);
+    size_ = stacks.size();
+  }
+  if (top_ != 0) size_ = std::min(size_, top_);
+  if (stacks.size() > size_) stacks.resize(size_);
+  order_.clear();
+  for (const StackRecord* stack : stacks) order_.push_back(stack->id);
+}
+
+}  // namespace hawk
