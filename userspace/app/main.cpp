@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <clocale>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -17,20 +18,20 @@
 #include "userspace/app/command_end.h"
 #include "userspace/app/emergency_memory.h"
 #include "userspace/app/environment.h"
-#include "userspace/app/screen_choice.h"
 #include "userspace/app/options.h"
 #include "userspace/app/output.h"
 #include "userspace/app/report_writing.h"
+#include "userspace/app/screen_choice.h"
 #include "userspace/app/session.h"
 #include "userspace/app/signal_relay.h"
 #include "userspace/app/signals.h"
 #include "userspace/app/standard_streams.h"
-#include "userspace/screen/terminal.h"
 #include "userspace/app/trace_loop.h"
 #include "userspace/base/log.h"
 #include "userspace/base/printable.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/base/write_all.h"
+#include "userspace/screen/terminal.h"
 #include "userspace/target/launch.h"
 
 namespace hawk {
@@ -201,6 +202,8 @@ constexpr const char* kOutOfMemoryHint = "free some memory, or raise the limit o
 int main_program(int argc, char** argv) {
   has_command = std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--"; });
   set_character_set(character_set_of(std::getenv("LC_ALL"), std::getenv("LC_CTYPE"), std::getenv("LANG")));
+  // By this ncurses knows what it may draw. Not the user's locale by name, which need not be installed.
+  if (character_set() == CharacterSet::kUnicode) std::setlocale(LC_CTYPE, "C.UTF-8");
   secure_standard_streams();
   std::set_new_handler(nullptr);
   std::set_terminate(on_terminate);

@@ -15,19 +15,16 @@
 namespace hawk {
 namespace {
 
-/// Columns of the terminal that `fd` is; 0 when it is none or does not say.
-std::size_t terminal_columns(int fd) {
+/// The size of the terminal that `fd` is; zeros when it is none or does not say.
+winsize terminal_size(int fd) {
   winsize size = {};
-  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size : winsize{};
 }
-
-/// Columns to fit the report into; 0, any length, unless it goes to a terminal.
-std::size_t width_of(const ReportOutput& output) { return output.is_terminal() ? terminal_columns(STDOUT_FILENO) : 0; }
 
 ProgressOutlet to_stderr() {
   ProgressOutlet outlet;
   outlet.is_terminal = ::isatty(STDERR_FILENO) == 1;
-  outlet.columns = outlet.is_terminal ? terminal_columns(STDERR_FILENO) : 0;
+  outlet.columns = outlet.is_terminal ? terminal_size(STDERR_FILENO).ws_col : 0;
   outlet.now = [] { return std::chrono::steady_clock::now(); };
   outlet.put = [](std::string_view text) { write_all(STDERR_FILENO, text); };
   return outlet;
@@ -40,7 +37,10 @@ TextOptions text_options(const Options& options, const ReportOutput& output) {
   text.full_stacks = options.full_stacks;
   text.raw_bytes = options.raw_bytes;
   text.color = use_color(options.color, output.is_terminal(), std::getenv("NO_COLOR"), std::getenv("TERM"));
-  text.width = width_of(output);
+  // Anything else than a terminal takes lines of any length.
+  const winsize terminal = output.is_terminal() ? terminal_size(STDOUT_FILENO) : winsize{};
+  text.width = terminal.ws_col;
+  text.rows = terminal.ws_row;
   return text;
 }
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "symbolizer/plumbing.h"
+#include "userspace/app/folded_functions.h"
 
 namespace hawk {
 
@@ -19,7 +19,7 @@ Result<LiveScreen> make_live_screen(const Options& options) {
   ViewOptions view;
   view.selection = options.selection();
   if (!options.top) view.selection.top = 0;  // the list scrolls
-  view.is_plumbing = is_plumbing;
+  view.role_of = folded_functions(options.hide);
   view.interval_ns = static_cast<std::uint64_t>(options.interval.count());
   view.raw_bytes = options.raw_bytes;
   return LiveScreen::make(std::move(view),

@@ -3,11 +3,11 @@
 #include <chrono>
 #include <optional>
 
-#include "userspace/screen/live_screen.h"
 #include "userspace/app/options.h"
 #include "userspace/app/session.h"
 #include "userspace/app/signal_relay.h"
 #include "userspace/app/signals.h"
+#include "userspace/screen/live_screen.h"
 
 namespace hawk {
 

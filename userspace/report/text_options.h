@@ -15,8 +15,9 @@ struct TextOptions {
   bool full_stacks = false;  ///< every frame, with its address, its module and the whole path of its file
   bool raw_bytes = false;    ///< exact bytes instead of KiB, MiB, ...
   bool color = false;
-  std::size_t width = 0;        ///< columns of the terminal, longer names are shortened in the middle; 0: any length
-  std::size_t max_frames = 24;  ///< lines of one stack, unless full_stacks; 0: any number
+  std::size_t width = 0;  ///< columns of the terminal, longer names are shortened in the middle; 0: any length
+  std::size_t rows = 0;   ///< of the terminal: what is longer ends with its summary, again; 0: nothing is repeated
+  std::size_t max_frames = 24;            ///< lines of one stack, unless full_stacks; 0: any number
   PlaceCountObserver before_symbolizing;  ///< empty: nobody wants to know
 };
 

@@ -42,7 +42,12 @@ void TextPage::finish() {
   if (wanted_) flush();
 }
 
+std::size_t TextPage::line_count() const {
+  return lines_handed_on_ + static_cast<std::size_t>(std::count(out_.begin(), out_.end(), '\n'));
+}
+
 void TextPage::flush() {
+  lines_handed_on_ = line_count();
   ends_empty_ = out_.ends_with("\n\n");
   wanted_ = sink_(out_);
   out_.clear();

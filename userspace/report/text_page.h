@@ -35,6 +35,8 @@ class TextPage {
   /// One line as it is to be put, newline included: for lines that recur.
   std::string rendered(const StyledLine& line) const { return line.render(options_.width, options_.color) + "\n"; }
 
+  /// Lines put so far.
+  std::size_t line_count() const;
   /// Hands on what has become a piece. Returns whether anybody still reads.
   bool go_on();
   /// Hands on what is left.
@@ -52,6 +54,7 @@ class TextPage {
   const TextOptions& options_;
   const TextSink& sink_;
   std::string out_;
+  std::size_t lines_handed_on_ = 0;
   bool ends_empty_ = false;  ///< what was handed on last ends with an empty line
   bool wanted_ = true;       ///< somebody still reads
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,17 +38,18 @@ class TextReport {
         calls_(snapshot, shown_, symbolizer, options.role_of, options.before_symbolizing) {}
 
   void write() {
-    put_header(page_, snapshot_);
-    if (snapshot_.totals.allocated_count == 0) {
-      put_nothing_allocated(page_, snapshot_);
-    } else {
-      table();
-      put_totals(page_, snapshot_, unwind_);
+    summary(shown_);
+    const std::size_t summary_lines = page_.line_count();
+    if (snapshot_.totals.allocated_count != 0) {
       stacks();
       incomplete_stacks();
       symbol_gaps();
     }
+    const std::size_t lines = page_.line_count();
     losses();
+    if (options_.rows != 0 && page_.line_count() >= options_.rows) {
+      repeat_summary(summary_lines + page_.line_count() - lines);
+    }
     page_.finish();
   }
 
@@ -57,11 +59,14 @@ class TextReport {
   /// Whether a stack has anything of the quantity sorted by. A block of 0 bytes counts: it is there.
   bool has_any(const StackRecord& stack) const { return blocks_of(stack.counters, sorted_) != 0; }
   std::vector<const StackRecord*> shown_stacks() const;
-  std::string stacks_heading() const;
+  using Stacks = std::vector<const StackRecord*>;
+  void summary(const Stacks& stacks);
+  void repeat_summary(std::size_t lines);
+  std::string stacks_heading(const Stacks& stacks) const;
   std::string options_for_all() const;
-  void table();
+  void table(const Stacks& stacks);
   void stacks();
-  void hidden_stacks();
+  void hidden_stacks(const Stacks& stacks);
   void incomplete_stacks();
   void symbol_gaps();
   void losses();
@@ -83,14 +88,36 @@ std::vector<const StackRecord*> TextReport::shown_stacks() const {
   return shown;
 }
 
-std::string TextReport::stacks_heading() const {
+void TextReport::summary(const Stacks& stacks) {
+  put_header(page_, snapshot_);
+  if (snapshot_.totals.allocated_count == 0) {
+    put_nothing_allocated(page_, snapshot_);
+  } else {
+    table(stacks);
+    put_totals(page_, snapshot_, unwind_);
+  }
+}
+
+/// What was first has scrolled away: once more, with as many stacks as fit on the terminal. `lines`: of the summary
+/// with all stacks, and of the losses.
+void TextReport::repeat_summary(std::size_t lines) {
+  constexpr std::size_t kFewest = 3;
+  const std::size_t others = lines - std::min(lines, shown_.size()) + 2;  // an empty line before, the prompt behind
+  const std::size_t room = options_.rows - std::min(options_.rows, others);
+  const std::size_t count = std::min(shown_.size(), std::max(kFewest, room));
+  page_.put("");
+  summary(Stacks(shown_.begin(), shown_.begin() + static_cast<std::ptrdiff_t>(count)));
+  losses();
+}
+
+std::string TextReport::stacks_heading(const Stacks& stacks) const {
   const std::uint64_t min_size = options_.selection.min_size_bytes;
   const std::string_view sorted = sort_key_words(options_.selection.sort);
   const std::string all = format_stacks(snapshot_.stacks.size(), page_.style());
   if (shown_.empty() && min_size == 0) return fmt::format("none of {} has {}", all, sorted);
   if (shown_.empty()) return fmt::format("none of {} has {} or more", all, page_.bytes(min_size));
   const std::string floor = min_size == 0 ? "" : fmt::format(", of {} or more", page_.bytes(min_size));
-  return fmt::format("top {} of {} by {}{}", shown_.size(), all, sorted, floor);
+  return fmt::format("top {} of {} by {}{}", stacks.size(), all, sorted, floor);
 }
 
 /// Of the options that leave stacks out, those that did.
@@ -102,10 +129,10 @@ std::string TextReport::options_for_all() const {
                      by_top && options_.selection.min_size_bytes != 0 ? " --min-size 0" : "");
 }
 
-void TextReport::table() {
-  page_.put_wrapped(stacks_heading(), 2, Style::kStrong);
-  if (!shown_.empty()) put_stack_table(page_, snapshot_, shown_, calls_);
-  hidden_stacks();
+void TextReport::table(const Stacks& stacks) {
+  page_.put_wrapped(stacks_heading(stacks), 2, Style::kStrong);
+  if (!stacks.empty()) put_stack_table(page_, snapshot_, stacks, calls_);
+  hidden_stacks(stacks);
   page_.end_section();
 }
 
@@ -124,7 +151,7 @@ void TextReport::stacks() {
   }
 }
 
-void TextReport::hidden_stacks() {
+void TextReport::hidden_stacks(const Stacks& stacks) {
   std::size_t hidden = 0;
   std::size_t without = 0;
   Counters rest;
@@ -132,8 +159,8 @@ void TextReport::hidden_stacks() {
     (has_any(record) ? hidden : without) += 1;
     rest += record.counters;
   }
-  hidden -= shown_.size();
-  for (const StackRecord* record : shown_) {
+  hidden -= stacks.size();
+  for (const StackRecord* record : stacks) {
     rest.allocated_bytes -= record->counters.allocated_bytes;
     rest.allocated_count -= record->counters.allocated_count;
     rest.freed_bytes -= record->counters.freed_bytes;

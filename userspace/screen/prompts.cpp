@@ -24,12 +24,14 @@ std::vector<std::string> keys_of(const ViewState& state) {
     case Page::kHelp:
       return {"q quit", "? back", "↑↓ scroll"};
     case Page::kStack:
-      return {"q quit", "Esc back", "↑↓ scroll", state.all_frames ? "F fold frames" : "F all frames", pause, "b bytes", "? help"};
+      return {"q quit", "Esc back", "↑↓ scroll", state.all_frames ? "F fold frames" : "F all frames",
+              pause,    "b bytes",  "? help"};
     case Page::kList:
       break;
   }
-  std::vector<std::string> keys = {"q quit", "? help", "Enter open", "/ filter",
-                                   fmt::format("s sort ({})", sort_choice(state.sort).words), pause, "b bytes"};
+  std::vector<std::string> keys = {
+      "q quit", "? help", "Enter open", "/ filter", fmt::format("s sort ({})", sort_choice(state.sort).words),
+      pause,    "b bytes"};
   if (state.held()) keys.insert(keys.begin() + 2, "Esc top");
   return keys;
 }
@@ -94,10 +96,9 @@ std::string empty_list_text(const Moment& moment, const ViewState& state) {
   if (moment.now.totals.allocated_count == 0) return "no allocation yet";
   if (!state.filter.empty()) return "no stack matches the filter; Esc clears it";
   if (moment.now.totals.live_count() != 0) return "no stack to show";
-  const std::string rate =
-      moment.previous == nullptr
-          ? ""
-          : rates_text(moment, moment.previous->totals, moment.now.totals, Quantity::kAllocated);
+  const std::string rate = moment.previous == nullptr
+                               ? ""
+                               : rates_text(moment, moment.previous->totals, moment.now.totals, Quantity::kAllocated);
   return fmt::format("everything that was allocated has been freed{}{}; press a to sort by allocated bytes",
                      rate.empty() ? "" : ":", rate);
 }

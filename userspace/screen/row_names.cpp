@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "userspace/report/display_text.h"
@@ -33,6 +34,7 @@ RowNames::Row RowNames::make_row(const StackRecord& stack, const CallTable& call
     row.exact.emplace_back(place.empty() ? name : name + " " + place, frame->place.address);
   }
   row.otherwise = no_frames_text(stack.id);
+  row.id = static_cast<std::uint32_t>(stack.id);
   return row;
 }
 
@@ -75,15 +77,25 @@ std::size_t RowNames::columns_for_difference(const Row& names, std::size_t colum
   return kept > kBeforeColumns ? kept : 0;
 }
 
-void RowNames::tell_apart(std::size_t columns) {
+std::vector<std::vector<std::size_t>> RowNames::equal_lines(std::size_t columns) const {
   std::map<std::string, std::vector<std::size_t>> lines;
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     StyledLine line;
     add(line, row, columns);
     lines[line.render(0, false)].push_back(row);
   }
-  for (const auto& [text, equal] : lines) {
-    if (equal.size() > 1) add_difference(equal);
+  std::vector<std::vector<std::size_t>> equal;
+  for (auto& [text, rows] : lines) {
+    if (rows.size() > 1) equal.push_back(std::move(rows));
+  }
+  return equal;
+}
+
+void RowNames::tell_apart(std::size_t columns) {
+  for (const std::vector<std::size_t>& equal : equal_lines(columns)) add_difference(equal, "");
+  // Stacks that differ in several calls, none of which tells all of them apart.
+  for (const std::vector<std::size_t>& equal : equal_lines(columns)) {
+    for (const std::size_t row : equal) rows_[row].difference = fmt::format("stack {}", rows_[row].id);
   }
 }
 
@@ -92,26 +104,40 @@ RowNames::ExactCall RowNames::exact_call(std::size_t row, std::size_t depth) con
   return depth < calls.size() ? calls[depth] : ExactCall("(no further caller)", 0);
 }
 
-/// Splits the rows at the first call in which not all of them are equal, and each part again.
-void RowNames::add_difference(const std::vector<std::size_t>& equal) {
+/// The first call in which not all of `rows` are equal: by what it is called if there is one, else by its address.
+std::optional<std::size_t> RowNames::first_difference(const std::vector<std::size_t>& rows) const {
   std::size_t deepest = 0;
-  for (const std::size_t row : equal) deepest = std::max(deepest, rows_[row].exact.size());
-  std::size_t depth = 0;
-  const auto all_same = [&] {
-    return std::all_of(equal.begin(), equal.end(),
-                       [&](std::size_t row) { return exact_call(row, depth) == exact_call(equal.front(), depth); });
+  for (const std::size_t row : rows) deepest = std::max(deepest, rows_[row].exact.size());
+  const auto differs = [&](std::size_t depth, bool by_name) {
+    const ExactCall first = exact_call(rows.front(), depth);
+    return std::any_of(rows.begin(), rows.end(), [&](std::size_t row) {
+      const ExactCall call = exact_call(row, depth);
+      return by_name ? call.first != first.first : call != first;
+    });
   };
-  while (depth < deepest && all_same()) ++depth;
-  if (depth == deepest) return;
+  for (const bool by_name : {true, false}) {
+    for (std::size_t depth = 0; depth < deepest; ++depth) {
+      if (differs(depth, by_name)) return depth;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Splits the rows at the first call in which not all of them are equal, and each part again. `before`: what all of
+/// them differ in from other rows.
+void RowNames::add_difference(const std::vector<std::size_t>& equal, const std::string& before) {
+  const std::optional<std::size_t> depth = first_difference(equal);
+  if (!depth) return;
   std::map<ExactCall, std::vector<std::size_t>> parts;
   std::map<std::string, std::size_t> parts_of_name;
-  for (const std::size_t row : equal) parts[exact_call(row, depth)].push_back(row);
+  for (const std::size_t row : equal) parts[exact_call(row, *depth)].push_back(row);
   for (const auto& [call, part] : parts) ++parts_of_name[call.first];
   for (const auto& [call, part] : parts) {
     const auto& [name, address] = call;
-    const std::string text = parts_of_name[name] == 1 ? name : fmt::format("{} {:#x}", name, address);
+    std::string text = before.empty() ? "" : before + std::string(kBefore);
+    text += parts_of_name[name] == 1 ? name : fmt::format("{} {:#x}", name, address);
     for (const std::size_t row : part) rows_[row].difference = text;
-    if (part.size() > 1) add_difference(part);
+    if (part.size() > 1) add_difference(part, text);
   }
 }
 

@@ -1,7 +1,5 @@
 #include "userspace/screen/stack_filter.h"
 
-#include <regex.h>
-
 #include <algorithm>
 #include <cctype>
 #include <optional>
@@ -17,36 +15,19 @@ bool contains_ignoring_case(const std::string& text, const std::string& part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
+std::unique_ptr<const RegularExpression> expression_of(const std::string& pattern) {
+  if (pattern.empty()) return nullptr;
+  auto expression = std::make_unique<const RegularExpression>(pattern, RegularExpression::Case::kIgnored);
+  return expression->is_valid() ? std::move(expression) : nullptr;
+}
+
 }  // namespace
 
-// The C library's: std::regex recurses once for each character of a text, and C++ names have tens of thousands.
-struct StackFilter::Expression {
-  regex_t compiled = {};
-
-  static std::unique_ptr<Expression> make(const std::string& pattern) {
-    auto expression = std::unique_ptr<Expression>(new Expression);
-    const int flags = REG_EXTENDED | REG_ICASE | REG_NOSUB;
-    expression->usable = ::regcomp(&expression->compiled, pattern.c_str(), flags) == 0;
-    return expression->usable ? std::move(expression) : nullptr;
-  }
-  ~Expression() {
-    if (usable) ::regfree(&compiled);
-  }
-
- private:
-  Expression() = default;
-  bool usable = false;
-};
-
-StackFilter::StackFilter(std::string pattern)
-    : pattern_(std::move(pattern)), expression_(pattern_.empty() ? nullptr : Expression::make(pattern_)) {}
-StackFilter::~StackFilter() = default;
-StackFilter::StackFilter(StackFilter&&) noexcept = default;
-StackFilter& StackFilter::operator=(StackFilter&&) noexcept = default;
+StackFilter::StackFilter(std::string pattern) : pattern_(std::move(pattern)), expression_(expression_of(pattern_)) {}
 
 bool StackFilter::matches(const std::string& text) const {
   if (expression_ == nullptr) return contains_ignoring_case(text, pattern_);
-  return ::regexec(&expression_->compiled, text.c_str(), 0, nullptr, 0) == 0;
+  return expression_->matches(text);
 }
 
 bool StackFilter::matches(const ListedFrame& call, const Snapshot& snapshot) const {

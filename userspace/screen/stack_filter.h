@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "symbolizer/symbolizer.h"
+#include "userspace/base/regular_expression.h"
 #include "userspace/report/frame_list.h"
 #include "userspace/tables/snapshot.h"
 
@@ -18,9 +19,6 @@ class StackFilter {
   /// `pattern`: an extended regular expression (regex(7)) in which case does not matter; one that is none is searched
   /// for as it stands. Empty: every stack matches.
   explicit StackFilter(std::string pattern);
-  ~StackFilter();
-  StackFilter(StackFilter&&) noexcept;
-  StackFilter& operator=(StackFilter&&) noexcept;
 
   const std::string& pattern() const { return pattern_; }
   /// Whether the pattern is a regular expression.
@@ -31,13 +29,12 @@ class StackFilter {
   void forget() { known_.clear(); }
 
  private:
-  struct Expression;
   bool matches(const std::string& text) const;
   bool matches(const ListedFrame& call, const Snapshot& snapshot) const;
   void look_at(const std::vector<const StackRecord*>& stacks, const Snapshot& snapshot, Symbolizer& symbolizer);
 
   std::string pattern_;
-  std::unique_ptr<Expression> expression_;
+  std::unique_ptr<const RegularExpression> expression_;
   std::unordered_map<StackId, bool> known_;
 };
 

@@ -35,17 +35,17 @@ std::vector<const StackRecord*> StackOrder::members(const Moment& moment, Screen
 }
 
 void StackOrder::know_labels(const std::vector<const StackRecord*>& stacks, const Snapshot& now,
-                            Symbolizer& symbolizer) {
+                             Symbolizer& symbolizer) {
   std::vector<const StackRecord*> unknown;
   std::copy_if(stacks.begin(), stacks.end(), std::back_inserter(unknown),
                [&](const StackRecord* stack) { return labels_.count(stack->id) == 0; });
   if (unknown.empty()) return;
-  const CallTable calls(now, unknown, symbolizer, is_plumbing_);
+  const CallTable calls(now, unknown, symbolizer, role_of_);
   for (const StackRecord* stack : unknown) labels_[stack->id] = label_of(calls.list(*stack));
 }
 
 void StackOrder::sort_stacks(std::vector<const StackRecord*>& stacks, const Moment& moment, Symbolizer& symbolizer,
-                            ScreenSort sort, std::size_t wanted) {
+                             ScreenSort sort, std::size_t wanted) {
   const bool is_difference = sort == ScreenSort::kChange || sort == ScreenSort::kRate;
   const auto value = [&](const StackRecord& stack) {
     return sort_value(stack.counters, is_difference ? moment.counters_before(stack.id) : nullptr, sort);
@@ -73,7 +73,7 @@ void StackOrder::keep_places(std::vector<const StackRecord*>& stacks, const Snap
 }
 
 void StackOrder::update(const Moment& moment, Symbolizer& symbolizer, StackFilter& filter, ScreenSort sort, bool held,
-                       std::size_t wanted) {
+                        std::size_t wanted) {
   std::vector<const StackRecord*> stacks = members(moment, sort);
   filter.apply(stacks, moment.now, symbolizer);
   size_ = stacks.size();

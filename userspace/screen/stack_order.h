@@ -19,8 +19,8 @@ class StackOrder {
  public:
   /// `top`: no more stacks than that (0: any number). `min_size_bytes`: none that hold (or, unless sorted by what is
   /// live, have allocated) less.
-  StackOrder(PlumbingPredicate is_plumbing, std::size_t top, std::uint64_t min_size_bytes)
-      : is_plumbing_(std::move(is_plumbing)), top_(top), min_size_bytes_(min_size_bytes) {}
+  StackOrder(RoleOfFunction role_of, std::size_t top, std::uint64_t min_size_bytes)
+      : role_of_(std::move(role_of)), top_(top), min_size_bytes_(min_size_bytes) {}
 
   /// Takes the stacks of `moment` that match `filter`. Held, stacks keep their places while their numbers change, and
   /// new ones come last; otherwise the list is sorted anew, `wanted` stacks of it.
@@ -41,7 +41,7 @@ class StackOrder {
   void know_labels(const std::vector<const StackRecord*>& stacks, const Snapshot& now, Symbolizer& symbolizer);
   void keep_places(std::vector<const StackRecord*>& stacks, const Snapshot& now);
 
-  PlumbingPredicate is_plumbing_;
+  RoleOfFunction role_of_;
   std::size_t top_;
   std::uint64_t min_size_bytes_;
   std::vector<StackId> order_;

@@ -44,14 +44,14 @@ ScreenLine call_line(const ShownFrame& shown, const Snapshot& now, bool all_fram
 }  // namespace
 
 ScreenLines stack_page(const Moment& moment, const StackRecord& stack, std::size_t rank, Symbolizer& symbolizer,
-                       const PlumbingPredicate& is_plumbing, bool all_frames) {
+                       const RoleOfFunction& role_of, bool all_frames) {
   ScreenLines lines;
   lines.push_back({StyledLine{}.add(fmt::format("stack {} of the list", rank), Style::kStrong)});
   for (const Quantity quantity : {Quantity::kLive, Quantity::kAllocated, Quantity::kFreed}) {
     lines.push_back(quantity_line(moment, stack, quantity));
   }
   lines.push_back({});
-  const CallTable calls(moment.now, {&stack}, symbolizer, is_plumbing);
+  const CallTable calls(moment.now, {&stack}, symbolizer, role_of);
   const FrameList frames = calls.list(stack);
   if (frames.empty()) lines.push_back({StyledLine{}.add("    ").add(no_frames_text(stack.id))});
   for (const ShownFrame& shown : all_frames ? unfolded_frames(frames) : fold_frames(frames, 0)) {

@@ -12,6 +12,6 @@ namespace hawk {
 /// Everything about one stack: its numbers, and its calls from the caller of the allocator outwards. `rank`: its place
 /// in the list. With `all_frames` no call is left out. Any number of lines.
 ScreenLines stack_page(const Moment& moment, const StackRecord& stack, std::size_t rank, Symbolizer& symbolizer,
-                       const PlumbingPredicate& is_plumbing, bool all_frames);
+                       const RoleOfFunction& role_of, bool all_frames);
 
 }  // namespace hawk

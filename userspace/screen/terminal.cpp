@@ -214,7 +214,8 @@ Result<Terminal> Terminal::make(int input_fd, int output_fd, bool color) {
   modes.as_used.c_cc[VTIME] = 0;
   ::tcsetattr(input_fd, TCSANOW, &modes.as_used);
   modes.enter = terminal_capability("smcup") + terminal_capability("civis") + terminal_capability("smkx") + mouse_on();
-  modes.leave = mouse_off() + terminal_capability("sgr0") + terminal_capability("op") + terminal_capability("rmkx") + terminal_capability("cnorm") + terminal_capability("rmcup");
+  modes.leave = mouse_off() + terminal_capability("sgr0") + terminal_capability("op") + terminal_capability("rmkx") +
+                terminal_capability("cnorm") + terminal_capability("rmcup");
   guard_terminal(std::move(modes));
   Terminal terminal(input_fd, color);
   terminal.toggle_mouse();

@@ -15,8 +15,8 @@
 namespace hawk {
 namespace {
 
-constexpr std::size_t kNamesColumns = 32;   // beside the numbers so many columns are wanted for functions
-constexpr std::size_t kRowsForTotals = 12;  // smaller terminals get one line of totals
+constexpr std::size_t kNamesColumns = 32;    // beside the numbers so many columns are wanted for functions
+constexpr std::size_t kRowsForTotals = 12;   // smaller terminals get one line of totals
 constexpr std::size_t kRowsForOneTotal = 6;  // and these none
 constexpr std::size_t kRowsForTitles = 4;
 
@@ -44,8 +44,7 @@ std::vector<ListRow> list_rows(const Moment& moment, const std::vector<const Sta
 }  // namespace
 
 View::View(ViewOptions options)
-    : options_(std::move(options)),
-      list_(options_.is_plumbing, options_.selection.top, options_.selection.min_size_bytes) {
+    : options_(std::move(options)), list_(options_.role_of, options_.selection.top, options_.selection.min_size_bytes) {
   state_.sort = screen_sort(options_.selection.sort);
   state_.raw_bytes = options_.raw_bytes;
 }
@@ -102,8 +101,8 @@ void View::put_list(ScreenLines& lines, std::size_t rows, std::size_t columns, c
   list_.update(moment, symbolizer, filter_, state_.sort, state_.held(), std::max<std::size_t>(1, room));
   if (state_.page == Page::kStack) {
     if (const StackRecord* const stack = selected_stack(moment.now)) {
-      return put_page(lines, rows, stack_page(moment, *stack, state_.selected + 1, symbolizer, options_.is_plumbing,
-                                              state_.all_frames));
+      return put_page(lines, rows,
+                      stack_page(moment, *stack, state_.selected + 1, symbolizer, options_.role_of, state_.all_frames));
     }
     state_.page = Page::kList;
   }
@@ -134,7 +133,7 @@ void View::put_rows(ScreenLines& lines, std::size_t columns, bool with_titles, c
   const std::vector<ListRow> rows = list_rows(moment, shown);
   NumberColumns cells = list_columns(rows, moment, state_.sort);
   cells.drop(columns, kNamesColumns);
-  const CallTable calls(moment.now, shown, symbolizer, options_.is_plumbing);
+  const CallTable calls(moment.now, shown, symbolizer, options_.role_of);
   RowNames names(shown, calls);
   if (with_titles) put_titles(lines, cells);
   layout_.first_row = lines.size();

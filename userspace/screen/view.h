@@ -21,7 +21,7 @@ namespace hawk {
 /// How the view begins, and what keys do not change.
 struct ViewOptions {
   Selection selection;            ///< `top` limits the list; 0: it does not
-  PlumbingPredicate is_plumbing;  ///< what is folded; empty: nothing
+  RoleOfFunction role_of;         ///< what is folded; empty: nothing
   std::uint64_t interval_ns = 0;  ///< time between two refreshes, shown in the header; 0: not shown
   bool raw_bytes = false;
 };

@@ -37,7 +37,7 @@ struct ViewState {
   ScreenSort sort = ScreenSort::kLive;
   bool paused = false;
   bool raw_bytes = false;
-  bool all_frames = false;     ///< the stack's page shows the frames that are folded elsewhere
+  bool all_frames = false;  ///< the stack's page shows the frames that are folded elsewhere
   bool editing_filter = false;
   std::string filter;          ///< as typed so far
   std::size_t selected = 0;    ///< place in the list of the stack with the cursor

@@ -94,6 +94,14 @@ void ChildProcess::send_byte() {
   if (write(input_, "g", 1) != 1) fail("its standard input is closed");
 }
 
+void ChildProcess::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = write(input_, bytes.data(), bytes.size());
+    if (sent <= 0) fail("its standard input is closed");
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
 void ChildProcess::close_input() {
   if (input_ < 0) return;
   note_act(Act::Kind::kEndOfInput);

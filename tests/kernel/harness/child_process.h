@@ -41,6 +41,8 @@ class ChildProcess {
   int output() const { return output_; }
   /// One byte to its standard input.
   void send_byte();
+  /// Bytes to its standard input. Not repeated by repeat_acts_on.
+  void send(std::string_view bytes);
   /// End of file for its standard input.
   void close_input();
   /// Its next line of standard output, without the newline. Throws at end of file and when none comes in kPatience.

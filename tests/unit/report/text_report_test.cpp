@@ -50,6 +50,23 @@ TEST(TextReport, WhatFailedItsVerificationIsNotExact) {
   EXPECT_FALSE(contains(text, "every number above is exact")) << text;
 }
 
+TEST(TextReport, WhatIsLongerThanTheTerminalEndsWithItsSummary) {
+  Sample sample = service_sample();
+  TextOptions options = sample_options();
+  const std::string plain = text_of(sample, options);
+  const std::size_t line_count = lines_of(plain).size();
+  options.rows = line_count + 1;
+  EXPECT_EQ(text_of(sample, options), plain);
+  options.rows = line_count;
+  const std::string repeated = text_of(sample, options);
+  ASSERT_TRUE(repeated.starts_with(plain));
+  const std::string summary = repeated.substr(plain.size());
+  EXPECT_TRUE(contains(summary, "shop-server")) << summary;
+  EXPECT_TRUE(contains(summary, "top 3 of 4 stacks")) << summary;
+  EXPECT_FALSE(contains(summary, "main.cpp:31")) << summary;
+  EXPECT_TRUE(summary.ends_with(lines_of(plain).back() + "\n")) << summary;
+}
+
 TEST(TextReport, NoLineIsWiderThanTheTerminal) {
   for (Sample& sample : all_samples()) {
     for (const std::size_t width : {10, 40, 60, 80, 120}) {

@@ -15,7 +15,7 @@ namespace {
 std::vector<std::string> lines_of(Sample& sample, std::size_t columns) {
   std::vector<const StackRecord*> stacks;
   for (const StackRecord& stack : sample.snapshot.stacks) stacks.push_back(&stack);
-  const CallTable calls(sample.snapshot, stacks, sample.symbolizer, sample_is_plumbing);
+  const CallTable calls(sample.snapshot, stacks, sample.symbolizer, sample_role_of);
   RowNames names(stacks, calls);
   names.tell_apart(columns);
   std::vector<std::string> lines;
@@ -84,9 +84,22 @@ TEST(RowNames, EachOfManyIsTold) {
     made.add({side, two});
     made.add({side});
   }
+  const std::vector<std::string> lines = lines_of(made.sample, 44);
+  EXPECT_TRUE(lines[0].ends_with("… left < … one")) << lines[0];
+  EXPECT_TRUE(lines[5].ends_with("… right < … (no further caller)")) << lines[5];
+}
+
+TEST(RowNames, StacksThatNoOneCallTellsApartHaveTheirNumber) {
+  SameFront made;
+  const Frame left = made.call("left");
+  const Frame right = made.call("right");
+  for (const Frame& first : {left, right}) {
+    for (const Frame& second : {left, right}) {
+      for (const Frame& third : {left, right}) made.add({first, second, third});
+    }
+  }
   const std::vector<std::string> lines = lines_of(made.sample, 48);
-  EXPECT_EQ(lines[0].substr(lines[0].size() - 3), "one");
-  EXPECT_TRUE(lines[2].ends_with("(no further caller)")) << lines[2];
+  EXPECT_EQ(std::set<std::string>(lines.begin(), lines.end()).size(), 8U) << lines[0];
 }
 
 TEST(RowNames, WhatFitsIsNotChanged) {

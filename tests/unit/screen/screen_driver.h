@@ -14,7 +14,7 @@ namespace hawk {
 inline ViewOptions sample_view_options() {
   ViewOptions options;
   options.selection.top = 0;
-  options.is_plumbing = sample_is_plumbing;
+  options.role_of = sample_role_of;
   return options;
 }
 

@@ -46,8 +46,8 @@ void expect_entered(const std::string& bytes) {
 
 /// The screen was left: it, the hidden cursor and the mouse last of all.
 void expect_left(const std::string& bytes) {
-  for (const auto& [on, off] : {std::pair(kEnterScreen, kLeaveScreen), std::pair(kHideCursor, kShowCursor),
-                                std::pair(kMouseOn, kMouseOff)}) {
+  for (const auto& [on, off] :
+       {std::pair(kEnterScreen, kLeaveScreen), std::pair(kHideCursor, kShowCursor), std::pair(kMouseOn, kMouseOff)}) {
     ASSERT_NE(bytes.rfind(off), std::string::npos) << bytes;
     if (bytes.rfind(on) != std::string::npos) {
       EXPECT_GT(bytes.rfind(off), bytes.rfind(on)) << bytes;
@@ -252,9 +252,9 @@ TEST(Terminal, KeysComeWithoutEnterAndOneByOne) {
   type(pty, "a\x1bOA\x1bOB\x1bOC\x1bOD\x1b[5~\x1b[6~\x1bOH\x1bOF\r\x7f\x1b[15~q");
   std::vector<Key> keys;
   for (const ScreenEvent& event : events(*terminal)) keys.push_back(event.key);
-  EXPECT_EQ(keys, (std::vector<Key>{Key::kText, Key::kUp, Key::kDown, Key::kRight, Key::kLeft, Key::kPageUp,
-                                    Key::kPageDown, Key::kHome, Key::kEnd, Key::kEnter, Key::kBackspace, Key::kOther,
-                                    Key::kText}));
+  EXPECT_EQ(keys,
+            (std::vector<Key>{Key::kText, Key::kUp, Key::kDown, Key::kRight, Key::kLeft, Key::kPageUp, Key::kPageDown,
+                              Key::kHome, Key::kEnd, Key::kEnter, Key::kBackspace, Key::kOther, Key::kText}));
   type(pty, "\x1b");
   const std::vector<ScreenEvent> alone = events(*terminal);
   ASSERT_EQ(alone.size(), 1U);

@@ -306,7 +306,8 @@ TEST(View, LongStacksScroll) {
   Sample sample = empty_sample();
   const ModuleId exe = sample.add_module("/usr/bin/deep", "");
   std::vector<Frame> frames;
-  for (int depth = 0; depth < 60; ++depth) frames.push_back(sample.call(exe, {function(fmt::format("depth_{}", depth))}));
+  for (int depth = 0; depth < 60; ++depth)
+    frames.push_back(sample.call(exe, {function(fmt::format("depth_{}", depth))}));
   sample.add_stack(1, {100, 1, 0, 0}, frames);
   ScreenDriver user;
   user.show(sample);
