@@ -34,9 +34,16 @@ struct Likeness {
   char32_t code;
   std::string_view ascii;
 };
-constexpr std::array<Likeness, 10> kLikenesses = {
-    {{0x2026, "..."}, {0xD7, "x"}, {0xB5, "u"}, {0x25BC, "v"}, {0x25B2, "^"}, {0x2265, ">="},
-     {0x2190, "<"}, {0x2191, "^"}, {0x2192, ">"}, {0x2193, "v"}}};
+constexpr std::array<Likeness, 10> kLikenesses = {{{0x2026, "..."},
+                                                   {0xD7, "x"},
+                                                   {0xB5, "u"},
+                                                   {0x25BC, "v"},
+                                                   {0x25B2, "^"},
+                                                   {0x2265, ">="},
+                                                   {0x2190, "<"},
+                                                   {0x2191, "^"},
+                                                   {0x2192, ">"},
+                                                   {0x2193, "v"}}};
 
 std::string_view ascii_form(const Character& character, std::string_view bytes) {
   if (!character.valid) return "?";
