@@ -140,7 +140,7 @@ TEST_F(live_screen, quit) {
   open_with_stacks(100, 24);
   terminal().press("q");
   // The report is longer than the terminal: its summary is in sight.
-  const Screen last = terminal().wait_for_all({"traced for", "FUNCTION", "peak live", "losses: 0"});
+  const Screen last = terminal().wait_for_all({"traced for", "FUNCTION", "peak live", "nothing was missed"});
   EXPECT_FALSE(shows(last, "q quit")) << as_text(last);
 }
 
