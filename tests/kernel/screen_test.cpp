@@ -137,7 +137,7 @@ TEST_F(live_screen, plain_characters) {
 }
 
 TEST_F(live_screen, quit) {
-  open_with_stacks(100, 24);
+  open_with_stacks(100, 30);
   terminal().press("q");
   // The report is longer than the terminal: its summary is in sight.
   const Screen last = terminal().wait_for_all({"traced for", "FUNCTION", "peak live", "nothing was missed"});
