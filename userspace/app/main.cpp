@@ -77,14 +77,6 @@ std::optional<ExitCode> find_fault(const Options& options, const Snapshot& snaps
   return ExitCode::kNotExact;
 }
 
-/// Traces until something ends the trace, and tells whether that was the user. The screen is given back before the
-/// report is made.
-Result<bool> trace(Session& session, const Options& options, SignalSource& signals, SignalRelay* relay, bool live) {
-  std::optional<LiveScreen> screen;
-  if (live) screen.emplace(HAWK_TRY(make_live_screen(options)));
-  return run_trace_loop(session, options, signals, relay, screen ? &*screen : nullptr);
-}
-
 /// A Symbolizer that knows nothing, and needs nothing for it.
 class NoSymbols : public Symbolizer {
  public:
@@ -93,23 +85,60 @@ class NoSymbols : public Symbolizer {
   std::string gap(ModuleId) override { return "its symbols are not read: no memory was left"; }
 };
 
-/// The numbers have been paid for: where memory is short, they come without names.
-Result<void> write_report_in_any_case(Session& session, const Options& options, ReportOutput& output,
-                                      const Snapshot& snapshot) {
-  try {
-    return write_report(snapshot, session.symbolizer(), options, output);
-  } catch (const std::bad_alloc&) {
-    log_warning("the report has no names: no memory is left to read them");
+/// The reports of one trace: one at the end, or with --report-every one each time and one at the end.
+class Reports {
+ public:
+  Reports(Session& session, const Options& options, ReportOutput& output)
+      : session_(session), options_(options), output_(output) {}
+
+  /// Writes one of several. False: nobody reads any more.
+  Result<bool> write_next() {
+    Snapshot now = session_.snapshot();
+    wanted_ = HAWK_TRY(write_next_report(now, previous_ ? &*previous_ : nullptr, session_.symbolizer(), options_, output_));
+    previous_ = std::move(now);
+    return wanted_;
   }
-  NoSymbols none;
-  return write_report(snapshot, none, options, output);
+  /// Writes the last, or the only one. The numbers have been paid for: where memory is short, they come without names.
+  Result<void> write_last(const Snapshot& snapshot) {
+    if (!wanted_) return {};
+    try {
+      return write(snapshot, session_.symbolizer());
+    } catch (const std::bad_alloc&) {
+      log_warning("the report has no names: no memory is left to read them");
+    }
+    NoSymbols none;
+    return write(snapshot, none);
+  }
+
+ private:
+  Result<void> write(const Snapshot& snapshot, Symbolizer& symbolizer) {
+    if (!options_.report_every) return write_report(snapshot, symbolizer, options_, output_);
+    HAWK_TRY_VOID(write_next_report(snapshot, previous_ ? &*previous_ : nullptr, symbolizer, options_, output_));
+    return {};
+  }
+
+  Session& session_;
+  const Options& options_;
+  ReportOutput& output_;
+  std::optional<Snapshot> previous_;
+  bool wanted_ = true;
+};
+
+/// Traces until something ends the trace, and tells whether that was the user. The screen is given back before the
+/// report is made.
+Result<bool> trace(Session& session, const Options& options, SignalSource& signals, SignalRelay* relay, bool live,
+                   Reports& reports) {
+  std::optional<LiveScreen> screen;
+  if (live) screen.emplace(HAWK_TRY(make_live_screen(options)));
+  return run_trace_loop(session, options, signals, relay, screen ? &*screen : nullptr,
+                        [&reports] { return reports.write_next(); });
 }
 
 /// What was counted so far is still to be had.
 Result<bool> trace_while_memory_lasts(Session& session, const Options& options, SignalSource& signals,
-                                      SignalRelay* relay, bool live) {
+                                      SignalRelay* relay, bool live, Reports& reports) {
   try {
-    return trace(session, options, signals, relay, live);
+    return trace(session, options, signals, relay, live, reports);
   } catch (const std::bad_alloc&) {
     log_warning("the trace ends here: no memory is left");
     return false;
@@ -137,8 +166,9 @@ Result<int> run(const Options& options) {
   if (command) HAWK_TRY_VOID(command->release());
   const bool live = wants_live_screen(options, output.is_terminal());
   if (!command && !live) log_info(fmt::format("tracing process {}; Ctrl-C ends the trace", session->pid()));
+  Reports reports(*session, options, output);
   const bool ended_by_user =
-      HAWK_TRY(trace_while_memory_lasts(*session, options, signals, command ? &relay : nullptr, live));
+      HAWK_TRY(trace_while_memory_lasts(*session, options, signals, command ? &relay : nullptr, live, reports));
 
   // What was counted has been paid for.
   allow_emergency_memory();
@@ -150,7 +180,7 @@ Result<int> run(const Options& options) {
     signals.restore_defaults_after_one();
   }
   const Snapshot snapshot = session->snapshot();
-  HAWK_TRY_VOID(write_report_in_any_case(*session, options, output, snapshot));
+  HAWK_TRY_VOID(reports.write_last(snapshot));
   int status = 0;
   if (command) status = finish_command(*command, session->pid_fd(), options.kill_command, signals, relay);
   const std::optional<ExitCode> fault = find_fault(options, snapshot);

@@ -41,6 +41,7 @@ struct Options {
   std::vector<std::string> command;                  ///< what follows --, program first
   std::optional<std::chrono::nanoseconds> duration;  ///< nullopt: until the target ends or a signal comes
   std::chrono::nanoseconds interval = std::chrono::seconds(1);
+  std::optional<std::chrono::nanoseconds> report_every;  ///< nullopt: one report, at the end
 
   FormatChoice format = FormatChoice::kText;
   std::optional<std::string> output_path;  ///< nullopt: stdout

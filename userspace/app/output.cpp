@@ -205,10 +205,21 @@ Result<void> ReportOutput::write(const ReportProducer& produce) {
     if (HAWK_TRY(try_replace(produce))) return {};
     if (::ftruncate(file_.get(), 0) != 0) return failed("empty", errno);
   }
+  HAWK_TRY_VOID(write_to_open_file(produce));
+  return {};
+}
+
+Result<bool> ReportOutput::write_next(const ReportProducer& produce) {
+  if (kind_ == Kind::kPlace) {
+    if (::ftruncate(file_.get(), 0) != 0) return failed("empty", errno);
+    ::fcntl(file_.get(), F_SETFL, O_APPEND);
+    kind_ = Kind::kOpenFile;
+  }
   return write_to_open_file(produce);
 }
 
-Result<void> ReportOutput::write_to_open_file(const ReportProducer& produce) {
+/// False: nobody reads any more.
+Result<bool> ReportOutput::write_to_open_file(const ReportProducer& produce) {
   int error_number = 0;
   produce([&](std::string_view piece) {
     error_number = write_all(is_stdout() ? STDOUT_FILENO : file_.get(), piece);
@@ -216,9 +227,9 @@ Result<void> ReportOutput::write_to_open_file(const ReportProducer& produce) {
   });
   if (error_number == 0) {
     created_ = false;
-    return {};
+    return true;
   }
-  if (error_number == EPIPE && is_stdout()) return {};
+  if (error_number == EPIPE && is_stdout()) return false;
   return failed("write the report to", error_number);
 }
 

@@ -40,7 +40,10 @@ class ReportOutput {
   /// written before the first piece. A reader of stdout that went away (`| head`) is no failure; SIGPIPE must be
   /// ignored (SignalSource).
   Result<void> write(const ReportProducer& produce);
-  /// The same for a report that is at hand.
+  /// Writes one report of several, behind those before; for all of them. A regular file is emptied first and is not
+  /// replaced. False: nobody reads any more.
+  Result<bool> write_next(const ReportProducer& produce);
+  /// As write(), for a report that is at hand.
   Result<void> write(std::string_view report);
 
   /// Whether the report goes to a terminal.
@@ -58,7 +61,7 @@ class ReportOutput {
   ReportOutput(Kind kind, std::string name) : kind_(kind), name_(std::move(name)) {}
   static Result<ReportOutput> make_stdout();
   static Result<ReportOutput> make_file(const std::string& path);
-  Result<void> write_to_open_file(const ReportProducer& produce);
+  Result<bool> write_to_open_file(const ReportProducer& produce);
   Result<bool> try_replace(const ReportProducer& produce);
   void warn_if_moved() const;
   tl::unexpected<Error> failed(std::string_view doing, int error_number) const;

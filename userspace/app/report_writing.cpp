@@ -44,22 +44,45 @@ TextOptions text_options(const Options& options, const ReportOutput& output) {
   return text;
 }
 
-}  // namespace
-
-Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, const Options& options,
-                          ReportOutput& output) {
-  ProgressSymbolizer progress(symbolizer, options.verbosity == Verbosity::kQuiet ? ProgressOutlet{} : to_stderr());
-  const PlaceCountObserver observer = [&](std::size_t count) { progress.expect(count); };
+/// Makes the report, of several the one behind `previous`.
+ReportProducer producer_of(const Snapshot& snapshot, const Snapshot* previous, ProgressSymbolizer& progress,
+                           const Options& options, const ReportOutput& output) {
+  const PlaceCountObserver observer = [&progress](std::size_t count) { progress.expect(count); };
   if (options.format == FormatChoice::kText) {
     TextOptions text = text_options(options, output);
     text.before_symbolizing = observer;
-    return output.write([&](const TextSink& sink) { write_text(snapshot, progress, text, sink); });
+    text.previous = previous;
+    if (options.report_every) text.rows = 0;  // the next report has a summary too
+    const bool is_next = previous != nullptr;
+    return [&snapshot, &progress, text, is_next](const TextSink& sink) {
+      if (!is_next || sink("\n")) write_text(snapshot, progress, text, sink);
+    };
   }
   JsonOptions json;
   json.selection = options.selection();
   json.role_of = folded_functions(options.hide);
   json.before_symbolizing = observer;
-  return output.write([&](const TextSink& sink) { write_json(snapshot, progress, json, sink); });
+  json.previous = previous;
+  json.one_line = options.report_every.has_value();
+  return [&snapshot, &progress, json](const TextSink& sink) { write_json(snapshot, progress, json, sink); };
+}
+
+ProgressOutlet progress_outlet(const Options& options) {
+  return options.verbosity == Verbosity::kQuiet ? ProgressOutlet{} : to_stderr();
+}
+
+}  // namespace
+
+Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, const Options& options,
+                          ReportOutput& output) {
+  ProgressSymbolizer progress(symbolizer, progress_outlet(options));
+  return output.write(producer_of(snapshot, nullptr, progress, options, output));
+}
+
+Result<bool> write_next_report(const Snapshot& snapshot, const Snapshot* previous, Symbolizer& symbolizer,
+                               const Options& options, ReportOutput& output) {
+  ProgressSymbolizer progress(symbolizer, progress_outlet(options));
+  return output.write_next(producer_of(snapshot, previous, progress, options, output));
 }
 
 }  // namespace hawk

@@ -33,11 +33,13 @@ Result<UniqueFd> make_timer(std::chrono::nanoseconds first, std::chrono::nanosec
 
 class TraceLoop {
  public:
-  TraceLoop(Session& session, const Options& options, SignalSource& signals, SignalRelay* relay, LiveScreen* screen)
-      : session_(session), options_(options), signals_(signals), relay_(relay), screen_(screen) {}
+  TraceLoop(Session& session, const Options& options, SignalSource& signals, SignalRelay* relay, LiveScreen* screen,
+            const std::function<Result<bool>()>& report)
+      : session_(session), options_(options), signals_(signals), relay_(relay), screen_(screen), report_(report) {}
 
   Result<bool> run() {
     interval_ = HAWK_TRY(make_timer(options_.interval, options_.interval));
+    if (options_.report_every) report_timer_ = HAWK_TRY(make_timer(*options_.report_every, *options_.report_every));
     if (options_.duration) end_ = HAWK_TRY(make_timer(*options_.duration, std::chrono::nanoseconds{}));
     show();
     while (!done_) HAWK_TRY_VOID(wait_once());
@@ -46,7 +48,7 @@ class TraceLoop {
 
  private:
   Result<void> wait_once() {
-    enum { kSignal, kTarget, kMappings, kWakeup, kInterval, kEnd, kKeys, kCount };
+    enum { kSignal, kTarget, kMappings, kWakeup, kInterval, kReport, kEnd, kKeys, kCount };
     std::array<pollfd, kCount> fds = {};
     const auto watch = [&](std::size_t which, int fd) { fds[which] = {.fd = fd, .events = POLLIN, .revents = 0}; };
     watch(kSignal, signals_.fd());
@@ -54,6 +56,7 @@ class TraceLoop {
     watch(kMappings, session_.mapping_fd());
     watch(kWakeup, session_.wakeup_fd());
     watch(kInterval, interval_.get());
+    watch(kReport, report_timer_.get());
     watch(kEnd, end_.get());
     watch(kKeys, screen_ != nullptr && keys_open_ ? screen_->input_fd() : -1);
     if (::poll(fds.data(), fds.size(), -1) < 0) {
@@ -65,6 +68,7 @@ class TraceLoop {
     if (fds[kSignal].revents != 0) take_signals();
     if (fds[kKeys].revents != 0) take_keys(fds[kKeys].revents);
     if (fds[kInterval].revents != 0) take_interval();
+    if (fds[kReport].revents != 0) HAWK_TRY_VOID(take_report());
     if (fds[kEnd].revents != 0) done_ = true;
     if (fds[kTarget].revents != 0) target_ended();
     return {};
@@ -75,6 +79,14 @@ class TraceLoop {
     if (::read(interval_.get(), &expirations, sizeof(expirations)) < 0) return;
     session_.drain();
     show();
+  }
+
+  Result<void> take_report() {
+    std::uint64_t expirations = 0;
+    if (::read(report_timer_.get(), &expirations, sizeof(expirations)) < 0) return {};
+    session_.drain();
+    if (!HAWK_TRY(report_())) done_ = true;
+    return {};
   }
 
   void show() {
@@ -93,7 +105,8 @@ class TraceLoop {
 
   void take_signal(const ReceivedSignal& signal) {
     if (signal.number == 0) {
-      done_ = true;  // nobody could end it any more
+      log_warning("the trace ends here: signals cannot be read, and nobody could end it any more");
+      done_ = true;
     } else if (relay_ != nullptr) {
       obey(relay_->take(signal));
     } else if (signal.number == SIGWINCH) {
@@ -125,7 +138,9 @@ class TraceLoop {
   SignalSource& signals_;
   SignalRelay* relay_;
   LiveScreen* screen_;
+  const std::function<Result<bool>()>& report_;
   UniqueFd interval_;
+  UniqueFd report_timer_;
   UniqueFd end_;
   bool keys_open_ = true;
   bool ended_by_user_ = false;
@@ -135,8 +150,8 @@ class TraceLoop {
 }  // namespace
 
 Result<bool> run_trace_loop(Session& session, const Options& options, SignalSource& signals, SignalRelay* relay,
-                            LiveScreen* screen) {
-  return TraceLoop(session, options, signals, relay, screen).run();
+                            LiveScreen* screen, const std::function<Result<bool>()>& report) {
+  return TraceLoop(session, options, signals, relay, screen, report).run();
 }
 
 }  // namespace hawk

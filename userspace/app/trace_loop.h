@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 
 #include "userspace/app/options.h"
@@ -17,8 +18,10 @@ namespace hawk {
 /// With a command signals are taken by `relay`, and the trace goes on until the command ends or the relay wishes an
 /// end; nullptr: any signal that ends things ends the trace.
 ///
+/// With --report-every `report` is called after a drain each time; it ends the trace by false.
+///
 /// Tells whether the user has ended it.
 Result<bool> run_trace_loop(Session& session, const Options& options, SignalSource& signals, SignalRelay* relay,
-                            LiveScreen* screen);
+                            LiveScreen* screen, const std::function<Result<bool>()>& report);
 
 }  // namespace hawk

@@ -12,6 +12,8 @@
 
 #include "userspace/base/printable.h"
 #include "userspace/report/call_table.h"
+#include "userspace/report/json_line.h"
+#include "userspace/report/period.h"
 #include "userspace/report/frame_list.h"
 #include "userspace/report/unwind_shares.h"
 #include "userspace/tables/stack_ends.h"
@@ -287,7 +289,15 @@ class CallTexts {
   std::vector<std::string> labels_;
 };
 
-void append_stack(std::string& out, const StackRecord& stack, const FrameList& calls, CallTexts& texts) {
+void append_since(std::string& out, const Counters& since) {
+  fmt::format_to(std::back_inserter(out),
+                 R"("since_previous_report":{{"allocated_bytes":{},"allocated_count":{},"freed_bytes":{},)"
+                 R"("freed_count":{}}},)",
+                 since.allocated_bytes, since.allocated_count, since.freed_bytes, since.freed_count);
+}
+
+void append_stack(std::string& out, const StackRecord& stack, const FrameList& calls, CallTexts& texts,
+                  const Period& period) {
   const Counters& counters = stack.counters;
   const enum hawk_stack_quality quality = stack.quality();
   fmt::format_to(std::back_inserter(out), R"({{"id":{},"label":{},)", static_cast<std::uint32_t>(stack.id),
@@ -297,6 +307,9 @@ void append_stack(std::string& out, const StackRecord& stack, const FrameList& c
                  R"("freed_bytes":{},"freed_count":{},"truncated":{},)",
                  counters.live_bytes(), counters.live_count(), counters.allocated_bytes, counters.allocated_count,
                  counters.freed_bytes, counters.freed_count, quality == HAWK_STACK_TRUNCATED);
+  if (period.previous != nullptr) {
+    append_since(out, difference(counters, period.counters_before(stack.id)));
+  }
   if (stack.id == kNoStack) {
     out += R"("unwound":null,"end":null,"frames":[)";
   } else {
@@ -326,6 +339,13 @@ Json head_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptio
   json["target"] = target_json(snapshot.target);
   json["trace"] = trace_json(snapshot.trace);
   json["totals"] = std::move(totals);
+  if (const Period period(snapshot, options.previous); period.previous != nullptr) {
+    Json since = counters_json(difference(snapshot.totals, &period.previous->totals));
+    since.erase("live_bytes");  // it may have shrunk, and is to be had from the others
+    since.erase("live_count");
+    since["duration_ns"] = period.elapsed_ns;
+    json["since_previous_report"] = std::move(since);
+  }
   json["memory"] = memory_json(snapshot.memory);
   json["losses"] = losses_json(snapshot.losses);
   json["untraced_children"] = children_json(snapshot);
@@ -335,9 +355,8 @@ Json head_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptio
   return json;
 }
 
-}  // namespace
-
-void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink) {
+void write_lines(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink) {
+  const Period period(snapshot, options.previous);
   const std::vector<const StackRecord*> stacks = select_stacks(snapshot, options.selection);
   const CallTable calls(snapshot, stacks, symbolizer, options.role_of, options.before_symbolizing);
   CallTexts texts(snapshot, calls);
@@ -346,13 +365,23 @@ void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOpti
   piece += ",\n  \"stacks\": [";
   for (std::size_t index = 0; index < stacks.size(); ++index) {
     piece += index == 0 ? "\n    " : ",\n    ";
-    append_stack(piece, *stacks[index], calls.list(*stacks[index]), texts);
+    append_stack(piece, *stacks[index], calls.list(*stacks[index]), texts, period);
     if (piece.size() < kPieceBytes) continue;
     if (!sink(piece)) return;
     piece.clear();
   }
   piece += stacks.empty() ? "]\n}\n" : "\n  ]\n}\n";
   sink(piece);
+}
+
+}  // namespace
+
+void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink) {
+  if (!options.one_line) return write_lines(snapshot, symbolizer, options, sink);
+  bool wanted = true;
+  write_lines(snapshot, symbolizer, options,
+              [&](std::string_view piece) { return wanted = sink(without_lines(piece)); });
+  if (wanted) sink("\n");
 }
 
 std::string render_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options) {

@@ -16,6 +16,8 @@ struct JsonOptions {
   Selection selection;
   RoleOfFunction role_of;  ///< what is hidden; empty: nothing but recursion
   std::string hawktrace_version = HAWKTRACE_VERSION;
+  const Snapshot* previous = nullptr;     ///< of the report before; nullptr: there was none
+  bool one_line = false;                  ///< for several documents behind each other
   PlaceCountObserver before_symbolizing;  ///< empty: nobody wants to know
 };
 
@@ -34,6 +36,9 @@ struct JsonOptions {
 ///
 /// "memory" is what the kernel said that the target takes at the last reading before its end, with the live bytes of
 /// that time; null when it was gone by then.
+///
+/// "since_previous_report" is there, in the whole and in each stack, only where there was a report before: what was
+/// allocated and freed since then.
 ///
 /// totals.peak_live_bytes is the highest value that was sampled every trace.interval_ns and at the end: the true peak
 /// is no lower.

@@ -70,7 +70,7 @@ std::string_view heading(Promise promise) {
 
 /// What people read of a cause: for children, their programs too.
 std::string sentence_of(std::size_t cause, const Snapshot& snapshot, NumberStyle style) {
-  const std::string sentence = worded_for(snapshot.losses.counts[cause], loss_texts()[cause].sentence);
+  std::string sentence = worded_for(snapshot.losses.counts[cause], loss_texts()[cause].sentence);
   if (cause != HAWK_LOSS_UNTRACED_CHILD) return sentence;
   const std::string programs = child_programs_text(snapshot.children, style);
   return programs.empty() ? sentence : fmt::format("{}: {}", sentence, programs);

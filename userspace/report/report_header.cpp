@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "userspace/report/display_text.h"
+#include "userspace/report/period.h"
 #include "userspace/report/trap_costs.h"
 #include "userspace/report/verdict.h"
 
@@ -56,6 +57,21 @@ void put_coverage(TextPage& page, const Snapshot& snapshot) {
   page.put_wrapped(text, 2, Style::kDim);
 }
 
+/// What happened since the report before.
+void put_change(TextPage& page, const Snapshot& snapshot) {
+  const Period period(snapshot, page.options().previous);
+  if (period.previous == nullptr) return;
+  const Counters& before = period.previous->totals;
+  const Counters since = difference(snapshot.totals, &before);
+  page.put_wrapped(
+      fmt::format("since the report before, {} ago: live {}, allocated {} in {}, freed {} in {}",
+                  format_duration(period.elapsed_ns),
+                  format_bytes_change(before.live_bytes(), snapshot.totals.live_bytes(), page.style()),
+                  page.bytes(since.allocated_bytes), page.blocks(since.allocated_count), page.bytes(since.freed_bytes),
+                  page.blocks(since.freed_count)),
+      2);
+}
+
 }  // namespace
 
 void put_header(TextPage& page, const Snapshot& snapshot) {
@@ -67,6 +83,7 @@ void put_header(TextPage& page, const Snapshot& snapshot) {
   page.put(line.add(worth.text, worth.style));
   if (!target.exe.empty()) page.put(target.exe, Style::kDim);
   put_trace_notes(page, snapshot);
+  put_change(page, snapshot);
   page.put("");
 }
 

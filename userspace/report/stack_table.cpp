@@ -6,6 +6,7 @@
 
 #include "userspace/report/display_text.h"
 #include "userspace/report/number_columns.h"
+#include "userspace/report/period.h"
 #include "userspace/report/stack_columns.h"
 
 namespace hawk {
@@ -13,10 +14,23 @@ namespace {
 
 constexpr std::size_t kNamesColumns = 22;  // beside the numbers so many columns are wanted for functions
 
+/// What was counted in the time that rates are of, for each row; the last is that of the totals.
+std::vector<Counters> counted_in(const Period& period, const std::vector<const StackRecord*>& stacks) {
+  std::vector<Counters> counted;
+  counted.reserve(stacks.size() + 1);
+  for (const StackRecord* stack : stacks) {
+    counted.push_back(difference(stack->counters, period.counters_before(stack->id)));
+  }
+  counted.push_back(difference(period.now.totals, period.previous == nullptr ? nullptr : &period.previous->totals));
+  return counted;
+}
+
 NumberColumns columns_of(const TextPage& page, const Snapshot& snapshot,
                          const std::vector<const StackRecord*>& stacks) {
   const SortKey sort = page.options().selection.sort;
-  const std::uint64_t elapsed_ns = snapshot.trace.duration_ns;
+  const Period period(snapshot, page.options().previous);
+  const std::uint64_t elapsed_ns = period.previous == nullptr ? snapshot.trace.duration_ns : period.elapsed_ns;
+  const std::vector<Counters> counted = counted_in(period, stacks);
   // The last row is that of the totals.
   const auto counters = [&](std::size_t row) -> const Counters& {
     return row < stacks.size() ? stacks[row]->counters : snapshot.totals;
@@ -27,12 +41,17 @@ NumberColumns columns_of(const TextPage& page, const Snapshot& snapshot,
   add_sorted_column(columns, sort, page.style(), counters, 0);
   columns.add({.title = "LIVE", .keep = 8, .sorted = sort == SortKey::kLive},
               [&](std::size_t row) { return page.bytes(counters(row).live_bytes()); });
+  if (period.previous != nullptr) {
+    columns.add({.title = "CHANGE", .keep = 7, .emphasizes_growth = true}, [&](std::size_t row) {
+      return format_bytes_change(counted[row].freed_bytes, counted[row].allocated_bytes, page.style());
+    });
+  }
   columns.add({.title = "BLOCKS", .keep = 6, .sorted = sort == SortKey::kLiveCount},
               [&](std::size_t row) { return page.count(counters(row).live_count()); });
   columns.add({.title = "ALLOC B/s", .keep = 5},
-              [&](std::size_t row) { return page.bytes(per_second(counters(row).allocated_bytes, elapsed_ns)); });
+              [&](std::size_t row) { return page.bytes(per_second(counted[row].allocated_bytes, elapsed_ns)); });
   columns.add({.title = "CALLS/s", .keep = 3},
-              [&](std::size_t row) { return page.count(per_second(counters(row).allocated_count, elapsed_ns)); });
+              [&](std::size_t row) { return page.count(per_second(counted[row].allocated_count, elapsed_ns)); });
   columns.add({.title = "FREED", .keep = 2}, [&](std::size_t row) { return page.bytes(counters(row).freed_bytes); });
   columns.add({.title = "FREED %", .keep = 4},
               [&](std::size_t row) { return format_share(counters(row).freed_bytes, counters(row).allocated_bytes); });

@@ -31,7 +31,7 @@ RowNames::Row RowNames::make_row(const StackRecord& stack, const CallTable& call
   for (const ListedFrame* frame : frames) {
     const std::string& name = frame->name;
     const std::string place = source_place(frame->source, 1);
-    row.exact.emplace_back(place.empty() ? name : name + " " + place, frame->place.address);
+    row.exact.emplace_back(place.empty() ? name : fmt::format("{} {}", name, place), frame->place.address);
   }
   row.otherwise = no_frames_text(stack.id);
   row.id = static_cast<std::uint32_t>(stack.id);

@@ -202,7 +202,9 @@ Result<Terminal> Terminal::make(int input_fd, int output_fd, bool color) {
   if (::tcgetattr(input_fd, &modes.as_found) != 0) {
     return fail(ExitCode::kFile, fmt::format("read the terminal's settings: {}", std::strerror(errno)), kHint);
   }
+  catch_terminal_signals();
   if (!start_curses(input_fd, output_fd)) {
+    unguard_terminal();
     stop_curses();
     return fail(ExitCode::kFile, "take the terminal for the live screen: ncurses cannot use it", kHint);
   }

@@ -81,6 +81,9 @@ bool was_ignored(const struct sigaction& action) { return action.sa_handler == S
 void guard_terminal(TerminalModes modes) {
   guard.modes = std::move(modes);
   guard.active = true;
+}
+
+void catch_terminal_signals() {
   struct sigaction deadly = {};
   deadly.sa_sigaction = on_deadly_signal;
   deadly.sa_flags = SA_SIGINFO;

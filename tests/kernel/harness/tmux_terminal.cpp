@@ -33,7 +33,8 @@ std::string new_socket_name() {
 TmuxTerminal::TmuxTerminal(const std::vector<std::string>& command, std::size_t columns, std::size_t rows,
                            const std::string& locale)
     : socket_(new_socket_name()) {
-  const std::string line = fmt::format("LC_ALL={} {}", locale, shell_line(command));
+  // cat keeps the terminal: tmux drops what a program that ends has written last.
+  const std::string line = fmt::format("LC_ALL={} {}; exec cat", locale, shell_line(command));
   ChildProcess::Setup setup;
   setup.argv = {"tmux",
                 "-L",

@@ -101,7 +101,10 @@ static void run_dispatched(void) {
 static void run_supervised(void) {
   if (is_before) get_supervised();
   ledger_begin();
-  if (!is_before) get_supervised();
+  if (!is_before) {
+    get_supervised();
+    ledger_loss("untraced_children", 1); /* the supervisor */
+  }
   if (is_denying) allocate();
 }
 
