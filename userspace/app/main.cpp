@@ -94,7 +94,8 @@ class Reports {
   /// Writes one of several. False: nobody reads any more.
   Result<bool> write_next() {
     Snapshot now = session_.snapshot();
-    wanted_ = HAWK_TRY(write_next_report(now, previous_ ? &*previous_ : nullptr, session_.symbolizer(), options_, output_));
+    wanted_ =
+        HAWK_TRY(write_next_report(now, previous_ ? &*previous_ : nullptr, session_.symbolizer(), options_, output_));
     previous_ = std::move(now);
     return wanted_;
   }

@@ -14,8 +14,8 @@ namespace hawk {
 Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, const Options& options,
                           ReportOutput& output);
 
-/// Writes one report of several (--report-every), with what has changed since `previous`, the snapshot of the one before
-/// (nullptr: this is the first). False: nobody reads any more.
+/// Writes one report of several (--report-every), with what has changed since `previous`, the snapshot of the one
+/// before (nullptr: this is the first). False: nobody reads any more.
 Result<bool> write_next_report(const Snapshot& snapshot, const Snapshot* previous, Symbolizer& symbolizer,
                                const Options& options, ReportOutput& output);
 

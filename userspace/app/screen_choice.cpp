@@ -12,8 +12,7 @@ namespace hawk {
 bool wants_live_screen(const Options& options, bool output_is_terminal) {
   // A command owns the terminal itself, and a trace with a set end is a report to wait for.
   return options.format == FormatChoice::kText && output_is_terminal && options.command.empty() && !options.duration &&
-         !options.report_every &&
-         is_interactive(STDIN_FILENO, STDOUT_FILENO, std::getenv("TERM"));
+         !options.report_every && is_interactive(STDIN_FILENO, STDOUT_FILENO, std::getenv("TERM"));
 }
 
 Result<LiveScreen> make_live_screen(const Options& options) {

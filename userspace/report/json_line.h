@@ -5,8 +5,8 @@
 
 namespace hawk {
 
-/// A piece of a JSON document without the line ends and indentations between its values; strings have no line ends. Each
-/// piece must begin where a line begins or within one.
+/// A piece of a JSON document without the line ends and indentations between its values; strings have no line ends.
+/// Each piece must begin where a line begins or within one.
 inline std::string without_lines(std::string_view piece) {
   std::string line;
   line.reserve(piece.size());

@@ -12,9 +12,9 @@
 
 #include "userspace/base/printable.h"
 #include "userspace/report/call_table.h"
+#include "userspace/report/frame_list.h"
 #include "userspace/report/json_line.h"
 #include "userspace/report/period.h"
-#include "userspace/report/frame_list.h"
 #include "userspace/report/unwind_shares.h"
 #include "userspace/tables/stack_ends.h"
 

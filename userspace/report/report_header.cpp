@@ -63,13 +63,12 @@ void put_change(TextPage& page, const Snapshot& snapshot) {
   if (period.previous == nullptr) return;
   const Counters& before = period.previous->totals;
   const Counters since = difference(snapshot.totals, &before);
-  page.put_wrapped(
-      fmt::format("since the report before, {} ago: live {}, allocated {} in {}, freed {} in {}",
-                  format_duration(period.elapsed_ns),
-                  format_bytes_change(before.live_bytes(), snapshot.totals.live_bytes(), page.style()),
-                  page.bytes(since.allocated_bytes), page.blocks(since.allocated_count), page.bytes(since.freed_bytes),
-                  page.blocks(since.freed_count)),
-      2);
+  page.put_wrapped(fmt::format("since the report before, {} ago: live {}, allocated {} in {}, freed {} in {}",
+                               format_duration(period.elapsed_ns),
+                               format_bytes_change(before.live_bytes(), snapshot.totals.live_bytes(), page.style()),
+                               page.bytes(since.allocated_bytes), page.blocks(since.allocated_count),
+                               page.bytes(since.freed_bytes), page.blocks(since.freed_count)),
+                   2);
 }
 
 }  // namespace
