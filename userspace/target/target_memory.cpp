@@ -20,8 +20,10 @@ ssize_t read_at(int fd, std::uint64_t address, std::span<std::uint8_t> to) {
 
 }  // namespace
 
+TargetMemory::TargetMemory(int proc_pid) : directory_(open_process_file(fmt::format("/proc/{}", proc_pid))) {}
+
 /// The descriptor is bound to the memory that the process has now, and not to its number.
-void TargetMemory::open() { file_ = open_process_file(fmt::format("/proc/{}/mem", proc_pid_)); }
+void TargetMemory::open() { file_ = open_process_file(fmt::format("/proc/self/fd/{}/mem", directory_.get())); }
 
 bool TargetMemory::read(std::uint64_t address, std::span<std::uint8_t> to) {
   if (!file_) open();

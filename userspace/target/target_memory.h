@@ -12,7 +12,7 @@ namespace hawk {
 class TargetMemory {
  public:
   /// `proc_pid`: a living thread of the process.
-  explicit TargetMemory(int proc_pid) : proc_pid_(proc_pid) {}
+  explicit TargetMemory(int proc_pid);
 
   /// Fills all of `to`; false when that cannot be read: not mapped, or the process is gone.
   bool read(std::uint64_t address, std::span<std::uint8_t> to);
@@ -20,7 +20,7 @@ class TargetMemory {
  private:
   void open();
 
-  int proc_pid_;
+  UniqueFd directory_;  ///< of the process in /proc; bound to it, not to its number, which another may be given
   UniqueFd file_;
 };
 
