@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <string_view>
 #include <vector>
 
@@ -47,7 +46,7 @@ StyledLine filter_prompt(const ViewState& state, bool is_expression) {
 }  // namespace
 
 ScreenLines help_page() {
-  const std::array<std::string, 24> lines = {
+  const std::vector<std::string> lines = {
       "↑ ↓ PgUp PgDn Home End   move the cursor; below the top the order is kept",
       "Enter, → or a click      open the stack: all its numbers and frames",
       "Esc, ←                   back to the list, then to its top",
@@ -70,8 +69,6 @@ ScreenLines help_page() {
       "older    freed blocks from before the trace",
       "FUNCTION that called the allocator (library frames skipped), and its",
       "         callers; a call behind … tells equal lines apart",
-      "",
-      "",
   };
   ScreenLines page;
   for (const std::string& line : lines) page.push_back({StyledLine{}.add(line)});

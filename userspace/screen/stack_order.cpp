@@ -13,9 +13,6 @@ bool is_about_live(ScreenSort sort) {
   return sort == ScreenSort::kLive || sort == ScreenSort::kBlocks || sort == ScreenSort::kChange;
 }
 
-/// The function that a stack is listed under.
-std::string label_of(const FrameList& calls) { return calls.empty() ? "" : calls[deciding_frame(calls)]->name; }
-
 }  // namespace
 
 void StackOrder::forget() {
@@ -41,7 +38,10 @@ void StackOrder::know_labels(const std::vector<const StackRecord*>& stacks, cons
                [&](const StackRecord* stack) { return labels_.count(stack->id) == 0; });
   if (unknown.empty()) return;
   const CallTable calls(now, unknown, symbolizer, role_of_);
-  for (const StackRecord* stack : unknown) labels_[stack->id] = label_of(calls.list(*stack));
+  for (const StackRecord* stack : unknown) {
+    const ListedFrame* const deciding = calls.deciding(*stack);
+    labels_[stack->id] = deciding == nullptr ? "" : deciding->name;
+  }
 }
 
 void StackOrder::sort_stacks(std::vector<const StackRecord*>& stacks, const Moment& moment, Symbolizer& symbolizer,
