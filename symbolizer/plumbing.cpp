@@ -7,7 +7,7 @@
 
 #include "symbolizer/allocator_wrappers.h"
 #include "userspace/base/demangled_name.h"
-#include "userspace/target/allocator_catalogue.h"
+#include "userspace/code/allocator_catalogue.h"
 
 namespace hawk {
 namespace {

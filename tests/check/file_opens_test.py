@@ -9,16 +9,16 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CASES = [
     # file, line, accepted
-    ('userspace/target/module_map.cpp', 'UniqueFd a(::open(path.c_str(), O_RDONLY));', False),
-    ('userspace/target/module_map.cpp', 'UniqueFd a(::openat(directory, path.c_str(), O_PATH));', False),
-    ('userspace/target/module_map.cpp', 'const int a = openat(directory, path, O_PATH);', False),
-    ('userspace/target/module_map.cpp', 'std::ifstream a(path);', False),
-    ('userspace/target/module_map.cpp', 'for (const auto& a : std::filesystem::directory_iterator(path)) {', False),
+    ('userspace/attach/module_map.cpp', 'UniqueFd a(::open(path.c_str(), O_RDONLY));', False),
+    ('userspace/attach/module_map.cpp', 'UniqueFd a(::openat(directory, path.c_str(), O_PATH));', False),
+    ('userspace/attach/module_map.cpp', 'const int a = openat(directory, path, O_PATH);', False),
+    ('userspace/attach/module_map.cpp', 'std::ifstream a(path);', False),
+    ('userspace/attach/module_map.cpp', 'for (const auto& a : std::filesystem::directory_iterator(path)) {', False),
     ('userspace/app/session.cpp', 'FILE* a = ::fopen(path, "r");', False),
     ('symbolizer/elf_file.cpp', '  FILE* a = fopen(path, "r");', False),
     ('symbolizer/elf_file.cpp', '  ::syscall(SYS_openat2, root.get(), path, &how, sizeof how);', False),
     ('userspace/base/process_file.cpp', '  ::open(path.c_str(), O_RDWR);', False),
-    ('userspace/target/process.cpp', '  ::open(path.c_str(), O_RDONLY);', False),
+    ('userspace/process/process.cpp', '  ::open(path.c_str(), O_RDONLY);', False),
     ('symbolizer/elf_file.cpp', '  image = ElfFile::open(std::move(fd));', True),
     ('symbolizer/elf_file.cpp', '  lookup->open();', True),
     ('symbolizer/elf_file.cpp', '  // ::open(path) would wait for a writer', True),

@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "tests/fuzz/fuzz_input.h"
-#include "userspace/target/allocator_functions.h"
-#include "userspace/target/elf_image.h"
-#include "userspace/target/operator_frames.h"
+#include "userspace/code/allocator_functions.h"
+#include "userspace/code/operator_frames.h"
+#include "userspace/elf/elf_image.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tests/fuzz/fuzz_input.h"
-#include "userspace/target/mappings.h"
+#include "userspace/process/mappings.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 #include "bpf/unwind_ends.h"
 #include "userspace/base/check.h"
-#include "userspace/target/mappings.h"
+#include "userspace/process/mappings.h"
 
 namespace hawk {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "bpf/unwind_x86_64.h"
 #include "userspace/app/table_reading.h"
-#include "userspace/target/mappings.h"
-#include "userspace/target/vdso.h"
+#include "userspace/process/mappings.h"
+#include "userspace/process/vdso.h"
 #include "userspace/unwinding/unwind_table.h"
 
 namespace hawk {

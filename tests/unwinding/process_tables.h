@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tests/unwinding/host_walk.h"
-#include "userspace/target/module_map.h"
+#include "userspace/attach/module_map.h"
 #include "userspace/unwinding/rule_set.h"
 
 namespace hawk {

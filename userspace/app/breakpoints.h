@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "userspace/target/allocator_functions.h"
-#include "userspace/target/module_map.h"
-#include "userspace/target/probed_code.h"
-#include "userspace/target/target_memory.h"
+#include "userspace/attach/module_map.h"
+#include "userspace/code/allocator_functions.h"
+#include "userspace/code/probed_code.h"
+#include "userspace/process/process_memory.h"
 #include "userspace/tracer/last_look.h"
 
 namespace hawk {

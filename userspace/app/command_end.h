@@ -2,7 +2,7 @@
 
 #include "userspace/app/signal_relay.h"
 #include "userspace/app/signals.h"
-#include "userspace/target/launch.h"
+#include "userspace/launch/launch.h"
 
 namespace hawk {
 

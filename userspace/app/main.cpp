@@ -31,8 +31,8 @@
 #include "userspace/base/printable.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/base/write_all.h"
+#include "userspace/launch/launch.h"
 #include "userspace/screen/terminal.h"
-#include "userspace/target/launch.h"
 
 namespace hawk {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
+#include "userspace/attach/module_map.h"
+#include "userspace/code/allocator_functions.h"
 #include "userspace/tables/snapshot.h"
-#include "userspace/target/allocator_functions.h"
-#include "userspace/target/module_map.h"
 #include "userspace/tracer/probe_cost.h"
 
 namespace hawk {

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "userspace/base/log.h"
-#include "userspace/target/allocator_catalogue.h"
-#include "userspace/target/allocator_functions.h"
-#include "userspace/target/open_file_limit.h"
-#include "userspace/target/operator_frames.h"
+#include "userspace/code/allocator_catalogue.h"
+#include "userspace/code/allocator_functions.h"
+#include "userspace/code/operator_frames.h"
+#include "userspace/process/open_file_limit.h"
 
 namespace hawk {
 namespace {

@@ -15,10 +15,10 @@
 #include "userspace/app/breakpoints.h"
 #include "userspace/app/probed_functions.h"
 #include "userspace/app/unwinding.h"
+#include "userspace/attach/module_map.h"
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
 #include "userspace/tables/snapshot.h"
-#include "userspace/target/module_map.h"
 #include "userspace/tracer/probe_cost.h"
 #include "userspace/tracer/tracer.h"
 

@@ -6,9 +6,9 @@
 #include <charconv>
 #include <utility>
 
+#include "userspace/process/process_list.h"
 #include "userspace/report/display_text.h"
 #include "userspace/report/units.h"
-#include "userspace/target/process_list.h"
 
 namespace hawk {
 

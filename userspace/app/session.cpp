@@ -18,8 +18,8 @@
 #include "userspace/base/log.h"
 #include "userspace/base/process_file.h"
 #include "userspace/base/threads.h"
+#include "userspace/process/process.h"
 #include "userspace/report/loss_block.h"
-#include "userspace/target/process.h"
 #include "userspace/tracer/features.h"
 
 namespace hawk {

@@ -13,9 +13,9 @@
 #include "userspace/app/probing.h"
 #include "userspace/app/signals.h"
 #include "userspace/base/result.h"
+#include "userspace/launch/launch.h"
 #include "userspace/tables/heap_model.h"
 #include "userspace/tables/snapshot.h"
-#include "userspace/target/launch.h"
 #include "userspace/tracer/mapping_events.h"
 #include "userspace/tracer/tracer.h"
 

@@ -9,7 +9,7 @@
 
 #include "userspace/base/regular_file.h"
 #include "userspace/base/threads.h"
-#include "userspace/target/context_start.h"
+#include "userspace/code/start_context.h"
 #include "userspace/unwinding/outermost.h"
 
 namespace hawk {

@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "userspace/target/elf_image.h"
-#include "userspace/target/mappings.h"
-#include "userspace/target/module_map.h"
+#include "userspace/attach/module_map.h"
+#include "userspace/elf/elf_image.h"
+#include "userspace/process/mappings.h"
 #include "userspace/unwinding/rule_set.h"
 #include "userspace/unwinding/unwind_table.h"
 

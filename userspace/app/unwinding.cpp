@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "userspace/base/log.h"
-#include "userspace/target/elf_image.h"
-#include "userspace/target/vdso.h"
+#include "userspace/elf/elf_image.h"
+#include "userspace/process/vdso.h"
 #include "userspace/unwinding/unwind_table.h"
 
 namespace hawk {

@@ -12,9 +12,9 @@
 
 #include "bpf/unwind_layout.h"
 #include "userspace/app/table_reading.h"
+#include "userspace/attach/module_map.h"
 #include "userspace/base/ids.h"
 #include "userspace/tables/snapshot.h"
-#include "userspace/target/module_map.h"
 #include "userspace/tracer/tracer.h"
 #include "userspace/unwinding/rule_set.h"
 #include "userspace/unwinding/unwind_table.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "userspace/base/result.h"
-#include "userspace/target/operator_frames.h"
+#include "userspace/code/operator_frames.h"
 #include "userspace/tracer/kernel_maps.h"
 
 namespace hawk {

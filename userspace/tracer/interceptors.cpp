@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "userspace/target/process.h"
+#include "userspace/process/process.h"
 #include "userspace/tracer/task_iteration.h"
 
 namespace hawk {

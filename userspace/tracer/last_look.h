@@ -6,7 +6,7 @@
 
 #include "bpf/layout.h"
 #include "bpf/probed_places.h"
-#include "userspace/target/module_map.h"
+#include "userspace/base/address_range.h"
 
 namespace hawk {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "userspace/base/result.h"
-#include "userspace/target/mappings.h"
+#include "userspace/process/mappings.h"
 
 struct ring_buffer;
 

@@ -25,7 +25,7 @@
 #include "userspace/base/system_failure.h"
 #include "userspace/base/threads.h"
 #include "userspace/base/unique_fd.h"
-#include "userspace/target/mappings.h"
+#include "userspace/process/mappings.h"
 #include "userspace/tracer/links.h"
 #include "userspace/tracer/trivial_program.h"
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "bpf/unwind_layout.h"
+#include "userspace/base/address_range.h"
 #include "userspace/base/result.h"
+#include "userspace/code/allocator_functions.h"
+#include "userspace/code/operator_frames.h"
 #include "userspace/tables/drained.h"
-#include "userspace/target/allocator_functions.h"
-#include "userspace/target/module_map.h"
-#include "userspace/target/operator_frames.h"
 #include "userspace/tracer/attach_way.h"
 #include "userspace/tracer/last_look.h"
 #include "userspace/tracer/live_table.h"

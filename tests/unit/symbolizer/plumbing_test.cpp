@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "userspace/target/allocator_catalogue.h"
+#include "userspace/code/allocator_catalogue.h"
 
 namespace hawk {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "userspace/target/elf_image.h"
+#include "userspace/elf/elf_image.h"
 #include "userspace/unwinding/unwind_table.h"
 
 namespace hawk::testing {

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "tests/unit/unwinding/libdw_oracle.h"
-#include "userspace/target/mappings.h"
-#include "userspace/target/vdso.h"
+#include "userspace/process/mappings.h"
+#include "userspace/process/vdso.h"
 
 namespace hawk {
 namespace {

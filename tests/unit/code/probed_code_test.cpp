@@ -1,0 +1,75 @@
+#include "userspace/code/probed_code.h"
+
+#include <gtest/gtest.h>
+
+namespace hawk {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+/// push r12; push rbp; the probe is on the second.
+const ProbedCode kPush{
+    .function = "malloc", .file_offset = 0x1000, .probe_at = 2, .bytes = {0x41, 0x54, 0x55, 0x48, 0x89, 0xfd}};
+/// nopl 0(rax, rax), the probe on it.
+const ProbedCode kNop{.function = "malloc",
+                      .file_offset = 0x1000,
+                      .probe_at = 0,
+                      .bytes = {0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0x48, 0x89, 0xe5, 0x90}};
+
+TEST(probed_code, breakpoint_over_the_probed_instruction) {
+  const Bytes placed = {0x41, 0x54, 0xcc, 0x48, 0x89, 0xfd};
+  EXPECT_TRUE(has_breakpoint(kPush, placed));
+  EXPECT_FALSE(is_other_code(kPush, placed));
+}
+
+TEST(probed_code, no_breakpoint) {
+  EXPECT_FALSE(has_breakpoint(kPush, kPush.bytes));
+  EXPECT_FALSE(is_other_code(kPush, kPush.bytes));
+}
+
+/// Somebody else's, an instruction before: calls go on from there.
+TEST(probed_code, two_breakpoints) {
+  const Bytes placed = {0xcc, 0x54, 0xcc, 0x48, 0x89, 0xfd};
+  EXPECT_TRUE(has_breakpoint(kPush, placed));
+  EXPECT_FALSE(is_other_code(kPush, placed));
+}
+
+TEST(probed_code, jump_before_the_breakpoint) {
+  const Bytes hooked = {0xeb, 0x10, 0xcc, 0x48, 0x89, 0xfd};
+  EXPECT_FALSE(has_breakpoint(kPush, hooked));
+  EXPECT_TRUE(is_other_code(kPush, hooked));
+}
+
+TEST(probed_code, jump_over_the_probed_instruction) {
+  const Bytes hooked = {0x41, 0x54, 0xe9, 0x01, 0x02, 0x03};
+  EXPECT_FALSE(has_breakpoint(kPush, hooked));
+  EXPECT_TRUE(is_other_code(kPush, hooked));
+  EXPECT_FALSE(call_over_nop(kPush, hooked, 0x5000));
+}
+
+/// As Linux 6.18 does it. Whether it is the kernel's shows in where it leads.
+TEST(probed_code, call_over_a_nop) {
+  const Bytes called = {0xe8, 0xfb, 0x0f, 0x00, 0x00, 0x55, 0x48, 0x89, 0xe5, 0x90};
+  EXPECT_FALSE(has_breakpoint(kNop, called));
+  EXPECT_FALSE(is_other_code(kNop, called));
+  EXPECT_EQ(call_over_nop(kNop, called, 0x5000), 0x6000u);
+  EXPECT_FALSE(call_over_nop(kNop, kNop.bytes, 0x5000));
+}
+
+/// lea rsp, [rsp - 128]; call
+TEST(probed_code, call_over_a_nop_of_ten_bytes) {
+  const ProbedCode nop{.function = "malloc",
+                       .file_offset = 0,
+                       .probe_at = 0,
+                       .bytes = {0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00}};
+  const Bytes called = {0x48, 0x8d, 0x64, 0x24, 0x80, 0xe8, 0xf6, 0xff, 0xff, 0xff};
+  EXPECT_EQ(call_over_nop(nop, called, 0x5000), 0x5000u);
+}
+
+TEST(probed_code, call_that_is_too_short) {
+  EXPECT_FALSE(call_over_nop({.function = "f", .file_offset = 0, .probe_at = 0, .bytes = {0x0f, 0x1f, 0x00}},
+                             Bytes{0xe8, 0x00, 0x00}, 0));
+}
+
+}  // namespace
+}  // namespace hawk

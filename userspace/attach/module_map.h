@@ -1,0 +1,143 @@
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "userspace/base/address_range.h"
+#include "userspace/base/ids.h"
+#include "userspace/base/regular_file.h"
+#include "userspace/elf/elf_image.h"
+#include "userspace/process/mappings.h"
+
+namespace hawk {
+
+/// A file that is or was mapped executable into the target.
+struct MappedModule {
+  std::string path;                      ///< as the target sees it
+  std::string build_id;                  ///< lower-case hex, empty without one
+  std::uint64_t device = 0;              ///< as /proc/PID/maps gives it
+  std::uint64_t inode = 0;               ///< the same; 0 for the vdso, and for a file that is not mapped yet
+  FileState file;                        ///< as stat gave it when it was opened
+  UniqueFd original;                     ///< see RegularFile
+  int open_error = 0;                    ///< errno, where the file could not be opened
+  std::optional<ModuleId> earlier = {};  ///< the same file, before it was written to
+  bool is_vdso = false;
+  /// Whether it could not be opened because it was unmapped, or the target had ended, by then.
+  bool is_gone() const { return open_error == ENOENT || open_error == ESRCH; }
+
+  /// The file that is to be probed, as a descriptor; -1: it is not open.
+  int probed_fd() const { return original || !image ? original.get() : image->fd(); }
+
+  std::optional<ElfImage> image;  ///< nullopt: the file could not be opened or is no ELF file (and for the vdso)
+};
+
+/// Where an address lies.
+struct ModuleAddress {
+  ModuleId module{};
+  std::uint64_t vaddr = 0;  ///< ELF virtual address in the module
+};
+
+/// An executable mapping of a module, or a part of one.
+struct MappedCode {
+  std::uint64_t start = 0;  ///< first address
+  std::uint64_t end = 0;    ///< one past the last
+  std::uint64_t file_offset = 0;
+  std::uint64_t device = 0;  ///< as whoever told of the mapping gave it; not always that of the module
+  std::uint64_t inode = 0;   ///< the same
+  ModuleId module{};
+  std::optional<std::uint64_t> bias;  ///< see ElfSegments::code_bias
+};
+
+/// Leads to the file of the mapping at these addresses, whatever its name has become (proc(5)).
+std::string map_files_path(int pid, std::uint64_t start, std::uint64_t end);
+
+/// Which files lie where in the target's address space. Files are opened when they are first seen, and kept open while
+/// there are not too many, so that they can still be read when they have been replaced, unmapped, or the target is
+/// gone. Not thread-safe.
+class ModuleMap {
+ public:
+  /// Files are opened through /proc/`proc_pid`/map_files and root: the process, or a living thread of it when its main
+  /// thread has exited (ProcessInfo::living_tid). Beyond `max_open_files` a file is closed once it has been studied.
+  explicit ModuleMap(int proc_pid, std::size_t max_open_files = std::numeric_limits<std::size_t>::max());
+
+  /// Forgets where files are mapped, not the files: the whole list of mappings follows, by add().
+  void forget_mappings();
+  /// Takes one mapping more, over whatever was there. Returns its module if that was not seen before, or was written to
+  /// since it was mapped last; its file is open until settle().
+  std::optional<ModuleId> add(const Mapping& mapping);
+  /// Adds a file that will be mapped later, so that it can be prepared. nullopt when it cannot be opened.
+  std::optional<ModuleId> expect(const std::string& path);
+  /// All that is needed of the module's file has been read: it may be closed.
+  void settle(ModuleId id);
+
+  /// Of the files that are open though nothing of them is mapped now: those that still have a name are to be closed,
+  /// for they can be found again, and so are all but the last `max_deleted` of those that have none, whose disk space
+  /// is taken as long as they are open. (Those that have been mapped last have the highest numbers.)
+  struct Unmapped {
+    std::vector<ModuleId> named;
+    std::vector<ModuleId> deleted;
+  };
+  Unmapped unmapped(std::size_t max_deleted) const;
+  /// Closes the module's file, if it is open.
+  void close_file(ModuleId id);
+  std::size_t open_files() const { return open_files_; }
+
+  /// nullopt: no executable file mapping there. Some 5 ns for addresses in pages that were asked for a while ago.
+  std::optional<ModuleAddress> resolve(std::uint64_t address) const;
+  /// The address that ELF virtual address 0 of `module` has now; nullopt when it is not mapped.
+  std::optional<std::uint64_t> load_base(ModuleId module) const;
+  /// Where code is mapped now: by address, not overlapping.
+  const std::vector<MappedCode>& code() const { return ranges_; }
+  /// How often code() has been changed, or set to what it was before.
+  std::uint64_t changes() const { return changes_; }
+  /// Where the module's code is mapped now.
+  std::vector<AddressRange> ranges_of(ModuleId module) const;
+  /// A descriptor of the caller's own for the module's file. A file that has been closed is opened again if it can
+  /// still be found; none otherwise, for one that was written to since, and for the vdso.
+  UniqueFd open_file(ModuleId id) const;
+
+  const MappedModule& module(ModuleId id) const { return modules_[static_cast<std::size_t>(id)]; }
+  std::size_t module_count() const { return modules_.size(); }
+
+ private:
+  /// What the last look-up in a page found. Mappings begin and end at pages.
+  struct RememberedPage {
+    std::uint64_t page = ~std::uint64_t{0};
+    std::uint32_t range = 0;  ///< index into ranges_, or kNoRange
+  };
+  struct IdentityHash {
+    std::size_t operator()(const FileIdentity& file) const {
+      return static_cast<std::size_t>(file.inode * 0x9e3779b97f4a7c15u ^ file.device);
+    }
+  };
+  using Index = std::unordered_map<FileIdentity, ModuleId, IdentityHash>;
+
+  /// The mapping's module, opened now if it is new; `is_new` tells.
+  ModuleId module_of(const Mapping& mapping, bool& is_new);
+  bool is_still(const MappedModule& module, const Mapping& mapping) const;
+  ModuleId add_module(MappedModule module, RegularFile file);
+  void insert(const Mapping& mapping, ModuleId module);
+  MappedCode part_of(const MappedCode& whole, std::uint64_t start, std::uint64_t end) const;
+  const MappedCode* range_at(std::uint64_t address) const;
+  void prepare_look_ups() const;
+
+  int proc_pid_;
+  std::size_t max_open_files_;
+  std::size_t open_files_ = 0;
+  std::vector<MappedModule> modules_;
+  Index by_mapping_;  ///< by device and inode as /proc/PID/maps gives them
+  Index by_file_;     ///< by device and inode as stat gives them
+  std::optional<ModuleId> vdso_;
+  std::vector<MappedCode> ranges_;
+  std::uint64_t changes_ = 0;
+  mutable std::vector<std::uint64_t> ends_;         ///< of `ranges_`, close together for the search
+  mutable std::vector<RememberedPage> remembered_;  ///< empty since the last change of `ranges_`
+};
+
+}  // namespace hawk

@@ -1,0 +1,285 @@
+/// Which of a file's allocator functions are probed, and where.
+///
+/// Whatever the catalogue does not know of an allocator that is here, by the prefix of its names, is taken for one that
+/// cannot be followed: its calls are counted, unless it only passes on what it is asked for.
+///
+/// A block must be booked once. On the allocating side the kernel programs see to that: they book the outermost call of
+/// a thread only. On the freeing side there is no such rule, because a free is booked at its entry; so a freeing
+/// function that does nothing but pass its block on to another function of the catalogue must not be probed itself. The
+/// same goes for C++ operators, to keep libstdc++'s wrappers, which may throw, out of it.
+///
+/// "Nothing but pass on" means: every path from the entry to a return leads through such a call, paths on which the
+/// pointer is null aside. jemalloc's operator new has a path that retries with malloc when memory is short, but others
+/// that do not; skipping it would lose all C++ allocations.
+#include "userspace/code/allocator_functions.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "userspace/code/allocator_catalogue.h"
+#include "userspace/code/function_walk.h"
+#include "userspace/code/ifunc.h"
+#include "userspace/code/probe_placement.h"
+#include "userspace/code/return_points.h"
+
+namespace hawk {
+namespace {
+
+/// All that the symbol tables say of one address.
+struct Candidate {
+  FunctionExtent extent;
+  std::vector<std::string> names;
+  hawk_call_kind kind = HAWK_CALL_NONE;
+  ArgumentRegisters arguments = kPassedInOrder;
+  bool only_operators = true;  ///< no C name among the names
+  bool conflict = false;       ///< C names of different kinds
+  bool may_throw = false;
+  bool needs_company = true;
+
+  bool is_unfollowed() const { return kind == HAWK_CALL_UNFOLLOWED || kind == HAWK_CALL_CONTROL; }
+};
+
+using Candidates = std::map<std::uint64_t, Candidate>;
+
+void add_name(Candidate& candidate, const CatalogueEntry& entry) {
+  candidate.names.emplace_back(entry.name);
+  candidate.may_throw = candidate.may_throw || entry.may_throw;
+  candidate.needs_company = candidate.needs_company && (entry.needs_company || entry.is_operator);
+  // The name of a C function, if there is one at this address, decides; and of those one that can be followed.
+  const bool is_known = candidate.kind != HAWK_CALL_NONE && !candidate.is_unfollowed();
+  const bool decides = entry.is_operator ? candidate.only_operators : !(is_known && entry.is_unfollowed());
+  if (!entry.is_operator && decides) {
+    const bool differs = candidate.kind != entry.kind || candidate.arguments != entry.arguments;
+    if (!candidate.only_operators && is_known && differs) candidate.conflict = true;
+    candidate.only_operators = false;
+  }
+  if (!decides) return;
+  candidate.kind = entry.kind;
+  candidate.arguments = entry.arguments;
+}
+
+/// Where the code of `function` is; empty, and noted as not probed, when that is decided in the process.
+std::vector<FunctionExtent> extents_of(TargetResolver& resolver, const ElfFunction& function, AllocatorFile& file) {
+  const FunctionExtent extent = {function.vaddr, function.size_bytes};
+  if (!function.is_resolver) return {extent};
+  const std::optional<std::vector<std::uint64_t>> candidates = ifunc_candidates(resolver, extent);
+  std::vector<FunctionExtent> extents;
+  if (!candidates) {
+    file.unprobed.push_back({function.name, "which code it stands for is decided when the program starts"});
+    return extents;
+  }
+  for (const std::uint64_t vaddr : *candidates) extents.push_back({vaddr, 0});
+  return extents;
+}
+
+void add_candidate(Candidates& candidates, const FunctionExtent& extent, const CatalogueEntry& entry) {
+  Candidate& candidate = candidates[extent.vaddr];
+  candidate.extent.vaddr = extent.vaddr;
+  candidate.extent.size_bytes = std::max(candidate.extent.size_bytes, extent.size_bytes);
+  add_name(candidate, entry);
+}
+
+/// Adds what an allocator has behind its prefix beside what the catalogue knows. Returns the addresses of those of its
+/// functions that leave blocks alone.
+std::set<std::uint64_t> add_families(const ElfImage& image, Candidates& candidates) {
+  std::set<std::uint64_t> harmless;
+  for (const AllocatorFamily& family : allocator_families()) {
+    const bool is_here = std::any_of(candidates.begin(), candidates.end(), [&](const auto& item) {
+      return std::find(item.second.names.begin(), item.second.names.end(), family.evidence) != item.second.names.end();
+    });
+    if (!is_here) continue;
+    for (const ElfFunction& function : image.public_functions(family.prefix)) {
+      if (find_in_catalogue(function.name)) continue;
+      if (leaves_blocks_alone(function.name)) {
+        harmless.insert(function.vaddr);
+      } else {
+        add_candidate(candidates, {function.vaddr, function.size_bytes},
+                      {.name = function.name, .kind = HAWK_CALL_UNFOLLOWED});
+      }
+    }
+  }
+  return harmless;
+}
+
+Candidates find_candidates(TargetResolver& resolver, AllocatorFile& file) {
+  Candidates candidates;
+  bool defines_malloc_or_free = false;
+  for (const ElfFunction& function : resolver.image().functions(catalogue_names())) {
+    const std::optional<CatalogueEntry> entry = find_in_catalogue(function.name);
+    if (!entry) continue;
+    for (const FunctionExtent& extent : extents_of(resolver, function, file)) {
+      add_candidate(candidates, extent, *entry);
+    }
+    if (entry->name == "malloc" || entry->name == "free") defines_malloc_or_free = true;
+  }
+  const bool has_company =
+      std::any_of(candidates.begin(), candidates.end(), [](const auto& item) { return !item.second.needs_company; });
+  std::erase_if(candidates, [&](const auto& item) {
+    const Candidate& candidate = item.second;
+    return candidate.only_operators ? !defines_malloc_or_free : candidate.needs_company && !has_company;
+  });
+  return candidates;
+}
+
+bool is_forwarder(TargetResolver& resolver, const Candidates& candidates, const Candidate& candidate) {
+  WalkOptions options;
+  options.skip_null_argument = candidate.kind == HAWK_CALL_FREE;
+  options.ends_path = [&](const CodeTarget& target) {
+    if (target.vaddr == candidate.extent.vaddr) return false;
+    if (target.vaddr && candidates.contains(*target.vaddr)) return true;
+    return find_in_catalogue(target.name).has_value();
+  };
+  const FunctionWalk walk = walk_function(resolver, candidate.extent, options);
+  return walk.incomplete.empty() && walk.returns.empty() && walk.ended_paths > 0;
+}
+
+/// Whether all that the function does to blocks it has done by functions that are followed, or counted themselves: it
+/// calls nothing else in this file, which an allocator cannot do without, however much of it is inlined.
+bool is_wrapper(TargetResolver& resolver, const Candidates& candidates, const std::set<std::uint64_t>& harmless,
+                const Candidate& candidate) {
+  const auto is_candidate = [&](const CodeTarget& target) {
+    return (target.vaddr && target.vaddr != candidate.extent.vaddr && candidates.contains(*target.vaddr)) ||
+           (!target.vaddr && find_in_catalogue(target.name));
+  };
+  WalkOptions options;
+  options.calls_end_paths = false;
+  options.ends_path = is_candidate;
+  const FunctionWalk walk = walk_function(resolver, candidate.extent, options);
+  const auto is_known = [&](const CallSite& call) {
+    const CodeTarget& target = call.target;
+    if (!target.vaddr) return !target.name.empty();
+    return is_candidate(target) || harmless.contains(*target.vaddr) || resolver.is_noreturn(target);
+  };
+  return walk.incomplete.empty() && walk.ended_paths > 0 && std::all_of(walk.calls.begin(), walk.calls.end(), is_known);
+}
+
+/// Where the function's returns are seen, or why that cannot be known.
+std::optional<std::string> find_returns(TargetResolver& resolver, const Candidate& candidate,
+                                        std::uint64_t entry_probe_vaddr, ReturnPlaces& places) {
+  WalkOptions options;
+  options.record_steps = true;
+  const FunctionWalk walk = walk_function(resolver, candidate.extent, options);
+  if (!walk.incomplete.empty()) return walk.incomplete;
+  if (walk.returns.empty()) return "it has no return instruction";
+  places = place_returns(resolver, candidate.extent, walk, entry_probe_vaddr);
+  // Of all else it is not known what has to be done at the return.
+  if (candidate.kind != HAWK_CALL_MALLOC && candidate.kind != HAWK_CALL_ALIGNED_ALLOC) places.give_up_points();
+  return std::nullopt;
+}
+
+/// By file offset of the functions' entries.
+using ReturnsByEntry = std::map<std::uint64_t, ReturnPlaces>;
+
+/// Whether others probe an instruction of `places` too: its `ret`, which they share but have found no points for, or an
+/// instruction that has two meanings then.
+bool is_shared(const ElfImage& image, const AllocatorFile& file, const ReturnsByEntry& returns,
+               const ReturnPlaces& places) {
+  const auto has_point = [&](std::uint64_t vaddr) {
+    return std::any_of(places.points.begin(), places.points.end(),
+                       [vaddr](const ReturnPoint& point) { return point.vaddr == vaddr; });
+  };
+  for (const auto& [entry, others] : returns) {
+    const bool share_a_ret = std::any_of(others.rets.begin(), others.rets.end(), [&](std::uint64_t vaddr) {
+      return std::binary_search(places.hidden.begin(), places.hidden.end(), vaddr);
+    });
+    const bool share_a_point =
+        &others != &places && std::any_of(others.points.begin(), others.points.end(),
+                                          [&](const ReturnPoint& point) { return has_point(point.vaddr); });
+    if (share_a_ret || share_a_point) return true;
+  }
+  return std::any_of(file.functions.begin(), file.functions.end(), [&](const AllocatorFunction& function) {
+    const std::optional<std::uint64_t> vaddr = image.vaddr_of(function.probe_offset);
+    return !vaddr || has_point(*vaddr);
+  });
+}
+
+/// Gives every function its returns. One that gives up its points has more `ret`, so that others may have to follow.
+void settle_returns(const ElfImage& image, ReturnsByEntry& returns, AllocatorFile& file) {
+  for (bool settled = false; !settled;) {
+    settled = true;
+    for (auto& [entry, places] : returns) {
+      if (places.points.empty() || !is_shared(image, file, returns, places)) continue;
+      places.give_up_points();
+      settled = false;
+    }
+  }
+  for (AllocatorFunction& function : file.functions) {
+    const auto found = returns.find(function.entry_offset);
+    if (found == returns.end()) continue;
+    for (const std::uint64_t vaddr : found->second.rets) {
+      if (const std::optional<std::uint64_t> offset = image.file_offset_of(vaddr)) {
+        function.return_offsets.push_back(*offset);
+      }
+    }
+    for (const ReturnPoint& point : found->second.points) {
+      if (const std::optional<std::uint64_t> offset = image.file_offset_of(point.vaddr)) {
+        function.return_points.push_back({*offset, point});
+      }
+    }
+  }
+}
+
+void add_unprobed(AllocatorFile& file, const Candidate& candidate, const std::string& reason) {
+  for (const std::string& name : candidate.names) file.unprobed.push_back({name, reason});
+}
+
+void add_function(TargetResolver& resolver, const Candidate& candidate, AllocatorFile& file, ReturnsByEntry& returns) {
+  if (candidate.conflict) return add_unprobed(file, candidate, "functions of different kinds share its address");
+  const std::optional<std::uint64_t> entry_offset = resolver.image().file_offset_of(candidate.extent.vaddr);
+  const ProbePlace place = place_probe(resolver, candidate.extent, candidate.kind, candidate.arguments);
+  const std::optional<std::uint64_t> probe_offset = resolver.image().file_offset_of(place.vaddr);
+  if (!entry_offset || !probe_offset || place.instruction.empty()) {
+    return add_unprobed(file, candidate, "its code could not be decoded");
+  }
+  AllocatorFunction function{.names = candidate.names,
+                             .kind = candidate.kind,
+                             .entry_offset = *entry_offset,
+                             .probe_offset = *probe_offset,
+                             .instruction = place.instruction,
+                             .single_stepped = place.single_stepped,
+                             .arguments = place.arguments,
+                             .return_offsets = {},
+                             .return_points = {},
+                             .may_throw = candidate.may_throw};
+  if (candidate.is_unfollowed()) {
+    file.unfollowed.push_back(std::move(function));
+    return;
+  }
+  if (candidate.may_throw) {
+    const std::optional<std::string> reason =
+        find_returns(resolver, candidate, place.vaddr, returns[function.entry_offset]);
+    if (reason) {
+      returns.erase(function.entry_offset);
+      return add_unprobed(file, candidate, *reason);
+    }
+  }
+  file.functions.push_back(std::move(function));
+}
+
+}  // namespace
+
+AllocatorFile find_allocator_functions(const ElfImage& image) {
+  TargetResolver resolver(image);
+  AllocatorFile file;
+  file.is_library = image.is_library();
+  Candidates candidates = find_candidates(resolver, file);
+  const std::set<std::uint64_t> harmless = add_families(image, candidates);
+  for (auto& [vaddr, candidate] : candidates) std::sort(candidate.names.begin(), candidate.names.end());
+  ReturnsByEntry returns;
+  for (const auto& [vaddr, candidate] : candidates) {
+    const bool may_be_forwarder = candidate.only_operators || candidate.kind == HAWK_CALL_FREE;
+    if (may_be_forwarder && is_forwarder(resolver, candidates, candidate)) continue;
+    if (candidate.kind == HAWK_CALL_UNFOLLOWED && is_wrapper(resolver, candidates, harmless, candidate)) continue;
+    add_function(resolver, candidate, file, returns);
+  }
+  settle_returns(image, returns, file);
+  std::sort(file.functions.begin(), file.functions.end(),
+            [](const AllocatorFunction& a, const AllocatorFunction& b) { return a.entry_offset < b.entry_offset; });
+  return file;
+}
+
+}  // namespace hawk

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "userspace/elf/elf_image.h"
+
+namespace hawk {
+
+/// What a call or jump leads to once PLT stubs are seen through.
+struct CodeTarget {
+  std::optional<std::uint64_t> vaddr;  ///< code in this file; nullopt: elsewhere, or unknown
+  std::string name;                    ///< of the symbol that the GOT slot asks for; empty: no GOT slot involved
+  bool operator==(const CodeTarget&) const = default;
+};
+
+/// Resolves targets of one file and remembers the answers. The image must outlive it. Not thread-safe.
+class TargetResolver {
+ public:
+  explicit TargetResolver(const ElfImage& image) : image_(image) {}
+
+  const ElfImage& image() const { return image_; }
+  /// Of a direct call or jump. A stub `[endbr64] [bnd] jmp *slot(%rip)` counts as its symbol.
+  const CodeTarget& resolve(std::uint64_t vaddr);
+  /// Of a call or jump through a GOT slot.
+  CodeTarget resolve_slot(std::uint64_t slot_vaddr);
+  /// Whether a call of it never returns: by name, or, where the runtime is linked in, by address.
+  bool is_noreturn(const CodeTarget& target);
+
+ private:
+  std::optional<std::uint64_t> stub_slot(std::uint64_t vaddr) const;
+  std::optional<std::uint64_t> definition_of(std::string_view name);
+
+  const ElfImage& image_;
+  std::map<std::uint64_t, CodeTarget> targets_;
+  std::map<std::string, std::optional<std::uint64_t>, std::less<>> definitions_;
+  std::optional<std::set<std::uint64_t>> noreturn_;  ///< of those in this file; looked for when first needed
+};
+
+/// Whether the named function of libc or the C++ runtime never returns to its caller.
+bool is_noreturn(std::string_view name);
+
+}  // namespace hawk

@@ -1,0 +1,91 @@
+#include "userspace/code/probed_code.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace hawk {
+namespace {
+
+constexpr std::uint8_t kBreakpoint = 0xcc;  ///< int3
+/// What the kernel replaces at most, a nop of ten bytes. Programs that hook a function overwrite five to fourteen.
+constexpr std::size_t kBytesFromProbe = 10;
+/// A probe that is further from the function's entry has been placed in other code.
+constexpr std::uint64_t kMaxBytesToProbe = 256;
+
+std::optional<ProbedCode> read_code(const ElfImage& image, std::uint64_t first, std::uint64_t probed) {
+  const bool is_reached = probed >= first && probed - first <= kMaxBytesToProbe;
+  const std::uint64_t begin = is_reached ? first : probed;
+  const std::optional<std::uint64_t> vaddr = image.vaddr_of(begin);
+  if (!vaddr) return std::nullopt;
+  const std::span<const std::uint8_t> bytes = image.code_at(*vaddr, probed - begin + kBytesFromProbe);
+  if (bytes.size() <= probed - begin) return std::nullopt;
+  return ProbedCode{.function = {},
+                    .file_offset = begin,
+                    .probe_at = static_cast<std::size_t>(probed - begin),
+                    .bytes = {bytes.begin(), bytes.end()}};
+}
+
+bool is_same_code(std::span<const std::uint8_t> file, std::span<const std::uint8_t> memory) {
+  return std::equal(file.begin(), file.end(), memory.begin(),
+                    [](std::uint8_t a, std::uint8_t b) { return a == b || b == kBreakpoint; });
+}
+
+/// How many bytes come before the displacement of the call that stands over a nop; 0: no call does.
+std::size_t bytes_before_displacement(const ProbedCode& code, std::span<const std::uint8_t> memory) {
+  constexpr std::array<std::uint8_t, 1> kCall = {0xe8};
+  constexpr std::array<std::uint8_t, 6> kCallBelowRedZone = {0x48, 0x8d, 0x64, 0x24, 0x80, 0xe8};  // lea, call
+  if (!is_long_nop(std::span(code.bytes).subspan(code.probe_at))) return 0;
+  const std::span<const std::uint8_t> there = memory.subspan(code.probe_at);
+  const auto begins_with = [&](std::span<const std::uint8_t> opcode) {
+    return there.size() >= opcode.size() + sizeof(std::int32_t) &&
+           std::equal(opcode.begin(), opcode.end(), there.begin());
+  };
+  if (begins_with(kCall)) return kCall.size();
+  return begins_with(kCallBelowRedZone) ? kCallBelowRedZone.size() : 0;
+}
+
+}  // namespace
+
+bool is_long_nop(std::span<const std::uint8_t> bytes) {
+  const auto is_prefix = [](std::uint8_t byte) { return byte == 0x66 || byte == 0x2e; };
+  const auto opcode = std::find_if_not(bytes.begin(), bytes.end(), is_prefix);
+  return bytes.end() - opcode >= 2 && opcode[0] == 0x0f && opcode[1] == 0x1f;
+}
+
+std::vector<ProbedCode> probed_code_of(const ElfImage& image, const AllocatorFunction& function) {
+  std::vector<ProbedCode> all;
+  const auto add = [&](std::uint64_t first, std::uint64_t probed) {
+    std::optional<ProbedCode> code = read_code(image, first, probed);
+    if (!code) return;
+    code->function = function.names.front();
+    all.push_back(std::move(*code));
+  };
+  add(function.entry_offset, function.probe_offset);
+  for (const std::uint64_t offset : function.return_offsets) add(offset, offset);
+  for (const ReturnPointAt& point : function.return_points) add(point.file_offset, point.file_offset);
+  return all;
+}
+
+bool is_other_code(const ProbedCode& code, std::span<const std::uint8_t> memory) {
+  const std::span<const std::uint8_t> file = code.bytes;
+  // A call over the nop is made by the kernel, or is met by the look after the probes are in place.
+  const std::size_t compared = bytes_before_displacement(code, memory) != 0 ? code.probe_at : file.size();
+  return !is_same_code(file.first(compared), memory);
+}
+
+bool has_breakpoint(const ProbedCode& code, std::span<const std::uint8_t> memory) {
+  return memory[code.probe_at] == kBreakpoint && is_same_code(std::span(code.bytes).first(code.probe_at), memory);
+}
+
+std::optional<std::uint64_t> call_over_nop(const ProbedCode& code, std::span<const std::uint8_t> memory,
+                                           std::uint64_t address) {
+  const std::size_t before = bytes_before_displacement(code, memory);
+  if (before == 0 || !is_same_code(std::span(code.bytes).first(code.probe_at), memory)) return std::nullopt;
+  const std::size_t at = code.probe_at + before;
+  std::int32_t displacement = 0;
+  std::memcpy(&displacement, memory.data() + at, sizeof(displacement));
+  return address + at + sizeof(displacement) + static_cast<std::uint64_t>(std::int64_t{displacement});
+}
+
+}  // namespace hawk

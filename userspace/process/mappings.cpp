@@ -1,0 +1,134 @@
+#include "userspace/process/mappings.h"
+
+#include <dirent.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <optional>
+
+#include "userspace/base/owned.h"
+#include "userspace/base/process_file.h"
+
+namespace hawk {
+namespace {
+
+using DirPtr = std::unique_ptr<DIR, Freer<closedir>>;
+
+/// Takes text from the front of a line, one field after the other.
+class LineReader {
+ public:
+  explicit LineReader(std::string_view line) : rest_(line) {}
+
+  /// A number that is followed by `separator`, which is taken as well, or by the end of the line.
+  std::optional<std::uint64_t> number(int base, char separator) {
+    std::uint64_t value = 0;
+    const char* end = rest_.data() + rest_.size();
+    const std::from_chars_result parsed = std::from_chars(rest_.data(), end, value, base);
+    if (parsed.ec != std::errc() || (parsed.ptr != end && *parsed.ptr != separator)) return std::nullopt;
+    const std::size_t length = static_cast<std::size_t>(parsed.ptr - rest_.data());
+    rest_.remove_prefix(std::min(length + 1, rest_.size()));
+    return value;
+  }
+
+  /// "r-xp " and the like.
+  std::optional<std::string_view> permissions() {
+    if (rest_.size() < 5 || rest_[4] != ' ') return std::nullopt;
+    const std::string_view found = rest_.substr(0, 4);
+    rest_.remove_prefix(5);
+    return found;
+  }
+
+  std::string_view rest() const { return rest_; }
+
+ private:
+  std::string_view rest_;
+};
+
+/// The kernel writes a newline in a path as \012 and leaves every other character alone.
+std::string unescaped(std::string_view path) {
+  constexpr std::string_view kNewline = "\\012";
+  std::string plain(path);
+  for (std::size_t at = plain.find(kNewline); at != std::string::npos; at = plain.find(kNewline, at + 1)) {
+    plain.replace(at, kNewline.size(), "\n");
+  }
+  return plain;
+}
+
+void set_path(Mapping& mapping, std::string_view path) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  path.remove_prefix(std::min(path.find_first_not_of(' '), path.size()));
+  if (mapping.inode != 0 && path.ends_with(kDeleted)) {
+    mapping.deleted = true;
+    path.remove_suffix(kDeleted.size());
+  }
+  mapping.path = unescaped(path);
+}
+
+/// "7f0000000000-7f0000001000 r-xp 00001000 fe:01 1234      /usr/lib/x.so"; without a path the line ends after the
+/// inode, with or without a blank.
+std::optional<Mapping> parse_line(std::string_view line) {
+  LineReader reader(line);
+  const std::optional<std::uint64_t> start = reader.number(16, '-');
+  if (!start) return std::nullopt;
+  const std::optional<std::uint64_t> end = reader.number(16, ' ');
+  if (!end || *end <= *start) return std::nullopt;
+  const std::optional<std::string_view> permissions = reader.permissions();
+  if (!permissions) return std::nullopt;
+  const std::optional<std::uint64_t> file_offset = reader.number(16, ' ');
+  if (!file_offset) return std::nullopt;
+  const std::optional<std::uint64_t> device_major = reader.number(16, ':');
+  if (!device_major) return std::nullopt;
+  const std::optional<std::uint64_t> device_minor = reader.number(16, ' ');
+  if (!device_minor) return std::nullopt;
+  const std::optional<std::uint64_t> inode = reader.number(10, ' ');
+  if (!inode) return std::nullopt;
+  Mapping mapping;
+  mapping.start = *start;
+  mapping.end = *end;
+  mapping.file_offset = *file_offset;
+  mapping.device = *device_major << 32 | *device_minor;
+  mapping.inode = *inode;
+  mapping.executable = (*permissions)[2] == 'x';
+  set_path(mapping, reader.rest());
+  return mapping;
+}
+
+/// A main thread that has exited has no memory any more; the other threads still show the process's.
+std::string maps_of_another_thread(int pid) {
+  const std::string directory = fmt::format("/proc/{}/task", pid);
+  const DirPtr threads(::opendir(directory.c_str()));
+  if (!threads) return {};
+  while (const dirent* entry = ::readdir(threads.get())) {
+    if (entry->d_name[0] == '.') continue;
+    Result<std::string> text = read_whole_file(fmt::format("{}/{}/maps", directory, entry->d_name));
+    if (text && !text->empty()) return *text;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Mapping> parse_mappings(std::string_view maps_text) {
+  std::vector<Mapping> mappings;
+  while (!maps_text.empty()) {
+    const std::size_t length = std::min(maps_text.find('\n'), maps_text.size());
+    std::optional<Mapping> mapping = parse_line(maps_text.substr(0, length));
+    maps_text.remove_prefix(std::min(length + 1, maps_text.size()));
+    if (!mapping) continue;
+    mappings.push_back(std::move(*mapping));
+  }
+  return mappings;
+}
+
+Result<std::vector<Mapping>> read_mappings(int pid) {
+  std::string text = HAWK_TRY(read_whole_file(fmt::format("/proc/{}/maps", pid), ExitCode::kNoTarget));
+  if (text.empty()) text = maps_of_another_thread(pid);
+  if (text.empty()) {
+    return fail(ExitCode::kNoTarget, fmt::format("read /proc/{}/maps: the process has exited", pid));
+  }
+  return parse_mappings(text);
+}
+
+}  // namespace hawk

@@ -1,0 +1,35 @@
+#include "userspace/process/vdso.h"
+
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "userspace/base/system_failure.h"
+#include "userspace/base/unique_fd.h"
+#include "userspace/base/write_all.h"
+#include "userspace/process/mappings.h"
+
+namespace hawk {
+
+Result<ElfImage> read_vdso() {
+  const std::string name = "[vdso]";
+  const std::vector<Mapping> mappings = HAWK_TRY(read_mappings(::getpid()));
+  for (const Mapping& mapping : mappings) {
+    if (mapping.path != name) continue;
+    UniqueFd file(::memfd_create("vdso", MFD_CLOEXEC));
+    const std::string_view bytes(reinterpret_cast<const char*>(mapping.start), mapping.end - mapping.start);
+    const int error = file ? write_all(file.get(), bytes) : errno;
+    if (error != 0) return system_failure(ExitCode::kPrivilege, "copy the vdso to memory", error);
+    return ElfImage::make(std::move(file), name);
+  }
+  return fail(ExitCode::kPrivilege, "read the vdso: this kernel maps none");
+}
+
+}  // namespace hawk
