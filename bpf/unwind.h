@@ -11,8 +11,9 @@
  *                                             the same, known at second sight or found
  *     hawk_rule_at(number)                    the rule with this number
  *     hawk_words_at_hand(reader, first, second, words)
- *                                             reads two words of the stack; false: that would take a call, or an address is
- *                                             no multiple of 8. `reader`: a struct hawk_reader, which is theirs
+ *                                             reads two words of the stack at multiples of 8 above `reader.origin`, itself
+ *                                             a multiple of 8; false: that would take a call. `reader`: a struct
+ *                                             hawk_reader, of which the rest is theirs
  *     hawk_walk_plainly(thread)               hawk_take_plain_steps with a reader
  *     hawk_stack_word(thread, address, word)  reads any word of the stack; false: it cannot be read
  *     hawk_step_unruled(thread, kind)         a step from code without rules; HAWK_STEP_*
@@ -203,122 +204,7 @@ HAWK_GLOBAL int hawk_step_with_care(struct hawk_thread *thread, __u32 number)
 	}
 }
 
-/* Whether the rule can become a known step. */
-static inline __attribute__((always_inline)) int hawk_is_plain(const struct hawk_rule *rule)
-{
-	return rule->kind == HAWK_RULE_PLAIN && rule->fp_place <= HAWK_FP_AT_CFA;
-}
-
-/* Makes the step from here, if its rule is known at once and plain, the known one for its place on the stack. */
-static inline __attribute__((always_inline)) int hawk_learn_step(struct hawk_known_step *known, __u64 pc, __u64 sp, __u64 fp,
-								  __u32 generation)
-{
-	const struct hawk_rule *rule = hawk_rule_at(hawk_cached_rule(pc - 1, generation));
-	__u64 cfa_above_sp = (fp - sp) * rule->base + (__s64)rule->cfa_offset, fp_above_sp = (fp - sp) * rule->base;
-
-	if (!hawk_is_plain(rule) || !cfa_above_sp || cfa_above_sp >> 32 || fp_above_sp >> 32 || rule->fp_offset > 0)
-		return 0;
-	known->pc = pc;
-	known->mixed = hawk_mixed(pc);
-	known->cfa_above_sp = (__u32)cfa_above_sp;
-	known->fp_below_cfa = -(__u32)rule->fp_offset;
-	known->fp_above_sp = (__u32)fp_above_sp;
-	known->fp_counts = rule->base;
-	known->fp_is_stored = rule->fp_place;
-	return 1;
-}
-
-/* Whether a known step is the one from here. */
-static inline __attribute__((always_inline)) int hawk_knows_step(const struct hawk_known_step *known, __u64 pc, __u64 sp,
-								  __u64 fp)
-{
-	return known->pc == pc && (fp - sp - known->fp_above_sp) * known->fp_counts == 0;
-}
-
-/* A walk while it is in registers. */
-struct hawk_plain_walk {
-	__u64 pc;                 /* the last frame; one past hawk_walk.address */
-	__u64 sp, fp, hash;
-	__u64 *frame;             /* where the next one goes */
-	__u32 room;               /* frames that may still come */
-	struct hawk_reader reader;
-};
-
-static inline __attribute__((always_inline)) struct hawk_plain_walk hawk_load_walk(struct hawk_thread *thread,
-										    struct hawk_reader reader)
-{
-	const struct hawk_walk *walk = &thread->walk;
-	struct hawk_plain_walk plain = {
-		.pc = walk->address + 1,
-		.sp = walk->sp,
-		.fp = walk->fp,
-		.hash = walk->hash,
-		.frame = &thread->frames[walk->depth & (HAWK_MAX_FRAMES - 1)],
-		.room = hawk_max_depth() - walk->depth,
-		.reader = reader,
-	};
-
-	return plain;
-}
-
-static inline __attribute__((always_inline)) void hawk_store_walk(struct hawk_thread *thread, const struct hawk_plain_walk *plain,
-								   __u32 steps)
-{
-	struct hawk_walk *walk = &thread->walk;
-
-	walk->address = plain->pc - 1;
-	walk->sp = plain->sp;
-	walk->fp = plain->fp;
-	walk->hash = plain->hash;
-	walk->depth += steps;
-}
-
-static inline __attribute__((always_inline)) struct hawk_known_step *hawk_known_step_at(struct hawk_thread *thread, __u64 sp)
-{
-	return &thread->known_steps[sp >> HAWK_CALL_ALIGNMENT_SHIFT & (HAWK_KNOWN_STEPS - 1)];
-}
-
-/* False: what is needed is not at hand. */
-static inline __attribute__((always_inline)) int hawk_take_step(struct hawk_plain_walk *plain, const struct hawk_known_step *known)
-{
-	__u64 cfa = plain->sp + known->cfa_above_sp;
-	struct hawk_two_words words;
-
-	if (!hawk_words_at_hand(&plain->reader, cfa + HAWK_RETURN_SLOT, cfa - known->fp_below_cfa, &words) || !words.first)
-		return 0;
-	plain->hash = hawk_hash_frame(plain->hash, known->mixed);
-	plain->fp += (words.second - plain->fp) * known->fp_is_stored;
-	plain->sp = cfa;
-	plain->pc = words.first;
-	*plain->frame++ = words.first;
-	return 1;
-}
-
-/* Plain steps, HAWK_STEPS_AT_ONCE at most; fewer where the next one needs more than that, in whatever way. This is what a walk
- * costs: no calls, so that most is in registers, and few branches, which the processor would guess and the verifier would
- * follow. So what does not count is taken times zero, and where rbp is not stored a word is loaded all the same
- * (hawk_prepared_rule). Returns whether there may be more. */
-static inline __attribute__((always_inline)) int hawk_take_plain_steps(struct hawk_thread *thread, struct hawk_reader reader)
-{
-	struct hawk_plain_walk plain = hawk_load_walk(thread, reader);
-	__u32 steps;
-
-	for (steps = 0; steps < HAWK_STEPS_AT_ONCE; steps++) {
-		struct hawk_known_step *known = hawk_known_step_at(thread, plain.sp);
-
-		/* Or clang makes one bound of the two, whose value the verifier does not know. */
-		__asm__ volatile("" : "+r"(steps));
-		if (steps >= plain.room)
-			break;
-		if (!hawk_knows_step(known, plain.pc, plain.sp, plain.fp) &&
-		    !hawk_learn_step(known, plain.pc, plain.sp, plain.fp, thread->walk.generation))
-			break;
-		if (!hawk_take_step(&plain, known))
-			break;
-	}
-	hawk_store_walk(thread, &plain, steps);
-	return steps == HAWK_STEPS_AT_ONCE;
-}
+#include "bpf/plain_steps.h"
 
 /* The step that hawk_walk_plainly has not taken; 0: the walk has ended. */
 static inline __attribute__((always_inline)) int hawk_step_otherwise(struct hawk_thread *thread)

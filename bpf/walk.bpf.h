@@ -78,20 +78,22 @@ static __always_inline bool read_target_word(struct hawk_thread *thread, __u64 a
 
 /* From where plain steps read the stack. */
 struct hawk_reader {
-	__u64 page;               /* the page in view */
-	const void *shown;        /* and where the kernel has it; NULL: see `thread` */
-	struct hawk_thread *thread;
+	__u64 origin;             /* the page in view */
+	const void *shown;        /* and where the kernel has it */
+	struct hawk_thread *thread; /* instead of both; NULL: they are there */
 };
+
+#define HAWK_LAST_WORD_IN_PAGE (HAWK_PAGE_MASK & ~7ull)
 
 static __always_inline bool hawk_words_at_hand(const struct hawk_reader *reader, __u64 first, __u64 second,
 					       struct hawk_two_words *words)
 {
 	if (reader->thread)
 		return word_in_view(reader->thread, first, &words->first) && word_in_view(reader->thread, second, &words->second);
-	if (((first ^ reader->page) | (second ^ reader->page)) & ~HAWK_WORDS_IN_PAGE)
+	if (first > HAWK_LAST_WORD_IN_PAGE || second > HAWK_LAST_WORD_IN_PAGE)
 		return false;
-	words->first = *(const __u64 *)(reader->shown + (first & HAWK_WORDS_IN_PAGE));
-	words->second = *(const __u64 *)(reader->shown + (second & HAWK_WORDS_IN_PAGE));
+	words->first = *(const __u64 *)(reader->shown + first);
+	words->second = *(const __u64 *)(reader->shown + second);
 	return true;
 }
 
@@ -143,10 +145,12 @@ static __always_inline int hawk_walk_plainly(struct hawk_thread *thread);
 static __always_inline int step_in_shown_page(struct hawk_thread *thread)
 {
 	struct hawk_reader reader = {
-		.page = thread->view.page,
+		.origin = thread->view.page,
 		.shown = bpf_rdonly_cast((void *)thread->view.shown_at, 0),
 	};
 
+	if ((thread->walk.sp ^ reader.origin) & ~HAWK_WORDS_IN_PAGE)
+		return 0;
 	return hawk_take_plain_steps(thread, reader);
 }
 

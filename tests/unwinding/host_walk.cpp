@@ -25,6 +25,7 @@ struct hawk_thread {
 
 /// From where plain steps read the stack.
 struct hawk_reader {
+  __u64 origin;
   hawk_thread* thread;
 };
 
@@ -64,8 +65,9 @@ bool hawk_stack_word(hawk_thread* thread, __u64 address, __u64* word) {
 /// One in four frames is "not at hand", so that both ways are gone.
 bool hawk_words_at_hand(const hawk_reader* reader, __u64 first, __u64 second, hawk_two_words* words) {
   const bool is_known = !std::exchange(reader->thread->has_asked, false);
-  if (first % 64 >= 48 || first % 8 != 0 || second % 8 != 0 || !hawk_stack_word(reader->thread, first, &words->first) ||
-      !hawk_stack_word(reader->thread, second, &words->second))
+  if (first % 64 >= 48 || first % 8 != 0 || second % 8 != 0 ||
+      !hawk_stack_word(reader->thread, reader->origin + first, &words->first) ||
+      !hawk_stack_word(reader->thread, reader->origin + second, &words->second))
     return false;
   reader->thread->result->known_steps += is_known;
   return true;
@@ -89,7 +91,7 @@ namespace {
 
 int hawk_walk_plainly(hawk_thread* thread) {
   thread->has_asked = false;
-  return hawk_take_plain_steps(thread, hawk_reader{thread});
+  return hawk_take_plain_steps(thread, hawk_reader{.origin = thread->walk.sp & ~0xfffULL, .thread = thread});
 }
 
 int hawk_step_unruled(hawk_thread* thread, __u32 kind) {
