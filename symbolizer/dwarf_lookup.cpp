@@ -4,17 +4,18 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <new>
 #include <utility>
 
-#include "symbolizer/debug_sections.h"
 #include "symbolizer/demangle.h"
+#include "symbolizer/section_sizes.h"
 #include "userspace/base/process_file.h"
 
 namespace hawk {
 namespace {
 
-/// For indices of units. One of a megabyte of debug information takes about 100 KiB.
-constexpr std::size_t kUnitBudgetBytes = std::size_t{48} << 20;
+/// For units: most of it is what libdw keeps of their line tables.
+constexpr std::size_t kUnitBudgetBytes = std::size_t{96} << 20;
 /// How much of mapped images may be in memory until it is released.
 constexpr std::uint64_t kImageBudgetBytes = std::uint64_t{32} << 20;
 /// Questions between two looks at how much that is. How much one brings in cannot be told beforehand: Linux maps pages
@@ -48,21 +49,23 @@ std::unique_ptr<DwarfLookup> DwarfLookup::make(FoundFile source, StringPool& poo
 bool DwarfLookup::open(std::string& gap) {
   alternate_ = find_alternate_file(source_.file, source_.place);
   for (const ElfFile* file : {&source_.file, alternate_ ? &alternate_->file : nullptr}) {
-    if (file == nullptr || fits_into_memory(file->elf(), file->size_bytes(), file->is_mapped())) continue;
-    gap = "its debug information is not read: it takes more memory than a file may";
-    return false;
+    if (file == nullptr) continue;
+    const std::optional<std::uint64_t> bytes = memory_for_sections(file->elf(), file->size_bytes(), file->is_mapped());
+    if (!bytes) {
+      gap = "its debug information is not read: it takes more memory than a file may";
+      return false;
+    }
+    section_bytes_ += *bytes;
   }
-  DebugSections sections = DebugSections::of(elf());
   if (alternate_) {
-    Elf* alternate = alternate_->file.elf();
-    alternate_units_.emplace(DebugSections::of(alternate), info_section_of(alternate));
-    sections.alternate_str = alternate_units_->sections().str;
+    std::optional<DwarfFile> alternate = DwarfFile::open(alternate_->file, nullptr);
+    if (alternate) alternate_units_.emplace(std::move(*alternate));
   }
-  units_.emplace(sections, info_section_of(elf()));
-  if (!UnitHeader::at(units_->info(), 0)) return false;
+  std::optional<DwarfFile> file = DwarfFile::open(source_.file, alternate_units_ ? &alternate_units_->file() : nullptr);
+  if (!file) return false;
+  units_.emplace(std::move(*file));
   unit_ranges_.emplace(*units_);
-  names_.emplace(alternate_units_ ? &*alternate_units_ : nullptr);
-  for (const Bytes part : units_->sections().all()) section_bytes_ += source_.file.is_mapped(part) ? 0 : part.size();
+  names_.emplace(*units_, alternate_units_ ? &*alternate_units_ : nullptr);
   source_.file.release();  // what was decompressed
   mapped_bytes_ = resident_file_bytes();
   return true;
@@ -70,11 +73,9 @@ bool DwarfLookup::open(std::string& gap) {
 
 std::vector<PooledFrame> DwarfLookup::frames(std::uint64_t address, SymbolTable& symbols) {
   std::vector<PooledFrame> frames;
-  const std::optional<std::uint64_t> offset = unit_ranges_->unit_of(address);
-  if (!offset) return frames;
-  DwarfUnit* unit = units_->at(*offset);
-  if (unit == nullptr) return frames;
-  describe(*unit, *offset, address, symbols, frames);
+  const std::optional<std::uint32_t> unit = unit_ranges_->unit_of(address);
+  if (!unit) return frames;
+  describe(units_->at(*unit), address, symbols, frames);
   limit_memory();
   return frames;
 }
@@ -89,70 +90,63 @@ void DwarfLookup::arrange(std::vector<std::uint64_t>& addresses) {
   std::transform(by_unit.begin(), by_unit.end(), addresses.begin(), [](const auto& pair) { return pair.second; });
 }
 
-void DwarfLookup::describe(DwarfUnit& unit, std::uint64_t unit_offset, std::uint64_t address, SymbolTable& symbols,
+void DwarfLookup::describe(DwarfUnit& unit, std::uint64_t address, SymbolTable& symbols,
                            std::vector<PooledFrame>& frames) {
-  PooledFrame frame;
-  const LineTable::Place place = unit.place_at(address);
-  if (place.is_known) frame.file = file_of(unit, unit_offset, place.file);
-  frame.line = place.line;
-  for (const DwarfUnit::Scope& scope : unit.chain_at(address)) {
+  DwarfUnit::Place place = unit.place_at(address);
+  for (DwarfUnit::Scope& scope : unit.chain_at(address)) {
+    PooledFrame& frame = frames.emplace_back();
+    frame.file = file_of(unit, place.file);
+    frame.line = place.line;
     frame.inlined = scope.inlined;
-    frame.function = function_of(unit, scope, symbols, address);
-    frames.push_back(frame);
+    frame.function = function_of(scope, symbols, address);
     // Where this one was called is where the next one stands.
-    frame = {};
-    if (scope.has_call_file) frame.file = file_of(unit, unit_offset, scope.call_file);
-    frame.line = scope.call_line;
+    if (scope.inlined) place = unit.place_of(&scope.entry);
   }
   if (!frames.empty()) return;
   // Assembly: lines, but no entry for the function.
   const FunctionSymbol* symbol = symbols.find(address);
+  if (symbol == nullptr && place.file.empty()) return;
+  PooledFrame& frame = frames.emplace_back();
   if (symbol != nullptr) frame.function = pool_.add(demangle(symbol->name));
-  if (symbol != nullptr || frame.file != StringPool::kEmpty) frames.push_back(frame);
+  frame.file = file_of(unit, place.file);
+  frame.line = place.line;
 }
 
-std::uint32_t DwarfLookup::file_of(DwarfUnit& unit, std::uint64_t unit_offset, std::uint64_t file) {
-  if (files_unit_ != unit_offset) files_.clear();
-  files_unit_ = unit_offset;
-  const auto [known, is_new] = files_.try_emplace(file, StringPool::kEmpty);
-  if (is_new) known->second = pool_.add(unit.file_path(file));
-  return known->second;
+std::uint32_t DwarfLookup::file_of(DwarfUnit& unit, std::string_view file) {
+  if (file.empty() || file.starts_with('/') || unit.directory().empty()) return pool_.add(file);
+  std::string path(unit.directory());
+  if (!path.ends_with('/')) path += '/';
+  return pool_.add(path.append(file));
 }
 
-std::uint32_t DwarfLookup::demangled(std::string_view linkage) {
-  const Bytes texts = units_->sections().str;
-  const std::uint8_t* start = reinterpret_cast<const std::uint8_t*>(linkage.data());
-  // What stands in a unit itself goes away with it.
-  if (start < texts.data() || start >= texts.data() + texts.size()) return pool_.add(demangle(linkage));
-  const auto [known, is_new] = demangled_.try_emplace(linkage.data(), StringPool::kEmpty);
+std::uint32_t DwarfLookup::demangled(const char* linkage) {
+  const auto [known, is_new] = demangled_.try_emplace(linkage, StringPool::kEmpty);
   if (is_new) known->second = pool_.add(demangle(linkage));
   return known->second;
 }
 
-std::uint32_t DwarfLookup::function_of(DwarfUnit& unit, const DwarfUnit::Scope& scope, SymbolTable& symbols,
-                                       std::uint64_t address) {
-  const std::uint64_t entry = scope.origin != 0 ? scope.origin : scope.entry;
-  const auto [known, is_new] = (scope.inlined ? inlined_names_ : concrete_names_).try_emplace(entry);
+std::uint32_t DwarfLookup::function_of(DwarfUnit::Scope& scope, SymbolTable& symbols, std::uint64_t address) {
+  Dwarf_Die origin;
+  const bool is_described_once = scope.inlined && FunctionNames::origin_of(&scope.entry, &origin);
+  const void* place = is_described_once ? origin.addr : scope.entry.addr;
+  const auto [known, is_new] = (scope.inlined ? inlined_names_ : concrete_names_).try_emplace(place);
   if (!is_new) return known->second;
-  const EntryPlace function{&*units_, &unit, entry};
-  const std::string_view linkage = names_->linkage_name(function);
-  known->second =
-      linkage.empty() ? pool_.add(unlinked_name(function, scope.inlined, symbols, address)) : demangled(linkage);
+  const char* linkage = FunctionNames::linkage_name(&scope.entry);
+  known->second = linkage == nullptr ? pool_.add(unlinked_name(scope, symbols, address)) : demangled(linkage);
   return known->second;
 }
 
 /// gcc leaves the linkage name out for what is local to its file; C has none.
-std::string DwarfLookup::unlinked_name(const EntryPlace& function, bool inlined, SymbolTable& symbols,
-                                       std::uint64_t address) {
-  const std::string bare(names_->source_name(function));
-  const FunctionSymbol* symbol = inlined ? nullptr : symbols.find(address);
+std::string DwarfLookup::unlinked_name(DwarfUnit::Scope& scope, SymbolTable& symbols, std::uint64_t address) {
+  const std::string bare(FunctionNames::source_name(&scope.entry));
+  const FunctionSymbol* symbol = scope.inlined ? nullptr : symbols.find(address);
   if (bare.empty()) return symbol == nullptr ? bare : demangle(symbol->name);
   // The symbol, which only a function of its own has, tells scope and parameters; DWARF alone the scope.
   const std::string scoped = scoped_name(symbol, bare);
-  return scoped.empty() ? names_->scope_prefix(function) + bare : scoped;
+  return scoped.empty() ? names_->scope_prefix(scope.entry) + bare : scoped;
 }
 
-std::size_t DwarfLookup::memory_bytes() const {
+std::size_t DwarfLookup::memory_bytes() {
   constexpr std::size_t kNodeBytes = 4 * sizeof(void*);
   const std::size_t names = concrete_names_.size() + inlined_names_.size() + demangled_.size();
   return section_bytes_ + units_->memory_bytes() + (alternate_units_ ? alternate_units_->memory_bytes() : 0) +
@@ -160,8 +154,11 @@ std::size_t DwarfLookup::memory_bytes() const {
 }
 
 void DwarfLookup::limit_memory() {
-  units_->trim(kUnitBudgetBytes);
-  if (alternate_units_) alternate_units_->trim(kUnitBudgetBytes);
+  const std::size_t alternate_bytes = alternate_units_ ? alternate_units_->memory_bytes() : 0;
+  if (units_->memory_bytes() + alternate_bytes > kUnitBudgetBytes) {
+    // The alternate file first, for the other one refers to it.
+    if ((alternate_units_ && !alternate_units_->renew()) || !units_->renew()) throw std::bad_alloc();
+  }
   if (!source_.file.is_mapped() || ++questions_ % kQuestionsBetweenLooks != 0) return;
   if (resident_file_bytes() < mapped_bytes_ + kImageBudgetBytes) return;
   source_.file.release();

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -18,8 +19,8 @@ namespace hawk {
 
 /// The DWARF of one file: addresses to functions, inlined calls and lines.
 ///
-/// Read by readers of our own, which go through the bytes of a unit once, keep little of it and forget what was not
-/// asked for long: libdw keeps everything that it ever read, and decompresses all sections when a file is opened.
+/// libdw reads it. What it keeps of the units that were asked for, and our indices of them, is dropped when it passes a
+/// budget, and read again when it is asked for again.
 class DwarfLookup {
  public:
   /// nullptr when `source` holds no readable DWARF; `gap` says why if it is there, but is too much. A file that dwz
@@ -34,21 +35,19 @@ class DwarfLookup {
   /// addresses is asked, and forgotten some time later.
   void arrange(std::vector<std::uint64_t>& addresses);
   /// About what it takes, apart from pages of mapped files.
-  std::size_t memory_bytes() const;
+  std::size_t memory_bytes();
 
  private:
-  Elf* elf() const { return source_.file.elf(); }
   DwarfLookup(FoundFile source, StringPool& pool) : source_(std::move(source)), pool_(pool) {}
   bool open(std::string& gap);
-  void describe(DwarfUnit& unit, std::uint64_t unit_offset, std::uint64_t address, SymbolTable& symbols,
-                std::vector<PooledFrame>& frames);
-  std::uint32_t function_of(DwarfUnit& unit, const DwarfUnit::Scope& scope, SymbolTable& symbols,
-                            std::uint64_t address);
-  std::string unlinked_name(const EntryPlace& function, bool inlined, SymbolTable& symbols, std::uint64_t address);
-  std::uint32_t demangled(std::string_view linkage);
-  std::uint32_t file_of(DwarfUnit& unit, std::uint64_t unit_offset, std::uint64_t file);
+  void describe(DwarfUnit& unit, std::uint64_t address, SymbolTable& symbols, std::vector<PooledFrame>& frames);
+  std::uint32_t function_of(DwarfUnit::Scope& scope, SymbolTable& symbols, std::uint64_t address);
+  std::string unlinked_name(DwarfUnit::Scope& scope, SymbolTable& symbols, std::uint64_t address);
+  std::uint32_t demangled(const char* linkage);
+  std::uint32_t file_of(DwarfUnit& unit, std::string_view file);
   void limit_memory();
 
+  // The order matters: what reads an image goes before it, and what refers to the alternate file before that.
   FoundFile source_;
   std::optional<FoundFile> alternate_;
   StringPool& pool_;
@@ -60,11 +59,10 @@ class DwarfLookup {
   std::size_t section_bytes_ = 0;  ///< of sections that are not mapped: read or decompressed
   std::uint64_t questions_ = 0;
   std::uint64_t mapped_bytes_ = 0;  ///< of all files, in memory when the image was released last
-  std::unordered_map<std::uint64_t, std::uint32_t> concrete_names_;  ///< by entry
-  std::unordered_map<std::uint64_t, std::uint32_t> inlined_names_;   ///< by what describes the function
-  std::unordered_map<const char*, std::uint32_t> demangled_;  ///< by place in the image: linkers merge equal names
-  std::unordered_map<std::uint64_t, std::uint32_t> files_;    ///< of the unit asked last, by number
-  std::uint64_t files_unit_ = UINT64_MAX;
+  // By place in the image. Linkers merge equal names.
+  std::unordered_map<const void*, std::uint32_t> concrete_names_;  ///< by entry
+  std::unordered_map<const void*, std::uint32_t> inlined_names_;   ///< by the entry that describes the function
+  std::unordered_map<const char*, std::uint32_t> demangled_;
 };
 
 }  // namespace hawk

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "symbolizer/address_ranges.h"
+#include "symbolizer/entry_walk.h"
+#include "symbolizer/line_header.h"
 
 namespace hawk {
 namespace {
-
-constexpr std::size_t kDeepestNesting = 256;
 
 /// Entries that give the functions in them a scope, by their name.
 bool is_scope(int tag) {
@@ -55,57 +55,65 @@ bool may_hold_calls(int tag) {
   }
 }
 
+std::string_view file_name(const char* name) {
+  // libdw calls a file that the table does not name "???".
+  const std::string_view text = name == nullptr ? std::string_view{} : name;
+  return text == "???" ? std::string_view{} : text;
+}
+
 }  // namespace
 
-DwarfUnit::DwarfUnit(const DebugSections& sections, InfoSection& info, const UnitHeader& header)
-    : reader_(sections, info, header) {}
+DwarfUnit::DwarfUnit(const DwarfFile& file, std::uint32_t number) : line_section_(file.line_section()) {
+  const UnitSpan& span = file.units()[number];
+  if (dwarf_offdie(file.dwarf(), span.first_entry, &own_entry_) == nullptr) {
+    own_entry_ = {};
+    return;
+  }
+  end_ = static_cast<Address>(own_entry_.addr) + (span.end - span.first_entry);
+}
+
+Dwarf_Die DwarfUnit::entry_at(Address address) const {
+  Dwarf_Die entry{};
+  entry.addr = const_cast<std::uint8_t*>(address);
+  entry.cu = own_entry_.cu;
+  return entry;
+}
 
 void DwarfUnit::index_functions() {
   if (indexed_) return;
   indexed_ = true;
-  const Entry& own = reader_.own_entry();
-  if (own.tag == 0 || !own.has_children || reader_.header().end - reader_.header().offset > UINT32_MAX) return;
+  if (own_entry_.addr == nullptr) return;
   std::vector<Open> open;
-  Entry entry;
-  for (std::uint64_t offset = own.next; reader_.read(offset, entry);) {
-    offset = entry.next;
-    if (entry.tag == 0) {
-      if (open.empty()) break;
-      close_entry(offset, open);
-      continue;
-    }
-    if (entry.tag == DW_TAG_subprogram) {
+  EntryWalk walk(&own_entry_, end_);
+  while (walk.next()) {
+    Dwarf_Die* entry = walk.entry();
+    for (std::size_t i = 0; i < walk.closed_count(); ++i) close_entry(static_cast<Address>(entry->addr), open);
+    const int tag = dwarf_tag(entry);
+    if (tag == DW_TAG_subprogram) {
       if (!open.empty()) open.back().holds_functions = true;
       const std::uint32_t index = static_cast<std::uint32_t>(functions_.size());
-      if (add_ranges(reader_, entry, index, function_ranges_)) {
-        functions_.push_back(static_cast<std::uint32_t>(entry.offset - reader_.header().offset));
-      }
+      if (add_ranges(entry, index, function_ranges_)) functions_.push_back(static_cast<Address>(entry->addr));
     }
-    if (!entry.has_children) continue;
-    if (may_hold_functions(entry.tag) && open.size() < kDeepestNesting) {
-      open_entry(entry, open);
-    } else {
-      offset = reader_.after(entry);
-    }
+    if (walk.enter(may_hold_functions(tag))) open_entry(*entry, tag, open);
   }
-  while (!open.empty()) close_entry(reader_.header().end, open);
+  while (!open.empty()) close_entry(end_, open);
   functions_.shrink_to_fit();
   containers_.shrink_to_fit();
   function_ranges_.seal();
 }
 
-void DwarfUnit::open_entry(const Entry& entry, std::vector<Open>& open) {
-  if (!is_scope(entry.tag)) {
+void DwarfUnit::open_entry(const Dwarf_Die& entry, int tag, std::vector<Open>& open) {
+  if (!is_scope(tag)) {
     open.push_back({kNone, false});
     return;
   }
   std::uint32_t parent = kNone;
   for (auto around = open.rbegin(); around != open.rend() && parent == kNone; ++around) parent = around->container;
   open.push_back({static_cast<std::uint32_t>(containers_.size()), false});
-  containers_.push_back({static_cast<std::uint32_t>(entry.offset - reader_.header().offset), 0, parent});
+  containers_.push_back({static_cast<Address>(entry.addr), nullptr, parent});
 }
 
-void DwarfUnit::close_entry(std::uint64_t end, std::vector<Open>& open) {
+void DwarfUnit::close_entry(Address end, std::vector<Open>& open) {
   const Open closed = open.back();
   open.pop_back();
   if (closed.holds_functions && !open.empty()) open.back().holds_functions = true;
@@ -114,66 +122,43 @@ void DwarfUnit::close_entry(std::uint64_t end, std::vector<Open>& open) {
   if (!closed.holds_functions) {
     containers_.resize(closed.container);
   } else {
-    containers_[closed.container].end = static_cast<std::uint32_t>(end - reader_.header().offset);
+    containers_[closed.container].end = end;
   }
 }
 
-std::vector<std::uint64_t> DwarfUnit::scopes_around(std::uint64_t entry) {
+std::vector<Dwarf_Die> DwarfUnit::scopes_around(const Dwarf_Die& entry) {
   index_functions();
-  const std::uint64_t start = reader_.header().offset;
-  std::vector<std::uint64_t> scopes;
-  const auto after = std::lower_bound(
-      containers_.begin(), containers_.end(), entry,
-      [start](const Container& container, std::uint64_t offset) { return start + container.begin < offset; });
+  const Address address = static_cast<Address>(entry.addr);
+  std::vector<Dwarf_Die> scopes;
+  const auto after = std::lower_bound(containers_.begin(), containers_.end(), address,
+                                      [](const Container& container, Address at) { return container.begin < at; });
   if (after == containers_.begin()) return scopes;
   std::uint32_t index = static_cast<std::uint32_t>(after - containers_.begin() - 1);
   for (; index != kNone; index = containers_[index].parent) {
-    if (start + containers_[index].end > entry) scopes.push_back(start + containers_[index].begin);
+    if (address < containers_[index].end) scopes.push_back(entry_at(containers_[index].begin));
   }
   return scopes;
-}
-
-DwarfUnit::Scope DwarfUnit::scope_of(const Entry& entry) const {
-  Scope scope;
-  scope.entry = entry.offset;
-  scope.inlined = entry.tag == DW_TAG_inlined_subroutine;
-  if (!scope.inlined) return scope;
-  scope.origin = reader_.reference(entry, Slot::kOrigin).value_or(0);
-  scope.has_call_file = entry.has(Slot::kCallFile);
-  if (scope.has_call_file) scope.call_file = entry.value(Slot::kCallFile);
-  const std::uint64_t line = entry.has(Slot::kCallLine) ? entry.value(Slot::kCallLine) : 0;
-  scope.call_line = line > UINT32_MAX ? 0 : static_cast<std::uint32_t>(line);
-  return scope;
 }
 
 const DwarfUnit::Calls& DwarfUnit::calls_of(std::uint32_t function) {
   const auto [found, is_new] = calls_.try_emplace(function);
   Calls& calls = found->second;
-  Entry entry;
-  if (!is_new || !reader_.read(reader_.header().offset + functions_[function], entry) || !entry.has_children) {
-    return calls;
-  }
+  if (!is_new) return calls;
+  Dwarf_Die entry = entry_at(functions_[function]);
   std::vector<std::uint32_t> open{kNone};  // for each open list of children: the call around it
-  for (std::uint64_t offset = entry.next; !open.empty() && reader_.read(offset, entry);) {
-    offset = entry.next;
-    if (entry.tag == 0) {
-      open.pop_back();
-      continue;
-    }
+  EntryWalk walk(&entry, end_);
+  while (walk.next()) {
+    open.resize(open.size() - walk.closed_count());
     std::uint32_t around = open.back();
-    if (entry.tag == DW_TAG_inlined_subroutine) {
+    const int tag = dwarf_tag(walk.entry());
+    if (tag == DW_TAG_inlined_subroutine) {
       // Without code of its own it stays as a link between its parent and its children.
       const std::uint32_t index = static_cast<std::uint32_t>(calls.calls.size());
-      add_ranges(reader_, entry, index, calls.ranges);
-      calls.calls.push_back({scope_of(entry), around});
+      add_ranges(walk.entry(), index, calls.ranges);
+      calls.calls.push_back({*walk.entry(), around});
       around = index;
     }
-    if (!entry.has_children) continue;
-    if (may_hold_calls(entry.tag) && open.size() < kDeepestNesting) {
-      open.push_back(around);
-    } else {
-      offset = reader_.after(entry);
-    }
+    if (walk.enter(may_hold_calls(tag))) open.push_back(around);
   }
   calls.ranges.seal();
   calls.calls.shrink_to_fit();
@@ -189,31 +174,72 @@ std::vector<DwarfUnit::Scope> DwarfUnit::chain_at(std::uint64_t address) {
   const Calls& function = calls_of(*found);
   std::vector<Scope> chain;
   std::uint32_t call = function.ranges.find(address).value_or(kNone);
-  for (; call != kNone; call = function.calls[call].parent) chain.push_back(function.calls[call].scope);
-  Scope outermost;
-  outermost.entry = reader_.header().offset + functions_[*found];
-  chain.push_back(outermost);
+  for (; call != kNone; call = function.calls[call].parent) chain.push_back({function.calls[call].entry, true});
+  chain.push_back({entry_at(functions_[*found]), false});
   return chain;
 }
 
 void DwarfUnit::add_unit_ranges(std::uint32_t value, IntervalIndex& index) {
-  if (add_ranges(reader_, reader_.own_entry(), value, index)) return;
+  if (own_entry_.addr == nullptr) return;
+  // Partial and type units hold no code: what they describe is reached by reference.
+  const int tag = dwarf_tag(&own_entry_);
+  if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) return;
+  if (add_ranges(&own_entry_, value, index)) return;
   index_functions();
-  Entry entry;
-  for (const std::uint32_t function : functions_) {
-    if (reader_.read(reader_.header().offset + function, entry)) add_ranges(reader_, entry, value, index);
+  for (const Address function : functions_) {
+    Dwarf_Die entry = entry_at(function);
+    add_ranges(&entry, value, index);
   }
 }
 
-LineTable& DwarfUnit::lines() {
-  if (!lines_) lines_.emplace(reader_);
-  return *lines_;
+std::string_view DwarfUnit::directory() {
+  if (directory_) return *directory_;
+  Dwarf_Attribute attribute;
+  const char* name = dwarf_formstring(dwarf_attr(&own_entry_, DW_AT_comp_dir, &attribute));
+  directory_ = name != nullptr && name[0] == '/' ? std::string_view(name) : std::string_view{};
+  return *directory_;
+}
+
+bool DwarfUnit::has_lines() {
+  if (has_lines_) return *has_lines_;
+  Dwarf_Lines* rows = nullptr;
+  has_lines_ = own_entry_.addr != nullptr && line_header_is_sound(&own_entry_, line_section_) &&
+               dwarf_getsrclines(&own_entry_, &rows, &row_count_) == 0 &&
+               dwarf_getsrcfiles(&own_entry_, &files_, &file_count_) == 0;
+  return *has_lines_;
+}
+
+DwarfUnit::Place DwarfUnit::place_at(std::uint64_t address) {
+  if (!has_lines()) return {};
+  Dwarf_Line* row = dwarf_getsrc_die(&own_entry_, address);
+  Place place;
+  int line = 0;
+  if (row == nullptr) return place;
+  if (dwarf_lineno(row, &line) == 0 && line > 0) place.line = static_cast<std::uint32_t>(line);
+  place.file = file_name(dwarf_linesrc(row, nullptr, nullptr));
+  return place;
+}
+
+DwarfUnit::Place DwarfUnit::place_of(Dwarf_Die* call) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word number = 0;
+  Place place;
+  if (dwarf_formudata(dwarf_attr(call, DW_AT_call_line, &attribute), &number) == 0 && number <= UINT32_MAX) {
+    place.line = static_cast<std::uint32_t>(number);
+  }
+  if (dwarf_formudata(dwarf_attr(call, DW_AT_call_file, &attribute), &number) == 0 && has_lines() &&
+      number < file_count_) {
+    place.file = file_name(dwarf_filesrc(files_, number, nullptr, nullptr));
+  }
+  return place;
 }
 
 std::size_t DwarfUnit::memory_bytes() const {
-  return sizeof *this + reader_.memory_bytes() + functions_.capacity() * sizeof(std::uint32_t) +
-         function_ranges_.memory_bytes() + containers_.capacity() * sizeof(Container) + call_bytes_ +
-         (lines_ ? lines_->memory_bytes() : 0);
+  // What libdw takes for a row; for a file, about: a record, its path, and the paths of its directory.
+  constexpr std::size_t kRowBytes = 56;
+  constexpr std::size_t kFileBytes = 160;
+  return sizeof *this + functions_.capacity() * sizeof(Address) + function_ranges_.memory_bytes() +
+         containers_.capacity() * sizeof(Container) + call_bytes_ + row_count_ * kRowBytes + file_count_ * kFileBytes;
 }
 
 }  // namespace hawk

@@ -1,63 +1,67 @@
 #pragma once
 
+#include <elfutils/libdw.h>
+
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "symbolizer/dwarf_file.h"
 #include "symbolizer/interval_index.h"
-#include "symbolizer/line_table.h"
-#include "symbolizer/unit_reader.h"
 
 namespace hawk {
 
 /// A compilation unit, with an index of its functions made at the first question, and for each function that is asked
 /// for an index of the calls inlined into it. So the cost follows the addresses asked, not the size of the debug
 /// information.
-///
-/// Input is not trusted: a walk only goes forward through the bytes of the unit, so it ends.
 class DwarfUnit {
  public:
   /// A function, or a call inlined into one.
   struct Scope {
-    std::uint64_t entry = 0;  ///< offset in .debug_info
-    std::uint64_t origin =
-        0;  ///< the entry of this unit that describes an inlined function once for all its calls; 0: none
+    Dwarf_Die entry{};
     bool inlined = false;
-    std::uint64_t call_file = 0;  ///< for an inlined call: where it stands; 0 is a file since version 5
-    std::uint32_t call_line = 0;
-    bool has_call_file = false;
+  };
+  /// A place in the source. File "" and line 0: unknown.
+  struct Place {
+    std::string_view file;  ///< may be relative to directory()
+    std::uint32_t line = 0;
   };
 
-  /// `sections` and `info` must outlive the unit.
-  DwarfUnit(const DebugSections& sections, InfoSection& info, const UnitHeader& header);
+  /// Unit number `number` of `file`, which must outlive this and not be renewed.
+  DwarfUnit(const DwarfFile& file, std::uint32_t number);
 
-  const UnitReader& reader() const { return reader_; }
   /// The scopes around `address`: innermost inlined call first, the function itself last. Empty when no function of
   /// this unit contains it.
   std::vector<Scope> chain_at(std::uint64_t address);
   /// Adds the ranges of the unit itself to `index`, or those of its functions when the unit names none.
   void add_unit_ranges(std::uint32_t value, IntervalIndex& index);
   /// The row of the line table that covers `address`.
-  LineTable::Place place_at(std::uint64_t address) { return lines().find(address); }
-  /// The path of a file of the unit; "" when unknown.
-  std::string file_path(std::uint64_t file) { return lines().file_path(file); }
-  /// Entries that hold the entry at `entry` and give it a scope: innermost first.
-  std::vector<std::uint64_t> scopes_around(std::uint64_t entry);
+  Place place_at(std::uint64_t address);
+  /// Where `call`, an inlined one of this unit, stands.
+  Place place_of(Dwarf_Die* call);
+  /// The directory that the compiler ran in, if it is known; "" too when it is relative: -fdebug-prefix-map has made it
+  /// so then, and the paths of files besides, which do not build on it.
+  std::string_view directory();
+  /// Entries that hold `entry`, of this unit, and give it a scope: innermost first.
+  std::vector<Dwarf_Die> scopes_around(const Dwarf_Die& entry);
+  /// Whether `entry` is one of this unit.
+  bool holds(const Dwarf_Die& entry) const { return own_entry_.addr != nullptr && entry.cu == own_entry_.cu; }
+  /// About what it takes, with what libdw keeps for it.
   std::size_t memory_bytes() const;
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
+  using Address = const std::uint8_t*;  ///< of an entry, as Dwarf_Die::addr is one
 
-  /// Offsets are from the unit's start, to save memory.
   struct Container {
-    std::uint32_t begin;
-    std::uint32_t end;
+    Address begin;
+    Address end;
     std::uint32_t parent;  ///< index of the container around it; kNone: the unit
   };
   struct InlinedCall {
-    Scope scope;
+    Dwarf_Die entry;
     std::uint32_t parent;  ///< index of the call that this one is inlined into; kNone: the function itself
   };
   struct Calls {
@@ -70,21 +74,27 @@ class DwarfUnit {
     bool holds_functions;
   };
 
+  Dwarf_Die entry_at(Address address) const;
   void index_functions();
-  void open_entry(const Entry& entry, std::vector<Open>& open);
-  void close_entry(std::uint64_t end, std::vector<Open>& open);
+  void open_entry(const Dwarf_Die& entry, int tag, std::vector<Open>& open);
+  void close_entry(Address end, std::vector<Open>& open);
   const Calls& calls_of(std::uint32_t function);
-  Scope scope_of(const Entry& entry) const;
-  LineTable& lines();
+  bool has_lines();
 
-  UnitReader reader_;
+  Bytes line_section_;
+  Dwarf_Die own_entry_{};
+  Address end_ = nullptr;
   bool indexed_ = false;
-  std::vector<std::uint32_t> functions_;  ///< offsets from the unit's start
+  std::vector<Address> functions_;
   IntervalIndex function_ranges_;
   std::vector<Container> containers_;  ///< by begin
   std::unordered_map<std::uint32_t, Calls> calls_;
   std::size_t call_bytes_ = 0;
-  std::optional<LineTable> lines_;
+  std::optional<std::string_view> directory_;  ///< nullopt: not asked yet
+  std::optional<bool> has_lines_;              ///< nullopt: not asked yet
+  Dwarf_Files* files_ = nullptr;
+  std::size_t file_count_ = 0;
+  std::size_t row_count_ = 0;
 };
 
 }  // namespace hawk

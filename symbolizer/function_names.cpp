@@ -11,57 +11,56 @@ constexpr int kLongestChain = 16;
 /// Local classes inside methods of local classes: nobody goes deeper, except damaged files in circles.
 constexpr int kDeepestLocality = 8;
 
+std::string scope_name(Dwarf_Die* scope) {
+  const std::string_view name = FunctionNames::source_name(scope);
+  if (!name.empty()) return std::string(name) + "::";
+  return dwarf_tag(scope) == DW_TAG_namespace ? "(anonymous namespace)::" : "";
+}
+
 }  // namespace
 
-std::optional<EntryPlace> FunctionNames::origin_of(const EntryPlace& place, const Entry& entry) {
-  const Reference reference = place.unit->reader().refer(entry, Slot::kOrigin);
-  if (reference.to == ReferenceTo::kThisUnit) return EntryPlace{place.file, place.unit, reference.offset};
-  UnitCache* file = reference.to == ReferenceTo::kThisFile    ? place.file
-                    : reference.to == ReferenceTo::kAlternate ? alternate_
-                                                              : nullptr;
-  DwarfUnit* unit = file == nullptr ? nullptr : file->around(reference.offset);
-  if (unit == nullptr) return std::nullopt;
-  return EntryPlace{file, unit, reference.offset};
-}
-
-std::string_view FunctionNames::text(EntryPlace place, Slot slot) {
-  Entry entry;
-  for (int i = 0; i < kLongestChain && place.unit->reader().read(place.entry, entry); ++i) {
-    if (entry.has(slot)) return place.unit->reader().text(entry, slot);
-    const std::optional<EntryPlace> origin = origin_of(place, entry);
-    if (!origin) break;
-    place = *origin;
+const char* FunctionNames::linkage_name(Dwarf_Die* function) {
+  for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    Dwarf_Attribute attribute;
+    const char* text = dwarf_formstring(dwarf_attr_integrate(function, name, &attribute));
+    if (text != nullptr) return text;
   }
-  return {};
+  return nullptr;
 }
 
-std::string FunctionNames::scope_name(const EntryPlace& scope, std::uint16_t tag) {
-  const std::string_view name = source_name(scope);
-  if (!name.empty()) return std::string(name) + "::";
-  return tag == DW_TAG_namespace ? "(anonymous namespace)::" : "";
+std::string_view FunctionNames::source_name(Dwarf_Die* entry) {
+  const char* name = dwarf_diename(entry);
+  return name == nullptr ? std::string_view{} : name;
 }
 
-std::string FunctionNames::prefix_at(EntryPlace function, int depth) {
+bool FunctionNames::origin_of(Dwarf_Die* entry, Dwarf_Die* origin) {
+  Dwarf_Attribute attribute;
+  return dwarf_formref_die(dwarf_attr(entry, DW_AT_abstract_origin, &attribute), origin) != nullptr ||
+         dwarf_formref_die(dwarf_attr(entry, DW_AT_specification, &attribute), origin) != nullptr;
+}
+
+DwarfUnit* FunctionNames::unit_of(const Dwarf_Die& entry) {
+  DwarfUnit* unit = units_->around(entry);
+  return unit != nullptr || alternate_ == nullptr ? unit : alternate_->around(entry);
+}
+
+std::string FunctionNames::prefix_at(Dwarf_Die function, int depth) {
   // A concrete function or inlined call leads to the entry that stands where the source declares it.
-  Entry entry;
-  for (int i = 0; i < kLongestChain && function.unit->reader().read(function.entry, entry); ++i) {
-    const std::optional<EntryPlace> origin = origin_of(function, entry);
-    if (!origin) break;
-    function = *origin;
-  }
+  Dwarf_Die origin;
+  for (int i = 0; i < kLongestChain && origin_of(&function, &origin); ++i) function = origin;
   std::string prefix;
-  for (const std::uint64_t offset : function.unit->scopes_around(function.entry)) {
-    const EntryPlace scope{function.file, function.unit, offset};
-    if (!function.unit->reader().read(offset, entry)) break;
-    if (entry.tag != DW_TAG_subprogram) {
-      prefix.insert(0, scope_name(scope, entry.tag));
+  DwarfUnit* unit = unit_of(function);
+  if (unit == nullptr) return prefix;
+  for (Dwarf_Die& scope : unit->scopes_around(function)) {
+    if (dwarf_tag(&scope) != DW_TAG_subprogram) {
+      prefix.insert(0, scope_name(&scope));
       continue;
     }
     // Inside a function: it knows its own scopes, and need not stand in them.
-    const std::string_view linkage = linkage_name(scope);
-    if (!linkage.empty()) return demangle(linkage) + "::" + prefix;
+    const char* linkage = linkage_name(&scope);
+    if (linkage != nullptr) return demangle(linkage) + "::" + prefix;
     std::string around = depth < kDeepestLocality ? prefix_at(scope, depth + 1) : std::string{};
-    return around.append(scope_name(scope, entry.tag)).append(prefix);
+    return around.append(scope_name(&scope)).append(prefix);
   }
   return prefix;
 }

@@ -55,7 +55,7 @@ void LibdwSymbolizer::limit_memory(ModuleSymbols* asked) {
     open_.push_back(asked);
   }
   std::size_t bytes = 0;
-  for (const ModuleSymbols* module : open_) bytes += module->open_bytes();
+  for (ModuleSymbols* module : open_) bytes += module->open_bytes();
   while (bytes > kOpenBudgetBytes && open_.size() > 1) {
     bytes -= open_.front()->open_bytes();
     open_.front()->close();

@@ -11,7 +11,7 @@
 
 namespace hawk {
 
-/// Symbolizer that reads ELF and DWARF files, opened with libelf and libdw. Nothing of a module is read before its
+/// Symbolizer that reads ELF and DWARF files, by libelf and libdw. Nothing of a module is read before its
 /// first address is asked; no answer is computed twice. Memory follows the answers: indices of debug information are
 /// dropped and rebuilt when they pass a budget. Never asks the network (debuginfod). For one thread at a time.
 class LibdwSymbolizer : public Symbolizer {

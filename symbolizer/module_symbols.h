@@ -42,7 +42,7 @@ class ModuleSymbols {
   /// Whether frames() has nothing to look up.
   bool knows(std::uint64_t module_offset) const { return answers_.contains(module_offset); }
   /// About what is taken by debug information that is held open, not by answers.
-  std::size_t open_bytes() const { return dwarf_ ? dwarf_->memory_bytes() : 0; }
+  std::size_t open_bytes() { return dwarf_ ? dwarf_->memory_bytes() : 0; }
   /// Closes the debug information. The next question that has no answer yet opens it again.
   void close() { dwarf_.reset(); }
   /// Closes all files for good. Answers are kept.

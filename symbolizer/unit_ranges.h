@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_set>
 #include <vector>
 
 #include "symbolizer/interval_index.h"
@@ -20,18 +19,15 @@ class UnitRanges {
   /// `units` must outlive this.
   explicit UnitRanges(UnitCache& units);
 
-  /// The offset of the unit's header.
-  std::optional<std::uint64_t> unit_of(std::uint64_t address);
+  /// The number of the unit.
+  std::optional<std::uint32_t> unit_of(std::uint64_t address);
 
  private:
-  /// A unit's number is its index in units_.
-  std::uint32_t number_of(std::uint64_t unit);
   void read_aranges();
   void read_other_units();
 
-  UnitCache* cache_;
-  std::vector<std::uint64_t> units_;
-  std::unordered_set<std::uint64_t> listed_;  ///< by .debug_aranges
+  UnitCache* units_;
+  std::vector<bool> listed_;  ///< by .debug_aranges, for each unit
   IntervalIndex listed_ranges_;
   bool read_others_ = false;
   IntervalIndex other_ranges_;

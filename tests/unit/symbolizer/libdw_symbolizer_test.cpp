@@ -14,6 +14,7 @@
 #include <iterator>
 #include <random>
 
+#include "debug_image.h"
 #include "oracle.h"
 #include "tests/support/scratch_directory.h"
 
@@ -21,16 +22,6 @@ namespace hawk {
 namespace {
 
 constexpr ModuleId kModule{0};
-
-/// A file of its own with these bytes, already deleted: readable through its descriptor alone.
-UniqueFd deleted_file(const std::string& bytes) {
-  std::string path = ::testing::TempDir() + "hawk_symbolizer_XXXXXX";
-  UniqueFd fd(::mkstemp(path.data()));
-  EXPECT_TRUE(fd);
-  ::unlink(path.c_str());
-  EXPECT_EQ(::write(fd.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
-  return fd;
-}
 
 std::string bytes_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);

@@ -1,0 +1,65 @@
+#include "symbolizer/dwarf_file.h"
+
+#include <dwarf.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "oracle.h"
+
+namespace hawk {
+namespace {
+
+std::optional<ElfFile> open_fixture(const std::string& name) {
+  return ElfFile::open(UniqueFd(::open(fixture(name).c_str(), O_RDONLY | O_CLOEXEC)));
+}
+
+TEST(dwarf_file, lists_its_units) {
+  const std::optional<ElfFile> elf = open_fixture("dwarf4");
+  const std::optional<DwarfFile> file = DwarfFile::open(*elf, nullptr);
+  ASSERT_TRUE(file);
+  ASSERT_GE(file->units().size(), 2u);
+  const UnitSpan& second = file->units()[1];
+  EXPECT_EQ(file->unit_around(second.begin), 1u);
+  EXPECT_EQ(file->unit_around(second.first_entry), 1u);
+  EXPECT_EQ(file->unit_around(second.begin - 1), 0u);
+  EXPECT_EQ(file->unit_around(file->units().back().end), std::nullopt);
+  EXPECT_EQ(file->unit_around(UINT64_MAX), std::nullopt);
+}
+
+TEST(dwarf_file, is_none_without_debug_information) {
+  const std::optional<ElfFile> elf = open_fixture("nodebug");
+  EXPECT_FALSE(DwarfFile::open(*elf, nullptr));
+}
+
+TEST(dwarf_file, that_is_renewed_has_the_same_entries) {
+  for (const char* name : {"dwarf4", "compressed", "compressed_old"}) {
+    const std::optional<ElfFile> elf = open_fixture(name);
+    std::optional<DwarfFile> file = DwarfFile::open(*elf, nullptr);
+    ASSERT_TRUE(file);
+    Dwarf_Die before;
+    ASSERT_NE(dwarf_offdie(file->dwarf(), file->units()[1].first_entry, &before), nullptr);
+    const char* text = dwarf_diename(&before);
+    ASSERT_TRUE(file->renew());
+    Dwarf_Die after;
+    ASSERT_NE(dwarf_offdie(file->dwarf(), file->units()[1].first_entry, &after), nullptr);
+    EXPECT_EQ(after.addr, before.addr);
+    EXPECT_EQ(dwarf_diename(&after), text);
+  }
+}
+
+/// dwz.common lies where libdw would look for it: in the directory of the open file.
+TEST(dwarf_file, never_opens_an_alternate_file_by_itself) {
+  const std::optional<ElfFile> elf = open_fixture("dwz1");
+  ASSERT_FALSE(elf->section(".gnu_debugaltlink").empty());
+  const std::optional<DwarfFile> file = DwarfFile::open(*elf, nullptr);
+  ASSERT_TRUE(file);
+  Dwarf* alternate = dwarf_getalt(file->dwarf());
+  ASSERT_NE(alternate, nullptr);
+  Dwarf_Die entry;
+  EXPECT_EQ(dwarf_offdie(alternate, 11, &entry), nullptr);
+}
+
+}  // namespace
+}  // namespace hawk
