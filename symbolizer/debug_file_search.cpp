@@ -115,4 +115,12 @@ std::optional<FoundFile> find_alternate_file(const ElfFile& file, const RootedPa
   return std::nullopt;
 }
 
+std::optional<ElfFile> find_named_file(const std::string& path, const RootedPath& place) {
+  for (const std::string& root : roots_of(place)) {
+    std::optional<FoundFile> found = open_candidate({root, path});
+    if (found) return std::move(found->file);
+  }
+  return std::nullopt;
+}
+
 }  // namespace hawk

@@ -29,4 +29,8 @@ std::optional<FoundFile> find_debug_file(const ElfFile& file, const RootedPath& 
 /// name. `place` is where `file` itself lies. nullopt when there is no link or no such file.
 std::optional<FoundFile> find_alternate_file(const ElfFile& file, const RootedPath& place);
 
+/// The file that `path`, absolute, names below the root of `place` or else below ours; nullopt when there is no such
+/// file.
+std::optional<ElfFile> find_named_file(const std::string& path, const RootedPath& place);
+
 }  // namespace hawk

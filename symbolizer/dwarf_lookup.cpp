@@ -16,6 +16,8 @@ namespace {
 
 /// For units: most of it is what libdw keeps of their line tables.
 constexpr std::size_t kUnitBudgetBytes = std::size_t{96} << 20;
+/// For split files that are open: their sections.
+constexpr std::size_t kSplitBudgetBytes = std::size_t{128} << 20;
 /// How much of mapped images may be in memory until it is released.
 constexpr std::uint64_t kImageBudgetBytes = std::uint64_t{32} << 20;
 /// Questions between two looks at how much that is. How much one brings in cannot be told beforehand: Linux maps pages
@@ -59,11 +61,12 @@ bool DwarfLookup::open(std::string& gap) {
   }
   if (alternate_) {
     std::optional<DwarfFile> alternate = DwarfFile::open(alternate_->file, nullptr);
-    if (alternate) alternate_units_.emplace(std::move(*alternate));
+    if (alternate) alternate_units_.emplace(std::move(*alternate), nullptr);
   }
   std::optional<DwarfFile> file = DwarfFile::open(source_.file, alternate_units_ ? &alternate_units_->file() : nullptr);
   if (!file) return false;
-  units_.emplace(std::move(*file));
+  split_.emplace(source_.file, source_.place);
+  units_.emplace(std::move(*file), &*split_);
   unit_ranges_.emplace(*units_);
   names_.emplace(*units_, alternate_units_ ? &*alternate_units_ : nullptr);
   source_.file.release();  // what was decompressed
@@ -149,21 +152,34 @@ std::string DwarfLookup::unlinked_name(DwarfUnit::Scope& scope, SymbolTable& sym
 std::size_t DwarfLookup::memory_bytes() {
   constexpr std::size_t kNodeBytes = 4 * sizeof(void*);
   const std::size_t names = concrete_names_.size() + inlined_names_.size() + demangled_.size();
-  return section_bytes_ + units_->memory_bytes() + (alternate_units_ ? alternate_units_->memory_bytes() : 0) +
-         names * kNodeBytes;
+  return section_bytes_ + split_->memory_bytes() + units_->memory_bytes() +
+         (alternate_units_ ? alternate_units_->memory_bytes() : 0) + names * kNodeBytes;
 }
 
 void DwarfLookup::limit_memory() {
   const std::size_t alternate_bytes = alternate_units_ ? alternate_units_->memory_bytes() : 0;
-  if (units_->memory_bytes() + alternate_bytes > kUnitBudgetBytes) {
-    // The alternate file first, for the other one refers to it.
-    if ((alternate_units_ && !alternate_units_->renew()) || !units_->renew()) throw std::bad_alloc();
+  const std::size_t split_bytes = split_->memory_bytes();
+  if (units_->memory_bytes() + alternate_bytes > kUnitBudgetBytes || split_bytes > kSplitBudgetBytes ||
+      split_->is_full()) {
+    renew();
   }
   if (!source_.file.is_mapped() || ++questions_ % kQuestionsBetweenLooks != 0) return;
   if (resident_file_bytes() < mapped_bytes_ + kImageBudgetBytes) return;
   source_.file.release();
+  split_->release();
   if (alternate_) alternate_->file.release();
   mapped_bytes_ = resident_file_bytes();
+}
+
+void DwarfLookup::renew() {
+  // Names are known by their place in images, of which those of split files go.
+  if (!split_->empty()) {
+    concrete_names_.clear();
+    inlined_names_.clear();
+    demangled_.clear();
+  }
+  // The alternate file first, for the other one refers to it.
+  if ((alternate_units_ && !alternate_units_->renew()) || !units_->renew()) throw std::bad_alloc();
 }
 
 }  // namespace hawk

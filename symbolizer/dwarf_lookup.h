@@ -34,6 +34,8 @@ class DwarfLookup {
   /// Puts addresses into the order in which frames() answers them fastest: by unit, for each is read when one of its
   /// addresses is asked, and forgotten some time later.
   void arrange(std::vector<std::uint64_t>& addresses);
+  /// Why less is known by now than the debug information refers to; empty when there is no such reason.
+  const std::string& gap() const { return split_->gap(); }
   /// About what it takes, apart from pages of mapped files.
   std::size_t memory_bytes();
 
@@ -46,12 +48,14 @@ class DwarfLookup {
   std::uint32_t demangled(const char* linkage);
   std::uint32_t file_of(DwarfUnit& unit, std::string_view file);
   void limit_memory();
+  void renew();
 
   // The order matters: what reads an image goes before it, and what refers to the alternate file before that.
   FoundFile source_;
   std::optional<FoundFile> alternate_;
   StringPool& pool_;
   std::optional<UnitCache> alternate_units_;
+  std::optional<SplitFiles> split_;
   std::optional<UnitCache> units_;
   std::optional<UnitRanges> unit_ranges_;
   std::optional<FunctionNames> names_;

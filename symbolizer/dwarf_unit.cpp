@@ -63,19 +63,33 @@ std::string_view file_name(const char* name) {
 
 }  // namespace
 
-DwarfUnit::DwarfUnit(const DwarfFile& file, std::uint32_t number) : line_section_(file.line_section()) {
+DwarfUnit::DwarfUnit(const DwarfFile& file, std::uint32_t number, SplitFiles* split)
+    : line_section_(file.line_section()), split_files_(split) {
   const UnitSpan& span = file.units()[number];
   if (dwarf_offdie(file.dwarf(), span.first_entry, &own_entry_) == nullptr) {
     own_entry_ = {};
     return;
   }
+  body_ = own_entry_;
   end_ = static_cast<Address>(own_entry_.addr) + (span.end - span.first_entry);
+}
+
+void DwarfUnit::find_split_half() {
+  std::optional<SplitUnit> half = split_files_ == nullptr ? std::nullopt : split_files_->find(&own_entry_);
+  if (!half) return;
+  body_ = half->entry;
+  end_ = half->addresses.unit_end;
+  split_addresses_ = half->addresses;
+}
+
+bool DwarfUnit::add_code_of(Dwarf_Die* entry, std::uint32_t value, IntervalIndex& index) const {
+  return split_addresses_ ? add_split_ranges(entry, *split_addresses_, value, index) : add_ranges(entry, value, index);
 }
 
 Dwarf_Die DwarfUnit::entry_at(Address address) const {
   Dwarf_Die entry{};
   entry.addr = const_cast<std::uint8_t*>(address);
-  entry.cu = own_entry_.cu;
+  entry.cu = body_.cu;
   return entry;
 }
 
@@ -83,8 +97,9 @@ void DwarfUnit::index_functions() {
   if (indexed_) return;
   indexed_ = true;
   if (own_entry_.addr == nullptr) return;
+  find_split_half();
   std::vector<Open> open;
-  EntryWalk walk(&own_entry_, end_);
+  EntryWalk walk(&body_, end_);
   while (walk.next()) {
     Dwarf_Die* entry = walk.entry();
     for (std::size_t i = 0; i < walk.closed_count(); ++i) close_entry(static_cast<Address>(entry->addr), open);
@@ -92,7 +107,7 @@ void DwarfUnit::index_functions() {
     if (tag == DW_TAG_subprogram) {
       if (!open.empty()) open.back().holds_functions = true;
       const std::uint32_t index = static_cast<std::uint32_t>(functions_.size());
-      if (add_ranges(entry, index, function_ranges_)) functions_.push_back(static_cast<Address>(entry->addr));
+      if (add_code_of(entry, index, function_ranges_)) functions_.push_back(static_cast<Address>(entry->addr));
     }
     if (walk.enter(may_hold_functions(tag))) open_entry(*entry, tag, open);
   }
@@ -154,7 +169,7 @@ const DwarfUnit::Calls& DwarfUnit::calls_of(std::uint32_t function) {
     if (tag == DW_TAG_inlined_subroutine) {
       // Without code of its own it stays as a link between its parent and its children.
       const std::uint32_t index = static_cast<std::uint32_t>(calls.calls.size());
-      add_ranges(walk.entry(), index, calls.ranges);
+      add_code_of(walk.entry(), index, calls.ranges);
       calls.calls.push_back({*walk.entry(), around});
       around = index;
     }
@@ -188,7 +203,7 @@ void DwarfUnit::add_unit_ranges(std::uint32_t value, IntervalIndex& index) {
   index_functions();
   for (const Address function : functions_) {
     Dwarf_Die entry = entry_at(function);
-    add_ranges(&entry, value, index);
+    add_code_of(&entry, value, index);
   }
 }
 

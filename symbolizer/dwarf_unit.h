@@ -10,6 +10,7 @@
 
 #include "symbolizer/dwarf_file.h"
 #include "symbolizer/interval_index.h"
+#include "symbolizer/split_files.h"
 
 namespace hawk {
 
@@ -29,8 +30,9 @@ class DwarfUnit {
     std::uint32_t line = 0;
   };
 
-  /// Unit number `number` of `file`, which must outlive this and not be renewed.
-  DwarfUnit(const DwarfFile& file, std::uint32_t number);
+  /// Unit number `number` of `file`, and its half in one of `split`, which may be null. Both must outlive this and be
+  /// neither renewed nor dropped.
+  DwarfUnit(const DwarfFile& file, std::uint32_t number, SplitFiles* split);
 
   /// The scopes around `address`: innermost inlined call first, the function itself last. Empty when no function of
   /// this unit contains it.
@@ -47,7 +49,7 @@ class DwarfUnit {
   /// Entries that hold `entry`, of this unit, and give it a scope: innermost first.
   std::vector<Dwarf_Die> scopes_around(const Dwarf_Die& entry);
   /// Whether `entry` is one of this unit.
-  bool holds(const Dwarf_Die& entry) const { return own_entry_.addr != nullptr && entry.cu == own_entry_.cu; }
+  bool holds(const Dwarf_Die& entry) const { return body_.addr != nullptr && entry.cu == body_.cu; }
   /// About what it takes, with what libdw keeps for it.
   std::size_t memory_bytes() const;
 
@@ -75,6 +77,8 @@ class DwarfUnit {
   };
 
   Dwarf_Die entry_at(Address address) const;
+  bool add_code_of(Dwarf_Die* entry, std::uint32_t value, IntervalIndex& index) const;
+  void find_split_half();
   void index_functions();
   void open_entry(const Dwarf_Die& entry, int tag, std::vector<Open>& open);
   void close_entry(Address end, std::vector<Open>& open);
@@ -82,8 +86,11 @@ class DwarfUnit {
   bool has_lines();
 
   Bytes line_section_;
+  SplitFiles* split_files_;
   Dwarf_Die own_entry_{};
+  Dwarf_Die body_{};  ///< the entry that functions are below: the unit's own, or that of its split half
   Address end_ = nullptr;
+  std::optional<SplitAddresses> split_addresses_;  ///< of functions that are below that of a split half
   bool indexed_ = false;
   std::vector<Address> functions_;
   IntervalIndex function_ranges_;

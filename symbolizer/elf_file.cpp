@@ -54,10 +54,16 @@ std::optional<ElfFile> ElfFile::own_vdso() {
   const char* image = reinterpret_cast<const char*>(address);
   ElfW(Ehdr) header;
   std::memcpy(&header, image, sizeof header);
+  return of_bytes({image, image + vdso_size_bytes(header, image)});
+}
+
+std::optional<ElfFile> ElfFile::of_bytes(std::vector<char> bytes) {
+  elf_version(EV_CURRENT);
   ElfFile file;
-  file.memory_.assign(image, image + vdso_size_bytes(header, image));
+  file.memory_ = std::move(bytes);
+  file.size_bytes_ = file.memory_.size();
   file.elf_.reset(elf_memory(file.memory_.data(), file.memory_.size()));
-  if (!file.elf_) return std::nullopt;
+  if (!file.elf_ || elf_kind(file.elf_.get()) != ELF_K_ELF) return std::nullopt;
   return file;
 }
 

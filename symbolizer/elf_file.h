@@ -27,6 +27,9 @@ class ElfFile {
   /// Our own vdso: the same kernel gives every process of our architecture this image.
   static std::optional<ElfFile> own_vdso();
 
+  /// The image that `bytes` are. nullopt if they are no ELF file.
+  static std::optional<ElfFile> of_bytes(std::vector<char> bytes);
+
   Elf* elf() const { return elf_.get(); }
   int fd() const { return fd_.get(); }
   /// Lets go of the memory of a file that is mapped: what is asked again is read again, from the page cache as a rule.

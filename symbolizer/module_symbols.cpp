@@ -8,6 +8,7 @@
 
 #include "symbolizer/demangle.h"
 #include "symbolizer/memory_budget.h"
+#include "symbolizer/mini_debug_info.h"
 
 namespace hawk {
 namespace {
@@ -41,10 +42,12 @@ void ModuleSymbols::give_up(const char* why) {
     gap_ = std::string("its debug information is not read: ") + why;
     if (image_) symbols_.add(image_->elf());
     if (debug_file_) symbols_.add(debug_file_->file.elf());
+    if (mini_debug_info_) symbols_.add(mini_debug_info_->elf());
     return;
   }
   gap_ = std::string("its symbols are not read: ") + why;
   loaded_ = true;
+  mini_debug_info_.reset();
   debug_file_.reset();
   image_.reset();
 }
@@ -55,6 +58,7 @@ void ModuleSymbols::close_files() {
   has_dwarf_ = false;
   dwarf_.reset();
   symbols_ = SymbolTable();
+  mini_debug_info_.reset();
   debug_file_.reset();
   image_.reset();
   file_.fd.reset();
@@ -126,6 +130,9 @@ void ModuleSymbols::load() {
     if (debug_file_) {
       has_dwarf_ = debug_file_->file.has_debug_info();
       symbols_.add(debug_file_->file.elf());
+    } else if (!image_->has_symtab()) {
+      mini_debug_info_ = find_mini_debug_info(*image_);
+      if (mini_debug_info_) symbols_.add(mini_debug_info_->elf());
     }
   }
   if (has_dwarf_ && !dwarf_) open_dwarf();
@@ -144,7 +151,10 @@ void ModuleSymbols::open_dwarf() {
 
 std::vector<PooledFrame> ModuleSymbols::look_up(std::uint64_t address) {
   std::vector<PooledFrame> frames;
-  if (dwarf_) frames = dwarf_->frames(address, symbols_);
+  if (dwarf_) {
+    frames = dwarf_->frames(address, symbols_);
+    if (gap_.empty()) gap_ = dwarf_->gap();
+  }
   const FunctionSymbol* symbol = frames.empty() ? symbols_.find(address) : nullptr;
   if (symbol != nullptr) frames.emplace_back().function = pool_.add(demangle(symbol->name));
   return frames;

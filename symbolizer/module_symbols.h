@@ -68,6 +68,7 @@ class ModuleSymbols {
   // The order matters: what refers to an image goes before the image.
   std::optional<ElfFile> image_;
   std::optional<FoundFile> debug_file_;  ///< the separate one, if there is any
+  std::optional<ElfFile> mini_debug_info_;
   bool has_dwarf_ = false;
   StringPool pool_;
   std::unique_ptr<DwarfLookup> dwarf_;

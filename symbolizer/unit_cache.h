@@ -16,13 +16,16 @@ namespace hawk {
 /// The units of one file that were asked for, with their indices, until they are dropped together.
 class UnitCache {
  public:
-  explicit UnitCache(DwarfFile file) : file_(std::move(file)) {}
+  /// `split`, which may be null: where units of `file` have their split halves. Must outlive this.
+  UnitCache(DwarfFile file, SplitFiles* split) : file_(std::move(file)), split_(split) {}
   UnitCache(const UnitCache&) = delete;
   UnitCache& operator=(const UnitCache&) = delete;
 
   const DwarfFile& file() const { return file_; }
   /// Unit number `number` of the file.
   DwarfUnit& at(std::uint32_t number);
+  /// As at(), a unit that is not kept.
+  DwarfUnit read(std::uint32_t number) const { return DwarfUnit(file_, number, split_); }
   /// The unit that `entry` belongs to; nullptr when that is no unit of this file's .debug_info.
   DwarfUnit* around(const Dwarf_Die& entry);
   /// About what the units take, with what libdw keeps for them.
@@ -38,6 +41,7 @@ class UnitCache {
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
   DwarfFile file_;
+  SplitFiles* split_;
   std::unordered_map<std::uint32_t, Cached> units_;
   std::uint32_t asked_ = kNone;  ///< the unit that was asked for last: only it has grown
   std::size_t total_bytes_ = 0;

@@ -28,7 +28,7 @@ void UnitRanges::read_aranges() {
 void UnitRanges::read_other_units() {
   for (std::uint32_t number = 0; number < listed_.size(); ++number) {
     if (listed_[number]) continue;
-    DwarfUnit unit(units_->file(), number);
+    DwarfUnit unit = units_->read(number);
     unit.add_unit_ranges(number, other_ranges_);
   }
   other_ranges_.seal();

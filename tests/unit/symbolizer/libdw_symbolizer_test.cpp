@@ -126,7 +126,7 @@ TEST_P(Compressed, debug_sections_change_no_frame) {
   EXPECT_GT(with_line, 50u);
 }
 
-INSTANTIATE_TEST_SUITE_P(fixtures, Compressed, ::testing::Values("compressed", "compressed_old"),
+INSTANTIATE_TEST_SUITE_P(fixtures, Compressed, ::testing::Values("compressed", "compressed_old", "compressed_zstd"),
                          [](const auto& instance) { return std::string(instance.param); });
 
 /// Debug information that is closed when others need the memory opens again, with the same answers.
