@@ -27,11 +27,11 @@
 #ifndef HAWKTRACE_CALLS_BPF_H
 #define HAWKTRACE_CALLS_BPF_H
 
-#include "bpf/call_arguments.bpf.h"
-#include "bpf/condition.h"
-#include "bpf/intern.bpf.h"
+#include "bpf/arch/x86_64/call_arguments.bpf.h"
+#include "bpf/arch/x86_64/condition.h"
+#include "bpf/unwind/intern.bpf.h"
 #include "bpf/kinds.h"
-#include "bpf/live_table.bpf.h"
+#include "bpf/live/table.bpf.h"
 #include "bpf/requested_size.h"
 #include "bpf/threads.bpf.h"
 

@@ -42,7 +42,7 @@ enum hawk_call_kind {
 #define HAWK_RSI 6
 #define HAWK_RDI 7
 
-/* It returns only if the condition holds: four bits, see bpf/condition.h. */
+/* It returns only if the condition holds: four bits, see bpf/arch/x86_64/condition.h. */
 #define HAWK_COOKIE_RETURNS_IF 0x800
 #define HAWK_COOKIE_CONDITION_SHIFT 16
 /* The register that holds the result, four bits; zero is rax. */

@@ -4,11 +4,11 @@
 #define HAWKTRACE_LAYOUT_H
 
 #include "bpf/losses.h"
-#include "bpf/stack_hash.h"
+#include "bpf/unwind/stack_hash.h"
 #include "bpf/types.h"
-#include "bpf/unwind_ends.h"
-#include "bpf/unwind_layout.h"
-#include "bpf/used_ranges.h"
+#include "bpf/unwind/ends.h"
+#include "bpf/unwind/layout.h"
+#include "bpf/unwind/used_ranges.h"
 
 /* Deepest stack that can be recorded; --stack-depth lowers it. */
 #define HAWK_MAX_FRAMES 256

@@ -5,7 +5,7 @@
 
 #include <bpf/bpf_core_read.h>
 
-#include "bpf/direct_memory.bpf.h"
+#include "bpf/arch/x86_64/direct_memory.bpf.h"
 #include "bpf/maps.bpf.h"
 
 static __always_inline __u64 hawk_mappings_version(const struct hawk_thread *thread);
@@ -14,7 +14,7 @@ int hawk_search_rows(const struct hawk_code_range *range, __u64 address);
 int hawk_search_elsewhere(__u64 address, __u32 generation);
 
 #define HAWK_GLOBAL __noinline
-#include "bpf/code_ranges.h"
+#include "bpf/unwind/code_ranges.h"
 
 /* How often the kernel is asked while another thread is changing mappings, which it does in some microseconds. */
 #define HAWK_MAPPING_ATTEMPTS 64

@@ -4,8 +4,8 @@
 #define HAWKTRACE_MAPS_BPF_H
 
 #include "bpf/layout.h"
-#include "bpf/overflow_filter.h"
-#include "bpf/walk_state.h"
+#include "bpf/live/overflow_filter.h"
+#include "bpf/unwind/walk_state.h"
 
 const volatile struct hawk_config settings = {};
 

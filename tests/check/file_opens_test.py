@@ -14,7 +14,7 @@ CASES = [
     ('userspace/attach/module_map.cpp', 'const int a = openat(directory, path, O_PATH);', False),
     ('userspace/attach/module_map.cpp', 'std::ifstream a(path);', False),
     ('userspace/attach/module_map.cpp', 'for (const auto& a : std::filesystem::directory_iterator(path)) {', False),
-    ('userspace/app/session.cpp', 'FILE* a = ::fopen(path, "r");', False),
+    ('userspace/attach/process_trace.cpp', 'FILE* a = ::fopen(path, "r");', False),
     ('symbolizer/elf_file.cpp', '  FILE* a = fopen(path, "r");', False),
     ('symbolizer/elf_file.cpp', '  ::syscall(SYS_openat2, root.get(), path, &how, sizeof how);', False),
     ('userspace/base/process_file.cpp', '  ::open(path.c_str(), O_RDWR);', False),
@@ -22,7 +22,7 @@ CASES = [
     ('symbolizer/elf_file.cpp', '  image = ElfFile::open(std::move(fd));', True),
     ('symbolizer/elf_file.cpp', '  lookup->open();', True),
     ('symbolizer/elf_file.cpp', '  // ::open(path) would wait for a writer', True),
-    ('userspace/app/session.cpp', '  UniqueFd a = open_regular_file(path);', True),
+    ('userspace/attach/process_trace.cpp', '  UniqueFd a = open_regular_file(path);', True),
 ]
 
 

@@ -2,7 +2,7 @@
 // the judge: whatever it decodes as a near call that ends at the address has to be accepted.
 #include <Zydis/Zydis.h>
 
-#include "bpf/call_site.h"
+#include "bpf/arch/x86_64/call_site.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace {

@@ -121,7 +121,7 @@ def function(rule, offset=8):
     return 0x1000 + 16 * rule + offset
 
 
-# By number: those without operands (bpf/unwind_layout.h), then those that unwind_fuzz.cpp adds.
+# By number: those without operands (bpf/unwind/layout.h), then those that unwind_fuzz.cpp adds.
 GAP, SIGNAL, END, BY_FP, ADD_8, ADD_16, PUSHED_RBP, LARGE, BACK, ODD, FRAME = 2, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18
 FAR_RBP, FAR, RBP_AT_SP, RBP_LOST, REALIGNED, LOADED, PLT = range(19, 26)
 STACKS = {

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "tests/fuzz/fuzz_input.h"
-#include "userspace/app/options.h"
+#include "userspace/commands/options.h"
 
 namespace {
 

@@ -13,8 +13,8 @@
 #include "symbolizer/plumbing.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "userspace/report/display_text.h"
-#include "userspace/report/json_report.h"
-#include "userspace/report/text_report.h"
+#include "userspace/export/json_report.h"
+#include "userspace/export/text_report.h"
 #include "userspace/screen/view.h"
 #include "userspace/tables/place_table.h"
 

@@ -1,5 +1,5 @@
 // Registers and a stack, walked by rules over a small table that has one of every kind. A second walk, written down as
-// plainly as the rules are described (bpf/unwind_layout.h), is the judge. Input: a byte of settings, a depth, then pc,
+// plainly as the rules are described (bpf/unwind/layout.h), is the judge. Input: a byte of settings, a depth, then pc,
 // rsp and rbp with two bytes each, then the stack.
 #include <array>
 #include <cstring>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bpf/layout.h"
-#include "bpf/unwind_ends.h"
-#include "bpf/unwind_x86_64.h"
+#include "bpf/unwind/ends.h"
+#include "bpf/arch/x86_64/registers.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/unwinding/host_walk.h"
 #include "userspace/unwinding/rule_set.h"

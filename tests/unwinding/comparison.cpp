@@ -6,7 +6,7 @@
 #include <ranges>
 #include <set>
 
-#include "bpf/unwind_ends.h"
+#include "bpf/unwind/ends.h"
 #include "tests/unwinding/allowed_differences.h"
 
 namespace hawk {

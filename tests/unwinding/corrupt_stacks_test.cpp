@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <map>
 
-#include "bpf/unwind_ends.h"
+#include "bpf/unwind/ends.h"
 #include "tests/unwinding/comparison.h"
 #include "tests/unwinding/corruption.h"
 #include "tests/unwinding/dumped_program.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "bpf/unwind_ends.h"
+#include "bpf/unwind/ends.h"
 
 namespace hawk {
 namespace {

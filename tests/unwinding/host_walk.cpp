@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "bpf/layout.h"
-#include "bpf/stack_hash.h"
-#include "bpf/unwind_cache.h"
-#include "bpf/walk_state.h"
+#include "bpf/unwind/stack_hash.h"
+#include "bpf/unwind/rule_cache.h"
+#include "bpf/unwind/walk_state.h"
 
-/// bpf/unwind.h is C and looks for these by name; they are this file's only.
+/// bpf/unwind/unwind.h is C and looks for these by name; they are this file's only.
 struct hawk_thread {
   hawk_walk walk;
   __u64 frames[HAWK_MAX_FRAMES + HAWK_STEPS_AT_ONCE];
@@ -85,7 +85,7 @@ int hawk_step_unruled(hawk_thread* thread, __u32 kind);
 }  // namespace
 
 #define HAWK_GLOBAL static
-#include "bpf/unwind.h"
+#include "bpf/unwind/unwind.h"
 
 namespace {
 

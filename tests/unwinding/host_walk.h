@@ -1,6 +1,6 @@
 #pragma once
 
-/// What bpf/unwind.h needs from the world it runs in, for tests: tables in vectors, a stack in a buffer.
+/// What bpf/unwind/unwind.h needs from the world it runs in, for tests: tables in vectors, a stack in a buffer.
 
 #include <cstdint>
 #include <map>
@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "bpf/unwind_layout.h"
+#include "bpf/unwind/layout.h"
 #include "tests/unwinding/stack_dump.h"
 
 struct hawk_thread;

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "bpf/unwind_ends.h"
+#include "bpf/unwind/ends.h"
 #include "userspace/base/check.h"
 #include "userspace/process/mappings.h"
 

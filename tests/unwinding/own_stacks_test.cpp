@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "bpf/unwind_ends.h"
+#include "bpf/unwind/ends.h"
 #include "tests/unwinding/comparison.h"
 #include "tests/unwinding/dumped_program.h"
 

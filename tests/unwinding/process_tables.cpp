@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "bpf/unwind_x86_64.h"
-#include "userspace/app/table_reading.h"
+#include "bpf/arch/x86_64/registers.h"
+#include "userspace/attach/unwind_table_reader.h"
 #include "userspace/process/mappings.h"
 #include "userspace/process/vdso.h"
 #include "userspace/unwinding/unwind_table.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "userspace/code/branch_targets.h"
-#include "userspace/code/stack_state.h"
+#include "userspace/code/arch/x86_64/stack_state.h"
 
 namespace hawk {
 

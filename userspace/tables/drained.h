@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bpf/unwind_ends.h"
+#include "bpf/unwind/ends.h"
 #include "userspace/base/ids.h"
 #include "userspace/tables/children.h"
 #include "userspace/tables/counters.h"

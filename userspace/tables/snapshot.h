@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bpf/unwind_ends.h"
+#include "bpf/unwind/ends.h"
 #include "userspace/base/ids.h"
 #include "userspace/tables/children.h"
 #include "userspace/tables/counters.h"

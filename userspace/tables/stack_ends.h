@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "bpf/unwind_ends.h"
+#include "bpf/unwind/ends.h"
 
 namespace hawk {
 

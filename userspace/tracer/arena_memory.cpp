@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "bpf/live_geometry.h"
+#include "bpf/live/geometry.h"
 
 namespace hawk {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "bpf/arena_layout.h"
+#include "bpf/live/arena_layout.h"
 #include "bpf/layout.h"
 #include "userspace/base/result.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bpf/layout.h"
-#include "bpf/unwind_layout.h"
+#include "bpf/unwind/layout.h"
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
 

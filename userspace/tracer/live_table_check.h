@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "bpf/live_bucket.h"
+#include "bpf/live/bucket.h"
 #include "userspace/base/result.h"
 #include "userspace/tables/drained.h"
 #include "userspace/tracer/kernel_maps.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "bpf/arena_layout.h"
+#include "bpf/live/arena_layout.h"
 #include "bpf/layout.h"
 #include "userspace/tracer/arena_memory.h"
 

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "bpf/arena_layout.h"
+#include "bpf/live/arena_layout.h"
 #include "bpf/layout.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/tracer/arena_memory.h"

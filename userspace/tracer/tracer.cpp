@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "bpf/arena_layout.h"
+#include "bpf/live/arena_layout.h"
 #include "bpf/layout.h"
-#include "bpf/overflow_filter.h"
+#include "bpf/live/overflow_filter.h"
 #include "hawktrace.skel.h"
 #include "userspace/base/log.h"
 #include "userspace/base/owned.h"
@@ -30,7 +30,7 @@
 #include "userspace/tracer/direct_map.h"
 #include "userspace/tracer/drain.h"
 #include "userspace/tracer/frame_store.h"
-#include "userspace/tracer/frameless.h"
+#include "userspace/tracer/operator_call_sites.h"
 #include "userspace/tracer/interceptors.h"
 #include "userspace/tracer/kernel_maps.h"
 #include "userspace/tracer/live_table_check.h"

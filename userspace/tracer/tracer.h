@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "bpf/unwind_layout.h"
+#include "bpf/unwind/layout.h"
 #include "userspace/base/address_range.h"
 #include "userspace/base/result.h"
 #include "userspace/code/allocator_functions.h"

@@ -5,7 +5,7 @@
 
 #include "userspace/unwinding/byte_cursor.h"
 #include "userspace/unwinding/call_frame_codes.h"
-#include "userspace/unwinding/x86_64.h"
+#include "userspace/unwinding/arch/x86_64/registers.h"
 
 namespace hawk {
 namespace {

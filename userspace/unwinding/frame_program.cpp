@@ -3,7 +3,7 @@
 #include "userspace/unwinding/call_frame_codes.h"
 #include "userspace/unwinding/expression_shapes.h"
 #include "userspace/unwinding/pointer_encoding.h"
-#include "userspace/unwinding/x86_64.h"
+#include "userspace/unwinding/arch/x86_64/registers.h"
 
 namespace hawk {
 namespace {

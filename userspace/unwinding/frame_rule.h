@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bpf/unwind_layout.h"
+#include "bpf/unwind/layout.h"
 #include "userspace/unwinding/frame_state.h"
 #include "userspace/unwinding/unsupported.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bpf/unwind_layout.h"
+#include "bpf/unwind/layout.h"
 #include "userspace/unwinding/frame_program.h"
 #include "userspace/unwinding/rule_set.h"
 #include "userspace/unwinding/unsupported.h"

@@ -1,6 +1,6 @@
 #include "userspace/unwinding/rule_set.h"
 
-#include "userspace/unwinding/x86_64.h"
+#include "userspace/unwinding/arch/x86_64/registers.h"
 
 namespace hawk {
 namespace {

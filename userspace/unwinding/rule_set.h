@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "bpf/unwind_layout.h"
+#include "bpf/unwind/layout.h"
 
 namespace hawk {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "userspace/unwinding/x86_64.h"
+#include "userspace/unwinding/arch/x86_64/registers.h"
 
 namespace hawk {
 namespace {

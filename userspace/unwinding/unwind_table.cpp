@@ -12,7 +12,7 @@
 #include "userspace/unwinding/frame_program.h"
 #include "userspace/unwinding/frame_records.h"
 #include "userspace/unwinding/row_assembly.h"
-#include "userspace/unwinding/x86_64.h"
+#include "userspace/unwinding/arch/x86_64/registers.h"
 
 namespace hawk {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bpf/unwind_layout.h"
+#include "bpf/unwind/layout.h"
 #include "userspace/unwinding/rule_set.h"
 
 namespace hawk {

@@ -1,4 +1,4 @@
-#include "bpf/call_site.h"
+#include "bpf/arch/x86_64/call_site.h"
 
 #include <gtest/gtest.h>
 

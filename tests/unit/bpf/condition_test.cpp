@@ -1,4 +1,4 @@
-#include "bpf/condition.h"
+#include "bpf/arch/x86_64/condition.h"
 
 #include <gtest/gtest.h>
 

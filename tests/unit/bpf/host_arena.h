@@ -1,6 +1,6 @@
 #pragma once
 
-// What bpf/live_arena.h needs of its world, for threads of this process in place of CPUs.
+// What bpf/live/arena.h needs of its world, for threads of this process in place of CPUs.
 
 #include <linux/types.h>
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "bpf/layout.h"
-#include "bpf/live_bucket.h"
+#include "bpf/live/bucket.h"
 
 #define __arena
 
@@ -56,7 +56,7 @@ inline void hawk_spill(__u64 address, const hawk_slot* slot, __u32 /*epoch*/) {
 // Written for the kernel's warnings: there, narrowing is said by the type that is assigned to.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
-#include "bpf/live_arena.h"
+#include "bpf/live/arena.h"
 #pragma GCC diagnostic pop
 
 /// A request by both ways, as programs do it.

@@ -1,8 +1,8 @@
 // What a thread keeps from one walk to the next, the known steps: when they are taken, and when they must not be.
 #include <gtest/gtest.h>
 
-#include "bpf/unwind_ends.h"
-#include "bpf/walk_state.h"
+#include "bpf/unwind/ends.h"
+#include "bpf/unwind/walk_state.h"
 #include "tests/unit/bpf/walk_world.h"
 
 namespace hawk {

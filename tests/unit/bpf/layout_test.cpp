@@ -4,9 +4,9 @@
 
 #include <cstddef>
 
-#include "bpf/arena_layout.h"
-#include "bpf/live_bucket.h"
-#include "bpf/live_geometry.h"
+#include "bpf/live/arena_layout.h"
+#include "bpf/live/bucket.h"
+#include "bpf/live/geometry.h"
 
 // Both worlds compile these headers; the numbers are what the programs were built with.
 static_assert(sizeof(hawk_counters) == 32);

@@ -1,5 +1,5 @@
 // How a block becomes twelve bytes and comes back, and which buckets its address may be in.
-#include "bpf/live_bucket.h"
+#include "bpf/live/bucket.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "bpf/live_geometry.h"
+#include "bpf/live/geometry.h"
 
 namespace hawk {
 namespace {

@@ -1,5 +1,5 @@
 // Which page holds an address: what every look-up and every step of growth rests on.
-#include "bpf/live_geometry.h"
+#include "bpf/live/geometry.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <random>
 
-#include "bpf/unwind_ends.h"
+#include "bpf/unwind/ends.h"
 #include "tests/unit/bpf/walk_world.h"
 
 namespace hawk {

@@ -1,4 +1,4 @@
-#include "bpf/stack_hash.h"
+#include "bpf/unwind/stack_hash.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bpf/unwind_cache.h"
+#include "bpf/unwind/rule_cache.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "bpf/stack_hash.h"
+#include "bpf/unwind/stack_hash.h"
 
 namespace {
 

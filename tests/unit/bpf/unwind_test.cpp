@@ -1,10 +1,10 @@
-// Each kind of step that bpf/unwind.h takes, and each end of a walk, on stacks made by hand: by a thread that has
+// Each kind of step that bpf/unwind/unwind.h takes, and each end of a walk, on stacks made by hand: by a thread that has
 // walked there before, and by a new one.
 #include <gtest/gtest.h>
 
 #include <utility>
 
-#include "bpf/unwind_ends.h"
+#include "bpf/unwind/ends.h"
 #include "tests/unit/bpf/walk_world.h"
 
 namespace hawk {

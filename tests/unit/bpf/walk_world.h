@@ -1,12 +1,12 @@
 #pragma once
 
-/// Code, a stack and a thread that walks it, all made by hand, for tests of bpf/unwind.h.
+/// Code, a stack and a thread that walks it, all made by hand, for tests of bpf/unwind/unwind.h.
 
 #include <cstdint>
 #include <vector>
 
 #include "bpf/layout.h"
-#include "bpf/unwind_x86_64.h"
+#include "bpf/arch/x86_64/registers.h"
 #include "tests/unwinding/host_walk.h"
 #include "userspace/unwinding/rule_set.h"
 

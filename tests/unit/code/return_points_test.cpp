@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/support/elf_fixture.h"
-#include "userspace/code/instruction.h"
+#include "userspace/code/arch/x86_64/instruction.h"
 #include "userspace/code/probe_placement.h"
 
 namespace hawk {

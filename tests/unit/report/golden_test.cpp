@@ -5,8 +5,8 @@
 #include "tests/unit/report/golden_file.h"
 #include "tests/unit/report/sample_snapshots.h"
 #include "userspace/base/printable.h"
-#include "userspace/report/json_report.h"
-#include "userspace/report/text_report.h"
+#include "userspace/export/json_report.h"
+#include "userspace/export/text_report.h"
 
 // Whole reports, compared byte for byte with tests/golden.
 namespace hawk {

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What programs do with code ranges (bpf/code_ranges.h) in a world of their own, and what user space tells them
+/// What programs do with code ranges (bpf/unwind/code_ranges.h) in a world of their own, and what user space tells them
 /// (CodeTables). For one test file each: everything here is that file's.
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace {
 
-/// bpf/code_ranges.h is C and looks for these by name.
+/// bpf/unwind/code_ranges.h is C and looks for these by name.
 hawk_state state;
 std::array<hawk_code_range, 2 * HAWK_MAX_CODE_RANGES> code_ranges;
 std::array<hawk_range_state, 2 * HAWK_MAX_CODE_RANGES> code_range_states;
@@ -69,7 +69,7 @@ int hawk_search_rows(const hawk_code_range* range, __u64) {
 int hawk_search_elsewhere(__u64, __u32) { return HAWK_RULE_NO_CODE; }
 
 #define HAWK_GLOBAL static
-#include "bpf/code_ranges.h"
+#include "bpf/unwind/code_ranges.h"
 
 __u64 hawk_mappings_version(const struct hawk_thread*) { return hawk_version_of(world->changes); }
 

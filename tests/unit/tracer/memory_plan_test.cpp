@@ -6,9 +6,9 @@
 #include <bit>
 #include <string>
 
-#include "bpf/arena_layout.h"
+#include "bpf/live/arena_layout.h"
 #include "bpf/layout.h"
-#include "bpf/live_geometry.h"
+#include "bpf/live/geometry.h"
 #include "userspace/tracer/arena_memory.h"
 
 namespace hawk {

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The arena and what the live table in it needs of the kernel: Linux 6.10 or newer (atomics on arena memory, and switching
+ * preemption off in a program). Older kernels load none of this: settings.live_table is constant when the verifier looks,
+ * so that the code is dead there, and user space does not create the map. */
+#ifndef HAWKTRACE_LIVE_ARENA_BPF_H
+#define HAWKTRACE_LIVE_ARENA_BPF_H
+
+#include "bpf/live/arena_layout.h"
+#include "bpf/maps.bpf.h"
+
+#define __arena __attribute__((address_space(1)))
+
+/* Laid out as arena_layout.h says. Its pages are made by user space before anything may use them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARENA);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+} arena SEC(".maps");
+
+extern void bpf_preempt_disable(void) __weak __ksym;
+extern void bpf_preempt_enable(void) __weak __ksym;
+
+#define HAWK_REPEAT(count, callback, context) bpf_loop((count), (void *)(callback), (context), 0)
+
+static __always_inline int hawk_has_arena(void)
+{
+	return settings.live_table == HAWK_LIVE_ARENA;
+}
+
+static __always_inline __u32 hawk_cpu(void)
+{
+	return bpf_get_smp_processor_id();
+}
+
+static __always_inline void hawk_preempt_disable(void)
+{
+	bpf_preempt_disable();
+}
+
+static __always_inline void hawk_preempt_enable(void)
+{
+	bpf_preempt_enable();
+}
+
+static __always_inline void hawk_relax(void)
+{
+}
+
+/* The low 32 bits of a pointer into an arena are the offset from its start, which lies at a multiple of 4 GiB. */
+static __always_inline struct hawk_arena_header __arena *hawk_header(void)
+{
+	/* The verifier wants to see the program name its arena. */
+	asm volatile("" : : "r"(&arena));
+	return (struct hawk_arena_header __arena *)HAWK_ARENA_USER_ADDRESS;
+}
+
+static __always_inline struct hawk_live_page __arena *hawk_arena_page(__u32 number)
+{
+	return (struct hawk_live_page __arena *)(HAWK_ARENA_USER_ADDRESS +
+						 (HAWK_ARENA_LIVE_PAGE + (__u64)number) * HAWK_ARENA_PAGE_BYTES);
+}
+
+/* x86 orders a store after all loads and stores before it (Intel SDM volume 3, 8.2.2); another architecture needs a
+ * store-release here. */
+static __always_inline void hawk_unlock(__u32 __arena *lock)
+{
+	asm volatile("" : : : "memory");
+	*(volatile __u32 __arena *)lock = 0;
+}
+
+static __always_inline void hawk_publish(__u64 __arena *word, __u64 value)
+{
+	asm volatile("" : : : "memory");
+	*(volatile __u64 __arena *)word = value;
+}
+
+static __always_inline __u32 hawk_current_epoch(void)
+{
+	return *(volatile __u32 *)&state.exec_epoch;
+}
+
+static __always_inline void hawk_spill(__u64 address, const struct hawk_slot *slot, __u32 epoch);
+
+#include "bpf/live/arena.h"
+
+#endif

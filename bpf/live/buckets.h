@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Locks and slots of the arena's buckets: what one CPU does while it has a bucket to itself. live_arena.h tells the whole. */
+#ifndef HAWKTRACE_LIVE_BUCKETS_H
+#define HAWKTRACE_LIVE_BUCKETS_H
+
+#include "bpf/live/arena_layout.h"
+#include "bpf/live/bucket.h"
+#include "bpf/live/geometry.h"
+
+/* A CPU looks whether growth is due once in so many of its insertions: fewer than one step makes room for (192). */
+#define HAWK_GROWTH_CHECK_EVERY 128
+/* Attempts at a lock, some nanoseconds each. Only a virtual CPU that is not scheduled holds one so long. */
+#ifndef HAWK_LOCK_ATTEMPTS
+#define HAWK_LOCK_ATTEMPTS (1u << 22)
+#endif
+
+/* What became of an insertion. */
+enum hawk_insertion {
+	HAWK_INSERTED,
+	HAWK_REPLACED,             /* the address was there already: what was there is handed out */
+	HAWK_NO_ROOM,              /* all buckets of this address are full */
+	HAWK_LOCK_TIMEOUT,
+};
+
+/* What became of a take. */
+enum hawk_taking {
+	HAWK_NOT_THERE,
+	HAWK_TAKEN = HAWK_REPLACED, /* as after an insertion: what was there is handed out */
+	HAWK_TAKE_TIMEOUT,          /* it is not known whether it is there */
+};
+
+#define HAWK_INLINE static inline __attribute__((always_inline))
+#define hawk_load(p) (*(volatile __typeof__(*(p)) *)(p))
+
+typedef struct hawk_bucket __arena *hawk_bucket_ref;
+typedef struct hawk_live_page __arena *hawk_page_ref;
+
+/* ----------------------------------------------------------------------------------------------------------- locks */
+
+HAWK_INLINE int hawk_try_lock(__u32 __arena *lock)
+{
+	return hawk_load(lock) == 0 && __sync_val_compare_and_swap(lock, 0, 1) == 0;
+}
+
+/* 1: taken, 0: not. For callbacks that count their locks: the verifier, which would follow every value of the count, must
+ * not know the outcome; and must see a bound of the count that does not move, for which they mask it. */
+HAWK_INLINE __u32 hawk_take_lock(__u32 __arena *lock)
+{
+	__u32 was = __sync_val_compare_and_swap(lock, 0, 1);
+
+	if (was)
+		hawk_relax();
+	return 1 - (was & 1);
+}
+
+struct hawk_lock_wait {
+	__u32 __arena *lock;
+	int taken;
+};
+
+static long hawk_lock_attempt(__u32 attempt, void *context)
+{
+	(void)attempt;
+	struct hawk_lock_wait *wait = (struct hawk_lock_wait *)context;
+
+	wait->taken = hawk_try_lock(wait->lock);
+	if (!wait->taken)
+		hawk_relax();
+	return wait->taken;
+}
+
+static __attribute__((noinline)) int hawk_wait_for_lock(__u32 __arena *lock)
+{
+	struct hawk_lock_wait wait = { .lock = lock, .taken = 0 };
+
+	HAWK_REPEAT(HAWK_LOCK_ATTEMPTS, hawk_lock_attempt, &wait);
+	return wait.taken;
+}
+
+/* False: not to be had. Preemption must be off. */
+HAWK_INLINE int hawk_lock(__u32 __arena *lock)
+{
+	return hawk_try_lock(lock) || hawk_wait_for_lock(lock);
+}
+
+/* --------------------------------------------------------------------------------------------------------- buckets */
+
+HAWK_INLINE struct hawk_cpu_population __arena *hawk_own_population(void)
+{
+	return &hawk_header()->population[hawk_cpu() & (HAWK_MAX_CPUS - 1)];
+}
+
+/* Counts an insertion. Returns whether it is time for this CPU to see if growth is due. */
+HAWK_INLINE int hawk_count_insertion(void)
+{
+	struct hawk_cpu_population __arena *own = hawk_own_population();
+
+	own->blocks++;
+	return ++own->insertions % HAWK_GROWTH_CHECK_EVERY == 0;
+}
+
+#define HAWK_ALL_SLOTS ((1u << HAWK_BUCKET_SLOTS) - 1)
+
+/* Bit i: slot i is free. */
+HAWK_INLINE __u32 hawk_free_slots(hawk_bucket_ref bucket)
+{
+	__u32 slots = 0;
+
+#pragma GCC unroll 10
+	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++)
+		slots |= (__u32)(((__u64)bucket->low[i] - 1) >> 63) << i;
+	return slots;
+}
+
+/* Forgets the blocks of a program that the process has replaced since. They are never of a newer program: then whoever asks
+ * has been late. */
+static __attribute__((noinline)) int hawk_forget_blocks(hawk_bucket_ref bucket, __u32 epoch)
+{
+	__u32 taken = ~hawk_free_slots(bucket);
+
+	if ((__s16)(bucket->epoch - epoch) > 0)
+		return 0;
+	for (int i = 0; i < HAWK_BUCKET_SLOTS; i++) {
+		hawk_own_population()->blocks -= taken >> i & 1;
+		bucket->low[i] = 0;
+	}
+	bucket->displaced = 0;
+	bucket->epoch = (__u16)epoch;
+	return 0;
+}
+
+HAWK_INLINE void hawk_use_bucket(hawk_bucket_ref bucket, __u32 epoch)
+{
+	if (bucket->epoch != (__u16)epoch)
+		hawk_forget_blocks(bucket, epoch);
+}
+
+/* Bit i: slot i holds an address with these lower bits, hardly ever of another block than is looked for. Without branches, for
+ * the verifier follows each of them, and because the processor could not predict them. */
+HAWK_INLINE __u32 hawk_slots_with_low(hawk_bucket_ref bucket, __u32 low)
+{
+	__u32 slots = 0;
+
+#pragma GCC unroll 10
+	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++)
+		slots |= (__u32)(((__u64)(bucket->low[i] ^ low) - 1) >> 63) << i;
+	return slots;
+}
+
+/* Whether there is such a slot. */
+HAWK_INLINE int hawk_has_low(hawk_bucket_ref bucket, __u32 low)
+{
+	__u64 found = 0;
+
+#pragma GCC unroll 10
+	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++)
+		found |= (__u64)(bucket->low[i] ^ low) - 1;
+	return (int)(found >> 63);
+}
+
+/* The number of the lowest bit that is set, of sixteen. BPF has no instruction for it: a de Bruijn sequence gives each bit
+ * four leading bits of its own, under which the second constant has the bit's number. */
+HAWK_INLINE __u32 hawk_lowest(__u32 bits)
+{
+	__u32 leading = ((bits & -bits) * 0x09af & 0xffff) >> 12;
+
+	return (__u32)(0xcd7ea84fb6935210ull >> leading * 4) & 15;
+}
+
+/* Bit i: slot i holds this address. For the long way, where many calls lie on top of each other: without a loop clang needs a
+ * fifth of a program's stack. */
+static __attribute__((noinline)) __u32 hawk_search_slots(hawk_bucket_ref bucket, __u32 low, __u32 high_and_stack)
+{
+	__u32 slots = 0;
+
+#ifdef __clang__
+#pragma clang loop unroll(disable)
+#endif
+	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++) {
+		__u64 difference = (bucket->low[i] ^ low) |
+				   (bucket->high_and_stack[i] ^ high_and_stack) >> HAWK_SLOT_STACK_BITS;
+
+		slots |= (__u32)((difference - 1) >> 63) << i;
+	}
+	return slots;
+}
+
+HAWK_INLINE void hawk_get(hawk_bucket_ref bucket, __u32 at, struct hawk_slot *slot)
+{
+	slot->low = bucket->low[at];
+	slot->size_bytes = bucket->size_bytes[at];
+	slot->high_and_stack = bucket->high_and_stack[at];
+}
+
+HAWK_INLINE void hawk_put(hawk_bucket_ref bucket, __u32 at, const struct hawk_slot *slot)
+{
+	bucket->low[at] = slot->low;
+	bucket->size_bytes[at] = slot->size_bytes;
+	bucket->high_and_stack[at] = slot->high_and_stack;
+}
+
+#endif

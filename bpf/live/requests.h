@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* One insertion or removal in the arena's live table, from the page to the slot. live_arena.h tells the whole. */
+#ifndef HAWKTRACE_LIVE_REQUESTS_H
+#define HAWKTRACE_LIVE_REQUESTS_H
+
+#include "bpf/live/buckets.h"
+
+/* An insertion or a take on its way through the table. */
+struct hawk_request {
+	__u64 hash;
+	struct hawk_slot slot;     /* in; of a take only the address counts */
+	struct hawk_slot found;    /* out: the block that is, or was, in the table */
+	__u32 epoch;
+	__u32 is_take;
+	__u32 result;              /* enum hawk_insertion, or enum hawk_taking */
+	__u32 again;               /* the geometry has changed meanwhile */
+	__u32 growth_check;        /* out, of an insertion: it is time to see whether growth is due */
+};
+
+HAWK_INLINE hawk_page_ref hawk_page_at(__u64 hash, __u64 geometry)
+{
+	return hawk_arena_page(hawk_page_number(hash, hawk_geometry_unpack(geometry)));
+}
+
+/* A request that needs all the buckets of its address. */
+struct hawk_choices {
+	hawk_page_ref page;
+	struct hawk_request *request;
+	hawk_bucket_ref bucket;    /* that holds the address, or that has room */
+	__u32 locked;              /* of the buckets, in their order */
+};
+
+HAWK_INLINE hawk_bucket_ref hawk_choice(const struct hawk_choices *choices, __u32 number)
+{
+	return &choices->page->buckets[hawk_bucket_choice(choices->request->hash, number)];
+}
+
+/* Tries to lock the next of them; all of them are locked after enough of that. */
+static long hawk_lock_choice(__u32 attempt, void *context)
+{
+	struct hawk_choices *choices = (struct hawk_choices *)context;
+
+	(void)attempt;
+	choices->locked = (choices->locked + hawk_take_lock(&hawk_choice(choices, choices->locked)->lock)) & 7;
+	return choices->locked == HAWK_BUCKET_CHOICES;
+}
+
+static long hawk_unlock_choice(__u32 number, void *context)
+{
+	hawk_unlock(&hawk_choice((struct hawk_choices *)context, number)->lock);
+	return 0;
+}
+
+static long hawk_find_in_choice(__u32 number, void *context)
+{
+	struct hawk_choices *choices = (struct hawk_choices *)context;
+	hawk_bucket_ref bucket = hawk_choice(choices, number);
+
+	hawk_use_bucket(bucket, choices->request->epoch);
+	if (!hawk_search_slots(bucket, choices->request->slot.low, choices->request->slot.high_and_stack))
+		return 0;
+	choices->bucket = bucket;
+	return 1;
+}
+
+static long hawk_find_room_in_choice(__u32 number, void *context)
+{
+	struct hawk_choices *choices = (struct hawk_choices *)context;
+	hawk_bucket_ref bucket = hawk_choice(choices, number);
+
+	if (!hawk_free_slots(bucket))
+		return 0;
+	choices->bucket = bucket;
+	return 1;
+}
+
+/* Puts a block that is in none of them into one of the buckets. False: they are full. */
+HAWK_INLINE int hawk_put_in_choices(struct hawk_choices *choices, hawk_bucket_ref home)
+{
+	choices->bucket = home;
+	if (!hawk_free_slots(home)) {
+		choices->bucket = (hawk_bucket_ref)0;
+		HAWK_REPEAT(HAWK_BUCKET_CHOICES, hawk_find_room_in_choice, choices);
+		if (!choices->bucket)
+			return 0;
+		home->displaced++;
+	}
+	hawk_put(choices->bucket, hawk_lowest(hawk_free_slots(choices->bucket)), &choices->request->slot);
+	return 1;
+}
+
+HAWK_INLINE void hawk_do_in_choices(struct hawk_choices *choices)
+{
+	struct hawk_request *request = choices->request;
+	hawk_bucket_ref home = &choices->page->buckets[hawk_home_bucket(request->hash)];
+	__u32 at = 0;
+
+	HAWK_REPEAT(HAWK_BUCKET_CHOICES, hawk_find_in_choice, choices);
+	if (choices->bucket) {
+		at = hawk_lowest(
+			hawk_search_slots(choices->bucket, request->slot.low, request->slot.high_and_stack));
+		hawk_get(choices->bucket, at, &request->found);
+	}
+	if (request->is_take) {
+		request->result = choices->bucket ? HAWK_TAKEN : HAWK_NOT_THERE;
+		if (!choices->bucket)
+			return;
+		choices->bucket->low[at] = 0;
+		home->displaced -= choices->bucket != home;
+		hawk_own_population()->blocks--;
+	} else if (choices->bucket) {
+		hawk_put(choices->bucket, at, &request->slot);
+		request->result = HAWK_REPLACED;
+	} else if (hawk_put_in_choices(choices, home)) {
+		request->growth_check = hawk_count_insertion();
+		request->result = HAWK_INSERTED;
+	} else {
+		request->result = HAWK_NO_ROOM;
+	}
+}
+
+/* One attempt with all locks of the address; returns whether it settled the request. */
+static long hawk_attempt_in_choices(__u32 attempt, void *context)
+{
+	struct hawk_request *request = (struct hawk_request *)context;
+	struct hawk_arena_header __arena *header = hawk_header();
+	__u64 geometry = hawk_load(&header->geometry);
+	struct hawk_choices choices = {};
+
+	(void)attempt;
+	choices.page = hawk_page_at(request->hash, geometry);
+	choices.request = request;
+	request->again = 0;
+	hawk_preempt_disable();
+	HAWK_REPEAT(HAWK_LOCK_ATTEMPTS, hawk_lock_choice, &choices);
+	if (choices.locked == HAWK_BUCKET_CHOICES) {
+		request->again = hawk_load(&header->geometry) != geometry;
+		if (!request->again)
+			hawk_do_in_choices(&choices);
+	}
+	HAWK_REPEAT(choices.locked, hawk_unlock_choice, &choices);
+	hawk_preempt_enable();
+	return !request->again;
+}
+
+/* The long way. Not static: the verifier then checks it once, and not after each path that leads here. */
+__attribute__((noinline)) int hawk_do_slowly(struct hawk_request *request)
+{
+	struct hawk_request own;
+
+	/* Being checked on its own, it must say itself that it is not for kernels without arenas. */
+	if (!request || !hawk_has_arena())
+		return 0;
+	own = *request; /* what a callback gets must be on the stack */
+	own.result = own.is_take ? (__u32)HAWK_TAKE_TIMEOUT : (__u32)HAWK_LOCK_TIMEOUT;
+	HAWK_REPEAT(HAWK_LOCK_ATTEMPTS, hawk_attempt_in_choices, &own);
+	*request = own;
+	return 0;
+}
+
+/* Tries to take the block out of its home bucket, which is locked. False: the other buckets matter too, or there is another
+ * block with the same lower bits. */
+HAWK_INLINE int hawk_take_at_home(hawk_bucket_ref home, struct hawk_request *request)
+{
+	__u32 slots = hawk_slots_with_low(home, request->slot.low), at = hawk_lowest(slots);
+
+	if (!slots) /* as the result says already: not there */
+		return !home->displaced;
+	hawk_get(home, at, &request->found);
+	if ((request->found.high_and_stack ^ request->slot.high_and_stack) >> HAWK_SLOT_STACK_BITS)
+		return 0;
+	home->low[at] = 0;
+	hawk_own_population()->blocks--;
+	request->result = HAWK_TAKEN;
+	return 1;
+}
+
+/* The same, to put one in. */
+HAWK_INLINE int hawk_insert_at_home(hawk_bucket_ref home, struct hawk_request *request)
+{
+	__u32 slots = hawk_free_slots(home);
+
+	if (!slots || home->displaced || hawk_has_low(home, request->slot.low))
+		return 0;
+	hawk_put(home, hawk_lowest(slots), &request->slot);
+	request->growth_check = hawk_count_insertion();
+	request->result = HAWK_INSERTED;
+	return 1;
+}
+
+HAWK_INLINE int hawk_do_at_home(hawk_bucket_ref home, struct hawk_request *request)
+{
+	hawk_use_bucket(home, request->epoch);
+	return request->is_take ? hawk_take_at_home(home, request) : hawk_insert_at_home(home, request);
+}
+
+/* The short way, which settles nearly every request: in the home bucket, with preemption off. False: hawk_do_slowly is to
+ * be called, with preemption on. */
+HAWK_INLINE int hawk_do_at_once(struct hawk_request *request)
+{
+	struct hawk_arena_header __arena *header = hawk_header();
+	__u64 geometry = hawk_load(&header->geometry);
+	hawk_bucket_ref home = &hawk_page_at(request->hash, geometry)->buckets[hawk_home_bucket(request->hash)];
+	int settled = 0;
+
+	if (!hawk_lock(&home->lock))
+		return 0;
+	if (hawk_load(&header->geometry) == geometry)
+		settled = hawk_do_at_home(home, request);
+	hawk_unlock(&home->lock);
+	return settled;
+}
+
+/* To put a block in: HAWK_REPLACED if the address was there, and `found` is what it was. `growth_check`: whether hawk_resize
+ * is to be called now. */
+HAWK_INLINE struct hawk_request hawk_insertion_of(__u64 address, const struct hawk_block *block, __u32 epoch)
+{
+	struct hawk_request request = {};
+
+	request.hash = hawk_live_hash(address);
+	request.slot = hawk_slot_pack(address, block);
+	request.epoch = epoch;
+	return request;
+}
+
+/* To remove the block at `address`: `found` is what it was, if it was there. */
+HAWK_INLINE struct hawk_request hawk_take_of(__u64 address, __u32 epoch)
+{
+	struct hawk_block none = {};
+	struct hawk_request request = hawk_insertion_of(address, &none, epoch);
+
+	request.is_take = 1;
+	return request;
+}
+
+/* A block of the program with number `epoch`. */
+HAWK_INLINE struct hawk_block hawk_slot_block(const struct hawk_slot *slot, __u32 epoch)
+{
+	struct hawk_block block = {};
+
+	block.size_bytes = slot->size_bytes;
+	block.stack = slot->high_and_stack & HAWK_SLOT_STACK_MASK;
+	block.exec_epoch = epoch;
+	return block;
+}
+
+#endif

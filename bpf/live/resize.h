@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Steps by which the arena's live table grows and shrinks, a page at a time. live_arena.h tells the whole. */
+#ifndef HAWKTRACE_LIVE_RESIZE_H
+#define HAWKTRACE_LIVE_RESIZE_H
+
+#include "bpf/live/requests.h"
+
+/* One step: a set of pages gets or loses one. */
+struct hawk_step {
+	__u32 sets_log2;
+	__u32 set;
+	__u32 pages_before;
+	__u32 pages_after;
+	__u32 epoch;               /* known once all buckets are locked */
+};
+
+HAWK_INLINE hawk_page_ref hawk_set_page(const struct hawk_step *step, __u32 place)
+{
+	return hawk_arena_page(hawk_page_of_set(step->set, place, step->sets_log2));
+}
+
+HAWK_INLINE hawk_bucket_ref hawk_set_bucket(const struct hawk_step *step, __u32 number)
+{
+	return &hawk_set_page(step, number / HAWK_PAGE_BUCKETS)->buckets[number % HAWK_PAGE_BUCKETS];
+}
+
+/* Tries to lock the next bucket of the set. How many are locked stands in the arena, because of a count on the stack the
+ * verifier would follow every value. */
+static long hawk_lock_in_set(__u32 attempt, void *context)
+{
+	struct hawk_step *step = (struct hawk_step *)context;
+	struct hawk_arena_header __arena *header = hawk_header();
+	__u32 locked = header->buckets_locked;
+
+	(void)attempt;
+	locked += hawk_take_lock(&hawk_set_bucket(step, locked)->lock);
+	header->buckets_locked = locked;
+	return locked == step->pages_before * HAWK_PAGE_BUCKETS;
+}
+
+static long hawk_use_in_set(__u32 number, void *context)
+{
+	struct hawk_step *step = (struct hawk_step *)context;
+
+	hawk_use_bucket(hawk_set_bucket(step, number), step->epoch);
+	return 0;
+}
+
+static long hawk_unlock_in_set(__u32 number, void *context)
+{
+	struct hawk_step *step = (struct hawk_step *)context;
+
+	hawk_unlock(&hawk_set_bucket(step, number)->lock);
+	return 0;
+}
+
+/* Blocks of one bucket that are to be in another page of the set now. */
+struct hawk_moves {
+	struct hawk_step *step;
+	hawk_page_ref page;        /* where they are */
+	hawk_bucket_ref bucket;
+	__u32 slots;               /* bit i: slot i */
+};
+
+static long hawk_move_one(__u32 number, void *context)
+{
+	struct hawk_moves *moves = (struct hawk_moves *)context;
+	struct hawk_request request = {};
+	struct hawk_choices to = {};
+	__u32 at = hawk_lowest(moves->slots);
+
+	(void)number;
+	if (!moves->slots)
+		return 1;
+	moves->slots &= moves->slots - 1;
+	hawk_get(moves->bucket, at, &request.slot);
+	moves->bucket->low[at] = 0;
+	request.hash = hawk_live_hash(hawk_slot_address(request.slot.low, request.slot.high_and_stack));
+	hawk_bucket_ref home = &moves->page->buckets[hawk_home_bucket(request.hash)];
+
+	home->displaced -= home != moves->bucket;
+	to.request = &request;
+	to.page = hawk_set_page(moves->step,
+				hawk_place_in_set(request.hash, moves->step->sets_log2, moves->step->pages_after));
+	if (!hawk_put_in_choices(&to, &to.page->buckets[hawk_home_bucket(request.hash)])) {
+		hawk_own_population()->blocks--;
+		hawk_spill(hawk_slot_address(request.slot.low, request.slot.high_and_stack), &request.slot,
+			   moves->step->epoch);
+	}
+	return 0;
+}
+
+static long hawk_empty_misplaced(__u32 number, void *context)
+{
+	struct hawk_step *step = (struct hawk_step *)context;
+	struct hawk_moves moves = {};
+
+	/* From the end that gets free, so that there is room for what moves. */
+	if (step->pages_after > step->pages_before)
+		number = step->pages_before * HAWK_PAGE_BUCKETS - 1 - number;
+	__u32 place = number / HAWK_PAGE_BUCKETS;
+
+	moves.step = step;
+	moves.page = hawk_set_page(step, place);
+	moves.bucket = &moves.page->buckets[number % HAWK_PAGE_BUCKETS];
+	if (hawk_free_slots(moves.bucket) == HAWK_ALL_SLOTS)
+		return 0;
+	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++) {
+		__u64 hash = hawk_live_hash(hawk_slot_address(moves.bucket->low[i], moves.bucket->high_and_stack[i]));
+		__u64 elsewhere = hawk_place_in_set(hash, step->sets_log2, step->pages_after) ^ place;
+		__u64 stays = (elsewhere - 1) >> 63, is_free = ((__u64)moves.bucket->low[i] - 1) >> 63;
+
+		moves.slots |= (__u32)(~(stays | is_free) & 1) << i;
+	}
+	HAWK_REPEAT(HAWK_BUCKET_SLOTS, hawk_move_one, &moves);
+	return 0;
+}
+
+/* Sets the epoch of a page that nobody uses yet. */
+static long hawk_start_bucket(__u32 number, void *context)
+{
+	struct hawk_step *step = (struct hawk_step *)context;
+
+	hawk_set_bucket(step, step->pages_before * HAWK_PAGE_BUCKETS + number)->epoch = (__u16)step->epoch;
+	return 0;
+}
+
+HAWK_INLINE struct hawk_step hawk_step_of(struct hawk_geometry g)
+{
+	struct hawk_step step = {};
+
+	step.sets_log2 = g.sets_log2;
+	step.set = g.next;
+	return step;
+}
+
+/* Makes the step and publishes `geometry`. Whoever calls holds header->growing. False: nothing was changed. */
+HAWK_INLINE int hawk_make_step(struct hawk_step *step, struct hawk_geometry geometry)
+{
+	struct hawk_arena_header __arena *header = hawk_header();
+	__u32 buckets = step->pages_before * HAWK_PAGE_BUCKETS;
+	int all_locked;
+
+	hawk_preempt_disable();
+	header->buckets_locked = 0;
+	HAWK_REPEAT(HAWK_LOCK_ATTEMPTS, hawk_lock_in_set, step);
+	all_locked = header->buckets_locked == buckets;
+	if (all_locked) {
+		/* Not before: whoever locked one of them in a newer program has raised it, and the blocks are that one's. */
+		step->epoch = hawk_current_epoch();
+		/* New pages are zero: in epoch 0 no bucket can be of another one. */
+		if (step->epoch && step->pages_after > step->pages_before)
+			HAWK_REPEAT(HAWK_PAGE_BUCKETS, hawk_start_bucket, step);
+		if (step->epoch)
+			HAWK_REPEAT(buckets, hawk_use_in_set, step);
+		HAWK_REPEAT(buckets, hawk_empty_misplaced, step);
+		hawk_publish(&header->geometry, hawk_geometry_pack(geometry));
+	}
+	HAWK_REPEAT(header->buckets_locked, hawk_unlock_in_set, step);
+	hawk_preempt_enable();
+	return all_locked;
+}
+
+static long hawk_add_population(__u32 cpu, void *context)
+{
+	*(__s64 *)context += hawk_load(&hawk_header()->population[cpu & (HAWK_MAX_CPUS - 1)].blocks);
+	return 0;
+}
+
+/* Whether `pages` pages with `blocks` blocks are fuller than `percent`. */
+HAWK_INLINE int hawk_fuller_than(__s64 blocks, __u32 pages, __u32 percent)
+{
+	return blocks * 100 > (__s64)pages * HAWK_PAGE_SLOTS * percent;
+}
+
+HAWK_INLINE int hawk_grow(__s64 blocks)
+{
+	struct hawk_arena_header __arena *header = hawk_header();
+	struct hawk_geometry g = hawk_geometry_unpack(hawk_load(&header->geometry));
+	__u32 pages = hawk_geometry_pages(g);
+	struct hawk_step step = hawk_step_of(g);
+
+	if (!hawk_fuller_than(blocks, pages, HAWK_FULL_PERCENT))
+		return 0;
+	if (pages >= hawk_load(&header->pages_ready)) {
+		header->short_of_pages = 1;
+		return 0;
+	}
+	step.pages_before = g.set_pages;
+	step.pages_after = g.set_pages + 1;
+	return hawk_make_step(&step, hawk_geometry_grown(g));
+}
+
+HAWK_INLINE int hawk_shrink(__s64 blocks)
+{
+	struct hawk_geometry g = hawk_geometry_unpack(hawk_load(&hawk_header()->geometry));
+	__u32 pages = hawk_geometry_pages(g);
+	struct hawk_geometry less = hawk_geometry_shrunk(g);
+	struct hawk_step step = hawk_step_of(less);
+
+	if (pages <= hawk_geometry_pages(hawk_geometry_start()) || hawk_fuller_than(blocks, pages, HAWK_SPARSE_PERCENT))
+		return 0;
+	step.pages_before = less.set_pages + 1;
+	step.pages_after = less.set_pages;
+	return hawk_make_step(&step, less);
+}
+
+/* Makes a step of growth or of shrinking if one is due. Returns whether it did. */
+HAWK_INLINE int hawk_resize(int grow)
+{
+	struct hawk_arena_header __arena *header = hawk_header();
+	__s64 blocks = 0;
+	int stepped;
+
+	if (!hawk_try_lock(&header->growing))
+		return 0;
+	HAWK_REPEAT(header->cpus, hawk_add_population, &blocks);
+	stepped = grow ? hawk_grow(blocks) : hawk_shrink(blocks);
+	hawk_unlock(&header->growing);
+	return stepped;
+}
+
+#endif

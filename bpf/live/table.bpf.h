@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The live table's two operations, and the counters that must agree with it: for each stack, allocated - freed is the
+ * sum over the blocks in the table. */
+#ifndef HAWKTRACE_LIVE_TABLE_BPF_H
+#define HAWKTRACE_LIVE_TABLE_BPF_H
+
+#include "bpf/live/arena.bpf.h"
+#include "bpf/maps.bpf.h"
+
+#define HAWK_ENOENT 2
+#define HAWK_E2BIG 7
+#define HAWK_ENOMEM 12
+#define HAWK_EEXIST 17
+
+#define HAWK_DELETE_ATTEMPTS 8
+
+#define HAWK_KEY_ADDRESS ((1ull << HAWK_EPOCH_SHIFT) - 1)
+
+static __always_inline __u64 live_key(__u64 address, __u32 epoch)
+{
+	return (__u64)epoch << HAWK_EPOCH_SHIFT | address;
+}
+
+static __always_inline void book_allocated_on(__u32 stack, __u64 size_bytes, __u64 count)
+{
+	struct hawk_counters *c = counters_of(stack);
+
+	if (!c)
+		return;
+	__sync_fetch_and_add(&c->allocated_bytes, size_bytes);
+	__sync_fetch_and_add(&c->allocated_count, count);
+}
+
+static __always_inline void book_freed_on(__u32 stack, __u64 size_bytes, __u64 count)
+{
+	struct hawk_counters *c = counters_of(stack);
+
+	if (!c)
+		return;
+	__sync_fetch_and_add(&c->freed_bytes, size_bytes);
+	__sync_fetch_and_add(&c->freed_count, count);
+}
+
+static __always_inline void book_allocated(const struct hawk_block *block)
+{
+	book_allocated_on(block->stack, block->size_bytes, 1);
+}
+
+static __always_inline void book_freed(const struct hawk_block *block)
+{
+	book_freed_on(block->stack, block->size_bytes, 1);
+}
+
+static __always_inline void book_untraced_free(void)
+{
+	book_freed_on(HAWK_UNTRACED, 0, 1);
+}
+
+/* -------------------------------------------------------------------------------------------------- in the hash map */
+
+static __always_inline __u32 *overflow_cell(__u64 live_hash)
+{
+	return &overflow_blocks[hawk_overflow_cell(live_hash)];
+}
+
+static __always_inline void count_overflow(__u64 key, __s32 change)
+{
+	if (hawk_has_arena())
+		__sync_fetch_and_add(overflow_cell(hawk_live_hash(key & HAWK_KEY_ADDRESS)), change);
+}
+
+/* Whether the hash map beside the arena may have a block at the address with this hash. */
+static __always_inline bool may_have_overflowed(__u64 live_hash)
+{
+	return state.overflowed && *(volatile __u32 *)overflow_cell(live_hash);
+}
+
+/* The copy comes first: an element may belong to another key as soon as it is deleted. What a program has left behind that was
+ * replaced 256 programs ago, or a multiple, has the same key: it is dropped, and not found. */
+static __always_inline __u32 take_from(void *map, __u64 key, struct hawk_block *taken)
+{
+	struct hawk_block *found = bpf_map_lookup_elem(map, &key);
+
+	if (!found)
+		return HAWK_NOT_THERE;
+	*taken = *found;
+	/* Since 6.15 the kernel gives a lock up that takes too long, as it may on a virtual CPU that is not scheduled. */
+	for (int attempt = 0; attempt < HAWK_DELETE_ATTEMPTS; attempt++) {
+		long error = bpf_map_delete_elem(map, &key);
+
+		if (error == -HAWK_ENOENT)
+			return HAWK_NOT_THERE;
+		if (!error) {
+			count_overflow(key, -1);
+			return taken->exec_epoch == state.exec_epoch ? HAWK_TAKEN : HAWK_NOT_THERE;
+		}
+	}
+	return HAWK_TAKE_TIMEOUT;
+}
+
+/* An arena has no reserve: its blocks are spilled with preemption disabled, where functions that are not static cannot be
+ * called. */
+static __always_inline bool has_reserve(void)
+{
+	return !hawk_has_arena();
+}
+
+/* The functions of the reserve are not static: the verifier checks them once each, and not wherever they are called. */
+__noinline int reserve_take(__u64 address, struct hawk_block *taken)
+{
+	__u64 key = live_key(address, state.exec_epoch);
+	__u32 used = state.reserves_used;
+
+	if (!has_reserve() || !taken)
+		return 0;
+	for (__u32 i = 0; i < HAWK_RESERVE_MAPS && i < used; i++) {
+		__u32 number = used - 1 - i;
+		void *map = bpf_map_lookup_elem(&reserve_maps, &number);
+
+		__u32 taking = map ? take_from(map, key, taken) : HAWK_NOT_THERE;
+
+		if (taking != HAWK_NOT_THERE)
+			return taking;
+	}
+	return HAWK_NOT_THERE;
+}
+
+static __always_inline __u32 hash_take(__u64 address, struct hawk_block *taken)
+{
+	__u32 taking = take_from(&live_blocks, live_key(address, state.exec_epoch), taken);
+
+	if (taking != HAWK_NOT_THERE)
+		return taking;
+	if (!has_reserve() || !state.reserves_used)
+		return HAWK_NOT_THERE;
+	*taken = (struct hawk_block){}; /* up to 6.2 functions are given initialized memory only */
+	return reserve_take(address, taken);
+}
+
+/* Retires a block whose free went by unseen: its address has been handed out again. */
+static __always_inline void retire_stale(const struct hawk_block *stale)
+{
+	book_freed(stale);
+	count_loss(HAWK_LOSS_LIVE_OVERWRITTEN);
+}
+
+/* Into a map of the reserve that is in use, the newest that has room. What stands for this address anywhere is retired. */
+__noinline int reserve_insert(__u64 address, const struct hawk_block *block)
+{
+	__u32 used = state.reserves_used;
+	struct hawk_block copy;
+
+	if (!has_reserve() || !block)
+		return 0;
+	__u64 key = live_key(address, block->exec_epoch);
+	__u32 taking = hash_take(address, &copy);
+
+	if (taking == HAWK_TAKEN)
+		retire_stale(&copy);
+	if (taking == HAWK_TAKE_TIMEOUT)
+		count_loss(HAWK_LOSS_UNSETTLED_FREE);
+	copy = *block; /* up to 6.2 maps take nothing that a function was given */
+	for (__u32 i = 0; i < HAWK_RESERVE_MAPS && i < used; i++) {
+		__u32 number = used - 1 - i;
+		void *map = bpf_map_lookup_elem(&reserve_maps, &number);
+
+		if (map && !bpf_map_update_elem(map, &key, &copy, BPF_NOEXIST))
+			return 1;
+	}
+	return 0;
+}
+
+/* Into the next map of the reserve. Whoever is the first there asks user space for another. */
+__noinline int reserve_open(__u64 address, const struct hawk_block *block)
+{
+	__u64 nothing = 0;
+	__u32 number = state.reserves_used;
+
+	if (!has_reserve() || !block)
+		return 0;
+	__u64 key = live_key(address, block->exec_epoch);
+	void *map = bpf_map_lookup_elem(&reserve_maps, &number);
+	struct hawk_block copy = *block;
+
+	if (!map || bpf_map_update_elem(map, &key, &copy, BPF_NOEXIST))
+		return 0;
+	if (__sync_val_compare_and_swap(&state.reserves_used, number, number + 1) == number)
+		bpf_ringbuf_output(&reserve_wakeups, &nothing, sizeof(nothing), BPF_RB_FORCE_WAKEUP);
+	return 1;
+}
+
+/* A reserve that is in use comes first: its memory is there already, and to be refused some takes microseconds. */
+static __always_inline bool hash_insert(__u64 address, const struct hawk_block *block)
+{
+	__u64 key = live_key(address, block->exec_epoch);
+
+	if (has_reserve() && state.reserves_used && reserve_insert(address, block))
+		return true;
+	count_overflow(key, 1);
+	long error = bpf_map_update_elem(&live_blocks, &key, block, BPF_NOEXIST);
+
+	if (error == -HAWK_EEXIST) {
+		struct hawk_block stale;
+
+		if (take_from(&live_blocks, key, &stale) == HAWK_TAKEN)
+			retire_stale(&stale);
+		error = bpf_map_update_elem(&live_blocks, &key, block, BPF_NOEXIST);
+	}
+	if (!error)
+		return true;
+	/* If the next map is not there yet, another thread may have been the first in the one before it a moment ago. */
+	if (has_reserve() && error == -HAWK_ENOMEM && (reserve_open(address, block) || reserve_insert(address, block)))
+		return true;
+	count_overflow(key, -1);
+	count_loss(error == -HAWK_E2BIG ? HAWK_LOSS_LIVE_TABLE_FULL : HAWK_LOSS_LIVE_TABLE_ERROR);
+	return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------- in the arena */
+
+/* Carries a request out; `fits`: the arena can have its address and its block at all. */
+static __always_inline bool arena_do(struct hawk_request *request, bool fits)
+{
+	if (!fits)
+		return false;
+	hawk_preempt_disable();
+	int settled = hawk_do_at_once(request);
+
+	hawk_preempt_enable();
+	if (!settled)
+		hawk_do_slowly(request);
+	return true;
+}
+
+/* The arena had a block at `address`; the hash map has another one only if it could not be asked when that was put there: it
+ * is the newer one. */
+static __noinline void prefer_overflowed(__u64 address, struct hawk_block *taken)
+{
+	struct hawk_block newer;
+	__u32 taking = hash_take(address, &newer);
+
+	if (taking == HAWK_TAKE_TIMEOUT)
+		count_loss(HAWK_LOSS_UNSETTLED_FREE);
+	if (taking != HAWK_TAKEN)
+		return;
+	retire_stale(taken);
+	*taken = newer;
+}
+
+static __always_inline __u32 arena_take(__u64 address, struct hawk_block *taken)
+{
+	struct hawk_request request = hawk_take_of(address, state.exec_epoch);
+
+	if (arena_do(&request, hawk_slot_fits_address(address)) && request.result != HAWK_NOT_THERE) {
+		*taken = hawk_slot_block(&request.found, request.epoch);
+		if (request.result == HAWK_TAKEN && may_have_overflowed(request.hash))
+			prefer_overflowed(address, taken);
+		return request.result;
+	}
+	return may_have_overflowed(request.hash) ? hash_take(address, taken) : HAWK_NOT_THERE;
+}
+
+/* A step of growth found no room for this block in the page where it belongs. */
+static __always_inline void hawk_spill(__u64 address, const struct hawk_slot *slot, __u32 epoch)
+{
+	struct hawk_block block = hawk_slot_block(slot, epoch);
+
+	state.overflowed = 1;
+	if (!hash_insert(address, &block))
+		book_freed(&block);
+}
+
+/* Wakes user space if few pages are left that growth could take. */
+static __always_inline void ask_for_pages(void)
+{
+	struct hawk_arena_header __arena *header = hawk_header();
+	__u32 used = hawk_geometry_pages(hawk_geometry_unpack(header->geometry));
+	__u64 nothing = 0;
+
+	if (header->pages_ready - used >= settings.pages_low || __sync_val_compare_and_swap(&state.pages_asked, 0, 1))
+		return;
+	bpf_ringbuf_output(&wakeups, &nothing, sizeof(nothing), BPF_RB_FORCE_WAKEUP);
+}
+
+/* Not static: checked once by the verifier. */
+__noinline int grow_arena(void)
+{
+	if (!hawk_has_arena())
+		return 0;
+	hawk_resize(1);
+	ask_for_pages();
+	return 0;
+}
+
+/* Every exec of the target. Not static: checked once by the verifier. */
+__noinline int sweep_arena(void)
+{
+	if (hawk_has_arena())
+		hawk_sweep_some();
+	return 0;
+}
+
+/* A block that the arena cannot take: it goes to the hash map, and look-ups go there from now on when the arena knows nothing. */
+static __noinline bool overflow_insert(__u64 address, const struct hawk_block *block)
+{
+	state.overflowed = 1;
+	return hash_insert(address, block);
+}
+
+/* A block at `address` is going into the arena, or into the hash map: one that the latter has there already is stale. */
+static __noinline void retire_overflowed(__u64 address)
+{
+	struct hawk_block stale;
+
+	if (hash_take(address, &stale) == HAWK_TAKEN)
+		retire_stale(&stale);
+}
+
+/* *growth_check: whether it is time to see if growth is due. */
+static __always_inline bool arena_insert(__u64 address, const struct hawk_block *block, __u32 *growth_check)
+{
+	struct hawk_request request = hawk_insertion_of(address, block, state.exec_epoch);
+	const bool fits = hawk_slot_fits(address, block);
+
+	/* Of a block that the arena cannot hold, the address may still be there. */
+	if (!arena_do(&request, fits) && hawk_slot_fits_address(address)) {
+		request.is_take = 1;
+		hawk_do_slowly(&request);
+	}
+	*growth_check = request.growth_check;
+	if (may_have_overflowed(request.hash))
+		retire_overflowed(address);
+	if (request.result == HAWK_REPLACED) {
+		struct hawk_block stale = hawk_slot_block(&request.found, request.epoch);
+
+		retire_stale(&stale);
+	}
+	return (fits && request.result <= HAWK_REPLACED) || overflow_insert(address, block);
+}
+
+/* ------------------------------------------------------------------------------------------------------ in either */
+
+/* Removes the block at `address` and stores what it was into `taken`. What could not be settled is counted. */
+static __always_inline enum hawk_taking live_take(__u64 address, struct hawk_block *taken)
+{
+	__u32 taking = hawk_has_arena() ? arena_take(address, taken) : hash_take(address, taken);
+
+	if (taking == HAWK_TAKE_TIMEOUT)
+		count_loss(HAWK_LOSS_UNSETTLED_FREE);
+	return taking;
+}
+
+/* Puts a block back that was taken a moment ago. False: not kept, counted under its cause. Into the hash map, which serves
+ * as well: it is rare, and comes at the end of so many calls that the arena's would not fit into the stack that programs
+ * have up to 6.12. */
+static __always_inline bool live_put_back(__u64 address, const struct hawk_block *block)
+{
+	struct hawk_block copy = *block; /* up to 6.2 maps take nothing that a function was given */
+
+	return overflow_insert(address, &copy);
+}
+
+/* Books a block that the program has just been given. An entry that is already there belongs to a block whose free went by
+ * unseen: it is retired, and counted. */
+static __always_inline void live_add(__u64 address, const struct hawk_block *block)
+{
+	__u32 growth_check = 0;
+
+	if (hawk_has_arena() ? arena_insert(address, block, &growth_check) : hash_insert(address, block))
+		book_allocated(block);
+	if (growth_check)
+		grow_arena();
+}
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* From the frames of a walk to the number of a stack. A stack that is known costs one look-up. */
+#ifndef HAWKTRACE_INTERN_BPF_H
+#define HAWKTRACE_INTERN_BPF_H
+
+#include "bpf/arch/x86_64/call_site.h"
+#include "bpf/unwind/walk.bpf.h"
+
+/* An entry of stack_index: the upper bits of the hash, which 20 bits of stack number leave free. Frames are not compared: two
+ * stacks are taken for one, and nothing counts it, if these bits are the same and the lower ones lead to the same part of the
+ * index. A search passes less than one entry of another stack on average (the index is at most a third full), so that with n
+ * stacks the chance of any such pair is below n / 2^44: 7e-9 for 131,072. An index of more than 2^20 entries goes by some of
+ * the upper bits as well: n / 2^42, 2.4e-7, for a million. The hash has a key that is drawn for each trace, so that this holds for
+ * programs too that place their code in order to make stacks collide. */
+#define HAWK_STACK_NUMBER_MASK 0xfffffull
+/* Entries that are looked at for one hash. */
+#define HAWK_INDEX_CHOICES 32
+
+static __always_inline __u64 *index_entry(__u64 hash, __u32 choice)
+{
+	__u32 at = ((__u32)hash + choice) & settings.stack_index_mask;
+
+	return bpf_map_lookup_elem(&stack_index, &at);
+}
+
+static __noinline __u32 search_number(__u64 hash)
+{
+	for (__u32 i = 0; i < HAWK_INDEX_CHOICES; i++) {
+		__u64 *entry = index_entry(hash, i);
+
+		if (!entry || !*entry)
+			break;
+		if ((*entry ^ hash) <= HAWK_STACK_NUMBER_MASK)
+			return *entry & HAWK_STACK_NUMBER_MASK;
+	}
+	return HAWK_NO_STACK;
+}
+
+/* The number of the stack with this hash; HAWK_NO_STACK: it is not known. */
+static __always_inline __u32 known_number(__u64 hash)
+{
+	__u64 *entry = index_entry(hash, 0);
+
+	if (entry && (*entry ^ hash) <= HAWK_STACK_NUMBER_MASK && *entry)
+		return *entry & HAWK_STACK_NUMBER_MASK;
+	return search_number(hash);
+}
+
+/* Gives `hash` its number, unless another thread was faster with the same stack: then that one's, and ours stays unused.
+ * HAWK_NO_STACK: no room. */
+static __noinline __u32 index_number(__u64 hash, __u32 number)
+{
+	__u64 ours = (hash & ~HAWK_STACK_NUMBER_MASK) | number;
+
+	for (__u32 i = 0; i < HAWK_INDEX_CHOICES; i++) {
+		__u64 *entry = index_entry(hash, i);
+
+		if (!entry)
+			break;
+		__u64 found = __sync_val_compare_and_swap(entry, 0, ours);
+
+		if (!found)
+			return number;
+		if ((found ^ hash) <= HAWK_STACK_NUMBER_MASK)
+			return found & HAWK_STACK_NUMBER_MASK;
+	}
+	return HAWK_NO_STACK;
+}
+
+/* Whether a call stands in front of `address`. Not static: the verifier then checks it once, and not along each of the
+ * hundreds of paths that a loop over frames gives it (which is beyond its million instructions). */
+__noinline int follows_call(__u64 address)
+{
+	__u8 code[HAWK_CALL_SITE_BYTES] = {};
+
+	if (bpf_probe_read_user(code, sizeof(code), (void *)(address - HAWK_CALL_SITE_BEFORE)))
+		return 0;
+	return hawk_is_return_address(code);
+}
+
+/* A stack that is looked at frame by frame. Through bpf_loop, whose body the verifier checks once: only new stacks come here,
+ * so that its calls cost nothing that counts. */
+struct hawk_frame_loop {
+	struct hawk_thread *thread;
+	__u64 hash;
+	__u64 first;               /* index into frames */
+	__u32 depth;
+	__u32 done;
+};
+
+static long keep_return_address(__u32 number, struct hawk_frame_loop *loop)
+{
+	__u64 address = loop->thread->frames[(number + 1) & (HAWK_MAX_FRAMES - 1)];
+
+	if (number + 1 >= loop->depth || (!(address & HAWK_FRAME_INTERRUPTED) && !follows_call(address)))
+		return 1;
+	loop->hash = hawk_hash_frame(loop->hash, hawk_mixed(address));
+	loop->done = number + 2;
+	return 0;
+}
+
+/* Cuts a guessed walk where a frame is no return address, and hashes what is left, so that known stacks never pay for
+ * reading code. The first frame needs no proof: the processor returned to it. Nor do frames found by rules: makecontext, for
+ * one, makes return addresses that no call has left. */
+static __noinline void cut_at_garbage(struct hawk_thread *thread)
+{
+	struct hawk_walk *walk = &thread->walk;
+	struct hawk_frame_loop loop = { .thread = thread, .depth = walk->depth, .done = 1 };
+
+	loop.hash = hawk_hash_frame(hawk_hash_start(state.exec_epoch), hawk_mixed(thread->frames[0]));
+	bpf_loop(HAWK_MAX_FRAMES - 1, keep_return_address, &loop, 0);
+	if (loop.done < walk->depth) {
+		walk->depth = loop.done;
+		walk->end = HAWK_END_NO_CALL;
+	}
+	walk->hash = hawk_hash_end(loop.hash, walk);
+}
+
+/* Entries of places that are looked at for one address. One in ten thousand finds none of them free when six in ten are
+ * taken (262,144 places). */
+#define HAWK_PLACE_CHOICES 64
+
+/* The number of the place with this address, a new one if it has none; HAWK_NO_PLACE: no room. Not static: checked once by the
+ * verifier. */
+__noinline int place_of(__u64 address)
+{
+	__u32 first = (__u32)(address * HAWK_HASH_MULTIPLIER >> 32) >> settings.place_shift;
+
+	for (__u32 i = 0; i < HAWK_PLACE_CHOICES; i++) {
+		__u32 number = (first + i) & settings.place_mask;
+		__u64 *place = bpf_map_lookup_elem(&places, &number);
+
+		if (!place)
+			break;
+		__u64 found = *place;
+
+		if (!found)
+			found = __sync_val_compare_and_swap(place, 0, address);
+		if (!found || found == address)
+			return (first + i) & settings.place_mask;
+	}
+	return HAWK_NO_PLACE;
+}
+
+static long name_place(__u32 number, struct hawk_frame_loop *loop)
+{
+	__u64 *frame = &loop->thread->frames[number & (HAWK_MAX_FRAMES - 1)];
+
+	if (number >= loop->depth)
+		return 1;
+	__u32 place = place_of(*frame);
+
+	if (place == HAWK_NO_PLACE)
+		return 1;
+	*frame = place;
+	loop->done = number + 1;
+	return 0;
+}
+
+/* Puts numbers of places where the addresses of the frames are; false: no room. Apart from storing them, so that a stack
+ * for which there is none takes no frames, each time that it is met. */
+static __noinline bool name_places(struct hawk_thread *thread, __u32 depth)
+{
+	struct hawk_frame_loop loop = { .thread = thread, .depth = depth };
+
+	bpf_loop(HAWK_MAX_FRAMES, name_place, &loop, 0);
+	return loop.done == depth;
+}
+
+static __always_inline struct hawk_two_frames *frames_at(__u64 number)
+{
+	__u32 segment = number >> HAWK_FRAME_SEGMENT_SHIFT, inside = (number & (HAWK_SEGMENT_FRAMES - 1)) >> 1;
+	void *frames = bpf_map_lookup_elem(&frame_segments, &segment);
+
+	return frames ? bpf_map_lookup_elem(frames, &inside) : NULL;
+}
+
+static long store_two_frames(__u32 pair, struct hawk_frame_loop *loop)
+{
+	__u32 number = 2 * pair;
+
+	if (number >= loop->depth)
+		return 1;
+	struct hawk_two_frames *two = frames_at(loop->first + number);
+
+	if (!two)
+		return 1;
+	two->place[0] = loop->thread->frames[number & (HAWK_MAX_FRAMES - 1)];
+	/* Of an odd depth one more, which nobody reads. */
+	two->place[1] = loop->thread->frames[(number + 1) & (HAWK_MAX_FRAMES - 1)];
+	loop->done = number + 2;
+	return 0;
+}
+
+/* Wakes user space if little room is left for frames, so that it makes more. */
+static __noinline void ask_for_frames(__u64 used)
+{
+	__u64 nothing = 0;
+
+	if (used + settings.frames_low <= state.frames_ready || __sync_val_compare_and_swap(&state.frames_asked, 0, 1))
+		return;
+	if (bpf_ringbuf_output(&frame_wakeups, &nothing, sizeof(nothing), BPF_RB_FORCE_WAKEUP))
+		state.frames_asked = 0;
+}
+
+/* Stores the frames, whose places have numbers; false: no room. An even number is taken for each stack, so that none shares
+ * an element. */
+static __noinline bool store_frames(struct hawk_thread *thread, __u32 depth, __u64 *first)
+{
+	struct hawk_frame_loop loop = { .thread = thread, .depth = depth };
+	__u32 taken = (depth + 1) & ~1u;
+
+	ask_for_frames(state.next_frame + taken);
+	if (state.next_frame + taken > state.frames_ready)
+		return false;
+	loop.first = __sync_fetch_and_add(&state.next_frame, taken);
+	if (loop.first + taken > state.frames_ready)
+		return false;
+	*first = loop.first;
+	bpf_loop(HAWK_MAX_FRAMES / 2, store_two_frames, &loop, 0);
+	return loop.done == taken;
+}
+
+/* Gives a stack that is not known yet its number. Frames first: when there is no room for them, no number is used up; and
+ * when no number is left, no frames are, however often such a stack is met. Its addresses are gone afterwards. */
+static __noinline __u32 intern_new(struct hawk_thread *thread)
+{
+	struct hawk_walk *walk = &thread->walk;
+	__u64 first = 0;
+
+	if (state.next_stack >= settings.max_stacks) {
+		count_loss(HAWK_LOSS_STACK_TABLE_FULL);
+		return HAWK_NO_STACK;
+	}
+	if (!name_places(thread, walk->depth) || !store_frames(thread, walk->depth, &first)) {
+		count_loss(HAWK_LOSS_FRAMES_FULL);
+		return HAWK_NO_STACK;
+	}
+	__u32 number = __sync_fetch_and_add(&state.next_stack, 1);
+	struct hawk_stack_record *record;
+
+	if (number >= settings.max_stacks)
+		__sync_fetch_and_sub(&state.next_stack, 1);
+	record = number < settings.max_stacks ? bpf_map_lookup_elem(&stack_records, &number) : NULL;
+	if (!record) {
+		count_loss(HAWK_LOSS_STACK_TABLE_FULL);
+		return HAWK_NO_STACK;
+	}
+	record->first_frame = first;
+	record->exec_epoch = state.exec_epoch;
+	record->end = walk->end;
+	record->guessed = walk->is_guessed;
+	record->depth = walk->depth;
+	__u32 known = index_number(walk->hash, number);
+
+	if (known == HAWK_NO_STACK)
+		count_loss(HAWK_LOSS_STACK_TABLE_FULL);
+	else if (known == number && walk->end == HAWK_END_DEPTH)
+		count_loss(HAWK_LOSS_TRUNCATED_STACK);
+	return known;
+}
+
+static __always_inline __u32 stack_number(struct hawk_thread *thread)
+{
+	struct hawk_walk *walk = &thread->walk;
+	__u32 known = known_number(walk->hash);
+
+	if (known == HAWK_NO_STACK && walk->is_guessed) {
+		cut_at_garbage(thread);
+		known = known_number(walk->hash);
+	}
+	return known != HAWK_NO_STACK ? known : intern_new(thread);
+}
+
+/* The number of the stack that the allocator was called from; pc, sp, fp: as they are in its caller. Not static: the verifier
+ * then checks it once, and not for each kind of memory that a thread's state can be in and each way that leads here, which
+ * takes it half a second. */
+__noinline int find_stack(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
+{
+	const struct hawk_walk_start start = { pc, sp, fp };
+
+	if (!thread)
+		return HAWK_NO_STACK;
+	walk_stack(thread, &start, false);
+	return stack_number(thread);
+}
+
+/* The same for sessions, where the kernel has stack enough. */
+__noinline int find_stack_at_once(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
+{
+	const struct hawk_walk_start start = { pc, sp, fp };
+
+	if (!thread)
+		return HAWK_NO_STACK;
+	walk_stack(thread, &start, true);
+	return stack_number(thread);
+}
+
+#endif

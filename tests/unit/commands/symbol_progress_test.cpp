@@ -1,0 +1,141 @@
+#include "userspace/commands/symbol_progress.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace hawk {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Takes the time it is told to take for each answer.
+class SlowSymbolizer : public Symbolizer {
+ public:
+  std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override {
+    now += takes;
+    asked.push_back(module_offset);
+    return {{.function = "f", .file = {}, .line = static_cast<std::uint32_t>(module), .inlined = false}};
+  }
+  void prepare(ModuleId, std::span<const std::uint64_t> offsets) override {
+    now += takes * offsets.size();
+    prepared.assign(offsets.begin(), offsets.end());
+  }
+  SymbolSource source(ModuleId) override { return SymbolSource::kSymtab; }
+
+  std::chrono::steady_clock::time_point now;
+  milliseconds takes{0};
+  std::vector<std::uint64_t> asked;
+  std::vector<std::uint64_t> prepared;
+};
+
+class SymbolProgress : public testing::Test {
+ protected:
+  ProgressOutlet outlet(bool is_terminal, std::size_t columns = 0) {
+    return {.is_terminal = is_terminal,
+            .columns = columns,
+            .now = [this] { return slow_.now; },
+            .put = [this](std::string_view text) { told_.emplace_back(text); }};
+  }
+  /// Asks for `count` addresses, each of which takes `takes`.
+  void ask(ProgressSymbolizer& progress, int count, milliseconds takes) {
+    slow_.takes = takes;
+    for (int i = 0; i < count; ++i) progress.frames(ModuleId{1}, static_cast<std::uint64_t>(i));
+  }
+
+  SlowSymbolizer slow_;
+  std::vector<std::string> told_;
+};
+
+using Lines = std::vector<std::string>;
+
+TEST_F(SymbolProgress, PassesOn) {
+  ProgressSymbolizer progress(slow_, outlet(true));
+  EXPECT_EQ(progress.frames(ModuleId{3}, 0x10).at(0).line, 3U);
+  EXPECT_EQ(progress.source(ModuleId{3}), SymbolSource::kSymtab);
+  EXPECT_EQ(slow_.asked, std::vector<std::uint64_t>{0x10});
+}
+
+TEST_F(SymbolProgress, WorkOfLessThanASecondIsNotTalkedAbout) {
+  for (const bool is_terminal : {false, true}) {
+    ProgressSymbolizer progress(slow_, outlet(is_terminal));
+    slow_.now += std::chrono::hours(1);  // what came before does not count
+    progress.expect(1001);
+    ask(progress, 999, milliseconds(1));
+    ask(progress, 2, milliseconds(0));
+  }
+  EXPECT_EQ(told_, Lines{});
+}
+
+TEST_F(SymbolProgress, PreparationIsPassedOnAndTalkedAbout) {
+  ProgressSymbolizer progress(slow_, outlet(false));
+  slow_.takes = milliseconds(600);
+  progress.expect(4);
+  const std::vector<std::uint64_t> offsets = {0x10, 0x20};
+  progress.prepare(ModuleId{1}, offsets);
+  EXPECT_EQ(slow_.prepared, offsets);
+  EXPECT_EQ(told_, Lines{"hawktrace: reading debug information, 0 of 4 addresses\n"});
+}
+
+TEST_F(SymbolProgress, LogGetsALineAtTheFirstSecondAndThenEveryFive) {
+  ProgressSymbolizer progress(slow_, outlet(false));
+  progress.expect(20'000);
+  ask(progress, 11'000, milliseconds(1));
+  EXPECT_EQ(told_, (Lines{"hawktrace: reading debug information, 1,000 of 20,000 addresses\n",
+                          "hawktrace: reading debug information, 6,000 of 20,000 addresses\n",
+                          "hawktrace: reading debug information, 11,000 of 20,000 addresses\n"}));
+  ask(progress, 9'000, milliseconds(0));
+  EXPECT_EQ(told_.size(), 3U) << "nothing to erase in a log";
+}
+
+TEST_F(SymbolProgress, TerminalsLineIsRewrittenAndErasedAtTheEnd) {
+  ProgressSymbolizer progress(slow_, outlet(true));
+  progress.expect(40);
+  ask(progress, 10, milliseconds(99));
+  EXPECT_EQ(told_, Lines{});
+  ask(progress, 1, milliseconds(10));
+  const std::string first = "\rhawktrace: reading debug information, 11 of 40 addresses";
+  EXPECT_EQ(told_, Lines{first});
+  ask(progress, 9, milliseconds(11));
+  EXPECT_EQ(told_.size(), 1U) << "99 ms after the first";
+  ask(progress, 1, milliseconds(1));
+  EXPECT_EQ(told_.size(), 2U);
+  EXPECT_EQ(told_.back(), "\rhawktrace: reading debug information, 21 of 40 addresses");
+  ask(progress, 18, milliseconds(0));
+  EXPECT_EQ(told_.size(), 2U);
+  ask(progress, 1, milliseconds(0));
+  ASSERT_EQ(told_.size(), 3U);
+  EXPECT_EQ(told_.back(), "\r" + std::string(first.size() - 1, ' ') + "\r");
+  ask(progress, 5, milliseconds(500));
+  EXPECT_EQ(told_.size(), 3U) << "what nobody announced is not counted";
+}
+
+TEST_F(SymbolProgress, LineIsErasedWhenTheWorkIsGivenUp) {
+  {
+    ProgressSymbolizer progress(slow_, outlet(true));
+    progress.expect(40);
+    ask(progress, 1, milliseconds(2000));
+    ASSERT_EQ(told_.size(), 1U);
+  }
+  ASSERT_EQ(told_.size(), 2U);
+  EXPECT_EQ(told_[1], "\r" + std::string(told_[0].size() - 1, ' ') + "\r");
+}
+
+TEST_F(SymbolProgress, LineNeverWraps) {
+  ProgressSymbolizer progress(slow_, outlet(true, 20));
+  progress.expect(40);
+  ask(progress, 1, milliseconds(2000));
+  EXPECT_EQ(told_, Lines{"\rhawktrace: reading "});
+}
+
+TEST_F(SymbolProgress, WithoutAListenerNothingIsTold) {
+  ProgressSymbolizer progress(slow_, {});
+  progress.expect(40);
+  ask(progress, 40, milliseconds(2000));
+  EXPECT_EQ(slow_.asked.size(), 40U);
+}
+
+}  // namespace
+}  // namespace hawk

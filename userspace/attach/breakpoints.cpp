@@ -1,0 +1,255 @@
+#include "userspace/attach/breakpoints.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
+#include <span>
+#include <utility>
+
+namespace hawk {
+namespace {
+
+constexpr std::uint64_t kPageBytes = 4096;
+/// As /proc/PID/maps calls where the calls of call_over_nop lead.
+constexpr std::string_view kTrampoline = "[uprobes-trampoline]";
+
+const Mapping* mapping_at(const std::vector<Mapping>& mappings, std::uint64_t address) {
+  const auto found =
+      std::partition_point(mappings.begin(), mappings.end(), [&](const Mapping& m) { return m.end <= address; });
+  return found != mappings.end() && found->start <= address ? &*found : nullptr;
+}
+
+/// A byte's mark in a mask of hawk_probed_place.
+constexpr std::uint8_t kMarked = 0x80;
+
+/// The last bytes up to the probed instruction, as many as the programs look at.
+hawk_probed_place as_programs_have_it(const ProbedCode& code, std::uint64_t address) {
+  const std::size_t left_out = code.probe_at + 1 - std::min<std::size_t>(code.probe_at + 1, HAWK_PLACE_BYTES);
+  const std::size_t bytes = code.probe_at + 1 - left_out;
+  std::array<std::uint8_t, HAWK_PLACE_BYTES> file = {}, before = {}, probed = {};
+  std::copy_n(code.bytes.begin() + static_cast<std::ptrdiff_t>(left_out), bytes, file.begin());
+  std::fill_n(before.begin(), bytes - 1, kMarked);
+  probed[bytes - 1] = kMarked;
+  hawk_probed_place place = {};
+  std::memcpy(place.code, file.data(), file.size());
+  std::memcpy(place.before, before.data(), before.size());
+  std::memcpy(place.probed, probed.data(), probed.size());
+  place.address = address + left_out;
+  place.bytes = static_cast<__u32>(bytes);
+  place.may_be_call = is_long_nop(std::span(code.bytes).subspan(code.probe_at)) ? 1 : 0;
+  return place;
+}
+
+std::optional<std::uint64_t> address_in(const MappedCode& range, const ProbedCode& code) {
+  if (code.file_offset < range.file_offset || code.file_offset - range.file_offset >= range.end - range.start) {
+    return std::nullopt;
+  }
+  return range.start + (code.file_offset - range.file_offset);
+}
+
+}  // namespace
+
+bool is_anonymous_code(const Mapping& mapping) {
+  const bool has_no_name = mapping.path.empty() || mapping.path.starts_with("[anon");
+  return mapping.executable && mapping.inode == 0 && has_no_name;
+}
+
+std::optional<std::uint64_t> load_base_by(const ElfImage& image, const Mapping& mapping) {
+  // The last byte of a page: the first one may still belong to the segment before.
+  const std::optional<std::uint64_t> vaddr = image.vaddr_of(mapping.file_offset + kPageBytes - 1);
+  if (!vaddr) return std::nullopt;
+  return mapping.start + kPageBytes - 1 - *vaddr;
+}
+
+std::vector<Mapping> replaced_code(const std::vector<Mapping>& mappings, const ElfImage& image, const Mapping& file) {
+  std::vector<Mapping> replaced;
+  const std::optional<std::uint64_t> base = load_base_by(image, file);
+  if (!base) return replaced;
+  for (const LoadSegment& segment : image.code()) {
+    const std::uint64_t start = *base + segment.vaddr;
+    for (const Mapping& mapping : mappings) {
+      const std::uint64_t low = std::max(start, mapping.start),
+                          high = std::min(start + segment.file_bytes, mapping.end);
+      if (!is_anonymous_code(mapping) || low >= high) continue;
+      Mapping code = file;
+      code.start = low;
+      code.end = high;
+      code.file_offset = segment.file_offset + (low - start);
+      code.executable = true;
+      replaced.push_back(std::move(code));
+    }
+  }
+  return replaced;
+}
+
+Breakpoints::Breakpoints(int proc_pid, const ModuleMap& modules, LastLook last_look)
+    : proc_pid_(proc_pid), modules_(modules), last_look_(last_look), memory_(proc_pid) {}
+
+/// Also where the file has been mapped without our knowledge yet.
+std::vector<MappedCode> Breakpoints::places_of(ModuleId id) const {
+  std::vector<MappedCode> places;
+  std::copy_if(modules_.code().begin(), modules_.code().end(), std::back_inserter(places),
+               [&](const MappedCode& range) { return range.module == id; });
+  const Result<std::vector<Mapping>> mappings = read_mappings(proc_pid_);
+  if (!mappings) return places;
+  const MappedModule& module = modules_.module(id);
+  for (const Mapping& mapping : *mappings) {
+    if (!mapping.executable || mapping.inode != module.inode || mapping.device != module.device) continue;
+    places.push_back({.start = mapping.start,
+                      .end = mapping.end,
+                      .file_offset = mapping.file_offset,
+                      .device = mapping.device,
+                      .inode = mapping.inode,
+                      .module = id,
+                      .bias = {}});
+  }
+  return places;
+}
+
+bool Breakpoints::is_changed(const ProbedCode& code, const std::vector<MappedCode>& places) {
+  std::vector<std::uint8_t> bytes(code.bytes.size());
+  return std::any_of(places.begin(), places.end(), [&](const MappedCode& place) {
+    const std::optional<std::uint64_t> address = address_in(place, code);
+    return address && memory_.read(*address, bytes) && is_other_code(code, bytes);
+  });
+}
+
+std::vector<std::string> Breakpoints::take_out_changed(ModuleId id, AllocatorFile& file) {
+  std::vector<std::string> changed;
+  const std::vector<MappedCode> places = places_of(id);
+  const ElfImage& image = *modules_.module(id).image;
+  std::erase_if(file.functions, [&](const AllocatorFunction& function) {
+    const std::vector<ProbedCode> all = probed_code_of(image, function);
+    const bool is_other =
+        std::any_of(all.begin(), all.end(), [&](const ProbedCode& code) { return is_changed(code, places); });
+    if (is_other) changed.push_back(function.names.front());
+    return is_other;
+  });
+  return changed;
+}
+
+void Breakpoints::watch(ModuleId id, const AllocatorFile& file) {
+  Watched watched = {.module = id, .code = {}};
+  for (const AllocatorFunction& function : file.functions) {
+    for (ProbedCode& code : probed_code_of(*modules_.module(id).image, function)) {
+      watched.code.push_back(std::move(code));
+    }
+  }
+  watched_.push_back(std::move(watched));
+  note_all_mappings();
+}
+
+const Breakpoints::Watched* Breakpoints::watched(ModuleId id) const {
+  const auto found =
+      std::find_if(watched_.begin(), watched_.end(), [&](const Watched& each) { return each.module == id; });
+  return found != watched_.end() ? &*found : nullptr;
+}
+
+void Breakpoints::note_mapping(const Mapping& mapping) {
+  const std::optional<ModuleAddress> place = modules_.resolve(mapping.start);
+  const bool is_over_places = std::any_of(hulls_.begin(), hulls_.end(), [&](const AddressRange& hull) {
+    return mapping.start < hull.end && hull.start < mapping.end;
+  });
+  if (is_over_places || (place && watched(place->module) != nullptr)) note_all_mappings();
+}
+
+void Breakpoints::find_places() {
+  if (!std::exchange(places_changed_, false)) return;
+  places_.clear();
+  for (const MappedCode& range : modules_.code()) {
+    const Watched* const module = watched(range.module);
+    if (module == nullptr) continue;
+    for (const ProbedCode& code : module->code) {
+      const std::optional<std::uint64_t> address = address_in(range, code);
+      if (!address) continue;
+      places_.push_back({.address = *address, .module = range.module, .inode = range.inode, .code = &code});
+    }
+  }
+  hulls_ = hulls();
+}
+
+std::vector<AddressRange> Breakpoints::hulls() const {
+  std::vector<AddressRange> found;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const Place& place = places_[i];
+    if (i == 0 || places_[i - 1].module != place.module)
+      found.push_back({.start = place.address, .end = place.address});
+    found.back().start = std::min(found.back().start, place.address);
+    found.back().end = std::max(found.back().end, place.address + place.code->bytes.size());
+  }
+  return found;
+}
+
+void Breakpoints::publish() {
+  find_places();
+  const auto is_same = [](const Place& a, const Place& b) { return a.address == b.address && a.code == b.code; };
+  if (std::equal(places_.begin(), places_.end(), published_.begin(), published_.end(), is_same)) return;
+  std::vector<hawk_probed_place> places;
+  places.reserve(places_.size());
+  for (const Place& place : places_) places.push_back(as_programs_have_it(*place.code, place.address));
+  last_look_.set(places, hulls_);
+  published_ = places_;
+}
+
+void Breakpoints::tell(const Place& place, std::vector<Missing>& missing) {
+  if (!told_.insert(place.address).second) return;
+  missing.push_back({.function = place.code->function, .module = place.module});
+}
+
+std::vector<Breakpoints::Missing> Breakpoints::take_last_look() {
+  std::vector<Missing> missing;
+  for (const std::size_t number : last_look_.take_missing()) {
+    const Place& place = published_[number];
+    // Something else may have been mapped there of which we have heard only now.
+    const std::optional<ModuleAddress> now = modules_.resolve(place.address);
+    if (now && now->module == place.module) tell(place, missing);
+  }
+  return missing;
+}
+
+std::vector<const Breakpoints::Place*> Breakpoints::find_suspects() {
+  std::vector<const Place*> suspects;
+  std::vector<std::uint8_t> bytes;
+  for (const Place& place : places_) {
+    if (told_.contains(place.address)) continue;
+    bytes.resize(place.code->bytes.size());
+    if (!memory_.read(place.address, bytes) || has_breakpoint(*place.code, bytes)) continue;
+    suspects.push_back(&place);
+  }
+  return suspects;
+}
+
+/// Whether the process can run the function's code there, all the same. It cannot if it has unmapped the file.
+bool Breakpoints::is_missing(const Place& suspect, const std::vector<Mapping>& mappings) {
+  const Mapping* const mapping = mapping_at(mappings, suspect.address);
+  if (mapping == nullptr || !mapping->executable) return false;
+  const ElfImage& image = *modules_.module(suspect.module).image;
+  const std::optional<std::uint64_t> vaddr = image.vaddr_of(suspect.code->file_offset);
+  if (!vaddr) return false;
+  const bool is_still_loaded = std::any_of(mappings.begin(), mappings.end(), [&](const Mapping& other) {
+    return other.inode == suspect.inode && load_base_by(image, other) == suspect.address - *vaddr;
+  });
+  if (!is_still_loaded) return false;
+  std::vector<std::uint8_t> bytes(suspect.code->bytes.size());
+  if (!memory_.read(suspect.address, bytes) || has_breakpoint(*suspect.code, bytes)) return false;
+  const std::optional<std::uint64_t> called = call_over_nop(*suspect.code, bytes, suspect.address);
+  const Mapping* const trampoline = called ? mapping_at(mappings, *called) : nullptr;
+  return trampoline == nullptr || trampoline->path != kTrampoline;
+}
+
+std::vector<Breakpoints::Missing> Breakpoints::find_missing() {
+  std::vector<Missing> missing;
+  is_look_due_ = false;
+  find_places();
+  const std::vector<const Place*> suspects = find_suspects();
+  if (suspects.empty()) return missing;
+  const Result<std::vector<Mapping>> mappings = read_mappings(proc_pid_);
+  if (!mappings) return missing;
+  for (const Place* const suspect : suspects) {
+    if (is_missing(*suspect, *mappings)) tell(*suspect, missing);
+  }
+  return missing;
+}
+
+}  // namespace hawk

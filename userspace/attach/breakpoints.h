@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "userspace/attach/module_map.h"
+#include "userspace/code/allocator_functions.h"
+#include "userspace/code/probed_code.h"
+#include "userspace/process/memory_reader.h"
+#include "userspace/tracer/last_look.h"
+
+namespace hawk {
+
+/// Compares the target's code with what the probes rest on. The kernel puts its breakpoints into a process's private
+/// copy of the code, but neither into writable nor into shared mappings; and the process may write over them, drop the
+/// copy, or run its code in other memory, which nobody announces.
+class Breakpoints {
+ public:
+  /// `proc_pid`: see ModuleMap. `modules` must outlive this.
+  Breakpoints(int proc_pid, const ModuleMap& modules, LastLook last_look);
+
+  /// Takes those functions out of `file` whose code the process has changed, and returns their names. A breakpoint
+  /// there would harm it: the kernel executes the file's instruction in place of the one that it covers.
+  std::vector<std::string> take_out_changed(ModuleId id, AllocatorFile& file);
+
+  /// The functions of `file` are probed now.
+  void watch(ModuleId id, const AllocatorFile& file);
+
+  /// Tells of a mapping that `modules` knows by now. Whoever maps something may have changed the code that is there.
+  void note_mapping(const Mapping& mapping);
+  /// As if of each mapping.
+  void note_all_mappings() { places_changed_ = is_look_due_ = true; }
+  /// Whether code that is probed may have changed since the last look, by what was told since.
+  bool is_look_due() const { return is_look_due_; }
+
+  /// A place where there should be a breakpoint and is none.
+  struct Missing {
+    std::string function;
+    ModuleId module{};
+  };
+  /// Reads every probed place of the process. Each is told once. Some 0.5 us for a place.
+  std::vector<Missing> find_missing();
+  /// What the programs have found in their last look.
+  std::vector<Missing> take_last_look();
+  /// Tells the programs of places that have changed, for their last look.
+  void publish();
+
+ private:
+  struct Watched {
+    ModuleId module{};
+    std::vector<ProbedCode> code;
+  };
+  /// A probed place in the process's memory.
+  struct Place {
+    std::uint64_t address = 0;  ///< of the code's first byte
+    ModuleId module{};
+    std::uint64_t inode = 0;           ///< of the mapping
+    const ProbedCode* code = nullptr;  ///< of one in `watched_`
+  };
+
+  bool is_changed(const ProbedCode& code, const std::vector<MappedCode>& places);
+  std::vector<MappedCode> places_of(ModuleId id) const;
+  const Watched* watched(ModuleId id) const;
+  void find_places();
+  std::vector<AddressRange> hulls() const;
+  std::vector<const Place*> find_suspects();
+  bool is_missing(const Place& suspect, const std::vector<Mapping>& mappings);
+  void tell(const Place& place, std::vector<Missing>& missing);
+
+  int proc_pid_;
+  const ModuleMap& modules_;
+  LastLook last_look_;
+  TargetMemory memory_;
+  std::deque<Watched> watched_;  ///< whose elements stay where they are
+  std::vector<Place> places_;    ///< one file's behind each other
+  std::vector<Place> published_;
+  std::vector<AddressRange> hulls_;  ///< of the places of each file
+  bool places_changed_ = false;
+  bool is_look_due_ = false;
+  std::set<std::uint64_t> told_;  ///< addresses
+};
+
+/// Executable memory that belongs to no file.
+bool is_anonymous_code(const Mapping& mapping);
+
+/// The address that the file's ELF virtual address 0 has by one mapping of the file, of any of its segments.
+std::optional<std::uint64_t> load_base_by(const ElfImage& image, const Mapping& mapping);
+
+/// Code that `mappings` have where a file's code should be, but in anonymous memory: as the mappings of that file that
+/// they were before. `file`: a mapping of another part of the file.
+std::vector<Mapping> replaced_code(const std::vector<Mapping>& mappings, const ElfImage& image, const Mapping& file);
+
+}  // namespace hawk

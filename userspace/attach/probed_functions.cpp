@@ -1,0 +1,49 @@
+#include "userspace/attach/probed_functions.h"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace hawk {
+namespace {
+
+/// Of the names of one address, the one that programs use: no alias of the library's own, and the plainest.
+bool is_plainer(const std::string& a, const std::string& b) {
+  return std::tuple(a.starts_with('_'), a.size(), a) < std::tuple(b.starts_with('_'), b.size(), b);
+}
+
+}  // namespace
+
+Allocator describe(const MappedModule& module, const AllocatorFile& file) {
+  Allocator allocator = {.path = module.path, .build_id = module.build_id, .functions = {}};
+  for (const AllocatorFunction& function : file.functions) {
+    std::vector<std::string> names = function.names;
+    std::sort(names.begin(), names.end(), is_plainer);
+    allocator.functions.push_back({.name = names.front(),
+                                   .aliases = {names.begin() + 1, names.end()},
+                                   .file_offset = function.entry_offset,
+                                   .probe_offset = function.probe_offset,
+                                   .instruction = function.instruction,
+                                   .single_stepped = function.single_stepped});
+  }
+  return allocator;
+}
+
+CallTraps traps_of(const AllocatorFunction& function) {
+  const bool returns = function.kind != HAWK_CALL_FREE;
+  return {.stepped_entry = function.single_stepped,
+          .kernel_return = returns && !function.may_throw,
+          .stepped_return = returns && function.may_throw && function.return_points.empty(),
+          .emulated_return = !function.return_points.empty()};
+}
+
+std::uint64_t cost_of(const CallTraps& traps, const ProbeCosts& costs) {
+  std::uint64_t cost_ns = traps.stepped_entry ? costs.stepped_ns : costs.emulated_ns;
+  if (traps.kernel_return) cost_ns += costs.return_ns;
+  if (traps.stepped_return) cost_ns += costs.stepped_ns;
+  if (traps.emulated_return) cost_ns += costs.emulated_ns;
+  return cost_ns;
+}
+
+}  // namespace hawk

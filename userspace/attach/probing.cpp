@@ -1,0 +1,380 @@
+#include "userspace/attach/probing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "userspace/base/log.h"
+#include "userspace/code/allocator_catalogue.h"
+#include "userspace/code/allocator_functions.h"
+#include "userspace/code/operator_frames.h"
+#include "userspace/process/open_file_limit.h"
+
+namespace hawk {
+namespace {
+
+/// The dynamic linker allocates on behalf of an allocator: thread-local storage, symbol look-ups. It, and in musl the C
+/// library that it is one file with, defines __tls_get_addr (System V ABI, thread-local storage).
+constexpr std::array<std::string_view, 1> kDynamicLinkerNames = {"__tls_get_addr"};
+
+/// A file that defines none of these functions is of no interest. Of 3,000 files nearly all are of that sort, so that
+/// they are asked once for all names.
+const NameSet& telling_names() {
+  static const NameSet names = [] {
+    std::vector<std::string_view> all(kDynamicLinkerNames.begin(), kDynamicLinkerNames.end());
+    for (const NameSet::Entry& entry : catalogue_names().entries()) all.push_back(entry.name);
+    return NameSet(all);
+  }();
+  return names;
+}
+
+std::uint64_t code_bytes(const MappedModule& module) {
+  std::uint64_t bytes = 0;
+  if (!module.image) return bytes;
+  for (const LoadSegment& segment : module.image->code()) bytes += segment.file_bytes;
+  return bytes;
+}
+
+/// A process can have 65,530 files mapped (vm.max_map_count).
+constexpr std::size_t kWantedFiles = std::size_t{1} << 18;
+/// For links, maps, the report.
+constexpr std::size_t kOtherFiles = 256;
+/// What a module needs at most: here one; in the symbolizer its file, that again for DWARF, and its debug file.
+constexpr std::size_t kFilesPerModule = 4;
+
+std::size_t max_open_modules() {
+  const std::size_t limit = raise_open_file_limit(kWantedFiles);
+  return limit > kOtherFiles ? (limit - kOtherFiles) / kFilesPerModule : 0;
+}
+
+}  // namespace
+
+Probing::Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables)
+    : max_open_modules_(max_open_modules()),
+      modules_(proc_pid, max_open_modules_),
+      breakpoints_(proc_pid, modules_, tracer.last_look()),
+      tracer_(tracer),
+      unwinding_(tracer, uses_unwind_tables) {}
+
+/// Every place is a loss of its own; one line for each function is enough.
+void Probing::count_missing(const std::vector<Breakpoints::Missing>& places) {
+  std::set<std::pair<ModuleId, std::string>> named;
+  for (const Breakpoints::Missing& missing : places) {
+    tracer_.count_loss(HAWK_LOSS_MISSING_BREAKPOINT);
+    if (!named.emplace(missing.module, missing.function).second) continue;
+    log_warning(fmt::format("{} in {} is not traced: the process's memory has no breakpoint there", missing.function,
+                            modules_.module(missing.module).path));
+  }
+}
+
+void Probing::check_breakpoints() {
+  looked_at_ = std::chrono::steady_clock::now();
+  count_missing(breakpoints_.find_missing());
+}
+
+void Probing::take_last_look() { count_missing(breakpoints_.take_last_look()); }
+
+void Probing::check_breakpoints_in_time() {
+  constexpr std::chrono::seconds kOften{1};
+  take_last_look();
+  if (breakpoints_.is_look_due() || std::chrono::steady_clock::now() - looked_at_ >= kOften) check_breakpoints();
+  breakpoints_.publish();
+}
+
+void Probing::leave_out_changed(ModuleId id, AllocatorFile& file) {
+  for (const std::string& name : breakpoints_.take_out_changed(id, file)) {
+    log_warning(
+        fmt::format("{} in {} is not probed: the process has changed its code", name, modules_.module(id).path));
+    tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+  }
+}
+
+/// One file that the kernel refuses, as one that changes under its hands, must not cost the trace of all others.
+void Probing::note_refused(const MappedModule& module, const AllocatorFile& file, const Error& error) {
+  log_warning(fmt::format("allocator functions in {} are not probed: {}", module.path, error.what));
+  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED, file.functions.size());
+  if (!refusal_) refusal_ = Error{error.exit_code, fmt::format("{}: {}", module.path, error.what), error.hint};
+}
+
+Result<void> Probing::probe_allocator(ModuleId id, bool is_expected) {
+  const MappedModule& module = modules_.module(id);
+  AllocatorFile file = find_allocator_functions(*module.image);
+  if (!is_expected) leave_out_changed(id, file);
+  for (const UnprobedFunction& unprobed : file.unprobed) {
+    log_warning(fmt::format("{} in {} is not probed: {}", unprobed.name, module.path, unprobed.reason));
+    tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+  }
+  if (file.functions.empty()) return {};
+  HAWK_TRY_VOID(tracer_.require_no_interceptor());
+  if (const Result<void> attached = tracer_.attach_allocator(module.probed_fd(), file); !attached) {
+    note_refused(module, file, attached.error());
+    return {};
+  }
+  breakpoints_.watch(id, file);
+  if (tracing_ && !is_expected) tracer_.count_loss(HAWK_LOSS_LATE_ALLOCATOR);
+  allocators_.push_back(describe(module, file));
+  traps_.emplace_back();
+  for (const AllocatorFunction& function : file.functions) traps_.back().push_back(traps_of(function));
+  for (const AllocatorFunction& function : file.unfollowed) {
+    log_verbose(
+        fmt::format("count calls of {} in {} at {:#x}", function.names.front(), module.path, function.probe_offset));
+  }
+  for (const ProbedFunction& function : allocators_.back().functions) {
+    log_verbose(fmt::format("probe {} in {} at {:#x}, {}{}", function.name, module.path, function.probe_offset,
+                            function.instruction, function.single_stepped ? " (single-stepped)" : ""));
+  }
+  return {};
+}
+
+void Probing::add_operator_frames(ModuleId id, bool is_expected) {
+  const MappedModule& module = modules_.module(id);
+  const std::optional<OperatorFrames> frames = find_operator_frames(*module.image);
+  if (!frames) return;
+  const Result<std::optional<std::uint32_t>> number =
+      tracer_.add_operator_frames(module.probed_fd(), *frames, is_expected);
+  if (!number || !*number) {
+    log_warning(fmt::format("the callers of operator new in {} are not shown: {}", module.path,
+                            number ? "too many files define it" : number.error().what));
+    return;
+  }
+  frameless_[id] = **number;
+}
+
+Result<void> Probing::probe_telling_module(ModuleId id, bool is_expected) {
+  const MappedModule& module = modules_.module(id);
+  const std::size_t known = allocators_.size();
+  HAWK_TRY_VOID(probe_allocator(id, is_expected));
+  const bool is_allocator = allocators_.size() > known;
+  if (is_allocator) probed_files_.push_back(id);
+  if (is_allocator || !module.image->functions(kDynamicLinkerNames).empty()) allocator_files_.push_back(id);
+  add_operator_frames(id, is_expected);
+  return {};
+}
+
+/// What the file holds is not known then: it may define an allocator. A file that is gone by now is passed over, as one
+/// that had been unmapped before we were told of it.
+void Probing::note_unreadable(const MappedModule& module) {
+  const int error = module.open_error;
+  const bool is_no_file = error == EINVAL;
+  if (error == 0 || module.is_gone() || is_no_file)
+    return log_verbose(fmt::format("{} cannot be read as an ELF file", module.path));
+  log_warning(fmt::format("allocator functions in {} are not probed: open it: {}", module.path, std::strerror(error)));
+  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+}
+
+/// The kernel goes on placing the breakpoints of before, wherever they stand now.
+void Probing::note_rewritten(const MappedModule& module) {
+  const auto probed = std::find(allocator_files_.begin(), allocator_files_.end(), *module.earlier);
+  if (probed == allocator_files_.end()) return;
+  log_warning(fmt::format("{} was written to while its functions were probed", module.path));
+  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+}
+
+Result<void> Probing::probe_module(ModuleId id, bool is_expected) {
+  const MappedModule& module = modules_.module(id);
+  if (module.earlier) note_rewritten(module);
+  if (!module.image && !module.is_vdso) note_unreadable(module);
+  if (module.image && module.image->entry_vaddr() && module.image->is_go()) go_programs_.insert(module.path);
+  if (!module.image || module.image->functions(telling_names()).empty()) return {};
+  return probe_telling_module(id, is_expected);
+}
+
+void Probing::read_table(ModuleId id) {
+  unwinding_.read_table(modules_, id);
+  modules_.settle(id);
+}
+
+Result<void> Probing::study_module(ModuleId id, bool is_expected) {
+  Result<void> probed = probe_module(id, is_expected);
+  read_table(id);
+  return probed;
+}
+
+Result<void> Probing::expect_files(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    const std::size_t known = modules_.module_count();
+    const std::optional<ModuleId> id = modules_.expect(path);
+    if (id && modules_.module_count() > known) HAWK_TRY_VOID(study_module(*id, true));
+  }
+  if (!found_allocator() && refusal_) return tl::unexpected<Error>(*refusal_);
+  program_has_allocator_ = expects_allocator_ = found_allocator();
+  unwinding_.publish(modules_);
+  return {};
+}
+
+void Probing::set_costs(const ProbeCosts& costs) {
+  for (std::size_t i = 0; i < allocators_.size(); ++i) {
+    for (std::size_t j = 0; j < traps_[i].size(); ++j) {
+      allocators_[i].functions[j].cost_ns = cost_of(traps_[i][j], costs);
+    }
+  }
+}
+
+void Probing::update_base(ModuleId id) {
+  const auto number = frameless_.find(id);
+  if (number == frameless_.end()) return;
+  const std::optional<std::uint64_t> base = modules_.load_base(id);
+  if (base) tracer_.set_module_base(number->second, *base);
+}
+
+void Probing::update_allocator_ranges() {
+  if (!knows_allocator_files_) return;
+  std::vector<AddressRange> all;
+  for (const ModuleId id : allocator_files_) {
+    const std::vector<AddressRange> ranges = modules_.ranges_of(id);
+    if (ranges.empty()) return;  // a command that is still being loaded
+    all.insert(all.end(), ranges.begin(), ranges.end());
+  }
+  tracer_.set_allocator_ranges(all);
+}
+
+Result<void> Probing::take_mapping(const Mapping& mapping) {
+  const std::optional<ModuleId> added = modules_.add(mapping);
+  return added ? study_module(*added, false) : Result<void>{};
+}
+
+/// A process that has moved a file's code into anonymous memory, as for huge pages, still has the file's other parts on
+/// both sides of it. Such code is known by its file; that it has no breakpoints is found out like everywhere.
+Result<void> Probing::take_replaced_code(const std::vector<Mapping>& mappings) {
+  for (std::size_t i = 1; i + 1 < mappings.size(); ++i) {
+    if (!is_anonymous_code(mappings[i])) continue;
+    for (Mapping file : {mappings[i - 1], mappings[i + 1]}) {
+      if (file.inode == 0) continue;
+      file.executable = true;  // or it would not be looked at
+      HAWK_TRY_VOID(take_mapping(file));
+      const std::optional<ModuleAddress> place = modules_.resolve(file.start);
+      if (!place || !modules_.module(place->module).image) continue;
+      for (const Mapping& code : replaced_code(mappings, *modules_.module(place->module).image, file)) {
+        HAWK_TRY_VOID(take_mapping(code));
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> Probing::take_mappings(const std::vector<Mapping>& mappings) {
+  modules_.forget_mappings();
+  for (const Mapping& mapping : mappings) HAWK_TRY_VOID(take_mapping(mapping));
+  HAWK_TRY_VOID(take_replaced_code(mappings));
+  breakpoints_.note_all_mappings();
+  for (const auto& [id, number] : frameless_) update_base(id);
+  update_allocator_ranges();
+  program_has_allocator_ = false;
+  look_for_allocator(mappings);
+  unwinding_.publish(modules_);
+  return {};
+}
+
+void Probing::program_replaced() {
+  knows_allocator_files_ = false;
+  program_has_allocator_ = false;
+}
+
+void Probing::program_began() { program_has_allocator_ = std::exchange(expects_allocator_, false); }
+
+void Probing::look_for_allocator(std::span<const Mapping> mappings) {
+  program_has_allocator_ =
+      program_has_allocator_ || std::any_of(mappings.begin(), mappings.end(), [&](const Mapping& mapping) {
+        const std::optional<ModuleAddress> place = modules_.resolve(mapping.start);
+        return place && std::find(probed_files_.begin(), probed_files_.end(), place->module) != probed_files_.end();
+      });
+}
+
+Frame Probing::frame_at(std::uint64_t address) {
+  const std::optional<ModuleAddress> place = modules_.resolve(address);
+  if (!place) {
+    has_frames_in_no_file_ = true;
+    return {.address = address, .module = std::nullopt, .module_offset = 0};
+  }
+  const std::size_t index = static_cast<std::size_t>(place->module);
+  if (index >= is_used_.size()) is_used_.resize(modules_.module_count());
+  if (!is_used_[index]) {
+    is_used_[index] = true;
+    used_modules_.push_back(place->module);
+  }
+  return {.address = address, .module = place->module, .module_offset = place->vaddr};
+}
+
+std::vector<ModuleId> Probing::close_unmapped() {
+  constexpr std::size_t kMaxDeleted = 32;
+  const ModuleMap::Unmapped unmapped = modules_.unmapped(kMaxDeleted);
+  for (const std::vector<ModuleId>* group : {&unmapped.named, &unmapped.deleted}) {
+    for (const ModuleId id : *group) {
+      // Looked at for as long as they have probes.
+      const bool is_probed = std::find(allocator_files_.begin(), allocator_files_.end(), id) != allocator_files_.end();
+      if (is_probed) continue;
+      unwinding_.forget_file(modules_, id);
+      modules_.close_file(id);
+    }
+  }
+  open_after_closing_ = modules_.open_files();
+  return unmapped.deleted;
+}
+
+UniqueFd Probing::open_for_symbols(ModuleId id) {
+  if (modules_.module(id).image) ++files_for_symbols_;
+  if (files_for_symbols_ <= max_open_modules_) return modules_.open_file(id);
+  if (files_for_symbols_ == max_open_modules_ + 1) {
+    log_warning(fmt::format("only the functions of {} files get names: no more files may be open; raise ulimit -n",
+                            max_open_modules_));
+  }
+  return {};
+}
+
+void Probing::update_addresses(std::span<const Mapping> mappings) {
+  for (const Mapping& mapping : mappings) {
+    const std::optional<ModuleAddress> place = modules_.resolve(mapping.start);
+    if (!place) continue;
+    update_base(place->module);
+    const auto allocator_file = std::find(allocator_files_.begin(), allocator_files_.end(), place->module);
+    if (allocator_file != allocator_files_.end()) update_allocator_ranges();
+  }
+}
+
+void Probing::take_some_mappings(std::span<const Mapping> mappings) {
+  std::vector<ModuleId> added;
+  for (const Mapping& mapping : mappings) {
+    const std::optional<ModuleId> id = modules_.add(mapping);
+    if (id) added.push_back(*id);
+  }
+  // What is known helps at once; the rest takes milliseconds.
+  unwinding_.publish_changes(modules_);
+  update_addresses(mappings);
+  for (const Mapping& mapping : mappings) breakpoints_.note_mapping(mapping);
+  if (added.empty()) return;
+  // Probes first: blocks that come before them are lost.
+  for (const ModuleId id : added) {
+    const Result<void> probed = probe_module(id, false);
+    if (probed) continue;
+    log_warning(fmt::format("{}: {}", modules_.module(id).path, probed.error().what));
+    tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+  }
+  update_addresses(mappings);
+  // Then what is read soon: a large library takes a tenth of a second.
+  std::stable_sort(added.begin(), added.end(), [&](ModuleId a, ModuleId b) {
+    return code_bytes(modules_.module(a)) < code_bytes(modules_.module(b));
+  });
+  for (const ModuleId id : added) {
+    read_table(id);
+    unwinding_.publish_now_and_then(modules_);
+  }
+  unwinding_.publish(modules_);
+}
+
+void Probing::take_new_mappings(std::span<const Mapping> mappings, bool of_one_program) {
+  // New files are open until they have been studied.
+  constexpr std::size_t kMappingsAtOnce = 64;
+  while (!mappings.empty()) {
+    const std::size_t count = std::min(mappings.size(), kMappingsAtOnce);
+    take_some_mappings(mappings.first(count));
+    if (of_one_program) look_for_allocator(mappings.first(count));
+    mappings = mappings.subspan(count);
+  }
+}
+
+}  // namespace hawk

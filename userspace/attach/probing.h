@@ -1,0 +1,137 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "userspace/attach/breakpoints.h"
+#include "userspace/attach/probed_functions.h"
+#include "userspace/attach/unwind_tables.h"
+#include "userspace/attach/module_map.h"
+#include "userspace/base/result.h"
+#include "userspace/base/unique_fd.h"
+#include "userspace/tables/snapshot.h"
+#include "userspace/tracer/probe_cost.h"
+#include "userspace/tracer/tracer.h"
+
+namespace hawk {
+
+/// Studies every file of the target, those that it maps later included: puts probes into those that define allocator
+/// functions, and has their unwind tables read.
+class Probing {
+ public:
+  /// `proc_pid`: see ModuleMap. `uses_unwind_tables`: see Unwinding. Raises our limit of open files: one is kept for
+  /// each file that the target maps.
+  Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables);
+
+  /// See Unwinding.
+  void use(std::unique_ptr<TableReading> reading) { unwinding_.use(std::move(reading)); }
+  /// Probes files that a command will map, before it runs.
+  Result<void> expect_files(const std::vector<std::string>& paths);
+  /// Takes the target's mappings as they are now.
+  Result<void> take_mappings(const std::vector<Mapping>& mappings);
+  /// Takes new mappings, in the order in which they were made. A file that cannot be probed is a loss, not an error:
+  /// the trace goes on. `of_one_program`: the target has not replaced its program meanwhile.
+  void take_new_mappings(std::span<const Mapping> mappings, bool of_one_program);
+
+  /// Counts, and warns of, probes for which the process has no breakpoint in its memory.
+  void check_breakpoints();
+  /// The same, if there is reason to think so, or if nobody has looked for a second: a process changes its code unseen.
+  /// To be called often.
+  void check_breakpoints_in_time();
+  /// What the programs saw when the process's memory was about to go.
+  void take_last_look();
+
+  /// From now on a new file with allocator functions is a late one: what it handed out before it was probed is unknown.
+  void tracing_began() { tracing_ = true; }
+
+  /// The target runs another program: which allocators that will use is not known for sure any more.
+  void program_replaced();
+  /// The target has begun to run a program, the expected command perhaps: whether it has an allocator is to be found
+  /// out.
+  void program_began();
+
+  /// Where an address lies now. Files in which addresses lie are in used_modules().
+  Frame frame_at(std::uint64_t address);
+  /// Whether frame_at() was asked for an address that lies in no file.
+  bool has_frames_in_no_file() const { return has_frames_in_no_file_; }
+
+  /// Tells every function that is probed by now what its calls pay for their traps.
+  void set_costs(const ProbeCosts& costs);
+
+  bool found_allocator() const { return !allocators_.empty(); }
+  /// Why the kernel let no probe into a file with allocator functions, the first of them.
+  const std::optional<Error>& refusal() const { return refusal_; }
+  /// Whether the program that the target runs is known to use one of them.
+  bool program_has_allocator() const { return program_has_allocator_; }
+  /// Whether the executable file at this path, which the target has mapped, was built by Go.
+  bool is_go(const std::string& path) const { return go_programs_.contains(path); }
+  const std::vector<Allocator>& allocators() const { return allocators_; }
+  const ModuleMap& modules() const { return modules_; }
+  const Unwinding& unwinding() const { return unwinding_; }
+  /// How many files have been opened since close_unmapped().
+  std::size_t opened_since_closing() const {
+    return modules_.open_files() - std::min(modules_.open_files(), open_after_closing_);
+  }
+  /// Closes files that are not mapped any more; the list of mappings must have been taken just now. Returns those that
+  /// cannot be opened again. Some deleted ones are kept, the last to be mapped, for the names in them.
+  std::vector<ModuleId> close_unmapped();
+
+  /// In the order of their first use; only ever grows.
+  const std::vector<ModuleId>& used_modules() const { return used_modules_; }
+  /// The module's file, to read its symbols. None when it cannot be found any more, or would be one too many.
+  UniqueFd open_for_symbols(ModuleId id);
+
+ private:
+  Result<void> study_module(ModuleId id, bool is_expected);
+  Result<void> probe_module(ModuleId id, bool is_expected);
+  void note_unreadable(const MappedModule& module);
+  void note_rewritten(const MappedModule& module);
+  void read_table(ModuleId id);
+  Result<void> probe_telling_module(ModuleId id, bool is_expected);
+  Result<void> probe_allocator(ModuleId id, bool is_expected);
+  void leave_out_changed(ModuleId id, AllocatorFile& file);
+  void note_refused(const MappedModule& module, const AllocatorFile& file, const Error& error);
+  void count_missing(const std::vector<Breakpoints::Missing>& places);
+  Result<void> take_replaced_code(const std::vector<Mapping>& mappings);
+  Result<void> take_mapping(const Mapping& mapping);
+  void add_operator_frames(ModuleId id, bool is_expected);
+  void update_base(ModuleId id);
+  void update_addresses(std::span<const Mapping> mappings);
+  void take_some_mappings(std::span<const Mapping> mappings);
+  void update_allocator_ranges();
+  void look_for_allocator(std::span<const Mapping> mappings);
+
+  std::size_t max_open_modules_;
+  ModuleMap modules_;
+  Breakpoints breakpoints_;
+  Tracer& tracer_;
+  Unwinding unwinding_;
+  bool tracing_ = false;
+  std::optional<Error> refusal_;
+  std::chrono::steady_clock::time_point looked_at_{};  ///< the breakpoints
+  std::vector<ModuleId> used_modules_;
+  bool has_frames_in_no_file_ = false;
+  std::vector<bool> is_used_;  ///< by module
+  std::size_t files_for_symbols_ = 0;
+  std::size_t open_after_closing_ = 0;
+  std::vector<Allocator> allocators_;
+  std::vector<std::vector<CallTraps>> traps_;  ///< of the functions in `allocators_`
+  std::set<std::string> go_programs_;
+  bool knows_allocator_files_ = true;
+  bool program_has_allocator_ = false;
+  bool expects_allocator_ = false;               ///< of the command that has not begun yet
+  std::vector<ModuleId> probed_files_;           ///< those that define an allocator
+  std::vector<ModuleId> allocator_files_;        ///< the same, and the dynamic linker
+  std::map<ModuleId, std::uint32_t> frameless_;  ///< the tracer's numbers of the files with frameless operator new
+};
+
+}  // namespace hawk

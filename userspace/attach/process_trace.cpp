@@ -1,0 +1,334 @@
+#include "userspace/attach/process_trace.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "userspace/attach/environment.h"
+#include "userspace/commands/option_table.h"
+#include "userspace/attach/process_status.h"
+#include "userspace/base/log.h"
+#include "userspace/base/process_file.h"
+#include "userspace/base/threads.h"
+#include "userspace/process/process.h"
+#include "userspace/report/loss_block.h"
+#include "userspace/tracer/features.h"
+
+namespace hawk {
+namespace {
+
+/// TASK_COMM_LEN - 1, include/linux/sched.h.
+constexpr std::size_t kCommLength = 15;
+
+std::optional<AttachWay> forced_way(AttachChoice choice) {
+  switch (choice) {
+    case AttachChoice::kSession:
+      return AttachWay::kSession;
+    case AttachChoice::kMulti:
+      return AttachWay::kMulti;
+    case AttachChoice::kPerf:
+      return AttachWay::kPerf;
+    case AttachChoice::kAuto:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::optional<LiveTable> forced_table(LiveTableChoice choice) {
+  if (choice == LiveTableChoice::kAuto) return std::nullopt;
+  return choice == LiveTableChoice::kArena ? LiveTable::kArena : LiveTable::kHash;
+}
+
+hawk_unwind kernel_unwind(UnwindChoice choice) {
+  switch (choice) {
+    case UnwindChoice::kCfi:
+      return HAWK_UNWIND_CFI;
+    case UnwindChoice::kFramePointers:
+      return HAWK_UNWIND_FP;
+    case UnwindChoice::kAuto:
+      break;
+  }
+  return HAWK_UNWIND_AUTO;
+}
+
+TraceLimits limits_of(const Options& options, LiveTable table) {
+  const std::uint64_t default_blocks = table == LiveTable::kArena ? kMaxBlocks : 0;
+  return {.may_raise_blocks = options.max_blocks.value_or(default_blocks) < kMaxBlocks,
+          .may_raise_stacks = options.max_stacks < kMaxStacks,
+          .may_raise_depth = options.stack_depth < kMaxStackDepth,
+          .has_max_memory = options.max_memory_bytes.has_value()};
+}
+
+std::string kernel_release() {
+  utsname names;
+  return ::uname(&names) == 0 ? names.release : "";
+}
+
+/// What traps cost on this machine; nullopt: not measured.
+Result<std::optional<ProbeCosts>> costs_here(AttachWay way) {
+  // Detaching perf events takes the kernel several times as long.
+  if (way == AttachWay::kPerf && verbosity() != Verbosity::kVerbose) return std::nullopt;
+  // We are the one who is probed, and must outlive it.
+  const ProcessInfo own = HAWK_TRY(inspect_process(::getpid()));
+  HAWK_TRY_VOID(check_seccomp(kernel_release(), own.seccomp_mode));
+  const ProbeCosts costs = HAWK_TRY(measure_probe_costs(way));
+  return costs;
+}
+
+}  // namespace
+
+Session::Session(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindChoice unwind, Tracer tracer,
+                 MappingEvents mapping_events)
+    : subject_(std::move(subject)),
+      pid_fd_(std::move(pid_fd)),
+      way_(way),
+      unwind_(unwind),
+      tracer_(std::move(tracer)),
+      mapping_events_(std::move(mapping_events)),
+      probing_(subject_.proc_pid, tracer_, unwind != UnwindChoice::kFramePointers),
+      jit_names_(subject_.proc_pid) {}
+
+Result<Session::Subject> Session::subject_of(const Options& options, const LaunchedCommand* command) {
+  Subject subject;
+  TargetInfo& target = subject.target;
+  if (command != nullptr) {
+    subject.expected_files = HAWK_TRY(files_of_command(options.command));
+    target.pid = subject.proc_pid = command->pid();
+    target.exe = subject.expected_files.front();
+    target.comm = target.exe.substr(target.exe.rfind('/') + 1, kCommLength);
+    subject.own_execs = 1;
+  } else {
+    const ProcessInfo process = HAWK_TRY(inspect_process(*options.pid));
+    HAWK_TRY_VOID(check_seccomp(kernel_release(), process.seccomp_mode));
+    target.pid = process.pid;
+    target.comm = process.comm;
+    target.exe = process.exe;
+    subject.proc_pid = process.living_tid;
+    subject.main_thread_lives = !process.main_thread_exited;
+  }
+  return subject;
+}
+
+std::unique_ptr<TableReading> Session::begin_to_read_tables(const Subject& subject, bool is_command) {
+  constexpr std::size_t kThreads = 2;
+  if (is_command) {
+    return std::make_unique<TableReading>(TableReading::sources_of(subject.expected_files), kThreads);
+  }
+  const Result<std::vector<Mapping>> mappings = read_mappings(subject.target.pid);
+  if (!mappings) return nullptr;  // who needs them will find out why
+  return std::make_unique<TableReading>(TableReading::sources_of(subject.proc_pid, *mappings), kThreads);
+}
+
+Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedCommand* command) {
+  ProcessHandle process(command != nullptr ? command->pid() : *options.pid);
+  Subject subject = HAWK_TRY(subject_of(options, command));
+  const int pid = subject.target.pid;
+  HAWK_TRY_VOID(process.require_same());
+  std::unique_ptr<TableReading> reading;
+  if (options.unwind != UnwindChoice::kFramePointers) reading = begin_to_read_tables(subject, command != nullptr);
+  const KernelFeatures features = HAWK_TRY(probe_kernel_features());
+  const AttachWay way = HAWK_TRY(choose_attach_way(features, forced_way(options.attach_via)));
+  // A multi link's pid filter goes by the main thread's memory, which an exited main thread no longer has.
+  const bool filter_by_pid = subject.main_thread_lives && (features.pid_filter || way == AttachWay::kPerf);
+  Tracer tracer = HAWK_TRY(Tracer::make({.pid = pid,
+                                         .filter_by_pid = filter_by_pid,
+                                         .way = way,
+                                         .returns_are_calls = returns_are_system_calls(kernel_release()),
+                                         .live_table = forced_table(options.live_table),
+                                         .memory = {.max_blocks = options.max_blocks,
+                                                    .max_stacks = options.max_stacks,
+                                                    .max_depth = options.stack_depth,
+                                                    .max_memory_bytes = options.max_memory_bytes},
+                                         .min_block_bytes = options.min_block_bytes,
+                                         .max_depth = options.stack_depth,
+                                         .unwind = kernel_unwind(options.unwind),
+                                         .programs_on_functions = features.programs_on_functions}));
+  // Before the list of mappings is read, so that none falls in between.
+  MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(tracer.mapping_events()));
+  std::unique_ptr<Session> session(new Session(std::move(subject), process.take_fd(), way, options.unwind,
+                                               std::move(tracer), std::move(mapping_events)));
+  session->interval_ = options.interval;
+  session->limits_ = limits_of(options, session->tracer_.live_table());
+  session->probing_.use(std::move(reading));
+  HAWK_TRY_VOID(command != nullptr ? session->probing_.expect_files(session->subject_.expected_files)
+                                   : session->probe_running_process());
+  session->probing_.check_breakpoints_in_time();
+  return session;
+}
+
+/// A process that is just being replaced by another program has not mapped all of it yet, and may be replaced again.
+Result<void> Session::probe_running_process() {
+  constexpr int kTries = 500;
+  constexpr int kTriesUnchanged = 50;
+  constexpr int kWaitMs = 10;
+  std::vector<Mapping> before;
+  for (int i = 0, unchanged = 0; i < kTries && unchanged < kTriesUnchanged; ++i) {
+    const std::vector<Mapping> mappings = HAWK_TRY(read_mappings(pid()));
+    HAWK_TRY_VOID(probing_.take_mappings(mappings));
+    if (probing_.found_allocator()) return {};
+    unchanged = mappings == before ? unchanged + 1 : 0;
+    before = mappings;
+    pollfd ended = {.fd = pid_fd_.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&ended, 1, kWaitMs) > 0) break;
+  }
+  if (probing_.refusal()) return tl::unexpected<Error>(*probing_.refusal());
+  return fail(ExitCode::kPrivilege, no_allocator_text(),
+              std::string(no_allocator_hint(probing_.is_go(subject_.target.exe))));
+}
+
+std::string Session::no_allocator_text() const {
+  return fmt::format(
+      "find the allocator of process {}: no file that it has mapped defines malloc or another allocator function",
+      pid());
+}
+
+void Session::begin() {
+  probing_.tracing_began();
+  start_wall_ = std::chrono::system_clock::now();
+  start_ = closed_at_ = std::chrono::steady_clock::now();
+  tracer_.enable();
+}
+
+void Session::take_mappings_again() {
+  const Result<std::vector<Mapping>> mappings = read_mappings(pid());
+  if (!mappings || mappings->empty()) return;  // the target has ended: what is known stays
+  const Result<void> taken = probing_.take_mappings(*mappings);
+  if (!taken) log_warning(taken.error().what);
+}
+
+/// Those of a process that loads and unloads files without end would fill the table of descriptors, and those that have
+/// been deleted the disk.
+void Session::close_unmapped_files() {
+  constexpr std::size_t kOpened = 32;
+  constexpr std::chrono::seconds kOften{60};
+  const auto now = std::chrono::steady_clock::now();
+  if (probing_.opened_since_closing() < kOpened && now - closed_at_ < kOften) return;
+  closed_at_ = now;
+  take_mappings_again();
+  for (const ModuleId id : probing_.close_unmapped()) symbolizer_->close_files(id);
+}
+
+void Session::take_mapping_events() {
+  const MappingChanges changes = mapping_events_.take();
+  if (changes.last_exec) {
+    subject_.target.comm = changes.last_exec->comm;
+    if (!changes.last_exec->path.empty()) subject_.target.exe = changes.last_exec->path;
+  }
+  probing_.take_new_mappings(changes.mapped, !changes.last_exec);
+  // What was read until now may be the list of the process that was to become the command. It is not read again: that
+  // would leave walks without rules for a moment.
+  if (changes.last_exec) probing_.program_began();
+  if (changes.read_all) take_mappings_again();
+  if (is_probed()) probing_.check_breakpoints_in_time();
+}
+
+void Session::read_memory() {
+  const Result<std::string> status = read_whole_file(fmt::format("/proc/{}/status", subject_.proc_pid));
+  std::optional<ProcessMemory> memory = status ? memory_in_status(*status) : std::nullopt;
+  if (!memory) return;  // it has ended: what it took before stays
+  memory->live_bytes = model_.live_bytes();
+  memory_ = memory;
+}
+
+void Session::drain() {
+  tracer_.tend();
+  const auto began = std::chrono::steady_clock::now();
+  const Drained drained = tracer_.drain();
+  longest_drain_ = std::max<std::chrono::nanoseconds>(longest_drain_, std::chrono::steady_clock::now() - began);
+  const bool is_replaced = drained.exec_epoch != model_.exec_epoch() && drained.exec_epoch > subject_.own_execs;
+  if (is_replaced) probing_.program_replaced();
+  // After the books: the mapping of every stack in them has been announced by then.
+  take_mapping_events();
+  model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });
+  // What the target says of its code may be gone with it.
+  if (probing_.has_frames_in_no_file()) jit_names_.refresh(symbolizer_->perf_map());
+  read_memory();
+  // Of what is unmapped nobody tells us. After the stacks, whose frames may lie there.
+  if (is_replaced || (is_probed() && tracer_.code_ranges_are_stale())) take_mappings_again();
+  if (!is_probed()) return;
+  close_unmapped_files();
+  probing_.check_breakpoints_in_time();
+}
+
+Result<void> Session::end(bool verify) {
+  take_mapping_events();
+  probing_.check_breakpoints();
+  const auto stopped = std::chrono::steady_clock::now();
+  duration_ = stopped - start_;
+  // Side by side with detaching: both wait for the kernel's grace periods.
+  Result<std::optional<ProbeCosts>> costs;
+  std::jthread measuring = try_thread([&] { costs = costs_here(way_); });
+  tracer_.stop();
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - stopped;
+  if (measuring.joinable()) measuring.join();
+  log_verbose(fmt::format("detached in {:.0f} ms", took.count()));
+  if (!costs) log_verbose(costs.error().what);
+  if (costs && *costs) probing_.set_costs(**costs);
+  // What was mapped last, an allocator perhaps, counts in the books that are read now.
+  take_mapping_events();
+  probing_.take_last_look();
+  drain();
+  if (!probing_.program_has_allocator() && !model_.has_allocated()) {
+    tracer_.count_loss(HAWK_LOSS_NO_ALLOCATOR);
+    log_warning(fmt::format("{}; {}", no_allocator_text(), no_allocator_hint(probing_.is_go(subject_.target.exe))));
+    drain();
+  }
+  const std::chrono::duration<double, std::milli> drained = longest_drain_;
+  log_verbose(fmt::format("longest drain: {} stacks in {:.2f} ms", model_.stack_count(), drained.count()));
+  if (!verify) return {};
+  verified_ = HAWK_TRY(tracer_.verify(tracer_.drain()));
+  return {};
+}
+
+Snapshot Session::snapshot() const {
+  Snapshot snapshot = model_.snapshot();
+  snapshot.target = subject_.target;
+  snapshot.target.allocators = probing_.allocators();
+  snapshot.target.is_go = probing_.is_go(snapshot.target.exe);
+  const std::chrono::nanoseconds duration = is_probed() ? std::chrono::steady_clock::now() - start_ : duration_;
+  snapshot.trace = {.attach_via = std::string(attach_way_name(way_)),
+                    .live_table = std::string(live_table_name(tracer_.live_table())),
+                    .unwind = std::string(unwind_name(unwind_)),
+                    .min_block_bytes = tracer_.min_block_bytes(),
+                    .start_unix_ns = static_cast<std::uint64_t>(
+                        std::chrono::duration_cast<std::chrono::nanoseconds>(start_wall_.time_since_epoch()).count()),
+                    .duration_ns = static_cast<std::uint64_t>(duration.count()),
+                    .interval_ns = static_cast<std::uint64_t>(interval_.count()),
+                    .kernel = kernel_release(),
+                    .target_exited = target_exited_,
+                    .exec_count = model_.exec_epoch() - std::min(subject_.own_execs, model_.exec_epoch()),
+                    .limits = limits_,
+                    .verified = verified_};
+  snapshot.memory = memory_;
+  snapshot.unwind = probing_.unwinding().info();
+  snapshot.unwind.cache_misses = tracer_.unwind_misses();
+  for (std::size_t i = 0; i < probing_.modules().module_count(); ++i) {
+    const MappedModule& module = probing_.modules().module(ModuleId(i));
+    snapshot.modules.push_back({.path = module.path, .build_id = module.build_id});
+  }
+  return snapshot;
+}
+
+Symbolizer& Session::symbolizer() {
+  for (; symbolized_modules_ < probing_.used_modules().size(); ++symbolized_modules_) {
+    const ModuleId id = probing_.used_modules()[symbolized_modules_];
+    const MappedModule& module = probing_.modules().module(id);
+    ModuleFile file;
+    file.path = module.path;
+    file.fd = probing_.open_for_symbols(id);
+    file.root = fmt::format("/proc/{}/root", subject_.proc_pid);
+    file.vdso = module.is_vdso;
+    symbolizer_->add_module(id, std::move(file));
+  }
+  return *symbolizer_;
+}
+
+}  // namespace hawk

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "symbolizer/libdw_symbolizer.h"
+#include "userspace/attach/perf_map_reader.h"
+#include "userspace/commands/options.h"
+#include "userspace/attach/probing.h"
+#include "userspace/base/signal_source.h"
+#include "userspace/base/result.h"
+#include "userspace/launch/launch.h"
+#include "userspace/tables/heap_model.h"
+#include "userspace/tables/snapshot.h"
+#include "userspace/tracer/mapping_events.h"
+#include "userspace/tracer/tracer.h"
+
+namespace hawk {
+
+/// One trace of one process, from its first probe to its last number. Single-threaded.
+class Session {
+ public:
+  /// Loads the programs and puts every probe in place; nothing counts yet. `command`: the child to trace, which still
+  /// waits for its start; nullptr to trace options.pid.
+  static Result<std::unique_ptr<Session>> make(const Options& options, LaunchedCommand* command);
+
+  /// From here on allocations count.
+  void begin();
+  /// Reads the kernel's books into the model.
+  void drain();
+  /// Keeps up with the target's mappings. To be called when mapping_fd() is readable.
+  void take_mapping_events();
+  /// Removes the probes and reads the books a last time.
+  Result<void> end(bool verify);
+
+  /// The state of the heap as of the last drain.
+  Snapshot snapshot() const;
+  /// Knows every module of snapshot().
+  Symbolizer& symbolizer();
+
+  int pid() const { return subject_.target.pid; }
+  /// Readable when tend() is due.
+  int wakeup_fd() const { return tracer_.wakeup_fd(); }
+  /// Gives the kernel side the memory it asks for.
+  void tend() { tracer_.tend(); }
+  int mapping_fd() const { return mapping_events_.poll_fd(); }
+  /// Readable once the target has ended.
+  int pid_fd() const { return pid_fd_.get(); }
+  void note_target_exited() { target_exited_ = true; }
+
+ private:
+  /// Until end().
+  bool is_probed() const { return duration_ == std::chrono::nanoseconds{}; }
+  /// Who is traced, as known before anything is loaded.
+  struct Subject {
+    TargetInfo target;
+    int proc_pid = 0;  ///< a living thread, whose /proc directory is not empty as that of an exited main thread is
+    bool main_thread_lives = true;
+    std::uint32_t own_execs = 0;              ///< execs that are our own doing: 1 for a command
+    std::vector<std::string> expected_files;  ///< that a command will map
+  };
+
+  Session(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindChoice unwind, Tracer tracer,
+          MappingEvents mapping_events);
+  static Result<Subject> subject_of(const Options& options, const LaunchedCommand* command);
+  static std::unique_ptr<TableReading> begin_to_read_tables(const Subject& subject, bool is_command);
+  Result<void> probe_running_process();
+  std::string no_allocator_text() const;
+  void take_mappings_again();
+  void close_unmapped_files();
+  void read_memory();
+
+  Subject subject_;
+  UniqueFd pid_fd_;
+  AttachWay way_;
+  UnwindChoice unwind_;
+  Tracer tracer_;
+  MappingEvents mapping_events_;
+  Probing probing_;
+  HeapModel model_;
+  std::optional<ProcessMemory> memory_;
+  JitNames jit_names_;
+  std::unique_ptr<LibdwSymbolizer> symbolizer_ = LibdwSymbolizer::make();
+  std::size_t symbolized_modules_ = 0;
+  std::chrono::system_clock::time_point start_wall_;
+  std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point closed_at_{};  ///< files that were not mapped any more
+  std::chrono::nanoseconds duration_{};
+  std::chrono::nanoseconds interval_{};
+  TraceLimits limits_;
+  std::chrono::nanoseconds longest_drain_{};
+  bool target_exited_ = false;
+  std::optional<bool> verified_;
+};
+
+}  // namespace hawk

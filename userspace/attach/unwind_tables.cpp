@@ -1,0 +1,262 @@
+#include "userspace/attach/unwind_tables.h"
+
+#include <fmt/core.h>
+#include <sys/sysmacros.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "userspace/base/log.h"
+#include "userspace/elf/elf_image.h"
+#include "userspace/process/vdso.h"
+#include "userspace/unwinding/unwind_table.h"
+
+namespace hawk {
+namespace {
+
+constexpr unsigned kMinorBits = 20;
+
+/// The kernel's own form of a device number (include/linux/kdev_t.h), from ours (Mapping::device).
+std::uint32_t kernel_device(std::uint64_t device) {
+  return static_cast<std::uint32_t>(device >> 32 << kMinorBits | (device & ((1u << kMinorBits) - 1)));
+}
+
+TimedTable vdso_table(RuleSet& rules) {
+  const Result<ElfImage> vdso = read_vdso();
+  return vdso ? time_reading(*vdso, rules) : TimedTable{};
+}
+
+constexpr std::uint64_t kPageBytes = 4096;
+
+/// Where the pages of the file's code end, at most `code.end`. The dynamic linker maps a whole file as its first
+/// segment and then the others over it; if that first one is the code, its mapping was announced as larger than it is
+/// now.
+std::uint64_t end_of_code(const MappedCode& code, const MappedModule& module) {
+  if (!module.image || !code.bias) return code.end;
+  const std::uint64_t bytes = code.end - code.start;
+  for (const LoadSegment& segment : module.image->code()) {
+    const std::uint64_t segment_end = segment.file_offset + segment.file_bytes;
+    if (segment_end <= code.file_offset || segment.file_offset >= code.file_offset + bytes) continue;
+    const std::uint64_t pages_end = (segment_end + kPageBytes - 1) / kPageBytes * kPageBytes;
+    return std::min(code.end, code.start + (pages_end - code.file_offset));
+  }
+  return code.end;
+}
+
+hawk_code_range code_range_of(const MappedCode& code, const MappedModule& module, const StoredTable& table) {
+  hawk_code_range range = {};
+  range.start = code.start;
+  range.end = end_of_code(code, module);
+  range.file_offset = code.file_offset;
+  range.inode = code.inode;
+  range.device = kernel_device(code.device);
+  if (!code.bias) return range;
+  // The difference may be "negative": offsets are counted modulo 2^64 by the kernel side as well.
+  range.base = code.start - (code.file_offset + *code.bias) + table.base_vaddr;
+  range.first_row = table.first_row;
+  range.row_count = table.row_count;
+  return range;
+}
+
+/// Whether no offset in the file is in two of them.
+bool are_apart(const std::vector<LoadSegment>& segments) {
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const LoadSegment &a = segments[i], &b = segments[j];
+      if (a.file_offset < b.file_offset + b.file_bytes && b.file_offset < a.file_offset + a.file_bytes) return false;
+    }
+  }
+  return true;
+}
+
+hawk_code_range code_of_segment(const LoadSegment& segment, const StoredTable& table) {
+  hawk_code_range code = {};
+  code.start = segment.file_offset;
+  code.end = segment.file_offset + segment.file_bytes;
+  code.base = table.base_vaddr - (segment.vaddr - segment.file_offset);
+  code.first_row = table.first_row;
+  code.row_count = table.row_count;
+  return code;
+}
+
+/// What the kernel may call the file: as it is mapped, and before that as stat tells.
+std::vector<hawk_file_part> names_of(const MappedModule& module) {
+  const std::uint64_t device = module.file.file.device;
+  std::vector<hawk_file_part> names = {
+      {.inode = module.inode, .device = kernel_device(module.device), .number = 0},
+      {.inode = module.file.file.inode, .device = ::major(device) << kMinorBits | ::minor(device), .number = 0}};
+  if (names[0].inode == names[1].inode && names[0].device == names[1].device) names.pop_back();
+  std::erase_if(names, [](const hawk_file_part& name) { return name.inode == 0; });
+  return names;
+}
+
+}  // namespace
+
+std::vector<FilePart> file_parts_of(const MappedModule& module, const StoredTable& table) {
+  if (module.is_vdso) return {};
+  std::vector<LoadSegment> segments = {{.file_bytes = std::numeric_limits<std::int64_t>::max(), .executable = true}};
+  if (module.image) {
+    if (module.image->fd() < 0 || table.row_count == 0) return {};
+    segments = module.image->code();
+    if (segments.size() > HAWK_MAX_FILE_PARTS || !are_apart(segments)) return {};
+  }
+  std::vector<FilePart> parts;
+  for (hawk_file_part name : names_of(module)) {
+    for (const LoadSegment& segment : segments) {
+      parts.push_back({.part = name, .code = code_of_segment(segment, table)});
+      ++name.number;
+    }
+  }
+  return parts;
+}
+
+std::vector<hawk_code_range> code_ranges_of(const ModuleMap& modules, std::span<const StoredTable> tables,
+                                            std::size_t max_ranges) {
+  std::vector<hawk_code_range> ranges;
+  ranges.reserve(modules.code().size());
+  for (const MappedCode& code : modules.code()) {
+    const MappedModule& module = modules.module(code.module);
+    if (!module.image && !module.is_vdso) continue;
+    const std::size_t index = static_cast<std::size_t>(code.module);
+    ranges.push_back(code_range_of(code, module, index < tables.size() ? tables[index] : StoredTable{}));
+  }
+  if (ranges.size() > max_ranges) {
+    std::erase_if(ranges, [](const hawk_code_range& range) { return range.row_count == 0; });
+  }
+  if (ranges.size() > max_ranges) ranges.resize(max_ranges);
+  return ranges;
+}
+
+Unwinding::Unwinding(Tracer& tracer, bool uses_tables) : tracer_(tracer), uses_tables_(uses_tables) {
+  tell_rules();  // the step along a frame pointer is one
+}
+
+void Unwinding::tell_rules() {
+  if (rules_.rules().size() == told_rules_) return;
+  tracer_.set_unwind_rules(rules_.rules());
+  told_rules_ = rules_.rules().size();
+}
+
+StoredTable Unwinding::store(const MappedModule& module, const UnwindTable& table) {
+  const Result<std::optional<std::uint32_t>> first_row = tracer_.add_unwind_rows(table.rows);
+  if (!first_row || !*first_row) {
+    log_warning(fmt::format("{}: its unwind table is not used: {}", module.path,
+                            first_row ? "there is no room for more rows" : first_row.error().what));
+    return {};
+  }
+  return {.base_vaddr = table.base_vaddr,
+          .first_row = **first_row,
+          .row_count = static_cast<std::uint32_t>(table.rows.size())};
+}
+
+TimedTable Unwinding::table_of(const MappedModule& module) {
+  if (module.is_vdso) return vdso_table(rules_);
+  std::optional<TimedTable> table;
+  if (reading_) table = reading_->take(module, rules_);
+  return table ? std::move(*table) : time_reading(*module.image, rules_);
+}
+
+/// Where memory does not suffice for the table, it is as if the file had none, and the table names the cause.
+TimedTable Unwinding::table_within_budget(const MappedModule& module) {
+  TimedTable without;
+  if (rows_in_sum_ >= kMaxRowsInSum) {
+    without.table.unsupported["no room for more rows"] = 1;
+    return without;
+  }
+  try {
+    return table_of(module);
+  } catch (const std::bad_alloc&) {
+    without.table.unsupported["no memory to read it"] = 1;
+    return without;
+  }
+}
+
+void Unwinding::read_table(const ModuleMap& modules, ModuleId id) {
+  const MappedModule& module = modules.module(id);
+  if (!uses_tables_ || (!module.image && !module.is_vdso)) return;
+  if (!module.build_id.empty()) {
+    const auto [known, is_new] = by_build_id_.emplace(module.build_id, id);
+    if (!is_new) twins_.emplace_back(id, known->second);
+    if (!is_new) return;
+  }
+  const std::size_t rules_before = rules_.rules().size();
+  auto [table, time] = table_within_budget(module);
+  rows_in_sum_ += table.rows.size();
+  const std::chrono::duration<double, std::milli> took = time;
+  for (const auto& [reason, rows] : table.unsupported) {
+    info_.unsupported_rules.push_back({.module = id, .reason = reason, .rows = rows});
+  }
+  if (table.rows.empty()) {
+    info_.modules_without_table.push_back(id);
+    if (table.unsupported.empty()) return log_verbose(fmt::format("{} has no unwind table", module.path));
+    return log_warning(
+        fmt::format("{}: its unwind table is not used: {}", module.path, table.unsupported.begin()->first));
+  }
+  log_verbose(fmt::format("unwind table of {}: {} rows, {} new rules, {:.1f} ms", module.path, table.rows.size(),
+                          rules_.rules().size() - rules_before, took.count()));
+  unstored_.emplace_back(id, std::move(table));
+}
+
+void Unwinding::store_tables(const ModuleMap& modules) {
+  tables_.resize(modules.module_count());
+  std::uint64_t rows = 0;
+  for (const auto& [id, table] : unstored_) rows += table.rows.size();
+  const Result<void> reserved = tracer_.reserve_unwind_rows(rows);
+  if (!reserved) log_verbose(reserved.error().what);  // some may still find room
+  for (const auto& [id, table] : unstored_) tables_[static_cast<std::size_t>(id)] = store(modules.module(id), table);
+  for (const auto& [id, twin] : twins_) tables_[static_cast<std::size_t>(id)] = tables_[static_cast<std::size_t>(twin)];
+  unstored_.clear();
+  twins_.clear();
+}
+
+void Unwinding::tell_files(const ModuleMap& modules) {
+  told_files_.resize(modules.module_count());
+  for (std::size_t i = 0; i < told_files_.size(); ++i) {
+    const MappedModule& module = modules.module(ModuleId(i));
+    const FileIdentity mapped = {.device = module.device, .inode = module.inode};
+    if (told_files_[i] == mapped || (module.image && tables_[i].row_count == 0)) continue;
+    for (const FilePart& known : file_parts_of(module, tables_[i])) tracer_.add_file_part(known.part, known.code);
+    told_files_[i] = mapped;
+  }
+}
+
+void Unwinding::forget_file(const ModuleMap& modules, ModuleId id) {
+  const std::size_t index = static_cast<std::size_t>(id);
+  if (index >= told_files_.size() || !told_files_[index]) return;
+  for (const FilePart& known : file_parts_of(modules.module(id), tables_[index])) tracer_.remove_file_part(known.part);
+  told_files_[index].reset();
+}
+
+void Unwinding::warn_of_limits(const ModuleMap& modules) {
+  if (modules.code().size() > HAWK_MAX_CODE_RANGES && !std::exchange(warned_of_ranges_, true)) {
+    log_warning(fmt::format("the process has more than {} executable mappings: some are not unwound by their tables",
+                            HAWK_MAX_CODE_RANGES));
+  }
+  if (rules_.refused() > 0 && !std::exchange(warned_of_rules_, true)) {
+    log_warning(fmt::format("the files of the process have more than {} distinct unwind rules: some are not followed",
+                            HAWK_MAX_RULES));
+  }
+}
+
+void Unwinding::publish_now_and_then(const ModuleMap& modules) {
+  constexpr std::chrono::milliseconds kOften{1};
+  if (std::chrono::steady_clock::now() - published_at_ > kOften) publish(modules);
+}
+
+void Unwinding::publish(const ModuleMap& modules) {
+  published_changes_ = modules.changes();
+  if (!uses_tables_) return;
+  reading_.reset();
+  store_tables(modules);
+  warn_of_limits(modules);
+  tell_rules();
+  tell_files(modules);
+  tracer_.set_code_ranges(code_ranges_of(modules, tables_));
+  published_at_ = std::chrono::steady_clock::now();
+}
+
+}  // namespace hawk

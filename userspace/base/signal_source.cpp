@@ -1,0 +1,99 @@
+#include "userspace/base/signal_source.h"
+
+#include <fmt/core.h>
+#include <pthread.h>
+#include <sys/signalfd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "userspace/base/system_failure.h"
+
+namespace hawk {
+namespace {
+
+bool is_ignored(int signal_number) {
+  struct sigaction action = {};
+  return ::sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+void set_action(int signal_number, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  ::sigaction(signal_number, &action, nullptr);
+}
+
+void add_those_of_a_command(sigset_t& handled) {
+  for (const int signal_number : {SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT}) ::sigaddset(&handled, signal_number);
+  for (int signal_number = SIGRTMIN; signal_number <= SIGRTMAX; ++signal_number) ::sigaddset(&handled, signal_number);
+}
+
+sigset_t handled_signals(SignalScope scope) {
+  sigset_t handled;
+  ::sigemptyset(&handled);
+  // A shell without job control starts background commands with SIGINT ignored. It is taken all the same, because
+  // `kill -INT` is how a script ends a trace that it started so.
+  for (const int signal_number : {SIGINT, SIGTERM, SIGCHLD, SIGWINCH}) ::sigaddset(&handled, signal_number);
+  // The kernel queues a blocked signal even if it is ignored, so nohup's wish would be lost.
+  if (!is_ignored(SIGHUP)) ::sigaddset(&handled, SIGHUP);
+  if (scope == SignalScope::kOfACommand) add_those_of_a_command(handled);
+  return handled;
+}
+
+}  // namespace
+
+Result<SignalSource> SignalSource::make(SignalScope scope) {
+  const sigset_t handled = handled_signals(scope);
+  sigset_t original_mask;
+  const int error_number = ::pthread_sigmask(SIG_BLOCK, &handled, &original_mask);
+  if (error_number != 0) {
+    return system_failure(ExitCode::kPrivilege, "block signals", error_number);
+  }
+  UniqueFd fd(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) return system_failure(ExitCode::kPrivilege, "open a signalfd", errno);
+  // Whoever started us may have ignored it, and then children would vanish without a status.
+  set_action(SIGCHLD, SIG_DFL);
+  return SignalSource(std::move(fd), handled, original_mask);
+}
+
+std::optional<ReceivedSignal> SignalSource::next() {
+  signalfd_siginfo info = {};
+  ssize_t got = 0;
+  do {
+    got = ::read(fd_.get(), &info, sizeof(info));
+  } while (got < 0 && errno == EINTR);
+  if (got < 0 && errno == EAGAIN) return std::nullopt;
+  if (got != static_cast<ssize_t>(sizeof(info))) return ReceivedSignal{};
+  ReceivedSignal signal;
+  signal.number = static_cast<int>(info.ssi_signo);
+  // SI_KERNEL marks what the terminal driver sends, sigaction(2).
+  signal.from_terminal = info.ssi_code == SI_KERNEL;
+  signal.sender = static_cast<int>(info.ssi_pid);
+  if (info.ssi_code == SI_QUEUE) signal.value = reinterpret_cast<void*>(info.ssi_ptr);
+  return signal;
+}
+
+void SignalSource::unblock_with(const struct sigaction& action) {
+  ::sigemptyset(&restored_);
+  for (const int signal_number : {SIGINT, SIGTERM, SIGQUIT}) {
+    if (::sigismember(&handled_, signal_number) != 1) continue;
+    ::sigaction(signal_number, &action, nullptr);
+    ::sigaddset(&restored_, signal_number);
+  }
+  ::pthread_sigmask(SIG_UNBLOCK, &restored_, nullptr);
+}
+
+void SignalSource::restore_defaults() {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  unblock_with(action);
+}
+
+void SignalSource::restore_defaults_after_one() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  unblock_with(action);
+}
+
+}  // namespace hawk

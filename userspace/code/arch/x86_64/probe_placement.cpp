@@ -1,0 +1,173 @@
+#include "userspace/code/probe_placement.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+#include <span>
+#include <unordered_set>
+
+#include "userspace/code/arch/x86_64/instruction.h"
+
+namespace hawk {
+namespace {
+
+/// How far from the entry a cheaper instruction is looked for.
+constexpr int kMaxSteps = 16;
+/// How much of what the function jumps to is searched for jumps back; its own extent is searched whole.
+constexpr std::size_t kMaxWalked = 1024;
+/// Which of the first three arguments the kernel programs read for a call of this kind; no function of the catalogue
+/// has more.
+std::array<bool, 3> arguments_read(hawk_call_kind kind) {
+  switch (kind) {
+    case HAWK_CALL_MALLOC:
+    case HAWK_CALL_FREE:
+    case HAWK_CALL_CONTROL:
+      return {true, false, false};
+    case HAWK_CALL_CALLOC:
+    case HAWK_CALL_REALLOC:
+    case HAWK_CALL_REALLOCF:
+    case HAWK_CALL_EXPAND:
+      return {true, true, false};
+    case HAWK_CALL_ALIGNED_ALLOC:
+      return {false, true, false};
+    case HAWK_CALL_POSIX_MEMALIGN:
+      return {true, false, true};
+    case HAWK_CALL_UNFOLLOWED:
+      return {false, false, false};
+    default:
+      return {true, true, true};
+  }
+}
+
+/// Which registers hold the arguments, followed through straight code.
+class ArgumentCopies {
+ public:
+  ArgumentCopies(hawk_call_kind kind, const ArgumentRegisters& passed_in)
+      : read_(arguments_read(kind)), passed_in_(passed_in) {
+    for (std::size_t i = 0; i < passed_in.size(); ++i) holders_[i] = 1u << passed_in[i];
+  }
+
+  /// Only a move of all 64 bits makes a copy; whatever else a register receives is not an argument.
+  void step(const Instruction& instruction) {
+    for (std::uint32_t& holders : holders_) {
+      std::uint32_t left = holders;
+      for (std::size_t number = 0; number < kGeneralRegisters.size(); ++number) {
+        if (instruction.writes(kGeneralRegisters[number])) left &= ~(1u << number);
+      }
+      if (instruction.decoded.mnemonic == ZYDIS_MNEMONIC_MOV) left |= copy_made(instruction, holders);
+      holders = left;
+    }
+  }
+
+  /// Whether each argument that is read is still somewhere.
+  bool complete() const {
+    for (std::size_t i = 0; i < read_.size(); ++i) {
+      if (read_[i] && holders_[i] == 0) return false;
+    }
+    return true;
+  }
+
+  ArgumentRegisters places() const {
+    ArgumentRegisters places = passed_in_;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const bool moved = read_[i] && (holders_[i] >> places[i] & 1) == 0;
+      if (moved && holders_[i] != 0) places[i] = static_cast<std::uint8_t>(std::countr_zero(holders_[i]));
+    }
+    return places;
+  }
+
+ private:
+  static std::uint32_t copy_made(const Instruction& instruction, std::uint32_t holders) {
+    for (std::size_t from = 0; from < kGeneralRegisters.size(); ++from) {
+      if ((holders >> from & 1) == 0 || !instruction.is_register(1, kGeneralRegisters[from])) continue;
+      for (std::size_t to = 0; to < kGeneralRegisters.size(); ++to) {
+        if (instruction.is_register(0, kGeneralRegisters[to])) return 1u << to;
+      }
+    }
+    return 0;
+  }
+
+  std::array<bool, 3> read_;
+  ArgumentRegisters passed_in_;
+  std::array<std::uint32_t, 3> holders_ = {};  ///< bits by number
+};
+
+bool writes_memory(const Instruction& instruction) {
+  const auto operands = std::span(instruction.operands).first(instruction.decoded.operand_count);
+  return std::any_of(operands.begin(), operands.end(), [](const ZydisDecodedOperand& operand) {
+    return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+  });
+}
+
+/// Whether the stack and the frame pointer are after `instruction` what they were before. Flags, other registers and
+/// memory may change: whatever the function does there, it has done before the probe. Only a function that frees must
+/// not have written anything yet, or another thread might own the block before its end is booked.
+bool keeps_stack(const Instruction& instruction, hawk_call_kind kind) {
+  if (instruction.flow != Flow::kNext) return false;
+  if (instruction.writes(ZYDIS_REGISTER_RSP) || instruction.writes(ZYDIS_REGISTER_RBP)) return false;
+  return kind != HAWK_CALL_FREE || !writes_memory(instruction);
+}
+
+/// Where the function's jumps lead; nullopt when that cannot be known.
+std::optional<std::unordered_set<std::uint64_t>> branch_targets(TargetResolver& resolver, FunctionExtent function) {
+  std::unordered_set<std::uint64_t> targets;
+  const std::uint64_t end = function.vaddr + function.size_bytes;
+  for (std::uint64_t vaddr = function.vaddr; vaddr < end;) {
+    const std::optional<Instruction> instruction = decode_at(resolver.image(), vaddr);
+    if (!instruction) return std::nullopt;
+    // A jump table may lead anywhere.
+    if (instruction->flow == Flow::kIndirectJump && !instruction->got_slot) return std::nullopt;
+    if (instruction->target && instruction->flow != Flow::kCall) targets.insert(*instruction->target);
+    vaddr = instruction->next_vaddr();
+  }
+  WalkOptions options;
+  options.max_instructions = kMaxWalked;
+  const FunctionWalk walk = walk_function(resolver, function, options);
+  if (function.size_bytes == 0 && !walk.incomplete.empty()) return std::nullopt;
+  targets.insert(walk.branch_targets.begin(), walk.branch_targets.end());
+  return targets;
+}
+
+ProbePlace place_at(const Instruction& instruction, const ArgumentRegisters& places) {
+  return {instruction.vaddr, instruction.mnemonic(), !instruction.is_emulated_by_kernel(), places};
+}
+
+bool tests_first_argument(const Instruction& instruction) {
+  return instruction.decoded.mnemonic == ZYDIS_MNEMONIC_TEST && instruction.is_register(0, ZYDIS_REGISTER_RDI) &&
+         instruction.is_register(1, ZYDIS_REGISTER_RDI);
+}
+
+}  // namespace
+
+ProbePlace place_probe(TargetResolver& resolver, FunctionExtent function, hawk_call_kind kind,
+                       const ArgumentRegisters& passed_in) {
+  ArgumentCopies arguments(kind, passed_in);
+  const std::optional<Instruction> entry = decode_at(resolver.image(), function.vaddr);
+  if (!entry) return {function.vaddr, {}, true};
+  ProbePlace at_entry = place_at(*entry, arguments.places());
+  if (!at_entry.single_stepped) return at_entry;
+  const std::optional<std::unordered_set<std::uint64_t>> targets = branch_targets(resolver, function);
+  if (!targets) return at_entry;
+
+  Instruction current = *entry;
+  bool null_tested = false;
+  for (int step = 0; step < kMaxSteps; ++step) {
+    if (!keeps_stack(current, kind)) break;
+    arguments.step(current);
+    if (!arguments.complete()) break;
+    const bool at_start = step == 0 || (step == 1 && entry->decoded.mnemonic == ZYDIS_MNEMONIC_ENDBR64);
+    null_tested = at_start && kind == HAWK_CALL_FREE && tests_first_argument(current);
+    const std::optional<Instruction> next = decode_at(resolver.image(), current.next_vaddr());
+    if (!next || targets->contains(next->vaddr)) break;
+    current = *next;
+    if (!current.is_emulated_by_kernel()) continue;
+    if (!null_tested || current.decoded.mnemonic != ZYDIS_MNEMONIC_JZ) return place_at(current, arguments.places());
+    const std::optional<Instruction> not_null = decode_at(resolver.image(), current.next_vaddr());
+    const bool is_better = not_null && not_null->is_emulated_by_kernel() && !targets->contains(not_null->vaddr);
+    return place_at(is_better ? *not_null : current, arguments.places());
+  }
+  return at_entry;
+}
+
+}  // namespace hawk

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "userspace/code/arch/x86_64/instruction.h"
+
+namespace hawk {
+
+/// What is known about the stack at one instruction, however it was reached. Positions on the stack are bytes relative
+/// to rsp at the function's entry, where the return address lies at 0.
+struct StackState {
+  std::optional<std::int64_t> rsp = 0;
+  std::optional<std::int64_t> rbp;        ///< when rbp points into this function's frame
+  std::optional<std::int64_t> saved_rbp;  ///< where the caller's rbp lies
+  bool rbp_changed = false;               ///< rbp may no longer hold the caller's value
+  bool argument_intact = true;            ///< rdi holds the first argument
+  bool argument_tested = false;           ///< the instruction before was `test rdi, rdi` of that argument
+  bool operator==(const StackState&) const = default;
+
+  /// push rbp; mov rbp, rsp has been done: a frame-pointer walk finds the caller.
+  bool has_frame_pointer() const { return rbp && saved_rbp && *rbp == *saved_rbp && *rbp == -8; }
+};
+
+/// The state after `instruction`; after a call: once it has returned.
+StackState after(const Instruction& instruction, const StackState& before);
+/// What holds on both ways to one instruction.
+StackState merge(const StackState& a, const StackState& b);
+
+}  // namespace hawk

@@ -1,0 +1,34 @@
+#include "userspace/commands/folded_functions.h"
+
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "symbolizer/plumbing.h"
+#include "userspace/base/check.h"
+#include "userspace/base/regular_expression.h"
+#include "userspace/report/short_name.h"
+
+namespace hawk {
+Result<std::string> parse_pattern(OptionValue value) {
+  const std::string text(value.text);
+  const RegularExpression expression(text);
+  if (expression.is_valid() && !text.empty()) return text;
+  return fail(ExitCode::kUsage,
+              fmt::format("{}: '{}' is not a regular expression{}{}", value.option, text,
+                          expression.is_valid() ? "" : ": ", expression.error()),
+              "an extended one, as of grep -E: 'my_alloc|^Pool::'");
+}
+
+RoleOfFunction folded_functions(const std::optional<std::string>& hide) {
+  if (!hide) return frame_role;
+  const auto expression = std::make_shared<const RegularExpression>(*hide);
+  HAWK_CHECK(expression->is_valid(), "a pattern that was not checked");
+  return [expression](const std::string& function) {
+    const FrameRole role = frame_role(function);
+    if (role != FrameRole::kProgram) return role;
+    return expression->matches(short_name(function)) ? FrameRole::kLibrary : role;
+  };
+}
+
+}  // namespace hawk

@@ -1,0 +1,396 @@
+#include "userspace/export/json_report.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "userspace/base/printable.h"
+#include "userspace/report/call_table.h"
+#include "userspace/report/frame_list.h"
+#include "userspace/export/json_line.h"
+#include "userspace/report/period.h"
+#include "userspace/report/unwind_shares.h"
+#include "userspace/tables/stack_ends.h"
+
+namespace hawk {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+void append_escape(std::string& out, char32_t code) {
+  constexpr char32_t kFirstOfTwo = 0x10000;  // of UTF-16
+  if (code < kFirstOfTwo) {
+    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<std::uint32_t>(code));
+    return;
+  }
+  append_escape(out, 0xD800 + ((code - kFirstOfTwo) >> 10));
+  append_escape(out, 0xDC00 + ((code - kFirstOfTwo) & 0x3FF));
+}
+
+/// `json` with escapes for what would command a terminal and which JSON lets stand: DEL, C1, marks of direction. All
+/// else beyond ASCII stays readable.
+std::string with_commands_escaped(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  while (!json.empty()) {
+    const Character character = first_character(json);
+    const std::string_view bytes = json.substr(0, character.length);
+    constexpr char32_t kDelete = 0x7F;  // what is below is escaped already, or is layout
+    if (character.code >= kDelete && printable_form(character, bytes) != bytes) {
+      append_escape(out, character.code);
+    } else {
+      out += bytes;
+    }
+    json.remove_prefix(character.length);
+  }
+  return out;
+}
+
+/// Names come from the target and from debug information, so they may be any bytes: replaced, never thrown over.
+std::string dump(const Json& json, int indent) {
+  return with_commands_escaped(json.dump(indent, ' ', false, Json::error_handler_t::replace));
+}
+
+Json counters_json(const Counters& counters) {
+  Json json;
+  json["live_bytes"] = counters.live_bytes();
+  json["live_count"] = counters.live_count();
+  json["allocated_bytes"] = counters.allocated_bytes;
+  json["allocated_count"] = counters.allocated_count;
+  json["freed_bytes"] = counters.freed_bytes;
+  json["freed_count"] = counters.freed_count;
+  return json;
+}
+
+Json allocator_json(const Allocator& allocator) {
+  Json functions = Json::array();
+  for (const ProbedFunction& function : allocator.functions) {
+    Json json;
+    json["name"] = function.name;
+    json["aliases"] = function.aliases;
+    json["file_offset"] = function.file_offset;
+    json["probe_offset"] = function.probe_offset;
+    json["instruction"] = text_or_null(function.instruction);
+    json["single_stepped"] = function.single_stepped;
+    json["cost_ns"] = function.cost_ns ? Json(*function.cost_ns) : Json(nullptr);
+    functions.push_back(std::move(json));
+  }
+  Json json;
+  json["path"] = allocator.path;
+  json["build_id"] = text_or_null(allocator.build_id);
+  json["functions"] = std::move(functions);
+  return json;
+}
+
+Json target_json(const TargetInfo& target) {
+  Json json;
+  json["pid"] = target.pid;
+  json["comm"] = text_or_null(target.comm);
+  json["exe"] = text_or_null(target.exe);
+  json["allocators"] = Json::array();
+  for (const Allocator& allocator : target.allocators) json["allocators"].push_back(allocator_json(allocator));
+  return json;
+}
+
+Json trace_json(const TraceInfo& trace) {
+  Json json;
+  json["attach_via"] = text_or_null(trace.attach_via);
+  json["live_table"] = text_or_null(trace.live_table);
+  json["unwind"] = text_or_null(trace.unwind);
+  json["min_block_bytes"] = trace.min_block_bytes;
+  json["start_unix_ns"] = trace.start_unix_ns;
+  json["duration_ns"] = trace.duration_ns;
+  json["interval_ns"] = trace.interval_ns;
+  json["kernel"] = text_or_null(trace.kernel);
+  json["target_exited"] = trace.target_exited;
+  json["exec_count"] = trace.exec_count;
+  json["verified"] = trace.verified ? Json(*trace.verified) : Json(nullptr);
+  return json;
+}
+
+Json memory_json(const std::optional<ProcessMemory>& memory) {
+  if (!memory) return nullptr;
+  Json json;
+  json["resident_bytes"] = memory->resident_bytes;
+  json["anonymous_bytes"] = memory->anonymous_bytes;
+  json["swapped_bytes"] = memory->swapped_bytes;
+  json["live_bytes"] = memory->live_bytes;
+  return json;
+}
+
+Json losses_json(const Losses& losses) {
+  Json json = Json::object();
+  for (std::size_t cause = 0; cause < losses.counts.size(); ++cause) {
+    json[std::string(loss_texts()[cause].json_name)] = losses.counts[cause];
+  }
+  return json;
+}
+
+Json children_json(const Snapshot& snapshot) {
+  Json json;
+  json["count"] = snapshot.losses[HAWK_LOSS_UNTRACED_CHILD];
+  json["without_exec"] = snapshot.children.without_exec;
+  json["programs"] = Json::array();
+  for (const ChildProgram& program : snapshot.children.programs) {
+    Json started;
+    started["comm"] = program.comm;
+    started["count"] = program.count;
+    json["programs"].push_back(std::move(started));
+  }
+  return json;
+}
+
+Json path_json(const Snapshot& snapshot, ModuleId id) {
+  const Module* module = find_module(snapshot, id);
+  return text_or_null(module != nullptr ? module->path : "");
+}
+
+Json unwinding_json(const Snapshot& snapshot) {
+  const UnwindShares shares = unwind_shares(snapshot);
+  Json json;
+  for (const enum hawk_stack_quality quality : {HAWK_STACK_COMPLETE, HAWK_STACK_GUESSED, HAWK_STACK_TRUNCATED}) {
+    const StackGroup& group = shares.by_quality[quality];
+    Json& kind = json[std::string(quality_name(quality))];
+    kind["live_bytes"] = group.counters.live_bytes();
+    kind["live_count"] = group.counters.live_count();
+    kind["allocated_bytes"] = group.counters.allocated_bytes;
+    kind["stacks"] = group.stacks;
+  }
+  json["ends"] = Json::object();
+  for (std::size_t end = 0; end < shares.by_end.size(); ++end) {
+    const StackGroup& group = shares.by_end[end];
+    if (group.stacks == 0) continue;
+    Json& cause = json["ends"][std::string(end_text(static_cast<hawk_end>(end)).json_name)];
+    cause["live_bytes"] = group.counters.live_bytes();
+    cause["allocated_bytes"] = group.counters.allocated_bytes;
+    cause["stacks"] = group.stacks;
+  }
+  json["unsupported_rules"] = Json::array();
+  for (const UnsupportedRules& rules : snapshot.unwind.unsupported_rules) {
+    Json unsupported;
+    unsupported["module"] = path_json(snapshot, rules.module);
+    unsupported["reason"] = rules.reason;
+    unsupported["rows"] = rules.rows;
+    json["unsupported_rules"].push_back(std::move(unsupported));
+  }
+  json["modules_without_table"] = Json::array();
+  for (const ModuleId module : snapshot.unwind.modules_without_table) {
+    json["modules_without_table"].push_back(path_json(snapshot, module));
+  }
+  json["cache_misses"] = snapshot.unwind.cache_misses;
+  return json;
+}
+
+/// Files of which less is known than they hold.
+Json symbol_gaps_json(const Snapshot& snapshot, Symbolizer& symbolizer) {
+  Json gaps = Json::array();
+  for (std::size_t index = 0; index < snapshot.modules.size(); ++index) {
+    const ModuleId id{static_cast<std::uint32_t>(index)};
+    const std::string reason = symbolizer.gap(id);
+    if (reason.empty()) continue;
+    Json gap;
+    gap["module"] = path_json(snapshot, id);
+    gap["reason"] = reason;
+    gaps.push_back(std::move(gap));
+  }
+  return gaps;
+}
+
+Json selection_json(const Selection& selection, std::size_t total, std::size_t shown) {
+  Json json;
+  json["sort"] = std::string(sort_key_name(selection.sort));
+  json["top"] = selection.top;
+  json["min_size_bytes"] = selection.min_size_bytes;
+  json["stacks_total"] = total;
+  json["stacks_shown"] = shown;
+  return json;
+}
+
+/// A string, quoted. Text that needs no escape, nearly all, is copied as it is.
+void append_text(std::string& out, std::string_view text) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+  if (std::all_of(text.begin(), text.end(), is_plain)) {
+    out.append(1, '"').append(text).append(1, '"');
+  } else {
+    out += dump(Json(text), -1);
+  }
+}
+
+void append_text_or_null(std::string& out, std::string_view text) {
+  if (text.empty()) {
+    out += "null";
+  } else {
+    append_text(out, text);
+  }
+}
+
+std::string frame_json(const Frame& place, const Module* module, const SourceFrame& source, bool is_hidden) {
+  std::string out;
+  const auto to_out = [&] { return std::back_inserter(out); };
+  fmt::format_to(to_out(), R"({{"address":"{:#x}","module":)", place.address);
+  append_text_or_null(out, module != nullptr ? module->path : "");
+  out += R"(,"build_id":)";
+  append_text_or_null(out, module != nullptr ? module->build_id : "");
+  out += R"(,"module_offset":)";
+  append_text_or_null(out, module != nullptr ? fmt::format("{:#x}", place.module_offset) : "");
+  out += R"(,"function":)";
+  append_text_or_null(out, source.function);
+  out += R"(,"file":)";
+  append_text_or_null(out, source.file);
+  out += R"(,"line":)";
+  out += source.line != 0 ? fmt::format("{}", source.line) : "null";
+  out += source.inlined ? R"(,"inlined":true)" : R"(,"inlined":false)";
+  if (place.interrupted) out += R"(,"interrupted":true)";
+  out += is_hidden ? R"(,"hidden":true})" : R"(,"hidden":false})";
+  out.shrink_to_fit();
+  return out;
+}
+
+/// The calls of all stacks as JSON. They are written once: a report repeats a few thousand of them millions of times.
+class CallTexts {
+ public:
+  CallTexts(const Snapshot& snapshot, const CallTable& calls) : snapshot_(snapshot), calls_(calls) {
+    for (std::vector<std::string>& frames : frames_) frames.resize(calls.size());
+    labels_.resize(calls.size());
+  }
+
+  /// Whether a call is hidden differs from stack to stack.
+  const std::string& frame(const ListedFrame& call, bool is_hidden) {
+    std::string& text = frames_[is_hidden ? 1 : 0][calls_.number_of(call)];
+    if (text.empty()) {
+      const Module* module = call.place.module ? find_module(snapshot_, *call.place.module) : nullptr;
+      text = frame_json(call.place, module, call.source, is_hidden);
+    }
+    return text;
+  }
+
+  /// The label of a stack of these calls.
+  std::string label(const FrameList& calls) {
+    if (calls.empty()) return "null";
+    const ListedFrame& deciding = *calls[deciding_frame(calls)];
+    std::string& text = labels_[calls_.number_of(deciding)];
+    if (text.empty()) append_text_or_null(text, stack_label(calls));
+    if (!deciding.source.function.empty()) return text;
+    return std::exchange(text, {});  // it depends on the callers
+  }
+
+ private:
+  const Snapshot& snapshot_;
+  const CallTable& calls_;
+  std::array<std::vector<std::string>, 2> frames_;  ///< by number, shown and hidden; empty until asked for
+  std::vector<std::string> labels_;
+};
+
+void append_since(std::string& out, const Counters& since) {
+  fmt::format_to(std::back_inserter(out),
+                 R"("since_previous_report":{{"allocated_bytes":{},"allocated_count":{},"freed_bytes":{},)"
+                 R"("freed_count":{}}},)",
+                 since.allocated_bytes, since.allocated_count, since.freed_bytes, since.freed_count);
+}
+
+void append_stack(std::string& out, const StackRecord& stack, const FrameList& calls, CallTexts& texts,
+                  const Period& period) {
+  const Counters& counters = stack.counters;
+  const enum hawk_stack_quality quality = stack.quality();
+  fmt::format_to(std::back_inserter(out), R"({{"id":{},"label":{},)", static_cast<std::uint32_t>(stack.id),
+                 texts.label(calls));
+  fmt::format_to(std::back_inserter(out),
+                 R"("live_bytes":{},"live_count":{},"allocated_bytes":{},"allocated_count":{},)"
+                 R"("freed_bytes":{},"freed_count":{},"truncated":{},)",
+                 counters.live_bytes(), counters.live_count(), counters.allocated_bytes, counters.allocated_count,
+                 counters.freed_bytes, counters.freed_count, quality == HAWK_STACK_TRUNCATED);
+  if (period.previous != nullptr) {
+    append_since(out, difference(counters, period.counters_before(stack.id)));
+  }
+  if (stack.id == kNoStack) {
+    out += R"("unwound":null,"end":null,"frames":[)";
+  } else {
+    fmt::format_to(std::back_inserter(out), R"("unwound":"{}","end":"{}","frames":[)", quality_name(quality),
+                   end_text(stack.end).json_name);
+  }
+  const std::vector<bool> hidden = hidden_frames(calls);
+  for (std::size_t index = 0; index < calls.size(); ++index) {
+    if (index != 0) out += ',';
+    out += texts.frame(*calls[index], hidden[index]);
+  }
+  out += "]}";
+}
+
+/// Everything but the stacks.
+Json head_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, std::size_t shown) {
+  Json totals = counters_json(snapshot.totals);
+  totals["peak_live_bytes"] = snapshot.peak_live_bytes;
+  totals["peak_is_lower_bound"] = true;
+  totals["frees_of_untraced"] = snapshot.frees_of_untraced;
+  Json json;
+  json["schema"] = "hawktrace.report/1";
+  json["hawktrace_version"] = options.hawktrace_version;
+  json["exact"] = snapshot.exact();
+  json["numbers_exact"] = snapshot.numbers_exact();
+  json["stacks_complete"] = snapshot.stacks_complete();
+  json["target"] = target_json(snapshot.target);
+  json["trace"] = trace_json(snapshot.trace);
+  json["totals"] = std::move(totals);
+  if (const Period period(snapshot, options.previous); period.previous != nullptr) {
+    Json since = counters_json(difference(snapshot.totals, &period.previous->totals));
+    since.erase("live_bytes");  // it may have shrunk, and is to be had from the others
+    since.erase("live_count");
+    since["duration_ns"] = period.elapsed_ns;
+    json["since_previous_report"] = std::move(since);
+  }
+  json["memory"] = memory_json(snapshot.memory);
+  json["losses"] = losses_json(snapshot.losses);
+  json["untraced_children"] = children_json(snapshot);
+  json["unwinding"] = unwinding_json(snapshot);
+  json["symbol_gaps"] = symbol_gaps_json(snapshot, symbolizer);
+  json["selection"] = selection_json(options.selection, snapshot.stacks.size(), shown);
+  return json;
+}
+
+void write_lines(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink) {
+  const Period period(snapshot, options.previous);
+  const std::vector<const StackRecord*> stacks = select_stacks(snapshot, options.selection);
+  const CallTable calls(snapshot, stacks, symbolizer, options.role_of, options.before_symbolizing);
+  CallTexts texts(snapshot, calls);
+  std::string piece = dump(head_json(snapshot, symbolizer, options, stacks.size()), 2);
+  piece.resize(piece.size() - 2);  // "\n}": the object goes on
+  piece += ",\n  \"stacks\": [";
+  for (std::size_t index = 0; index < stacks.size(); ++index) {
+    piece += index == 0 ? "\n    " : ",\n    ";
+    append_stack(piece, *stacks[index], calls.list(*stacks[index]), texts, period);
+    if (piece.size() < kPieceBytes) continue;
+    if (!sink(piece)) return;
+    piece.clear();
+  }
+  piece += stacks.empty() ? "]\n}\n" : "\n  ]\n}\n";
+  sink(piece);
+}
+
+}  // namespace
+
+void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink) {
+  if (!options.one_line) return write_lines(snapshot, symbolizer, options, sink);
+  bool wanted = true;
+  write_lines(snapshot, symbolizer, options,
+              [&](std::string_view piece) { return wanted = sink(without_lines(piece)); });
+  if (wanted) sink("\n");
+}
+
+std::string render_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options) {
+  std::string document;
+  write_json(snapshot, symbolizer, options, [&](std::string_view piece) {
+    document += piece;
+    return true;
+  });
+  return document;
+}
+
+}  // namespace hawk

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+
+#include "symbolizer/symbolizer.h"
+#include "userspace/report/frame_list.h"
+#include "userspace/report/symbolized_places.h"
+#include "userspace/report/text_sink.h"
+#include "userspace/tables/selection.h"
+#include "userspace/tables/snapshot.h"
+
+namespace hawk {
+
+/// How the report for programs is written.
+struct JsonOptions {
+  Selection selection;
+  RoleOfFunction role_of;  ///< what is hidden; empty: nothing but recursion
+  std::string hawktrace_version = HAWKTRACE_VERSION;
+  const Snapshot* previous = nullptr;     ///< of the report before; nullptr: there was none
+  bool one_line = false;                  ///< for several documents behind each other
+  PlaceCountObserver before_symbolizing;  ///< empty: nobody wants to know
+};
+
+/// Writes the report for programs, schema hawktrace.report/1, piece by piece. All symbols are looked up before the
+/// first piece. Keys come in a fixed order, one stack to a line. Numbers are integers; what is unknown is null;
+/// addresses are hex strings. Text that is not UTF-8 gets U+FFFD in place of the bytes.
+///
+/// Of a stack, "unwound" says "complete", "guessed" or "truncated" and "end" why the walk ended (bpf/unwind/ends.h);
+/// null where no stack was recorded. A frame has the key "interrupted", true, only where its address is that of an
+/// instruction which a signal interrupted and not a return address. `unwinding` sums all stacks of the snapshot up by
+/// quality, those that are not complete also by end, and lists what the files' unwind tables lack.
+///
+/// "label" is what the report for people calls the stack: the function that decides on what it allocates, short_name()
+/// of it; null without frames. Frames that are "hidden" are those that report has no line for: what the allocator and
+/// the libraries do, and all but the innermost call of a recursion.
+///
+/// "memory" is what the kernel said that the target takes at the last reading before its end, with the live bytes of
+/// that time; null when it was gone by then.
+///
+/// "since_previous_report" is there, in the whole and in each stack, only where there was a report before: what was
+/// allocated and freed since then.
+///
+/// totals.peak_live_bytes is the highest value that was sampled every trace.interval_ns and at the end: the true peak
+/// is no lower.
+///
+/// Besides what the README documents: trace.interval_ns, trace.target_exited, trace.exec_count, trace.verified,
+/// functions[].instruction, .single_stepped and .cost_ns, and `selection`, which says how much of the snapshot `stacks`
+/// shows.
+void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink);
+
+/// The same as one string.
+std::string render_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options);
+
+}  // namespace hawk

@@ -1,0 +1,38 @@
+#include "userspace/process/memory_reader.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "userspace/base/process_file.h"
+
+namespace hawk {
+namespace {
+
+ssize_t read_at(int fd, std::uint64_t address, std::span<std::uint8_t> to) {
+  ssize_t got = 0;
+  do {
+    got = ::pread(fd, to.data(), to.size(), static_cast<off_t>(address));
+  } while (got < 0 && errno == EINTR);
+  return got;
+}
+
+}  // namespace
+
+TargetMemory::TargetMemory(int proc_pid) : directory_(open_process_file(fmt::format("/proc/{}", proc_pid))) {}
+
+/// The descriptor is bound to the memory that the process has now, and not to its number.
+void TargetMemory::open() { file_ = open_process_file(fmt::format("/proc/self/fd/{}/mem", directory_.get())); }
+
+bool TargetMemory::read(std::uint64_t address, std::span<std::uint8_t> to) {
+  if (!file_) open();
+  ssize_t got = read_at(file_.get(), address, to);
+  if (got == 0) {  // that memory is gone: the process has ended, or runs another program
+    open();
+    got = read_at(file_.get(), address, to);
+  }
+  return got == static_cast<ssize_t>(to.size());
+}
+
+}  // namespace hawk
