@@ -6,15 +6,14 @@
 
 namespace {
 
-constexpr std::uint32_t kMaxStackDepth = 256;
-
 void check_options(const hawk::Options& options) {
-  HAWK_CHECK(options.pid.has_value() == options.command.empty(), "either a process or a command");
-  HAWK_CHECK(!options.pid || *options.pid > 0, "no process has such a number");
+  HAWK_CHECK(options.trace.pid.has_value() == options.trace.command.empty(), "either a process or a command");
+  HAWK_CHECK(!options.trace.pid || *options.trace.pid > 0, "no process has such a number");
   HAWK_CHECK(!options.duration || options.duration->count() > 0, "a trace of no time");
-  HAWK_CHECK(options.interval >= std::chrono::milliseconds(100), "an interval too short");
-  HAWK_CHECK(options.stack_depth >= 1 && options.stack_depth <= kMaxStackDepth, "a depth the kernel has no room for");
-  HAWK_CHECK(options.max_blocks.value_or(1) >= 1 && options.max_stacks >= 1, "a table without room");
+  HAWK_CHECK(options.trace.interval >= std::chrono::milliseconds(100), "an interval too short");
+  HAWK_CHECK(options.trace.stack_depth >= 1 && options.trace.stack_depth <= hawk::kMaxStackDepth,
+             "a depth the kernel has no room for");
+  HAWK_CHECK(options.trace.max_blocks.value_or(1) >= 1 && options.trace.max_stacks >= 1, "a table without room");
   HAWK_CHECK(!options.output_path || !options.output_path->empty(), "a file without a name");
 }
 

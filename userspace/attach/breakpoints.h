@@ -73,7 +73,7 @@ class Breakpoints {
   int proc_pid_;
   const ModuleMap& modules_;
   LastLook last_look_;
-  TargetMemory memory_;
+  MemoryReader memory_;
   std::deque<Watched> watched_;  ///< whose elements stay where they are
   std::vector<Place> places_;    ///< one file's behind each other
   std::vector<Place> published_;

@@ -21,7 +21,7 @@ constexpr std::size_t kReadAtOnce = 1 << 20;
 
 }  // namespace
 
-JitNames::JitNames(int proc_pid)
+PerfMapReader::PerfMapReader(int proc_pid)
     : proc_pid_(proc_pid),
       root_(::open(fmt::format("/proc/{}/root", proc_pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {
   const Result<std::string> status = read_whole_file(fmt::format("/proc/{}/status", proc_pid));
@@ -32,7 +32,7 @@ JitNames::JitNames(int proc_pid)
   if (const std::vector<std::uint64_t> users = numbers_in_status(*status, "Uid"); users.size() > 1) user_ = users[1];
 }
 
-void JitNames::open_again(PerfMap& map) {
+void PerfMapReader::open_again(PerfMap& map) {
   RegularFile found = find_regular_file_below(fmt::format("/proc/self/fd/{}", root_.get()), path_);
   // Of a file system in user space one gets a copy, which does not grow.
   struct stat status = {};
@@ -51,7 +51,7 @@ void JitNames::open_again(PerfMap& map) {
   read_bytes_ = 0;
 }
 
-void JitNames::refresh(PerfMap& map) {
+void PerfMapReader::refresh(PerfMap& map) {
   if (!root_ || path_.empty()) return;
   open_again(map);
   if (!file_) return;

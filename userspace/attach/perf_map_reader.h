@@ -11,10 +11,10 @@ namespace hawk {
 
 /// Reads the perf map that a target writes, below its own root: /tmp/perf-PID.map, with its number in its own PID
 /// namespace. The file is in a directory in which everybody may write: it must be the target's user's, or root's.
-class JitNames {
+class PerfMapReader {
  public:
   /// `proc_pid`: see ModuleMap. Its root is held, so that the file is found when the target has ended.
-  explicit JitNames(int proc_pid);
+  explicit PerfMapReader(int proc_pid);
 
   /// Reads into `map` what has been written since the last time. Cheap when that is nothing.
   void refresh(PerfMap& map);

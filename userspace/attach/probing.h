@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "userspace/attach/breakpoints.h"
+#include "userspace/attach/module_map.h"
 #include "userspace/attach/probed_functions.h"
 #include "userspace/attach/unwind_tables.h"
-#include "userspace/attach/module_map.h"
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
 #include "userspace/tables/snapshot.h"
@@ -28,12 +28,12 @@ namespace hawk {
 /// functions, and has their unwind tables read.
 class Probing {
  public:
-  /// `proc_pid`: see ModuleMap. `uses_unwind_tables`: see Unwinding. Raises our limit of open files: one is kept for
+  /// `proc_pid`: see ModuleMap. `uses_unwind_tables`: see UnwindTables. Raises our limit of open files: one is kept for
   /// each file that the target maps.
   Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables);
 
-  /// See Unwinding.
-  void use(std::unique_ptr<TableReading> reading) { unwinding_.use(std::move(reading)); }
+  /// See UnwindTables.
+  void use(std::unique_ptr<UnwindTableReader> reading) { unwinding_.use(std::move(reading)); }
   /// Probes files that a command will map, before it runs.
   Result<void> expect_files(const std::vector<std::string>& paths);
   /// Takes the target's mappings as they are now.
@@ -76,7 +76,7 @@ class Probing {
   bool is_go(const std::string& path) const { return go_programs_.contains(path); }
   const std::vector<Allocator>& allocators() const { return allocators_; }
   const ModuleMap& modules() const { return modules_; }
-  const Unwinding& unwinding() const { return unwinding_; }
+  const UnwindTables& unwinding() const { return unwinding_; }
   /// How many files have been opened since close_unmapped().
   std::size_t opened_since_closing() const {
     return modules_.open_files() - std::min(modules_.open_files(), open_after_closing_);
@@ -114,7 +114,7 @@ class Probing {
   ModuleMap modules_;
   Breakpoints breakpoints_;
   Tracer& tracer_;
-  Unwinding unwinding_;
+  UnwindTables unwinding_;
   bool tracing_ = false;
   std::optional<Error> refusal_;
   std::chrono::steady_clock::time_point looked_at_{};  ///< the breakpoints

@@ -13,13 +13,11 @@
 #include <utility>
 
 #include "userspace/attach/environment.h"
-#include "userspace/commands/option_table.h"
 #include "userspace/attach/process_status.h"
 #include "userspace/base/log.h"
 #include "userspace/base/process_file.h"
 #include "userspace/base/threads.h"
 #include "userspace/process/process.h"
-#include "userspace/report/loss_block.h"
 #include "userspace/tracer/features.h"
 
 namespace hawk {
@@ -28,43 +26,24 @@ namespace {
 /// TASK_COMM_LEN - 1, include/linux/sched.h.
 constexpr std::size_t kCommLength = 15;
 
-std::optional<AttachWay> forced_way(AttachChoice choice) {
-  switch (choice) {
-    case AttachChoice::kSession:
-      return AttachWay::kSession;
-    case AttachChoice::kMulti:
-      return AttachWay::kMulti;
-    case AttachChoice::kPerf:
-      return AttachWay::kPerf;
-    case AttachChoice::kAuto:
-      break;
-  }
-  return std::nullopt;
-}
-
-std::optional<LiveTable> forced_table(LiveTableChoice choice) {
-  if (choice == LiveTableChoice::kAuto) return std::nullopt;
-  return choice == LiveTableChoice::kArena ? LiveTable::kArena : LiveTable::kHash;
-}
-
-hawk_unwind kernel_unwind(UnwindChoice choice) {
-  switch (choice) {
-    case UnwindChoice::kCfi:
+hawk_unwind kernel_unwind(UnwindMethod method) {
+  switch (method) {
+    case UnwindMethod::kCfi:
       return HAWK_UNWIND_CFI;
-    case UnwindChoice::kFramePointers:
+    case UnwindMethod::kFramePointers:
       return HAWK_UNWIND_FP;
-    case UnwindChoice::kAuto:
+    case UnwindMethod::kAuto:
       break;
   }
   return HAWK_UNWIND_AUTO;
 }
 
-TraceLimits limits_of(const Options& options, LiveTable table) {
+TraceLimits limits_of(const TraceConfig& config, LiveTable table) {
   const std::uint64_t default_blocks = table == LiveTable::kArena ? kMaxBlocks : 0;
-  return {.may_raise_blocks = options.max_blocks.value_or(default_blocks) < kMaxBlocks,
-          .may_raise_stacks = options.max_stacks < kMaxStacks,
-          .may_raise_depth = options.stack_depth < kMaxStackDepth,
-          .has_max_memory = options.max_memory_bytes.has_value()};
+  return {.may_raise_blocks = config.max_blocks.value_or(default_blocks) < kMaxBlocks,
+          .may_raise_stacks = config.max_stacks < kMaxStacks,
+          .may_raise_depth = config.stack_depth < kMaxStackDepth,
+          .has_max_memory = config.max_memory_bytes.has_value()};
 }
 
 std::string kernel_release() {
@@ -85,28 +64,28 @@ Result<std::optional<ProbeCosts>> costs_here(AttachWay way) {
 
 }  // namespace
 
-Session::Session(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindChoice unwind, Tracer tracer,
-                 MappingEvents mapping_events)
+ProcessTrace::ProcessTrace(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindMethod unwind, Tracer tracer,
+                           MappingEvents mapping_events)
     : subject_(std::move(subject)),
       pid_fd_(std::move(pid_fd)),
       way_(way),
       unwind_(unwind),
       tracer_(std::move(tracer)),
       mapping_events_(std::move(mapping_events)),
-      probing_(subject_.proc_pid, tracer_, unwind != UnwindChoice::kFramePointers),
-      jit_names_(subject_.proc_pid) {}
+      probing_(subject_.proc_pid, tracer_, unwind != UnwindMethod::kFramePointers),
+      perf_map_reader_(subject_.proc_pid) {}
 
-Result<Session::Subject> Session::subject_of(const Options& options, const LaunchedCommand* command) {
+Result<ProcessTrace::Subject> ProcessTrace::subject_of(const TraceConfig& config, const LaunchedCommand* command) {
   Subject subject;
   TargetInfo& target = subject.target;
   if (command != nullptr) {
-    subject.expected_files = HAWK_TRY(files_of_command(options.command));
+    subject.expected_files = HAWK_TRY(files_of_command(config.command));
     target.pid = subject.proc_pid = command->pid();
     target.exe = subject.expected_files.front();
     target.comm = target.exe.substr(target.exe.rfind('/') + 1, kCommLength);
     subject.own_execs = 1;
   } else {
-    const ProcessInfo process = HAWK_TRY(inspect_process(*options.pid));
+    const ProcessInfo process = HAWK_TRY(inspect_process(*config.pid));
     HAWK_TRY_VOID(check_seccomp(kernel_release(), process.seccomp_mode));
     target.pid = process.pid;
     target.comm = process.comm;
@@ -117,55 +96,55 @@ Result<Session::Subject> Session::subject_of(const Options& options, const Launc
   return subject;
 }
 
-std::unique_ptr<TableReading> Session::begin_to_read_tables(const Subject& subject, bool is_command) {
+std::unique_ptr<UnwindTableReader> ProcessTrace::begin_to_read_tables(const Subject& subject, bool is_command) {
   constexpr std::size_t kThreads = 2;
   if (is_command) {
-    return std::make_unique<TableReading>(TableReading::sources_of(subject.expected_files), kThreads);
+    return std::make_unique<UnwindTableReader>(UnwindTableReader::sources_of(subject.expected_files), kThreads);
   }
   const Result<std::vector<Mapping>> mappings = read_mappings(subject.target.pid);
   if (!mappings) return nullptr;  // who needs them will find out why
-  return std::make_unique<TableReading>(TableReading::sources_of(subject.proc_pid, *mappings), kThreads);
+  return std::make_unique<UnwindTableReader>(UnwindTableReader::sources_of(subject.proc_pid, *mappings), kThreads);
 }
 
-Result<std::unique_ptr<Session>> Session::make(const Options& options, LaunchedCommand* command) {
-  ProcessHandle process(command != nullptr ? command->pid() : *options.pid);
-  Subject subject = HAWK_TRY(subject_of(options, command));
+Result<std::unique_ptr<ProcessTrace>> ProcessTrace::make(const TraceConfig& config, LaunchedCommand* command) {
+  ProcessHandle process(command != nullptr ? command->pid() : *config.pid);
+  Subject subject = HAWK_TRY(subject_of(config, command));
   const int pid = subject.target.pid;
   HAWK_TRY_VOID(process.require_same());
-  std::unique_ptr<TableReading> reading;
-  if (options.unwind != UnwindChoice::kFramePointers) reading = begin_to_read_tables(subject, command != nullptr);
+  std::unique_ptr<UnwindTableReader> reading;
+  if (config.unwind != UnwindMethod::kFramePointers) reading = begin_to_read_tables(subject, command != nullptr);
   const KernelFeatures features = HAWK_TRY(probe_kernel_features());
-  const AttachWay way = HAWK_TRY(choose_attach_way(features, forced_way(options.attach_via)));
+  const AttachWay way = HAWK_TRY(choose_attach_way(features, config.attach_via));
   // A multi link's pid filter goes by the main thread's memory, which an exited main thread no longer has.
   const bool filter_by_pid = subject.main_thread_lives && (features.pid_filter || way == AttachWay::kPerf);
   Tracer tracer = HAWK_TRY(Tracer::make({.pid = pid,
                                          .filter_by_pid = filter_by_pid,
                                          .way = way,
                                          .returns_are_calls = returns_are_system_calls(kernel_release()),
-                                         .live_table = forced_table(options.live_table),
-                                         .memory = {.max_blocks = options.max_blocks,
-                                                    .max_stacks = options.max_stacks,
-                                                    .max_depth = options.stack_depth,
-                                                    .max_memory_bytes = options.max_memory_bytes},
-                                         .min_block_bytes = options.min_block_bytes,
-                                         .max_depth = options.stack_depth,
-                                         .unwind = kernel_unwind(options.unwind),
+                                         .live_table = config.live_table,
+                                         .memory = {.max_blocks = config.max_blocks,
+                                                    .max_stacks = config.max_stacks,
+                                                    .max_depth = config.stack_depth,
+                                                    .max_memory_bytes = config.max_memory_bytes},
+                                         .min_block_bytes = config.min_block_bytes,
+                                         .max_depth = config.stack_depth,
+                                         .unwind = kernel_unwind(config.unwind),
                                          .programs_on_functions = features.programs_on_functions}));
   // Before the list of mappings is read, so that none falls in between.
   MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(tracer.mapping_events()));
-  std::unique_ptr<Session> session(new Session(std::move(subject), process.take_fd(), way, options.unwind,
-                                               std::move(tracer), std::move(mapping_events)));
-  session->interval_ = options.interval;
-  session->limits_ = limits_of(options, session->tracer_.live_table());
-  session->probing_.use(std::move(reading));
-  HAWK_TRY_VOID(command != nullptr ? session->probing_.expect_files(session->subject_.expected_files)
-                                   : session->probe_running_process());
-  session->probing_.check_breakpoints_in_time();
-  return session;
+  std::unique_ptr<ProcessTrace> trace(new ProcessTrace(std::move(subject), process.take_fd(), way, config.unwind,
+                                                       std::move(tracer), std::move(mapping_events)));
+  trace->interval_ = config.interval;
+  trace->limits_ = limits_of(config, trace->tracer_.live_table());
+  trace->probing_.use(std::move(reading));
+  HAWK_TRY_VOID(command != nullptr ? trace->probing_.expect_files(trace->subject_.expected_files)
+                                   : trace->probe_running_process());
+  trace->probing_.check_breakpoints_in_time();
+  return trace;
 }
 
 /// A process that is just being replaced by another program has not mapped all of it yet, and may be replaced again.
-Result<void> Session::probe_running_process() {
+Result<void> ProcessTrace::probe_running_process() {
   constexpr int kTries = 500;
   constexpr int kTriesUnchanged = 50;
   constexpr int kWaitMs = 10;
@@ -184,20 +163,20 @@ Result<void> Session::probe_running_process() {
               std::string(no_allocator_hint(probing_.is_go(subject_.target.exe))));
 }
 
-std::string Session::no_allocator_text() const {
+std::string ProcessTrace::no_allocator_text() const {
   return fmt::format(
       "find the allocator of process {}: no file that it has mapped defines malloc or another allocator function",
       pid());
 }
 
-void Session::begin() {
+void ProcessTrace::begin() {
   probing_.tracing_began();
   start_wall_ = std::chrono::system_clock::now();
   start_ = closed_at_ = std::chrono::steady_clock::now();
   tracer_.enable();
 }
 
-void Session::take_mappings_again() {
+void ProcessTrace::take_mappings_again() {
   const Result<std::vector<Mapping>> mappings = read_mappings(pid());
   if (!mappings || mappings->empty()) return;  // the target has ended: what is known stays
   const Result<void> taken = probing_.take_mappings(*mappings);
@@ -206,7 +185,7 @@ void Session::take_mappings_again() {
 
 /// Those of a process that loads and unloads files without end would fill the table of descriptors, and those that have
 /// been deleted the disk.
-void Session::close_unmapped_files() {
+void ProcessTrace::close_unmapped_files() {
   constexpr std::size_t kOpened = 32;
   constexpr std::chrono::seconds kOften{60};
   const auto now = std::chrono::steady_clock::now();
@@ -216,7 +195,7 @@ void Session::close_unmapped_files() {
   for (const ModuleId id : probing_.close_unmapped()) symbolizer_->close_files(id);
 }
 
-void Session::take_mapping_events() {
+void ProcessTrace::take_mapping_events() {
   const MappingChanges changes = mapping_events_.take();
   if (changes.last_exec) {
     subject_.target.comm = changes.last_exec->comm;
@@ -230,7 +209,7 @@ void Session::take_mapping_events() {
   if (is_probed()) probing_.check_breakpoints_in_time();
 }
 
-void Session::read_memory() {
+void ProcessTrace::read_memory() {
   const Result<std::string> status = read_whole_file(fmt::format("/proc/{}/status", subject_.proc_pid));
   std::optional<ProcessMemory> memory = status ? memory_in_status(*status) : std::nullopt;
   if (!memory) return;  // it has ended: what it took before stays
@@ -238,7 +217,7 @@ void Session::read_memory() {
   memory_ = memory;
 }
 
-void Session::drain() {
+void ProcessTrace::drain() {
   tracer_.tend();
   const auto began = std::chrono::steady_clock::now();
   const Drained drained = tracer_.drain();
@@ -249,7 +228,7 @@ void Session::drain() {
   take_mapping_events();
   model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });
   // What the target says of its code may be gone with it.
-  if (probing_.has_frames_in_no_file()) jit_names_.refresh(symbolizer_->perf_map());
+  if (probing_.has_frames_in_no_file()) perf_map_reader_.refresh(symbolizer_->perf_map());
   read_memory();
   // Of what is unmapped nobody tells us. After the stacks, whose frames may lie there.
   if (is_replaced || (is_probed() && tracer_.code_ranges_are_stale())) take_mappings_again();
@@ -258,7 +237,7 @@ void Session::drain() {
   probing_.check_breakpoints_in_time();
 }
 
-Result<void> Session::end(bool verify) {
+Result<void> ProcessTrace::end(bool verify) {
   take_mapping_events();
   probing_.check_breakpoints();
   const auto stopped = std::chrono::steady_clock::now();
@@ -288,7 +267,7 @@ Result<void> Session::end(bool verify) {
   return {};
 }
 
-Snapshot Session::snapshot() const {
+Snapshot ProcessTrace::snapshot() const {
   Snapshot snapshot = model_.snapshot();
   snapshot.target = subject_.target;
   snapshot.target.allocators = probing_.allocators();
@@ -296,7 +275,7 @@ Snapshot Session::snapshot() const {
   const std::chrono::nanoseconds duration = is_probed() ? std::chrono::steady_clock::now() - start_ : duration_;
   snapshot.trace = {.attach_via = std::string(attach_way_name(way_)),
                     .live_table = std::string(live_table_name(tracer_.live_table())),
-                    .unwind = std::string(unwind_name(unwind_)),
+                    .unwind = std::string(unwind_method_name(unwind_)),
                     .min_block_bytes = tracer_.min_block_bytes(),
                     .start_unix_ns = static_cast<std::uint64_t>(
                         std::chrono::duration_cast<std::chrono::nanoseconds>(start_wall_.time_since_epoch()).count()),
@@ -317,7 +296,7 @@ Snapshot Session::snapshot() const {
   return snapshot;
 }
 
-Symbolizer& Session::symbolizer() {
+Symbolizer& ProcessTrace::symbolizer() {
   for (; symbolized_modules_ < probing_.used_modules().size(); ++symbolized_modules_) {
     const ModuleId id = probing_.used_modules()[symbolized_modules_];
     const MappedModule& module = probing_.modules().module(id);

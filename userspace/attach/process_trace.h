@@ -9,10 +9,10 @@
 
 #include "symbolizer/libdw_symbolizer.h"
 #include "userspace/attach/perf_map_reader.h"
-#include "userspace/commands/options.h"
 #include "userspace/attach/probing.h"
-#include "userspace/base/signal_source.h"
+#include "userspace/attach/trace_config.h"
 #include "userspace/base/result.h"
+#include "userspace/base/signal_source.h"
 #include "userspace/launch/launch.h"
 #include "userspace/tables/heap_model.h"
 #include "userspace/tables/snapshot.h"
@@ -22,11 +22,11 @@
 namespace hawk {
 
 /// One trace of one process, from its first probe to its last number. Single-threaded.
-class Session {
+class ProcessTrace {
  public:
   /// Loads the programs and puts every probe in place; nothing counts yet. `command`: the child to trace, which still
-  /// waits for its start; nullptr to trace options.pid.
-  static Result<std::unique_ptr<Session>> make(const Options& options, LaunchedCommand* command);
+  /// waits for its start; nullptr to trace config.pid.
+  static Result<std::unique_ptr<ProcessTrace>> make(const TraceConfig& config, LaunchedCommand* command);
 
   /// From here on allocations count.
   void begin();
@@ -64,10 +64,10 @@ class Session {
     std::vector<std::string> expected_files;  ///< that a command will map
   };
 
-  Session(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindChoice unwind, Tracer tracer,
-          MappingEvents mapping_events);
-  static Result<Subject> subject_of(const Options& options, const LaunchedCommand* command);
-  static std::unique_ptr<TableReading> begin_to_read_tables(const Subject& subject, bool is_command);
+  ProcessTrace(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindMethod unwind, Tracer tracer,
+               MappingEvents mapping_events);
+  static Result<Subject> subject_of(const TraceConfig& config, const LaunchedCommand* command);
+  static std::unique_ptr<UnwindTableReader> begin_to_read_tables(const Subject& subject, bool is_command);
   Result<void> probe_running_process();
   std::string no_allocator_text() const;
   void take_mappings_again();
@@ -77,13 +77,13 @@ class Session {
   Subject subject_;
   UniqueFd pid_fd_;
   AttachWay way_;
-  UnwindChoice unwind_;
+  UnwindMethod unwind_;
   Tracer tracer_;
   MappingEvents mapping_events_;
   Probing probing_;
   HeapModel model_;
   std::optional<ProcessMemory> memory_;
-  JitNames jit_names_;
+  PerfMapReader perf_map_reader_;
   std::unique_ptr<LibdwSymbolizer> symbolizer_ = LibdwSymbolizer::make();
   std::size_t symbolized_modules_ = 0;
   std::chrono::system_clock::time_point start_wall_;

@@ -37,7 +37,7 @@ UnwindTable read_unwind_table_of(const ElfImage& image, RuleSet& rules) {
   UnwindTable table = table_of(image.eh_frame(), rules);
   if (table.rows.empty() && table.unsupported.empty()) table = table_of(image.debug_frame(), rules);
   if (const auto entry = image.entry_vaddr()) end_at_entry_point(table, *entry);
-  if (const auto start = find_context_start(image)) end_at_start_of(table, *start);
+  if (const auto start = find_start_context(image)) end_at_start_of(table, *start);
   return table;
 }
 
@@ -47,7 +47,8 @@ TimedTable time_reading(const ElfImage& image, RuleSet& rules) {
   return {.table = std::move(table), .took = std::chrono::steady_clock::now() - began};
 }
 
-std::vector<TableReading::Source> TableReading::sources_of(int proc_pid, const std::vector<Mapping>& mappings) {
+std::vector<UnwindTableReader::Source> UnwindTableReader::sources_of(int proc_pid,
+                                                                     const std::vector<Mapping>& mappings) {
   std::map<std::string, const Mapping*> files;  // the largest mapping of each
   for (const Mapping& mapping : mappings) {
     if (!mapping.executable || mapping.inode == 0) continue;
@@ -67,18 +68,18 @@ std::vector<TableReading::Source> TableReading::sources_of(int proc_pid, const s
   return sources;
 }
 
-std::vector<TableReading::Source> TableReading::sources_of(const std::vector<std::string>& paths) {
+std::vector<UnwindTableReader::Source> UnwindTableReader::sources_of(const std::vector<std::string>& paths) {
   std::vector<Source> sources;
   sources.reserve(paths.size());
   for (const std::string& path : paths) sources.push_back({.path = path, .key = path});
   return sources;
 }
 
-std::string TableReading::key_of(const MappedModule& module) {
+std::string UnwindTableReader::key_of(const MappedModule& module) {
   return module.inode != 0 ? key_of_file(module.device, module.inode) : module.path;
 }
 
-TableReading::TableReading(std::vector<Source> sources, std::size_t thread_count)
+UnwindTableReader::UnwindTableReader(std::vector<Source> sources, std::size_t thread_count)
     : rules_(thread_count), numbers_(thread_count) {
   for (Source& source : sources) {
     by_key_.emplace(source.key, entries_.size());
@@ -93,7 +94,7 @@ TableReading::TableReading(std::vector<Source> sources, std::size_t thread_count
   if (threads_.empty()) work(0);
 }
 
-TableReading::~TableReading() {
+UnwindTableReader::~UnwindTableReader() {
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
@@ -101,7 +102,7 @@ TableReading::~TableReading() {
   threads_.clear();
 }
 
-std::optional<TimedTable> TableReading::read(const std::string& path, RuleSet& rules, FileState& file) {
+std::optional<TimedTable> UnwindTableReader::read(const std::string& path, RuleSet& rules, FileState& file) {
   RegularFile opened = find_regular_file(path);
   if (!opened.fd) return std::nullopt;
   file = opened.state;
@@ -110,7 +111,7 @@ std::optional<TimedTable> TableReading::read(const std::string& path, RuleSet& r
   return time_reading(*image, rules);
 }
 
-void TableReading::work(std::size_t thread) {
+void UnwindTableReader::work(std::size_t thread) {
   try {
     RuleSet rules;
     read_entries(thread, rules);
@@ -121,7 +122,7 @@ void TableReading::work(std::size_t thread) {
   }
 }
 
-void TableReading::read_entries(std::size_t thread, RuleSet& rules) {
+void UnwindTableReader::read_entries(std::size_t thread, RuleSet& rules) {
   std::unique_lock lock(mutex_);
   while (!stopped_ && next_ < entries_.size()) {
     Entry& entry = entries_[next_++];
@@ -151,7 +152,7 @@ void TableReading::read_entries(std::size_t thread, RuleSet& rules) {
   }
 }
 
-const std::vector<std::uint32_t>& TableReading::numbers_of(std::size_t thread, RuleSet& rules) {
+const std::vector<std::uint32_t>& UnwindTableReader::numbers_of(std::size_t thread, RuleSet& rules) {
   std::vector<std::uint32_t>& numbers = numbers_[thread];
   while (numbers.size() < rules_[thread].size()) {
     const std::size_t number = numbers.size();
@@ -161,7 +162,7 @@ const std::vector<std::uint32_t>& TableReading::numbers_of(std::size_t thread, R
   return numbers;
 }
 
-std::optional<TimedTable> TableReading::take(const MappedModule& module, RuleSet& rules) {
+std::optional<TimedTable> UnwindTableReader::take(const MappedModule& module, RuleSet& rules) {
   std::unique_lock lock(mutex_);
   const auto found = by_key_.find(key_of(module));
   if (found == by_key_.end() || threads_.empty()) return std::nullopt;

@@ -34,7 +34,7 @@ TimedTable time_reading(const ElfImage& image, RuleSet& rules);
 
 /// Reads unwind tables in threads of its own, while the programs are being loaded into the kernel: a process of 200 MB
 /// of code has some 250 ms of them.
-class TableReading {
+class UnwindTableReader {
  public:
   /// A file to read.
   struct Source {
@@ -50,11 +50,11 @@ class TableReading {
 
   /// Begins to read, in this order, as far as kMaxRowsInSum and memory reach. At least one thread; where the system
   /// allows none, nothing is read.
-  TableReading(std::vector<Source> sources, std::size_t thread_count);
-  TableReading(const TableReading&) = delete;
-  TableReading& operator=(const TableReading&) = delete;
+  UnwindTableReader(std::vector<Source> sources, std::size_t thread_count);
+  UnwindTableReader(const UnwindTableReader&) = delete;
+  UnwindTableReader& operator=(const UnwindTableReader&) = delete;
   /// Waits for the tables that are being read; what has not been begun is left unread.
-  ~TableReading();
+  ~UnwindTableReader();
 
   /// The table of the module's file with the numbers of `rules`, the same set every time; once. Waits until it has been
   /// read; nullopt when it is not among the sources, could not be read, or when what was read is not the module's file.

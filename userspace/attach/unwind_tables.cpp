@@ -131,17 +131,17 @@ std::vector<hawk_code_range> code_ranges_of(const ModuleMap& modules, std::span<
   return ranges;
 }
 
-Unwinding::Unwinding(Tracer& tracer, bool uses_tables) : tracer_(tracer), uses_tables_(uses_tables) {
-  tell_rules();  // the step along a frame pointer is one
+UnwindTables::UnwindTables(Tracer& tracer, bool uses_tables) : tracer_(tracer), uses_tables_(uses_tables) {
+  publish_rules();  // the step along a frame pointer is one
 }
 
-void Unwinding::tell_rules() {
-  if (rules_.rules().size() == told_rules_) return;
+void UnwindTables::publish_rules() {
+  if (rules_.rules().size() == published_rules_) return;
   tracer_.set_unwind_rules(rules_.rules());
-  told_rules_ = rules_.rules().size();
+  published_rules_ = rules_.rules().size();
 }
 
-StoredTable Unwinding::store(const MappedModule& module, const UnwindTable& table) {
+StoredTable UnwindTables::store(const MappedModule& module, const UnwindTable& table) {
   const Result<std::optional<std::uint32_t>> first_row = tracer_.add_unwind_rows(table.rows);
   if (!first_row || !*first_row) {
     log_warning(fmt::format("{}: its unwind table is not used: {}", module.path,
@@ -153,7 +153,7 @@ StoredTable Unwinding::store(const MappedModule& module, const UnwindTable& tabl
           .row_count = static_cast<std::uint32_t>(table.rows.size())};
 }
 
-TimedTable Unwinding::table_of(const MappedModule& module) {
+TimedTable UnwindTables::table_of(const MappedModule& module) {
   if (module.is_vdso) return vdso_table(rules_);
   std::optional<TimedTable> table;
   if (reading_) table = reading_->take(module, rules_);
@@ -161,7 +161,7 @@ TimedTable Unwinding::table_of(const MappedModule& module) {
 }
 
 /// Where memory does not suffice for the table, it is as if the file had none, and the table names the cause.
-TimedTable Unwinding::table_within_budget(const MappedModule& module) {
+TimedTable UnwindTables::table_within_budget(const MappedModule& module) {
   TimedTable without;
   if (rows_in_sum_ >= kMaxRowsInSum) {
     without.table.unsupported["no room for more rows"] = 1;
@@ -175,7 +175,7 @@ TimedTable Unwinding::table_within_budget(const MappedModule& module) {
   }
 }
 
-void Unwinding::read_table(const ModuleMap& modules, ModuleId id) {
+void UnwindTables::read_table(const ModuleMap& modules, ModuleId id) {
   const MappedModule& module = modules.module(id);
   if (!uses_tables_ || (!module.image && !module.is_vdso)) return;
   if (!module.build_id.empty()) {
@@ -201,7 +201,7 @@ void Unwinding::read_table(const ModuleMap& modules, ModuleId id) {
   unstored_.emplace_back(id, std::move(table));
 }
 
-void Unwinding::store_tables(const ModuleMap& modules) {
+void UnwindTables::store_tables(const ModuleMap& modules) {
   tables_.resize(modules.module_count());
   std::uint64_t rows = 0;
   for (const auto& [id, table] : unstored_) rows += table.rows.size();
@@ -213,25 +213,25 @@ void Unwinding::store_tables(const ModuleMap& modules) {
   twins_.clear();
 }
 
-void Unwinding::tell_files(const ModuleMap& modules) {
-  told_files_.resize(modules.module_count());
-  for (std::size_t i = 0; i < told_files_.size(); ++i) {
+void UnwindTables::publish_files(const ModuleMap& modules) {
+  published_files_.resize(modules.module_count());
+  for (std::size_t i = 0; i < published_files_.size(); ++i) {
     const MappedModule& module = modules.module(ModuleId(i));
     const FileIdentity mapped = {.device = module.device, .inode = module.inode};
-    if (told_files_[i] == mapped || (module.image && tables_[i].row_count == 0)) continue;
+    if (published_files_[i] == mapped || (module.image && tables_[i].row_count == 0)) continue;
     for (const FilePart& known : file_parts_of(module, tables_[i])) tracer_.add_file_part(known.part, known.code);
-    told_files_[i] = mapped;
+    published_files_[i] = mapped;
   }
 }
 
-void Unwinding::forget_file(const ModuleMap& modules, ModuleId id) {
+void UnwindTables::forget_file(const ModuleMap& modules, ModuleId id) {
   const std::size_t index = static_cast<std::size_t>(id);
-  if (index >= told_files_.size() || !told_files_[index]) return;
+  if (index >= published_files_.size() || !published_files_[index]) return;
   for (const FilePart& known : file_parts_of(modules.module(id), tables_[index])) tracer_.remove_file_part(known.part);
-  told_files_[index].reset();
+  published_files_[index].reset();
 }
 
-void Unwinding::warn_of_limits(const ModuleMap& modules) {
+void UnwindTables::warn_of_limits(const ModuleMap& modules) {
   if (modules.code().size() > HAWK_MAX_CODE_RANGES && !std::exchange(warned_of_ranges_, true)) {
     log_warning(fmt::format("the process has more than {} executable mappings: some are not unwound by their tables",
                             HAWK_MAX_CODE_RANGES));
@@ -242,19 +242,19 @@ void Unwinding::warn_of_limits(const ModuleMap& modules) {
   }
 }
 
-void Unwinding::publish_now_and_then(const ModuleMap& modules) {
+void UnwindTables::publish_now_and_then(const ModuleMap& modules) {
   constexpr std::chrono::milliseconds kOften{1};
   if (std::chrono::steady_clock::now() - published_at_ > kOften) publish(modules);
 }
 
-void Unwinding::publish(const ModuleMap& modules) {
+void UnwindTables::publish(const ModuleMap& modules) {
   published_changes_ = modules.changes();
   if (!uses_tables_) return;
   reading_.reset();
   store_tables(modules);
   warn_of_limits(modules);
-  tell_rules();
-  tell_files(modules);
+  publish_rules();
+  publish_files(modules);
   tracer_.set_code_ranges(code_ranges_of(modules, tables_));
   published_at_ = std::chrono::steady_clock::now();
 }

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bpf/unwind/layout.h"
-#include "userspace/attach/unwind_table_reader.h"
 #include "userspace/attach/module_map.h"
+#include "userspace/attach/unwind_table_reader.h"
 #include "userspace/base/ids.h"
 #include "userspace/tables/snapshot.h"
 #include "userspace/tracer/tracer.h"
@@ -47,13 +47,13 @@ std::vector<FilePart> file_parts_of(const MappedModule& module, const StoredTabl
 
 /// Tells the kernel side how to unwind the target's code: what the files' unwind tables say, and where the files are
 /// mapped. Single-threaded.
-class Unwinding {
+class UnwindTables {
  public:
   /// `uses_tables`: false makes all of it do nothing.
-  Unwinding(Tracer& tracer, bool uses_tables);
+  UnwindTables(Tracer& tracer, bool uses_tables);
 
   /// Lets read_table take tables from there, until the next publish().
-  void use(std::unique_ptr<TableReading> reading) { reading_ = std::move(reading); }
+  void use(std::unique_ptr<UnwindTableReader> reading) { reading_ = std::move(reading); }
   /// Reads the module's unwind table, for the next publish() to store it. The module's file must be open. Files of one
   /// build id are read once. Some 2 ms for a file of libc's size.
   void read_table(const ModuleMap& modules, ModuleId id);
@@ -78,18 +78,18 @@ class Unwinding {
   TimedTable table_within_budget(const MappedModule& module);
   void store_tables(const ModuleMap& modules);
   StoredTable store(const MappedModule& module, const UnwindTable& table);
-  void tell_rules();
-  void tell_files(const ModuleMap& modules);
+  void publish_rules();
+  void publish_files(const ModuleMap& modules);
   void warn_of_limits(const ModuleMap& modules);
 
   Tracer& tracer_;
   bool uses_tables_;
-  std::unique_ptr<TableReading> reading_;
+  std::unique_ptr<UnwindTableReader> reading_;
   RuleSet rules_;
-  std::size_t told_rules_ = 0;       ///< that the kernel knows
+  std::size_t published_rules_ = 0;  ///< that the kernel knows
   std::vector<StoredTable> tables_;  ///< by module
   /// By module: the file as /proc/PID/maps gave it when its parts were told.
-  std::vector<std::optional<FileIdentity>> told_files_;
+  std::vector<std::optional<FileIdentity>> published_files_;
   std::vector<std::pair<ModuleId, UnwindTable>> unstored_;
   std::vector<std::pair<ModuleId, ModuleId>> twins_;  ///< modules, and those before them with the same build id
   std::map<std::string, ModuleId> by_build_id_;

@@ -63,7 +63,7 @@ void add_name(Candidate& candidate, const CatalogueEntry& entry) {
 }
 
 /// Where the code of `function` is; empty, and noted as not probed, when that is decided in the process.
-std::vector<FunctionExtent> extents_of(TargetResolver& resolver, const ElfFunction& function, AllocatorFile& file) {
+std::vector<FunctionExtent> extents_of(BranchTargets& resolver, const ElfFunction& function, AllocatorFile& file) {
   const FunctionExtent extent = {function.vaddr, function.size_bytes};
   if (!function.is_resolver) return {extent};
   const std::optional<std::vector<std::uint64_t>> candidates = ifunc_candidates(resolver, extent);
@@ -105,7 +105,7 @@ std::set<std::uint64_t> add_families(const ElfImage& image, Candidates& candidat
   return harmless;
 }
 
-Candidates find_candidates(TargetResolver& resolver, AllocatorFile& file) {
+Candidates find_candidates(BranchTargets& resolver, AllocatorFile& file) {
   Candidates candidates;
   bool defines_malloc_or_free = false;
   for (const ElfFunction& function : resolver.image().functions(catalogue_names())) {
@@ -125,7 +125,7 @@ Candidates find_candidates(TargetResolver& resolver, AllocatorFile& file) {
   return candidates;
 }
 
-bool is_forwarder(TargetResolver& resolver, const Candidates& candidates, const Candidate& candidate) {
+bool is_forwarder(BranchTargets& resolver, const Candidates& candidates, const Candidate& candidate) {
   WalkOptions options;
   options.skip_null_argument = candidate.kind == HAWK_CALL_FREE;
   options.ends_path = [&](const CodeTarget& target) {
@@ -139,7 +139,7 @@ bool is_forwarder(TargetResolver& resolver, const Candidates& candidates, const 
 
 /// Whether all that the function does to blocks it has done by functions that are followed, or counted themselves: it
 /// calls nothing else in this file, which an allocator cannot do without, however much of it is inlined.
-bool is_wrapper(TargetResolver& resolver, const Candidates& candidates, const std::set<std::uint64_t>& harmless,
+bool is_wrapper(BranchTargets& resolver, const Candidates& candidates, const std::set<std::uint64_t>& harmless,
                 const Candidate& candidate) {
   const auto is_candidate = [&](const CodeTarget& target) {
     return (target.vaddr && target.vaddr != candidate.extent.vaddr && candidates.contains(*target.vaddr)) ||
@@ -158,7 +158,7 @@ bool is_wrapper(TargetResolver& resolver, const Candidates& candidates, const st
 }
 
 /// Where the function's returns are seen, or why that cannot be known.
-std::optional<std::string> find_returns(TargetResolver& resolver, const Candidate& candidate,
+std::optional<std::string> find_returns(BranchTargets& resolver, const Candidate& candidate,
                                         std::uint64_t entry_probe_vaddr, ReturnPlaces& places) {
   WalkOptions options;
   options.record_steps = true;
@@ -227,7 +227,7 @@ void add_unprobed(AllocatorFile& file, const Candidate& candidate, const std::st
   for (const std::string& name : candidate.names) file.unprobed.push_back({name, reason});
 }
 
-void add_function(TargetResolver& resolver, const Candidate& candidate, AllocatorFile& file, ReturnsByEntry& returns) {
+void add_function(BranchTargets& resolver, const Candidate& candidate, AllocatorFile& file, ReturnsByEntry& returns) {
   if (candidate.conflict) return add_unprobed(file, candidate, "functions of different kinds share its address");
   const std::optional<std::uint64_t> entry_offset = resolver.image().file_offset_of(candidate.extent.vaddr);
   const ProbePlace place = place_probe(resolver, candidate.extent, candidate.kind, candidate.arguments);
@@ -263,7 +263,7 @@ void add_function(TargetResolver& resolver, const Candidate& candidate, Allocato
 }  // namespace
 
 AllocatorFile find_allocator_functions(const ElfImage& image) {
-  TargetResolver resolver(image);
+  BranchTargets resolver(image);
   AllocatorFile file;
   file.is_library = image.is_library();
   Candidates candidates = find_candidates(resolver, file);

@@ -19,9 +19,9 @@ struct CodeTarget {
 };
 
 /// Resolves targets of one file and remembers the answers. The image must outlive it. Not thread-safe.
-class TargetResolver {
+class BranchTargets {
  public:
-  explicit TargetResolver(const ElfImage& image) : image_(image) {}
+  explicit BranchTargets(const ElfImage& image) : image_(image) {}
 
   const ElfImage& image() const { return image_; }
   /// Of a direct call or jump. A stub `[endbr64] [bnd] jmp *slot(%rip)` counts as its symbol.

@@ -16,7 +16,7 @@ namespace {
 /// can happen only a handful of times, so that the walk ends.
 class Walker {
  public:
-  Walker(TargetResolver& resolver, FunctionExtent function, const WalkOptions& options)
+  Walker(BranchTargets& resolver, FunctionExtent function, const WalkOptions& options)
       : resolver_(resolver), function_(function), options_(options) {}
 
   FunctionWalk run() {
@@ -127,7 +127,7 @@ class Walker {
     if (!is_last && !resolver_.is_noreturn(target)) reach(return_vaddr, state);
   }
 
-  TargetResolver& resolver_;
+  BranchTargets& resolver_;
   const FunctionExtent function_;
   const WalkOptions& options_;
   std::unordered_map<std::uint64_t, StackState> states_;
@@ -143,7 +143,7 @@ class Walker {
 
 }  // namespace
 
-FunctionWalk walk_function(TargetResolver& resolver, FunctionExtent function, const WalkOptions& options) {
+FunctionWalk walk_function(BranchTargets& resolver, FunctionExtent function, const WalkOptions& options) {
   return Walker(resolver, function, options).run();
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "userspace/code/branch_targets.h"
 #include "userspace/code/arch/x86_64/stack_state.h"
+#include "userspace/code/branch_targets.h"
 
 namespace hawk {
 
@@ -55,6 +55,6 @@ struct WalkOptions {
 
 /// Follows every path from the function's entry: both ways of branches, over calls, through direct jumps into other
 /// functions and PLT stubs whose symbol this file defines.
-FunctionWalk walk_function(TargetResolver& resolver, FunctionExtent function, const WalkOptions& options = {});
+FunctionWalk walk_function(BranchTargets& resolver, FunctionExtent function, const WalkOptions& options = {});
 
 }  // namespace hawk

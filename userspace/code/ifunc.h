@@ -11,6 +11,6 @@ namespace hawk {
 
 /// The functions of which an STT_GNU_IFUNC symbol's resolver picks one when the program starts, as virtual addresses,
 /// sorted: every address that it can return. nullopt when its code does not tell all of them.
-std::optional<std::vector<std::uint64_t>> ifunc_candidates(TargetResolver& resolver, FunctionExtent ifunc);
+std::optional<std::vector<std::uint64_t>> ifunc_candidates(BranchTargets& resolver, FunctionExtent ifunc);
 
 }  // namespace hawk

@@ -31,7 +31,7 @@ struct ProbePlace {
 /// may be chosen, so that free(NULL) costs nothing.
 ///
 /// `passed_in`: the registers in which callers pass the arguments.
-ProbePlace place_probe(TargetResolver& resolver, FunctionExtent function, hawk_call_kind kind,
+ProbePlace place_probe(BranchTargets& resolver, FunctionExtent function, hawk_call_kind kind,
                        const ArgumentRegisters& passed_in = kPassedInOrder);
 
 }  // namespace hawk

@@ -45,7 +45,7 @@ struct ReturnPlaces {
 ///
 /// `walk` must be complete and have steps. `entry_probe_vaddr`: where the function's entry is seen; all that precedes
 /// it is no place for a point.
-ReturnPlaces place_returns(TargetResolver& resolver, FunctionExtent function, const FunctionWalk& walk,
+ReturnPlaces place_returns(BranchTargets& resolver, FunctionExtent function, const FunctionWalk& walk,
                            std::uint64_t entry_probe_vaddr);
 
 }  // namespace hawk

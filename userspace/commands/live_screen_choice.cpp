@@ -11,8 +11,8 @@ namespace hawk {
 
 bool wants_live_screen(const Options& options, bool output_is_terminal) {
   // A command owns the terminal itself, and a trace with a set end is a report to wait for.
-  return options.format == FormatChoice::kText && output_is_terminal && options.command.empty() && !options.duration &&
-         !options.report_every && is_interactive(STDIN_FILENO, STDOUT_FILENO, std::getenv("TERM"));
+  return options.format == FormatChoice::kText && output_is_terminal && options.trace.command.empty() &&
+         !options.duration && !options.report_every && is_interactive(STDIN_FILENO, STDOUT_FILENO, std::getenv("TERM"));
 }
 
 Result<LiveScreen> make_live_screen(const Options& options) {
@@ -20,7 +20,7 @@ Result<LiveScreen> make_live_screen(const Options& options) {
   view.selection = options.selection();
   if (!options.top) view.selection.top = 0;  // the list scrolls
   view.role_of = folded_functions(options.hide);
-  view.interval_ns = static_cast<std::uint64_t>(options.interval.count());
+  view.interval_ns = static_cast<std::uint64_t>(options.trace.interval.count());
   view.raw_bytes = options.raw_bytes;
   return LiveScreen::make(std::move(view),
                           use_color(options.color, true, std::getenv("NO_COLOR"), std::getenv("TERM")));

@@ -20,9 +20,36 @@ constexpr std::uint64_t kMinStacks = 16;
 
 // In the order of the enumerators.
 constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
-constexpr std::array<std::string_view, 4> kAttachWays{"auto", "session", "multi", "perf"};
-constexpr std::array<std::string_view, 3> kLiveTables{"auto", "arena", "hash"};
 constexpr std::array<std::string_view, 3> kColors{"auto", "always", "never"};
+
+constexpr std::array kAttachWays{AttachWay::kSession, AttachWay::kMulti, AttachWay::kPerf};
+constexpr std::array kLiveTables{LiveTable::kArena, LiveTable::kHash};
+constexpr std::array kUnwindMethods{UnwindMethod::kAuto, UnwindMethod::kCfi, UnwindMethod::kFramePointers};
+
+/// One of `choices`, by the name that it has everywhere.
+template <class Enum, std::size_t N>
+Result<void> set_named(Enum& target, OptionValue value, const std::array<Enum, N>& choices,
+                       std::string_view (*name_of)(Enum)) {
+  std::array<std::string_view, N> names;
+  std::transform(choices.begin(), choices.end(), names.begin(), name_of);
+  target = choices[HAWK_TRY(parse_choice(value, names))];
+  return {};
+}
+
+/// The same, or "auto", which leaves it open.
+template <class Enum, std::size_t N>
+Result<void> set_choice_or_auto(std::optional<Enum>& target, OptionValue value, const std::array<Enum, N>& choices,
+                                std::string_view (*name_of)(Enum)) {
+  std::array<std::string_view, N + 1> names{"auto"};
+  std::transform(choices.begin(), choices.end(), names.begin() + 1, name_of);
+  const std::size_t choice = HAWK_TRY(parse_choice(value, names));
+  if (choice == 0) {
+    target.reset();
+  } else {
+    target = choices[choice - 1];
+  }
+  return {};
+}
 
 template <class Enum>
 Result<void> set_choice(Enum& target, OptionValue value, std::span<const std::string_view> names) {
@@ -55,14 +82,8 @@ Result<void> set_sort(Options& options, OptionValue value) {
   return set_choice(options.sort, value, names);
 }
 
-Result<void> set_unwind(Options& options, OptionValue value) {
-  const std::array<std::string_view, 3> names{unwind_name(UnwindChoice::kAuto), unwind_name(UnwindChoice::kCfi),
-                                              unwind_name(UnwindChoice::kFramePointers)};
-  return set_choice(options.unwind, value, names);
-}
-
 Result<void> set_pid(Options& options, OptionValue value) {
-  options.pid = HAWK_TRY(parse_pid(value, ::getpid()));
+  options.trace.pid = HAWK_TRY(parse_pid(value, ::getpid()));
   return {};
 }
 
@@ -135,7 +156,7 @@ constexpr OptionRow kRows[] = {
      [](Options& o, OptionValue v) { return set_time_span(o.duration, v, kMinDuration); }},
     {"--interval", kRequired, "TIME", kTime,
      "how often the counters are read and the screen is\nredrawn, 100ms or more (default 1s)",
-     [](Options& o, OptionValue v) { return set_time_span(o.interval, v, kMinInterval); }},
+     [](Options& o, OptionValue v) { return set_time_span(o.trace.interval, v, kMinInterval); }},
     {"--report-every", kRequired, "TIME", kTime,
      "write a report that often and at the end, with the\nchange since the one before (JSON: a document a line)",
      [](Options& o, OptionValue v) { return set_time_span(o.report_every, v, kMinInterval); }},
@@ -165,30 +186,30 @@ constexpr OptionRow kRows[] = {
     {"--bytes", kNone, nullptr, kReport, "plain numbers of bytes, not KiB and MiB", turn_on<&Options::raw_bytes>},
     {"--min-block", kRequired, "BYTES", kTracing,
      "ignore blocks smaller than that, which halves the cost\nof such a call",
-     [](Options& o, OptionValue v) { return set_size(o.min_block_bytes, v); }},
+     [](Options& o, OptionValue v) { return set_size(o.trace.min_block_bytes, v); }},
     {"--stack-depth", kRequired, "N", kTracing, "frames kept of a stack, 1 to 256 (default 256)",
-     [](Options& o, OptionValue v) { return set_number(o.stack_depth, v, 1, kMaxStackDepth); }},
+     [](Options& o, OptionValue v) { return set_number(o.trace.stack_depth, v, 1, kMaxStackDepth); }},
     {"--attach-via", kRequired, "WAY", kTracing,
      "how probes are attached: auto, session (Linux 6.13),\nmulti (6.6) or perf (default auto: the fastest there is)",
-     [](Options& o, OptionValue v) { return set_choice(o.attach_via, v, kAttachWays); }},
+     [](Options& o, OptionValue v) { return set_choice_or_auto(o.trace.attach_via, v, kAttachWays, attach_way_name); }},
     {"--unwind", kRequired, "HOW", kTracing,
      "how stacks are walked: cfi, by unwind tables; fp, along\nframe pointers; auto (default), along frame "
      "pointers\nonly where there is no table",
-     set_unwind},
+     [](Options& o, OptionValue v) { return set_named(o.trace.unwind, v, kUnwindMethods, unwind_method_name); }},
     {"--live-table", kRequired, "KIND", kTracing,
      "where the kernel keeps live blocks: auto, arena (Linux\n6.10) or hash (default auto: the arena if there is one)",
-     [](Options& o, OptionValue v) { return set_choice(o.live_table, v, kLiveTables); }},
+     [](Options& o, OptionValue v) { return set_choice_or_auto(o.trace.live_table, v, kLiveTables, live_table_name); }},
     {"--max-blocks", kRequired, "N", kTracing,
      "most live blocks that can be held, 1 to 67108864\n(default: 67108864 in an arena, 1048576 in a hash "
      "map;\nmemory is taken as it fills)",
-     [](Options& o, OptionValue v) { return set_number(o.max_blocks, v, 1, kMaxBlocks); }},
+     [](Options& o, OptionValue v) { return set_number(o.trace.max_blocks, v, 1, kMaxBlocks); }},
     {"--max-stacks", kRequired, "N", kTracing, "most distinct stacks that can be held, 16 to 1000000\n(default 131072)",
-     [](Options& o, OptionValue v) { return set_number(o.max_stacks, v, kMinStacks, kMaxStacks); }},
+     [](Options& o, OptionValue v) { return set_number(o.trace.max_stacks, v, kMinStacks, kMaxStacks); }},
     {"--max-memory", kRequired, "BYTES", kTracing,
      "upper limit for the kernel's tables: 256M, 2G (default:\nwhat they need; the minimum depends on "
      "--max-stacks\nand "
      "is named if it is not met)",
-     [](Options& o, OptionValue v) { return set_size(o.max_memory_bytes, v); }},
+     [](Options& o, OptionValue v) { return set_size(o.trace.max_memory_bytes, v); }},
     {"--require-exact", kOptional, "WHAT", kTracing,
      "exit with status 5 if anything was missed of WHAT, one\nor more of: numbers (of this process), children "
      "(some\nwere not traced), stacks (some are incomplete), all\n(default: numbers,children)",

@@ -5,16 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "userspace/base/result.h"
 #include "userspace/commands/option_values.h"
 #include "userspace/commands/options.h"
-#include "userspace/base/result.h"
 
 namespace hawk {
-
-/// What --stack-depth, --max-blocks and --max-stacks can be at most.
-inline constexpr std::uint64_t kMaxStackDepth = 256;
-inline constexpr std::uint64_t kMaxBlocks = 67108864;
-inline constexpr std::uint64_t kMaxStacks = 1000000;  // numbers have 20 bits
 
 /// An option: what --help, the man page and the parser know of it.
 struct OptionRow {

@@ -22,7 +22,6 @@ namespace hawk {
 namespace {
 
 constexpr std::size_t kExampleColumns = 44;
-constexpr std::array<std::string_view, 3> kUnwinders{"auto", "cfi", "fp"};  // in the order of the enumerators
 
 std::string exit_lines(std::span<const ExitRow> rows) {
   std::string lines;
@@ -179,27 +178,27 @@ Result<void> refuse_leftovers(const CLI::App& app, const Options& options) {
   }
   std::string hint = fmt::format("to start a command: hawktrace -- {}", first);
   const bool is_number = !first.empty() && first.find_first_not_of("0123456789") == std::string::npos;
-  if (options.pid && is_number) {
-    std::string given = std::to_string(*options.pid);
+  if (options.trace.pid && is_number) {
+    std::string given = std::to_string(*options.trace.pid);
     for (const std::string& text : leftovers) given += " " + text;
     if (const std::vector<int> pids = several_pids(given); !pids.empty()) return refuse_several_processes(pids);
     hint = "one process at a time: give -p a single number";
   } else if (is_number) {
     hint = fmt::format("to attach to that process: hawktrace -p {}", first);
-  } else if (options.pid || !options.command.empty() || first.empty()) {
+  } else if (options.trace.pid || !options.trace.command.empty() || first.empty()) {
     hint = "hawktrace --help lists all options";
   }
   return usage_error(fmt::format("'{}': unexpected argument", first), std::move(hint));
 }
 
 Result<void> check_target(const Options& options, bool has_separator) {
-  if (options.pid && has_separator) {
+  if (options.trace.pid && has_separator) {
     return usage_error("use either -p or -- COMMAND, not both", "leave one of them out");
   }
-  if (has_separator && options.command.empty()) {
+  if (has_separator && options.trace.command.empty()) {
     return usage_error("--: no command follows", "hawktrace -- COMMAND [ARGS...]");
   }
-  if (!options.pid && !has_separator) {
+  if (!options.trace.pid && !has_separator) {
     return usage_error("nothing to trace: neither -p PID nor -- COMMAND was given",
                        "hawktrace -p PID, or hawktrace -- COMMAND; hawktrace --help explains both");
   }
@@ -207,8 +206,6 @@ Result<void> check_target(const Options& options, bool has_separator) {
 }
 
 }  // namespace
-
-std::string_view unwind_name(UnwindChoice choice) { return kUnwinders[static_cast<std::size_t>(choice)]; }
 
 Selection Options::selection() const {
   constexpr std::size_t kTopForPeople = 10;
@@ -221,7 +218,7 @@ Result<ParsedOptions> parse_options(int argc, const char* const* argv) {
   const auto separator = std::find(arguments.begin(), arguments.end(), "--");
   const bool has_separator = separator != arguments.end();
   Options options;
-  if (has_separator) options.command.assign(separator + 1, arguments.end());
+  if (has_separator) options.trace.command.assign(separator + 1, arguments.end());
 
   CLI::App app;
   set_up_parser(app);

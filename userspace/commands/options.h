@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "userspace/attach/trace_config.h"
 #include "userspace/base/log.h"
 #include "userspace/base/result.h"
 #include "userspace/tables/selection.h"
@@ -17,14 +18,6 @@ namespace hawk {
 
 /// --format.
 enum class FormatChoice { kText, kJson };
-/// --attach-via: how probes are attached. kAuto leaves it to what the kernel offers.
-enum class AttachChoice { kAuto, kSession, kMulti, kPerf };
-/// --unwind: how stacks are walked.
-enum class UnwindChoice { kAuto, kCfi, kFramePointers };
-/// As it is spelled on the command line.
-std::string_view unwind_name(UnwindChoice choice);
-/// --live-table: where the kernel keeps live blocks.
-enum class LiveTableChoice { kAuto, kArena, kHash };
 /// --color.
 enum class ColorChoice { kAuto, kAlways, kNever };
 
@@ -35,12 +28,10 @@ struct Required {
   bool stacks = false;    ///< all complete
 };
 
-/// What the user asked for on the command line. Either `pid` is set or `command` is not empty, never both.
+/// What the user asked for on the command line.
 struct Options {
-  std::optional<int> pid;                            ///< -p
-  std::vector<std::string> command;                  ///< what follows --, program first
-  std::optional<std::chrono::nanoseconds> duration;  ///< nullopt: until the target ends or a signal comes
-  std::chrono::nanoseconds interval = std::chrono::seconds(1);
+  TraceConfig trace;                                     ///< what to trace (-p, or what follows --), and how
+  std::optional<std::chrono::nanoseconds> duration;      ///< nullopt: until the target ends or a signal comes
   std::optional<std::chrono::nanoseconds> report_every;  ///< nullopt: one report, at the end
 
   FormatChoice format = FormatChoice::kText;
@@ -48,19 +39,10 @@ struct Options {
   SortKey sort = SortKey::kLive;
   std::optional<std::size_t> top;  ///< as given; 0: all. See selection().
   std::uint64_t min_size_bytes = 0;
-  std::uint64_t min_block_bytes = 0;
   std::optional<std::string> hide;  ///< a valid pattern; see folded_functions()
   bool full_stacks = false;
   bool raw_bytes = false;  ///< --bytes
   ColorChoice color = ColorChoice::kAuto;
-
-  AttachChoice attach_via = AttachChoice::kAuto;
-  UnwindChoice unwind = UnwindChoice::kAuto;
-  LiveTableChoice live_table = LiveTableChoice::kAuto;
-  std::uint32_t stack_depth = 256;                ///< frames per stack, 1 to 256
-  std::optional<std::uint32_t> max_blocks;        ///< live blocks the table can hold; nullopt: it depends on the table
-  std::optional<std::uint64_t> max_memory_bytes;  ///< of the kernel's tables; nullopt: as much as they need
-  std::uint32_t max_stacks = 1U << 17;            ///< distinct stacks the table can hold
 
   Required required;
   bool verify = false;
@@ -69,7 +51,7 @@ struct Options {
   Verbosity verbosity = Verbosity::kNormal;
 
   /// Whether a command is started, so that hawktrace's own failures have exit statuses apart from the command's.
-  bool starts_command() const { return !command.empty(); }
+  bool starts_command() const { return !trace.command.empty(); }
   /// Which stacks the report shows. Without --top that is ten for people and all for programs (JSON).
   Selection selection() const;
 };

@@ -4,10 +4,10 @@
 #include <functional>
 #include <optional>
 
-#include "userspace/commands/options.h"
 #include "userspace/attach/process_trace.h"
-#include "userspace/launch/signal_relay.h"
 #include "userspace/base/signal_source.h"
+#include "userspace/commands/options.h"
+#include "userspace/launch/signal_relay.h"
 #include "userspace/screen/live_screen.h"
 
 namespace hawk {
@@ -21,7 +21,7 @@ namespace hawk {
 /// With --report-every `report` is called after a drain each time; it ends the trace by false.
 ///
 /// Tells whether the user has ended it.
-Result<bool> run_trace_loop(Session& session, const Options& options, SignalSource& signals, SignalRelay* relay,
+Result<bool> run_trace_loop(ProcessTrace& trace, const Options& options, SignalSource& signals, SignalRelay* relay,
                             LiveScreen* screen, const std::function<Result<bool>()>& report);
 
 }  // namespace hawk

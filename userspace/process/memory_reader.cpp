@@ -20,12 +20,12 @@ ssize_t read_at(int fd, std::uint64_t address, std::span<std::uint8_t> to) {
 
 }  // namespace
 
-TargetMemory::TargetMemory(int proc_pid) : directory_(open_process_file(fmt::format("/proc/{}", proc_pid))) {}
+MemoryReader::MemoryReader(int proc_pid) : directory_(open_process_file(fmt::format("/proc/{}", proc_pid))) {}
 
 /// The descriptor is bound to the memory that the process has now, and not to its number.
-void TargetMemory::open() { file_ = open_process_file(fmt::format("/proc/self/fd/{}/mem", directory_.get())); }
+void MemoryReader::open() { file_ = open_process_file(fmt::format("/proc/self/fd/{}/mem", directory_.get())); }
 
-bool TargetMemory::read(std::uint64_t address, std::span<std::uint8_t> to) {
+bool MemoryReader::read(std::uint64_t address, std::span<std::uint8_t> to) {
   if (!file_) open();
   ssize_t got = read_at(file_.get(), address, to);
   if (got == 0) {  // that memory is gone: the process has ended, or runs another program

@@ -9,10 +9,10 @@ namespace hawk {
 
 /// The memory of a process, as the process itself sees it. Reading never stops the process, and never waits for it: a
 /// page that it serves itself (userfaultfd) counts as unreadable. Not thread-safe.
-class TargetMemory {
+class MemoryReader {
  public:
   /// `proc_pid`: a living thread of the process.
-  explicit TargetMemory(int proc_pid);
+  explicit MemoryReader(int proc_pid);
 
   /// Fills all of `to`; false when that cannot be read: not mapped, or the process is gone.
   bool read(std::uint64_t address, std::span<std::uint8_t> to);

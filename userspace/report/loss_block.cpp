@@ -111,13 +111,6 @@ std::vector<StyledLine> broken_promise(Promise promise, const Snapshot& snapshot
 
 }  // namespace
 
-std::string_view no_allocator_hint(bool is_go) {
-  return is_go
-             ? "a Go program without cgo has a heap of its own, which no allocator function shows: net/http/pprof and "
-               "go tool pprof read it"
-             : "a static program must not be stripped: its symbol table names the functions to probe";
-}
-
 std::vector<StyledLine> render_losses(const Snapshot& snapshot, NumberStyle style, std::size_t max_columns) {
   std::vector<StyledLine> lines;
   if (snapshot.losses.keep(Promise::kNumbers) && !snapshot.numbers_exact()) {

@@ -9,9 +9,6 @@
 
 namespace hawk {
 
-/// What to do about a program in which no allocator was found. `is_go`: see TargetInfo.
-std::string_view no_allocator_hint(bool is_go);
-
 /// The block that closes every report: one line where nothing was missed; otherwise, by promise that is not kept, each
 /// cause that occurred with its count, its sentence and the remedy if there is one.
 std::vector<StyledLine> render_losses(const Snapshot& snapshot, NumberStyle style, std::size_t max_columns);

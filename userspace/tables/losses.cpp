@@ -29,4 +29,11 @@ bool Losses::keep(Promise promise) const {
 
 std::span<const LossText, HAWK_LOSS_COUNT> loss_texts() { return kTexts; }
 
+std::string_view no_allocator_hint(bool is_go) {
+  return is_go
+             ? "a Go program without cgo has a heap of its own, which no allocator function shows: net/http/pprof and "
+               "go tool pprof read it"
+             : "a static program must not be stripped: its symbol table names the functions to probe";
+}
+
 }  // namespace hawk

@@ -40,4 +40,7 @@ struct LossText {
 /// One text per cause, in the order of `enum hawk_loss`.
 std::span<const LossText, HAWK_LOSS_COUNT> loss_texts();
 
+/// What to do about a program in which no allocator was found. `is_go`: see TargetInfo.
+std::string_view no_allocator_hint(bool is_go);
+
 }  // namespace hawk

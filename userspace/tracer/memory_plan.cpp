@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "bpf/live/arena_layout.h"
 #include "bpf/layout.h"
+#include "bpf/live/arena_layout.h"
 #include "userspace/tracer/arena_memory.h"
 
 namespace hawk {
@@ -52,7 +52,7 @@ std::uint64_t bytes_without_blocks(const MemoryPlan& plan) {
          plan.frames * sizeof(__u32) + plan.places * sizeof(__u64);
 }
 
-Result<std::uint64_t> bytes_for_blocks(const MemoryWishes& wishes, const MemoryPlan& plan, std::uint64_t least) {
+Result<std::uint64_t> bytes_for_blocks(const MemoryLimits& wishes, const MemoryPlan& plan, std::uint64_t least) {
   const std::uint64_t fixed = bytes_without_blocks(plan);
   if (!wishes.max_memory_bytes) return ~std::uint64_t{0};
   if (*wishes.max_memory_bytes >= fixed + least) return *wishes.max_memory_bytes - fixed;
@@ -63,7 +63,7 @@ Result<std::uint64_t> bytes_for_blocks(const MemoryWishes& wishes, const MemoryP
 }
 
 /// As many as the deepest stacks need; or what is set aside for them, and an eighth of what is left beyond it.
-void plan_frames(const MemoryWishes& wishes, MemoryPlan& plan) {
+void plan_frames(const MemoryLimits& wishes, MemoryPlan& plan) {
   const std::uint64_t depth = wishes.max_depth + wishes.max_depth % 2;  // each takes an even number
   const std::uint64_t most = whole_segments(wishes.max_stacks * depth);
   const std::uint64_t aside = whole_segments(wishes.max_stacks * std::min(depth, kFramesPerStack));
@@ -79,7 +79,7 @@ void plan_frames(const MemoryWishes& wishes, MemoryPlan& plan) {
   plan.spare_frames = static_cast<std::uint32_t>(std::min<std::uint64_t>(spare, plan.frames));
 }
 
-Result<void> plan_hash(const MemoryWishes& wishes, MemoryPlan& plan) {
+Result<void> plan_hash(const MemoryLimits& wishes, MemoryPlan& plan) {
   constexpr std::uint64_t kBytes = kHashEntryBytes + kReserveEntryBytes / kBlocksPerReserved;
   const std::uint64_t bytes = HAWK_TRY(bytes_for_blocks(wishes, plan, kHashEntryBytes + kReserveEntryBytes));
   plan.hash_blocks = static_cast<std::uint32_t>(
@@ -89,7 +89,7 @@ Result<void> plan_hash(const MemoryWishes& wishes, MemoryPlan& plan) {
   return {};
 }
 
-Result<void> plan_arena(const MemoryWishes& wishes, MemoryPlan& plan) {
+Result<void> plan_arena(const MemoryLimits& wishes, MemoryPlan& plan) {
   const std::uint32_t blocks = wishes.max_blocks.value_or(HAWK_MAX_BLOCKS);
   const std::uint32_t least_pages = ArenaMemory::pages_for(1);
   plan.hash_blocks = std::max(kOverflowLeast, blocks / kBlocksPerOverflow);
@@ -105,7 +105,7 @@ Result<void> plan_arena(const MemoryWishes& wishes, MemoryPlan& plan) {
 
 }  // namespace
 
-Result<MemoryPlan> plan_memory(const MemoryWishes& wishes, LiveTable table, std::uint32_t cpus) {
+Result<MemoryPlan> plan_memory(const MemoryLimits& wishes, LiveTable table, std::uint32_t cpus) {
   MemoryPlan plan;
   plan.stacks = wishes.max_stacks + HAWK_FIRST_STACK;
   plan.counter_stripes = std::min(kMaxStripes, std::bit_ceil(std::max(cpus, 1U)));

@@ -10,7 +10,7 @@
 namespace hawk {
 
 /// What was asked for.
-struct MemoryWishes {
+struct MemoryLimits {
   std::optional<std::uint32_t> max_blocks = {};        ///< live blocks; nullopt: the default of the table
   std::uint32_t max_stacks = 0;                        ///< distinct stacks
   std::uint32_t max_depth = HAWK_MAX_FRAMES;           ///< frames of a stack
@@ -31,6 +31,6 @@ struct MemoryPlan {
 };
 
 /// Sizes for a machine that can have `cpus` CPUs. kUsage when max_memory_bytes is too small for anything.
-Result<MemoryPlan> plan_memory(const MemoryWishes& wishes, LiveTable table, std::uint32_t cpus);
+Result<MemoryPlan> plan_memory(const MemoryLimits& wishes, LiveTable table, std::uint32_t cpus);
 
 }  // namespace hawk

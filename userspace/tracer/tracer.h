@@ -27,7 +27,7 @@ struct TracerOptions {
   AttachWay way = AttachWay::kSession;
   bool returns_are_calls = false;            ///< see returns_are_system_calls
   std::optional<LiveTable> live_table = {};  ///< nullopt: the arena if the kernel can do it
-  MemoryWishes memory = {};
+  MemoryLimits memory = {};
   std::uint64_t min_block_bytes = 0;  ///< smaller blocks are not followed
   std::uint32_t max_depth = 0;        ///< frames per stack
   hawk_unwind unwind = HAWK_UNWIND_AUTO;

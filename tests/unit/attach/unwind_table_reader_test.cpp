@@ -50,7 +50,7 @@ TEST_F(OwnFiles, AreReadAsInOneThread) {
                      .base = 0,
                      .fp_place = 0,
                      .is_guess = 0});
-    TableReading reading(TableReading::sources_of(::getpid(), own_mappings()), threads);
+    UnwindTableReader reading(UnwindTableReader::sources_of(::getpid(), own_mappings()), threads);
     std::size_t rows = 0;
     for (const MappedModule* module : with_image_) {
       const std::optional<TimedTable> taken = reading.take(*module, rules);
@@ -66,7 +66,7 @@ TEST_F(OwnFiles, AreReadAsInOneThread) {
 
 TEST_F(OwnFiles, AreTakenOnce) {
   RuleSet rules;
-  TableReading reading(TableReading::sources_of(::getpid(), own_mappings()), 1);
+  UnwindTableReader reading(UnwindTableReader::sources_of(::getpid(), own_mappings()), 1);
   for (const MappedModule* module : with_image_) EXPECT_TRUE(reading.take(*module, rules)) << module->path;
   for (const MappedModule* module : with_image_) EXPECT_FALSE(reading.take(*module, rules)) << module->path;
 }
@@ -76,7 +76,8 @@ TEST_F(OwnFiles, OfACommandAreFoundByPath) {
   const std::optional<ModuleId> id = expected.expect("/proc/self/exe");
   ASSERT_TRUE(id);
   RuleSet rules;
-  TableReading reading(TableReading::sources_of(std::vector<std::string>{"/nonexistent/file", "/proc/self/exe"}), 1);
+  UnwindTableReader reading(
+      UnwindTableReader::sources_of(std::vector<std::string>{"/nonexistent/file", "/proc/self/exe"}), 1);
   const std::optional<TimedTable> table = reading.take(expected.module(*id), rules);
   ASSERT_TRUE(table);
   EXPECT_GT(table->table.rows.size(), 100u);
@@ -86,7 +87,7 @@ TEST_F(OwnFiles, AFileThatIsAnotherByNowIsNotTaken) {
   ASSERT_FALSE(with_image_.empty());
   const MappedModule& wanted = *with_image_.front();
   RuleSet rules;
-  TableReading reading({{.path = "/bin/sh", .key = TableReading::key_of(wanted)}}, 1);
+  UnwindTableReader reading({{.path = "/bin/sh", .key = UnwindTableReader::key_of(wanted)}}, 1);
   EXPECT_FALSE(reading.take(wanted, rules));
 }
 
@@ -95,20 +96,20 @@ TEST_F(OwnFiles, WhatCannotBeReadIsNotTaken) {
   const MappedModule& wanted = *with_image_.front();
   for (const char* path : {"/nonexistent/file", "/etc/passwd", "/"}) {
     RuleSet rules;
-    TableReading reading({{.path = path, .key = TableReading::key_of(wanted)}}, 2);
+    UnwindTableReader reading({{.path = path, .key = UnwindTableReader::key_of(wanted)}}, 2);
     EXPECT_FALSE(reading.take(wanted, rules)) << path;
   }
   RuleSet rules;
-  TableReading nothing({}, 2);
+  UnwindTableReader nothing({}, 2);
   EXPECT_FALSE(nothing.take(wanted, rules));
 }
 
-TEST(TableReading, EndsAtOnceWhenNobodyTakesAnything) {
+TEST(UnwindTableReader, EndsAtOnceWhenNobodyTakesAnything) {
   const std::vector<Mapping> own = own_mappings();
-  for (int round = 0; round < 5; ++round) TableReading reading(TableReading::sources_of(::getpid(), own), 2);
+  for (int round = 0; round < 5; ++round) UnwindTableReader reading(UnwindTableReader::sources_of(::getpid(), own), 2);
 }
 
-TEST(TableReading, LargestFilesComeFirstAndEachOnce) {
+TEST(UnwindTableReader, LargestFilesComeFirstAndEachOnce) {
   const auto code = [](std::uint64_t start, std::uint64_t bytes, std::uint64_t inode) {
     return Mapping{.start = start,
                    .end = start + bytes,
@@ -121,7 +122,7 @@ TEST(TableReading, LargestFilesComeFirstAndEachOnce) {
   };
   Mapping data = code(0x100000, 0x90000, 4);
   data.executable = false;
-  const std::vector<TableReading::Source> sources = TableReading::sources_of(
+  const std::vector<UnwindTableReader::Source> sources = UnwindTableReader::sources_of(
       42, {code(0x1000, 0x1000, 1), code(0x8000, 0x3000, 2), code(0x20000, 0x2000, 1), code(0x50000, 0x9000, 0), data});
   ASSERT_EQ(sources.size(), 2u);
   EXPECT_EQ(sources[0].path, "/proc/42/map_files/8000-b000");

@@ -16,7 +16,7 @@ class FunctionWalkTest : public ::testing::Test {
   }
 
   const ElfImage image = testing::open_image(testing::fixture_path("allocator_ibt.so"));
-  TargetResolver resolver{image};
+  BranchTargets resolver{image};
 };
 
 TEST_F(FunctionWalkTest, CallsThroughThePltAreNamed) {

@@ -13,7 +13,7 @@ namespace {
 class Ifunc : public ::testing::Test {
  protected:
   const ElfImage image = testing::open_image(testing::fixture_path("ifunc.so"));
-  TargetResolver resolver{image};
+  BranchTargets resolver{image};
 
   std::optional<std::vector<std::uint64_t>> candidates_of(const char* name) {
     return ifunc_candidates(resolver, testing::extent_of(image, name));

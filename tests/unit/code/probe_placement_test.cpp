@@ -31,7 +31,7 @@ class ProbePlacement : public ::testing::TestWithParam<Expected> {};
 TEST_P(ProbePlacement, FollowsTheRule) {
   const ElfImage image = testing::open_image(testing::fixture_path("placement.so"));
   const FunctionExtent function = testing::extent_of(image, GetParam().function);
-  TargetResolver resolver(image);
+  BranchTargets resolver(image);
   const ProbePlace place = place_probe(resolver, function, GetParam().kind);
   EXPECT_EQ(place.vaddr - function.vaddr, GetParam().offset);
   EXPECT_EQ(place.instruction, GetParam().instruction);
@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(Copies, ProbePlacement,
 
 std::array<std::uint8_t, 3> arguments_at_probe(const std::string& name, hawk_call_kind kind) {
   const ElfImage image = testing::open_image(testing::fixture_path("placement.so"));
-  TargetResolver resolver(image);
+  BranchTargets resolver(image);
   return place_probe(resolver, testing::extent_of(image, name), kind).arguments;
 }
 

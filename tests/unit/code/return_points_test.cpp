@@ -37,7 +37,7 @@ struct Fixture {
   }
 
   ElfImage image;
-  TargetResolver resolver{image};
+  BranchTargets resolver{image};
 };
 
 /// A point by its distance from the function's entry.

@@ -30,13 +30,13 @@ std::uintptr_t return_address_of_a_context() {
 TEST(ContextStart, IsWhereContextsReturnTo) {
   Dl_info libc;
   ASSERT_NE(dladdr(reinterpret_cast<void*>(&gnu_get_libc_version), &libc), 0);
-  const std::optional<std::uint64_t> start = find_context_start(testing::open_image(libc.dli_fname));
+  const std::optional<std::uint64_t> start = find_start_context(testing::open_image(libc.dli_fname));
   ASSERT_TRUE(start.has_value());
   EXPECT_EQ(*start, return_address_of_a_context() - reinterpret_cast<std::uintptr_t>(libc.dli_fbase));
 }
 
 TEST(ContextStart, IsNotInOtherFiles) {
-  EXPECT_FALSE(find_context_start(testing::open_image("/proc/self/exe")).has_value());
+  EXPECT_FALSE(find_start_context(testing::open_image("/proc/self/exe")).has_value());
 }
 
 }  // namespace

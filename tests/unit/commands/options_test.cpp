@@ -54,22 +54,22 @@ std::string refusal_with_pid(Words words) {
 
 TEST(Options, DefaultsAreThoseOfTheHelp) {
   const Options options = options_of({"-p", "1"});
-  EXPECT_EQ(options.pid, 1);
-  EXPECT_TRUE(options.command.empty());
+  EXPECT_EQ(options.trace.pid, 1);
+  EXPECT_TRUE(options.trace.command.empty());
   EXPECT_EQ(options.duration, std::nullopt);
-  EXPECT_EQ(options.interval, 1s);
+  EXPECT_EQ(options.trace.interval, 1s);
   EXPECT_EQ(options.format, FormatChoice::kText);
   EXPECT_EQ(options.output_path, std::nullopt);
   EXPECT_EQ(options.sort, SortKey::kLive);
   EXPECT_EQ(options.min_size_bytes, 0U);
   EXPECT_EQ(options.color, ColorChoice::kAuto);
-  EXPECT_EQ(options.attach_via, AttachChoice::kAuto);
-  EXPECT_EQ(options.unwind, UnwindChoice::kAuto);
-  EXPECT_EQ(options.stack_depth, 256U);
-  EXPECT_EQ(options.live_table, LiveTableChoice::kAuto);
-  EXPECT_EQ(options.max_blocks, std::nullopt);
-  EXPECT_EQ(options.max_stacks, 131072U);
-  EXPECT_EQ(options.max_memory_bytes, std::nullopt);
+  EXPECT_EQ(options.trace.attach_via, std::nullopt);
+  EXPECT_EQ(options.trace.unwind, UnwindMethod::kAuto);
+  EXPECT_EQ(options.trace.stack_depth, 256U);
+  EXPECT_EQ(options.trace.live_table, std::nullopt);
+  EXPECT_EQ(options.trace.max_blocks, std::nullopt);
+  EXPECT_EQ(options.trace.max_stacks, 131072U);
+  EXPECT_EQ(options.trace.max_memory_bytes, std::nullopt);
   EXPECT_EQ(options.ready_fd, std::nullopt);
   EXPECT_EQ(options.verbosity, Verbosity::kNormal);
   EXPECT_FALSE(options.full_stacks || options.raw_bytes || options.verify || options.kill_command);
@@ -78,14 +78,14 @@ TEST(Options, DefaultsAreThoseOfTheHelp) {
 
 TEST(Options, PidIsTakenInEverySpelling) {
   for (const Words& words : {Words{"-p", "1"}, {"-p1"}, {"--pid", "1"}, {"--pid=1"}, {"-qp", "1"}}) {
-    EXPECT_EQ(options_of(words).pid, 1) << words.front();
+    EXPECT_EQ(options_of(words).trace.pid, 1) << words.front();
   }
 }
 
 TEST(Options, EverythingAfterTheSeparatorIsTheCommand) {
   const Options options = options_of({"--top", "3", "--", "ls", "-p", "7", "--help", "--", "--top"});
-  EXPECT_EQ(options.command, (Words{"ls", "-p", "7", "--help", "--", "--top"}));
-  EXPECT_EQ(options.pid, std::nullopt);
+  EXPECT_EQ(options.trace.command, (Words{"ls", "-p", "7", "--help", "--", "--top"}));
+  EXPECT_EQ(options.trace.pid, std::nullopt);
   EXPECT_EQ(options.top, 3U);
 }
 
@@ -134,21 +134,21 @@ TEST(Options, EveryValueArrives) {
                                       "--verify",
                                       "-v"});
   EXPECT_EQ(options.duration, 2min);
-  EXPECT_EQ(options.interval, 500ms);
+  EXPECT_EQ(options.trace.interval, 500ms);
   EXPECT_EQ(options.format, FormatChoice::kJson);
   EXPECT_EQ(options.output_path, "heap.json");
   EXPECT_EQ(options.sort, SortKey::kFreedCount);
   EXPECT_EQ(options.top, 7U);
   EXPECT_EQ(options.min_size_bytes, 4096U);
   EXPECT_EQ(options.color, ColorChoice::kNever);
-  EXPECT_EQ(options.unwind, UnwindChoice::kFramePointers);
-  EXPECT_EQ(options.attach_via, AttachChoice::kMulti);
-  EXPECT_EQ(options.max_blocks, 67108864U);
-  EXPECT_EQ(options.stack_depth, 256U);
-  EXPECT_EQ(options.max_stacks, 16U);
-  EXPECT_EQ(options.live_table, LiveTableChoice::kHash);
-  EXPECT_EQ(options.max_memory_bytes, 2147483648U);
-  EXPECT_EQ(options.min_block_bytes, 65536U);
+  EXPECT_EQ(options.trace.unwind, UnwindMethod::kFramePointers);
+  EXPECT_EQ(options.trace.attach_via, AttachWay::kMulti);
+  EXPECT_EQ(options.trace.max_blocks, 67108864U);
+  EXPECT_EQ(options.trace.stack_depth, 256U);
+  EXPECT_EQ(options.trace.max_stacks, 16U);
+  EXPECT_EQ(options.trace.live_table, LiveTable::kHash);
+  EXPECT_EQ(options.trace.max_memory_bytes, 2147483648U);
+  EXPECT_EQ(options.trace.min_block_bytes, 65536U);
   EXPECT_EQ(options.ready_fd, ready);
   ::close(ready);
   EXPECT_TRUE(options.full_stacks && options.raw_bytes && options.verify);
@@ -158,13 +158,13 @@ TEST(Options, EveryValueArrives) {
 
 TEST(Options, EveryNameOfAChoiceMeansItsEnumerator) {
   EXPECT_EQ(options_of({"-p1", "--format=text"}).format, FormatChoice::kText);
-  EXPECT_EQ(options_of({"-p1", "--attach-via=auto"}).attach_via, AttachChoice::kAuto);
-  EXPECT_EQ(options_of({"-p1", "--attach-via=session"}).attach_via, AttachChoice::kSession);
-  EXPECT_EQ(options_of({"-p1", "--attach-via=perf"}).attach_via, AttachChoice::kPerf);
-  EXPECT_EQ(options_of({"-p1", "--unwind=auto"}).unwind, UnwindChoice::kAuto);
-  EXPECT_EQ(options_of({"-p1", "--unwind=cfi"}).unwind, UnwindChoice::kCfi);
-  EXPECT_EQ(options_of({"-p1", "--live-table=auto"}).live_table, LiveTableChoice::kAuto);
-  EXPECT_EQ(options_of({"-p1", "--live-table=arena"}).live_table, LiveTableChoice::kArena);
+  EXPECT_EQ(options_of({"-p1", "--attach-via=auto"}).trace.attach_via, std::nullopt);
+  EXPECT_EQ(options_of({"-p1", "--attach-via=session"}).trace.attach_via, AttachWay::kSession);
+  EXPECT_EQ(options_of({"-p1", "--attach-via=perf"}).trace.attach_via, AttachWay::kPerf);
+  EXPECT_EQ(options_of({"-p1", "--unwind=auto"}).trace.unwind, UnwindMethod::kAuto);
+  EXPECT_EQ(options_of({"-p1", "--unwind=cfi"}).trace.unwind, UnwindMethod::kCfi);
+  EXPECT_EQ(options_of({"-p1", "--live-table=auto"}).trace.live_table, std::nullopt);
+  EXPECT_EQ(options_of({"-p1", "--live-table=arena"}).trace.live_table, LiveTable::kArena);
   EXPECT_EQ(options_of({"-p1", "--color=auto"}).color, ColorChoice::kAuto);
   EXPECT_EQ(options_of({"-p1", "--color=always"}).color, ColorChoice::kAlways);
   for (const SortKey key :
@@ -282,7 +282,7 @@ TEST(OptionErrors, RangesAreThoseOfTheHelp) {
 
 TEST(Options, UnwindersHaveTheNamesThatSelectThem) {
   for (const char* name : {"auto", "cfi", "fp"})
-    EXPECT_EQ(unwind_name(options_of({"-p1", "--unwind", name}).unwind), name);
+    EXPECT_EQ(unwind_method_name(options_of({"-p1", "--unwind", name}).trace.unwind), name);
 }
 
 TEST(OptionErrors, MalformedValuesNameOptionAndValue) {
@@ -365,7 +365,8 @@ TEST(Options, RequireExactSaysWhichPromiseItMeans) {
   EXPECT_TRUE(required("--require-exact=numbers,stacks").numbers && required("--require-exact=numbers,stacks").stacks);
   const Required all = required("--require-exact=all");
   EXPECT_TRUE(all.numbers && all.children && all.stacks);
-  EXPECT_EQ(options_of({"--require-exact", "--", "ls"}).command, Words{"ls"}) << "no value is taken from what follows";
+  EXPECT_EQ(options_of({"--require-exact", "--", "ls"}).trace.command, Words{"ls"})
+      << "no value is taken from what follows";
   EXPECT_EQ(refusal_with_pid({"--require-exact=number"}),
             "--require-exact: 'number' is not one of numbers, children, stacks, all / did you mean 'numbers'?");
   EXPECT_EQ(refusal_with_pid({"--require-exact", "--require-exact=all"}),

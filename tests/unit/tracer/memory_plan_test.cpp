@@ -6,8 +6,8 @@
 #include <bit>
 #include <string>
 
-#include "bpf/live/arena_layout.h"
 #include "bpf/layout.h"
+#include "bpf/live/arena_layout.h"
 #include "bpf/live/geometry.h"
 #include "userspace/tracer/arena_memory.h"
 
@@ -20,13 +20,13 @@ constexpr std::uint64_t kMiB = 1ULL << 20;
 /// kernel's own header.
 constexpr std::uint64_t kOverflowEntryBytes = 64;
 
-MemoryWishes wishes() { return {.max_stacks = kStacksByDefault}; }
+MemoryLimits wishes() { return {.max_stacks = kStacksByDefault}; }
 
-MemoryWishes wishes_within(std::uint64_t max_memory_bytes, std::uint32_t max_stacks = kStacksByDefault) {
+MemoryLimits wishes_within(std::uint64_t max_memory_bytes, std::uint32_t max_stacks = kStacksByDefault) {
   return {.max_stacks = max_stacks, .max_memory_bytes = max_memory_bytes};
 }
 
-MemoryPlan plan_of(const MemoryWishes& wishes, LiveTable table, std::uint32_t cpus = 2) {
+MemoryPlan plan_of(const MemoryLimits& wishes, LiveTable table, std::uint32_t cpus = 2) {
   const Result<MemoryPlan> plan = plan_memory(wishes, table, cpus);
   if (plan) return *plan;
   ADD_FAILURE() << plan.error().what;
@@ -151,7 +151,7 @@ TEST(MemoryPlan, StripesAreOnePerCpuUpToSixteen) {
 
 TEST(MemoryPlan, BlocksThatAreAskedForFit) {
   for (const std::uint32_t blocks : {1U, 1000U, 6144U, 100000U, 10000000U, 67108864U}) {
-    const MemoryWishes asked = {.max_blocks = blocks, .max_stacks = 1000};
+    const MemoryLimits asked = {.max_blocks = blocks, .max_stacks = 1000};
     EXPECT_EQ(plan_of(asked, LiveTable::kHash).hash_blocks, blocks);
     const MemoryPlan arena = plan_of(asked, LiveTable::kArena);
     EXPECT_GE(std::uint64_t{arena.arena_pages} * HAWK_PAGE_SLOTS * HAWK_FULL_PERCENT, std::uint64_t{blocks} * 100);
@@ -190,7 +190,7 @@ TEST(MemoryPlan, MaxMemoryIsUsed) {
 }
 
 TEST(MemoryPlan, WhicheverOfTheTwoLimitsIsLowerHolds) {
-  MemoryWishes both = wishes_within(1024 * kMiB);
+  MemoryLimits both = wishes_within(1024 * kMiB);
   both.max_blocks = 1000;
   EXPECT_EQ(plan_of(both, LiveTable::kHash).hash_blocks, 1000U);
   EXPECT_EQ(plan_of(both, LiveTable::kArena).arena_pages, hawk_geometry_pages(hawk_geometry_start()));

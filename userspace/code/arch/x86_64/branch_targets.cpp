@@ -34,7 +34,7 @@ constexpr auto kNoreturnNames = std::to_array<std::string_view>({
 
 }  // namespace
 
-std::optional<std::uint64_t> TargetResolver::stub_slot(std::uint64_t vaddr) const {
+std::optional<std::uint64_t> BranchTargets::stub_slot(std::uint64_t vaddr) const {
   std::optional<Instruction> instruction = decode_at(image_, vaddr);
   if (instruction && instruction->decoded.mnemonic == ZYDIS_MNEMONIC_ENDBR64) {
     instruction = decode_at(image_, instruction->next_vaddr());
@@ -43,7 +43,7 @@ std::optional<std::uint64_t> TargetResolver::stub_slot(std::uint64_t vaddr) cons
   return instruction->got_slot;
 }
 
-std::optional<std::uint64_t> TargetResolver::definition_of(std::string_view name) {
+std::optional<std::uint64_t> BranchTargets::definition_of(std::string_view name) {
   const auto known = definitions_.find(name);
   if (known != definitions_.end()) return known->second;
   std::vector<ElfFunction> found = image_.functions(std::span(&name, 1));
@@ -53,13 +53,13 @@ std::optional<std::uint64_t> TargetResolver::definition_of(std::string_view name
   return vaddr;
 }
 
-CodeTarget TargetResolver::resolve_slot(std::uint64_t slot_vaddr) {
+CodeTarget BranchTargets::resolve_slot(std::uint64_t slot_vaddr) {
   const std::optional<std::string_view> name = image_.got_symbol(slot_vaddr);
   if (!name) return {};
   return {definition_of(*name), std::string(*name)};
 }
 
-const CodeTarget& TargetResolver::resolve(std::uint64_t vaddr) {
+const CodeTarget& BranchTargets::resolve(std::uint64_t vaddr) {
   const auto known = targets_.find(vaddr);
   if (known != targets_.end()) return known->second;
   CodeTarget target{vaddr, {}};
@@ -70,7 +70,7 @@ const CodeTarget& TargetResolver::resolve(std::uint64_t vaddr) {
   return targets_.emplace(vaddr, std::move(target)).first->second;
 }
 
-bool TargetResolver::is_noreturn(const CodeTarget& target) {
+bool BranchTargets::is_noreturn(const CodeTarget& target) {
   if (hawk::is_noreturn(target.name)) return true;
   if (!target.vaddr) return false;
   if (!noreturn_) {

@@ -58,7 +58,7 @@ bool is_conditional_move(const Instruction& instruction) {
 }
 
 /// What the second operand of a move can be.
-Values source_of(TargetResolver& resolver, const Instruction& instruction, const Registers& before) {
+Values source_of(BranchTargets& resolver, const Instruction& instruction, const Registers& before) {
   const ZydisDecodedOperand& source = instruction.operands[1];
   if (const std::optional<std::size_t> from = number_of(source)) {
     return source.size == 64 ? before.values[*from] : std::nullopt;
@@ -71,7 +71,7 @@ Values source_of(TargetResolver& resolver, const Instruction& instruction, const
   return function ? Values(std::set<std::uint64_t>{*function}) : std::nullopt;
 }
 
-Registers after(TargetResolver& resolver, const Instruction& instruction, const Registers& before) {
+Registers after(BranchTargets& resolver, const Instruction& instruction, const Registers& before) {
   Registers state = before;
   for (std::size_t number = 0; number < kGeneralRegisters.size(); ++number) {
     if (instruction.writes(kGeneralRegisters[number])) state.values[number].reset();
@@ -89,7 +89,7 @@ Registers after(TargetResolver& resolver, const Instruction& instruction, const 
 
 }  // namespace
 
-std::optional<std::vector<std::uint64_t>> ifunc_candidates(TargetResolver& resolver, FunctionExtent ifunc) {
+std::optional<std::vector<std::uint64_t>> ifunc_candidates(BranchTargets& resolver, FunctionExtent ifunc) {
   WalkOptions options;
   options.record_steps = true;
   const FunctionWalk walk = walk_function(resolver, ifunc, options);

@@ -34,7 +34,7 @@ std::optional<CallSiteRule> rule_of(const CallSite& call) {
 }  // namespace
 
 std::optional<OperatorFrames> find_operator_frames(const ElfImage& image) {
-  TargetResolver resolver(image);
+  BranchTargets resolver(image);
   // Forms that share code must agree on it; nullopt marks a call site that has no certain rule.
   std::map<std::uint64_t, std::optional<CallSiteRule>> rules;
   for (const ElfFunction& function : image.functions(operator_new_names())) {

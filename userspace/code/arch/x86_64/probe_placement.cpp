@@ -110,7 +110,7 @@ bool keeps_stack(const Instruction& instruction, hawk_call_kind kind) {
 }
 
 /// Where the function's jumps lead; nullopt when that cannot be known.
-std::optional<std::unordered_set<std::uint64_t>> branch_targets(TargetResolver& resolver, FunctionExtent function) {
+std::optional<std::unordered_set<std::uint64_t>> branch_targets(BranchTargets& resolver, FunctionExtent function) {
   std::unordered_set<std::uint64_t> targets;
   const std::uint64_t end = function.vaddr + function.size_bytes;
   for (std::uint64_t vaddr = function.vaddr; vaddr < end;) {
@@ -140,7 +140,7 @@ bool tests_first_argument(const Instruction& instruction) {
 
 }  // namespace
 
-ProbePlace place_probe(TargetResolver& resolver, FunctionExtent function, hawk_call_kind kind,
+ProbePlace place_probe(BranchTargets& resolver, FunctionExtent function, hawk_call_kind kind,
                        const ArgumentRegisters& passed_in) {
   ArgumentCopies arguments(kind, passed_in);
   const std::optional<Instruction> entry = decode_at(resolver.image(), function.vaddr);

@@ -95,7 +95,7 @@ struct Piece {
 /// register holds. Whoever is in it does not get out again but by that `ret`, and so a path crosses into it once.
 class ReturnSearch {
  public:
-  ReturnSearch(TargetResolver& resolver, FunctionExtent function, const FunctionWalk& walk,
+  ReturnSearch(BranchTargets& resolver, FunctionExtent function, const FunctionWalk& walk,
                std::uint64_t entry_probe_vaddr)
       : image_(resolver.image()), function_(function), walk_(walk), entry_probe_vaddr_(entry_probe_vaddr) {
     for (const auto& [vaddr, step] : walk.steps) {
@@ -295,7 +295,7 @@ bool may_contain(const ElfSegments::CodeSearch& search) { return search.vaddr ||
 
 }  // namespace
 
-ReturnPlaces place_returns(TargetResolver& resolver, FunctionExtent function, const FunctionWalk& walk,
+ReturnPlaces place_returns(BranchTargets& resolver, FunctionExtent function, const FunctionWalk& walk,
                            std::uint64_t entry_probe_vaddr) {
   ReturnPlaces places = ReturnSearch(resolver, function, walk, entry_probe_vaddr).run();
   if (places.points.empty()) return places;

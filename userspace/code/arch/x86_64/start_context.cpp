@@ -12,7 +12,7 @@ constexpr std::array<std::uint8_t, 7> kStart = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x
 
 }  // namespace
 
-std::optional<std::uint64_t> find_context_start(const ElfImage& image) {
+std::optional<std::uint64_t> find_start_context(const ElfImage& image) {
   if (image.functions(kNames).empty()) return std::nullopt;
   return image.search_code(kStart).vaddr;
 }

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bpf/layout.h"
+#include "userspace/tracer/attach_way.h"
+#include "userspace/tracer/live_table.h"
+
+namespace hawk {
+
+/// The most that TraceConfig can ask for.
+inline constexpr std::uint32_t kMaxStackDepth = HAWK_MAX_FRAMES;
+inline constexpr std::uint32_t kMaxBlocks = HAWK_MAX_BLOCKS;
+inline constexpr std::uint32_t kMaxStacks = 1000000;  // numbers have 20 bits
+
+/// How stacks are walked.
+enum class UnwindMethod {
+  kAuto,           ///< by unwind tables, along frame pointers where there are none
+  kCfi,            ///< by unwind tables (call frame information) only
+  kFramePointers,  ///< along frame pointers only
+};
+/// "auto", "cfi", "fp".
+std::string_view unwind_method_name(UnwindMethod method);
+
+/// What to trace, and how. Says nothing about what becomes of the numbers. Either `pid` is set or `command` is not
+/// empty, never both.
+struct TraceConfig {
+  std::optional<int> pid;            ///< a running process
+  std::vector<std::string> command;  ///< one that is started for the trace: program and arguments
+  std::chrono::nanoseconds interval = std::chrono::seconds(1);  ///< between drains, as the snapshot tells it
+
+  std::optional<AttachWay> attach_via;  ///< nullopt: the fastest that the kernel offers
+  UnwindMethod unwind = UnwindMethod::kAuto;
+  std::optional<LiveTable> live_table;  ///< nullopt: the arena if the kernel can do it
+  std::uint64_t min_block_bytes = 0;    ///< smaller blocks are not followed
+  std::uint32_t stack_depth = kMaxStackDepth;
+  std::optional<std::uint32_t> max_blocks;        ///< live blocks the table can hold; nullopt: it depends on the table
+  std::uint32_t max_stacks = 1U << 17;            ///< distinct stacks the table can hold
+  std::optional<std::uint64_t> max_memory_bytes;  ///< of the kernel's tables; nullopt: as much as they need
+};
+
+}  // namespace hawk
