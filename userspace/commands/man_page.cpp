@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "userspace/commands/option_table.h"
+#include "userspace/export/format.h"
 
 namespace hawk {
 namespace {
@@ -57,7 +58,7 @@ std::string options_text() {
             "instruction\n";
       }
     }
-    text += fmt::format(".TP\n{}\n{}\n", option_heading(row), roff(row.help));
+    text += fmt::format(".TP\n{}\n{}\n", option_heading(row), roff(row.help_text()));
   }
   return text;
 }
@@ -65,6 +66,15 @@ std::string options_text() {
 std::string exit_text(std::span<const ExitRow> rows) {
   std::string text;
   for (const ExitRow& row : rows) text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(row.code), roff(row.meaning));
+  return text;
+}
+
+std::string formats_text() {
+  std::string text = ".SH FORMATS\n";
+  for (const Format& format : formats()) {
+    text +=
+        fmt::format(".TP\n\\fB{}\\fR (.{})\n{}\n", roff(format.name), roff(format.extension), roff(format.description));
+  }
   return text;
 }
 
@@ -90,7 +100,7 @@ std::string man_page() {
          "rebuilding it, and reports by call stack which code holds the heap allocated since then. Nothing is sampled: "
          "the report is exact, or it says what is missing. Child processes are not traced; they are counted and their "
          "programs are named.\n" +
-         options_text() + examples_text() + ".SH EXIT STATUS\n" + exit_text(exit_rows()) +
+         options_text() + formats_text() + examples_text() + ".SH EXIT STATUS\n" + exit_text(exit_rows()) +
          ".PP\nWith \\fB\\-\\-\\fR \\fICOMMAND\\fR:\n" + exit_text(command_exit_rows()) +
          ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nif set and not empty, reports have no colours\n"
          ".SH SEE ALSO\n\\fBperf\\fR(1), \\fBheaptrack\\fR(1), \\fBvalgrind\\fR(1)\n";

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <string>
+#include <vector>
 
 #include "userspace/commands/folded_functions.h"
 
@@ -19,7 +21,6 @@ constexpr std::uint64_t kMaxTop = 1048576;  // as many as there can be stacks
 constexpr std::uint64_t kMinStacks = 16;
 
 // In the order of the enumerators.
-constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
 constexpr std::array<std::string_view, 3> kColors{"auto", "always", "never"};
 
 constexpr std::array kAttachWays{AttachWay::kSession, AttachWay::kMulti, AttachWay::kPerf};
@@ -80,6 +81,37 @@ Result<void> set_sort(Options& options, OptionValue value) {
       sort_key_name(SortKey::kLive), sort_key_name(SortKey::kLiveCount), sort_key_name(SortKey::kAllocated),
       sort_key_name(SortKey::kAllocatedCount), sort_key_name(SortKey::kFreedCount)};
   return set_choice(options.sort, value, names);
+}
+
+/// "text or json", "text, json or csv": the names of formats for which `is_named`.
+template <class Predicate>
+std::string format_names(Predicate is_named) {
+  std::vector<std::string_view> names;
+  for (const Format& format : formats()) {
+    if (is_named(format)) names.emplace_back(format.name);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == names.size() ? " or " : ", ", names[i]);
+  }
+  return text;
+}
+
+std::string format_help() {
+  return fmt::format("{} (default {})", format_names([](const Format&) { return true; }), formats().front().name);
+}
+
+std::string top_help() {
+  return fmt::format("show the first N stacks, 0 for all that --min-size\nleaves (default: {} as {}, all as {})",
+                     kTopForPeople, format_names([](const Format& format) { return format.is_for_people; }),
+                     format_names([](const Format& format) { return !format.is_for_people; }));
+}
+
+Result<void> set_format(Options& options, OptionValue value) {
+  std::vector<std::string_view> names;
+  for (const Format& format : formats()) names.emplace_back(format.name);
+  options.format = &formats()[HAWK_TRY(parse_choice(value, names))];
+  return {};
 }
 
 Result<void> set_pid(Options& options, OptionValue value) {
@@ -163,14 +195,12 @@ constexpr OptionRow kRows[] = {
     {"--kill", kNone, nullptr, kTime,
      "with --duration and -- COMMAND: end the command as well\n(SIGTERM, then SIGKILL after 5 s); else it runs on",
      turn_on<&Options::kill_command>},
-    {"--format", kRequired, "FORMAT", kReport, "text or json (default text)",
-     [](Options& o, OptionValue v) { return set_choice(o.format, v, kFormats); }},
+    {"--format", kRequired, "FORMAT", kReport, nullptr, set_format, format_help},
     {"-o,--output", kRequired, "FILE", kReport, "write the report to FILE, completely or not at all", set_output},
     {"--sort", kRequired, "KEY", kReport,
      "live, live-count, allocated, allocated-count or\nfreed-count (default live: bytes not freed)", set_sort},
-    {"--top", kRequired, "N", kReport,
-     "show the first N stacks, 0 for all that --min-size\nleaves (default: 10 as text, all as json)",
-     [](Options& o, OptionValue v) { return set_number(o.top, v, 0, kMaxTop); }},
+    {"--top", kRequired, "N", kReport, nullptr,
+     [](Options& o, OptionValue v) { return set_number(o.top, v, 0, kMaxTop); }, top_help},
     {"--min-size", kRequired, "BYTES", kReport, "leave out stacks with fewer bytes than that: 4096, 4k,\n1MiB",
      [](Options& o, OptionValue v) { return set_size(o.min_size_bytes, v); }},
     {"--hide", kRequired, "REGEX", kReport,

@@ -19,9 +19,12 @@ struct OptionRow {
   Value value;             ///< an optional one is given as --name=VALUE
   const char* value_name;  ///< "PID"; null without one
   const char* group;       ///< the heading below which it is explained
-  const char* help;        ///< lines for a terminal of 80 columns
+  const char* help;        ///< lines for a terminal of 80 columns; null: see make_help
   /// nullptr: --help or --version, which are no options of a trace.
   Result<void> (*set)(Options& options, OptionValue value);
+  std::string (*make_help)() = nullptr;  ///< where `help` is null: it follows from a table
+
+  std::string help_text() const { return help != nullptr ? help : make_help(); }
 };
 
 /// All of them, in the order of the help text.

@@ -71,7 +71,7 @@ std::string value_text(const OptionRow& row) {
 
 void add_option_row(CLI::App& app, const OptionRow& row) {
   if (row.value == OptionRow::Value::kNone) {
-    app.add_flag(row.names)->disable_flag_override()->group(row.group)->description(row.help);
+    app.add_flag(row.names)->disable_flag_override()->group(row.group)->description(row.help_text());
     return;
   }
   // To CLI11 an option whose value may be left out is a flag whose meaning may be changed.
@@ -79,7 +79,7 @@ void add_option_row(CLI::App& app, const OptionRow& row) {
   CLI::Option* option = is_optional ? app.add_flag(row.names) : app.add_option(row.names);
   // All occurrences are kept so that a second one can be refused in our words.
   option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  option->type_name(value_text(row))->group(row.group)->description(row.help);
+  option->type_name(value_text(row))->group(row.group)->description(row.help_text());
 }
 
 void set_up_parser(CLI::App& app) {
@@ -94,9 +94,9 @@ void set_up_parser(CLI::App& app) {
     if (row.set != nullptr) {
       add_option_row(app, row);
     } else if (full_name(row.names) == "--help") {
-      app.set_help_flag(row.names, row.help)->group(row.group);
+      app.set_help_flag(row.names, row.help_text())->group(row.group);
     } else {
-      app.set_version_flag(row.names, "hawktrace " HAWKTRACE_VERSION, row.help)->group(row.group);
+      app.set_version_flag(row.names, "hawktrace " HAWKTRACE_VERSION, row.help_text())->group(row.group);
     }
   }
 }
@@ -208,8 +208,7 @@ Result<void> check_target(const Options& options, bool has_separator) {
 }  // namespace
 
 Selection Options::selection() const {
-  constexpr std::size_t kTopForPeople = 10;
-  const std::size_t default_top = format == FormatChoice::kText ? kTopForPeople : 0;
+  const std::size_t default_top = format->is_for_people ? kTopForPeople : 0;
   return {.sort = sort, .top = top.value_or(default_top), .min_size_bytes = min_size_bytes};
 }
 

@@ -12,12 +12,11 @@
 #include "userspace/attach/trace_config.h"
 #include "userspace/base/log.h"
 #include "userspace/base/result.h"
+#include "userspace/export/format.h"
 #include "userspace/tables/selection.h"
 
 namespace hawk {
 
-/// --format.
-enum class FormatChoice { kText, kJson };
 /// --color.
 enum class ColorChoice { kAuto, kAlways, kNever };
 
@@ -28,13 +27,16 @@ struct Required {
   bool stacks = false;    ///< all complete
 };
 
+/// How many stacks a report for people shows without --top.
+inline constexpr std::size_t kTopForPeople = 10;
+
 /// What the user asked for on the command line.
 struct Options {
   TraceConfig trace;                                     ///< what to trace (-p, or what follows --), and how
   std::optional<std::chrono::nanoseconds> duration;      ///< nullopt: until the target ends or a signal comes
   std::optional<std::chrono::nanoseconds> report_every;  ///< nullopt: one report, at the end
 
-  FormatChoice format = FormatChoice::kText;
+  const Format* format = &formats().front();
   std::optional<std::string> output_path;  ///< nullopt: stdout
   SortKey sort = SortKey::kLive;
   std::optional<std::size_t> top;  ///< as given; 0: all. See selection().

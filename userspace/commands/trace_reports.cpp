@@ -6,11 +6,10 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "userspace/base/write_all.h"
 #include "userspace/commands/folded_functions.h"
 #include "userspace/commands/symbol_progress.h"
-#include "userspace/base/write_all.h"
-#include "userspace/export/json_report.h"
-#include "userspace/export/text_report.h"
+#include "userspace/export/format.h"
 
 namespace hawk {
 namespace {
@@ -30,41 +29,26 @@ ProgressOutlet to_stderr() {
   return outlet;
 }
 
-TextOptions text_options(const Options& options, const ReportOutput& output) {
-  TextOptions text;
-  text.selection = options.selection();
-  text.role_of = folded_functions(options.hide);
-  text.full_stacks = options.full_stacks;
-  text.raw_bytes = options.raw_bytes;
-  text.color = use_color(options.color, output.is_terminal(), std::getenv("NO_COLOR"), std::getenv("TERM"));
-  // Anything else than a terminal takes lines of any length.
-  const winsize terminal = output.is_terminal() ? terminal_size(STDOUT_FILENO) : winsize{};
-  text.width = terminal.ws_col;
-  text.rows = terminal.ws_row;
-  return text;
-}
-
 /// Makes the report, of several the one behind `previous`.
 ReportProducer producer_of(const Snapshot& snapshot, const Snapshot* previous, ProgressSymbolizer& progress,
                            const Options& options, const ReportOutput& output) {
-  const PlaceCountObserver observer = [&progress](std::size_t count) { progress.expect(count); };
-  if (options.format == FormatChoice::kText) {
-    TextOptions text = text_options(options, output);
-    text.before_symbolizing = observer;
-    text.previous = previous;
-    if (options.report_every) text.rows = 0;  // the next report has a summary too
-    const bool is_next = previous != nullptr;
-    return [&snapshot, &progress, text, is_next](const TextSink& sink) {
-      if (!is_next || sink("\n")) write_text(snapshot, progress, text, sink);
-    };
-  }
-  JsonOptions json;
-  json.selection = options.selection();
-  json.role_of = folded_functions(options.hide);
-  json.before_symbolizing = observer;
-  json.previous = previous;
-  json.one_line = options.report_every.has_value();
-  return [&snapshot, &progress, json](const TextSink& sink) { write_json(snapshot, progress, json, sink); };
+  // Anything else than a terminal takes lines of any length.
+  const winsize terminal = output.is_terminal() ? terminal_size(STDOUT_FILENO) : winsize{};
+  const ReportRequest request = {
+      .snapshot = snapshot,
+      .symbolizer = progress,
+      .previous = previous,
+      .is_one_of_several = options.report_every.has_value(),
+      .selection = options.selection(),
+      .role_of = folded_functions(options.hide),
+      .before_symbolizing = [&progress](std::size_t count) { progress.expect(count); },
+      .full_stacks = options.full_stacks,
+      .raw_bytes = options.raw_bytes,
+      .color = use_color(options.color, output.is_terminal(), std::getenv("NO_COLOR"), std::getenv("TERM")),
+      .width = terminal.ws_col,
+      .rows = terminal.ws_row,
+  };
+  return [request, write = options.format->write](const TextSink& sink) { write(request, sink); };
 }
 
 ProgressOutlet progress_outlet(const Options& options) {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "userspace/base/printable.h"
+#include "userspace/export/json_line.h"
 #include "userspace/report/call_table.h"
 #include "userspace/report/frame_list.h"
-#include "userspace/export/json_line.h"
 #include "userspace/report/period.h"
 #include "userspace/report/unwind_shares.h"
 #include "userspace/tables/stack_ends.h"
@@ -382,6 +382,17 @@ void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOpti
   write_lines(snapshot, symbolizer, options,
               [&](std::string_view piece) { return wanted = sink(without_lines(piece)); });
   if (wanted) sink("\n");
+}
+
+void write_json_report(const ReportRequest& request, const TextSink& sink) {
+  JsonOptions options;
+  options.selection = request.selection;
+  options.role_of = request.role_of;
+  options.hawktrace_version = request.hawktrace_version;
+  options.previous = request.previous;
+  options.one_line = request.is_one_of_several;
+  options.before_symbolizing = request.before_symbolizing;
+  write_json(request.snapshot, request.symbolizer, options, sink);
 }
 
 std::string render_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "symbolizer/symbolizer.h"
+#include "userspace/export/format.h"
 #include "userspace/report/frame_list.h"
 #include "userspace/report/symbolized_places.h"
 #include "userspace/report/text_sink.h"
@@ -47,6 +48,9 @@ struct JsonOptions {
 /// functions[].instruction, .single_stepped and .cost_ns, and `selection`, which says how much of the snapshot `stacks`
 /// shows.
 void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink);
+
+/// The same as a row of the table of formats. Of several reports each is a line.
+void write_json_report(const ReportRequest& request, const TextSink& sink);
 
 /// The same as one string.
 std::string render_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options);

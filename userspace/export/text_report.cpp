@@ -231,6 +231,20 @@ void write_text(const Snapshot& snapshot, Symbolizer& symbolizer, const TextOpti
   TextReport(snapshot, symbolizer, options, sink).write();
 }
 
+void write_text_report(const ReportRequest& request, const TextSink& sink) {
+  TextOptions options;
+  options.selection = request.selection;
+  options.role_of = request.role_of;
+  options.full_stacks = request.full_stacks;
+  options.raw_bytes = request.raw_bytes;
+  options.color = request.color;
+  options.width = request.width;
+  options.rows = request.is_one_of_several ? 0 : request.rows;  // the next report has a summary too
+  options.previous = request.previous;
+  options.before_symbolizing = request.before_symbolizing;
+  if (request.previous == nullptr || sink("\n")) write_text(request.snapshot, request.symbolizer, options, sink);
+}
+
 std::string render_text(const Snapshot& snapshot, Symbolizer& symbolizer, const TextOptions& options) {
   std::string report;
   write_text(snapshot, symbolizer, options, [&](std::string_view piece) {

@@ -24,6 +24,9 @@ TEST(ManPage, HasEveryOptionExampleAndStatus) {
     EXPECT_NE(page.find("\\fB" + escaped(full_name(row.names)) + "\\fR"), std::string::npos) << row.names;
   }
   for (const Example& example : examples()) EXPECT_NE(page.find(escaped(example.command)), std::string::npos);
+  for (const Format& format : formats()) {
+    EXPECT_NE(page.find(std::string("\\fB") + format.name + "\\fR (." + format.extension), std::string::npos);
+  }
   for (const ExitRow& row : exit_rows()) EXPECT_NE(page.find(std::string("\\fB") + row.code), std::string::npos);
 }
 

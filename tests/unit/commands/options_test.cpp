@@ -58,7 +58,7 @@ TEST(Options, DefaultsAreThoseOfTheHelp) {
   EXPECT_TRUE(options.trace.command.empty());
   EXPECT_EQ(options.duration, std::nullopt);
   EXPECT_EQ(options.trace.interval, 1s);
-  EXPECT_EQ(options.format, FormatChoice::kText);
+  EXPECT_STREQ(options.format->name, "text");
   EXPECT_EQ(options.output_path, std::nullopt);
   EXPECT_EQ(options.sort, SortKey::kLive);
   EXPECT_EQ(options.min_size_bytes, 0U);
@@ -135,7 +135,7 @@ TEST(Options, EveryValueArrives) {
                                       "-v"});
   EXPECT_EQ(options.duration, 2min);
   EXPECT_EQ(options.trace.interval, 500ms);
-  EXPECT_EQ(options.format, FormatChoice::kJson);
+  EXPECT_STREQ(options.format->name, "json");
   EXPECT_EQ(options.output_path, "heap.json");
   EXPECT_EQ(options.sort, SortKey::kFreedCount);
   EXPECT_EQ(options.top, 7U);
@@ -157,7 +157,7 @@ TEST(Options, EveryValueArrives) {
 }
 
 TEST(Options, EveryNameOfAChoiceMeansItsEnumerator) {
-  EXPECT_EQ(options_of({"-p1", "--format=text"}).format, FormatChoice::kText);
+  for (const Format& format : formats()) EXPECT_EQ(options_of({"-p1", "--format", format.name}).format, &format);
   EXPECT_EQ(options_of({"-p1", "--attach-via=auto"}).trace.attach_via, std::nullopt);
   EXPECT_EQ(options_of({"-p1", "--attach-via=session"}).trace.attach_via, AttachWay::kSession);
   EXPECT_EQ(options_of({"-p1", "--attach-via=perf"}).trace.attach_via, AttachWay::kPerf);

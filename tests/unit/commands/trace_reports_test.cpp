@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "userspace/export/json_report.h"
 #include "userspace/export/text_report.h"
@@ -42,7 +44,7 @@ Snapshot large_snapshot() {
 }
 
 std::string written(const Snapshot& snapshot, Options options) {
-  std::string path = (std::filesystem::temp_directory_path() / "hawk_report_writing.XXXXXX").string();
+  std::string path = (std::filesystem::temp_directory_path() / "hawk_trace_reports.XXXXXX").string();
   const UniqueFd file(::mkstemp(path.data()));
   options.output_path = path;
   NumberSymbolizer symbolizer;
@@ -54,18 +56,24 @@ std::string written(const Snapshot& snapshot, Options options) {
   return content.str();
 }
 
-TEST(ReportWriting, TheFileHoldsTheWholeReport) {
+const Format* format_named(std::string_view name) {
+  const auto found = std::find_if(formats().begin(), formats().end(), [&](const Format& f) { return f.name == name; });
+  EXPECT_NE(found, formats().end()) << name;
+  return &*found;
+}
+
+TEST(TraceReports, TheFileHoldsTheWholeReport) {
   const Snapshot snapshot = large_snapshot();
   NumberSymbolizer symbolizer;
   Options options;
-  options.format = FormatChoice::kJson;
+  options.format = format_named("json");
   JsonOptions json;
   json.selection.top = 0;
   const std::string as_json = render_json(snapshot, symbolizer, json);
   EXPECT_GT(as_json.size(), 1'000'000U);
   EXPECT_TRUE(written(snapshot, options) == as_json);
 
-  options.format = FormatChoice::kText;
+  options.format = format_named("text");
   options.top = 0;
   TextOptions text;
   text.selection.top = 0;

@@ -1,11 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 #include "tests/unit/report/golden_file.h"
 #include "tests/unit/report/sample_snapshots.h"
 #include "userspace/base/printable.h"
-#include "userspace/export/json_report.h"
+#include "userspace/export/format.h"
 #include "userspace/export/text_report.h"
 
 // Whole reports, compared byte for byte with tests/golden.
@@ -23,25 +24,23 @@ TextOptions text_options() {
   return options;
 }
 
-JsonOptions json_options() {
-  JsonOptions options;
-  options.selection.top = 0;
-  options.role_of = sample_role_of;
-  options.hawktrace_version = "0.0.0";
-  return options;
-}
-
 class Golden : public testing::TestWithParam<GoldenCase> {};
 
-TEST_P(Golden, Text) {
-  Sample sample = GetParam().make();
-  expect_golden(std::string(GetParam().name) + ".txt", render_text(sample.snapshot, sample.symbolizer, text_options()));
-}
-
-TEST_P(Golden, Json) {
-  Sample sample = GetParam().make();
-  expect_golden(std::string(GetParam().name) + ".json",
-                render_json(sample.snapshot, sample.symbolizer, json_options()));
+TEST_P(Golden, InEveryFormat) {
+  for (const Format& format : formats()) {
+    Sample sample = GetParam().make();
+    const ReportRequest request = {.snapshot = sample.snapshot,
+                                   .symbolizer = sample.symbolizer,
+                                   .selection = {.top = format.is_for_people ? Selection().top : 0},
+                                   .role_of = sample_role_of,
+                                   .hawktrace_version = "0.0.0"};
+    std::string report;
+    format.write(request, [&](std::string_view piece) {
+      report += piece;
+      return true;
+    });
+    expect_golden(std::string(GetParam().name) + "." + format.extension, report);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, Golden,

@@ -1,0 +1,66 @@
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "tests/unit/report/sample_snapshots.h"
+#include "userspace/export/format.h"
+
+namespace hawk {
+namespace {
+
+std::string written(const Format& format, const ReportRequest& request) {
+  std::string report;
+  format.write(request, [&](std::string_view piece) {
+    report += piece;
+    return true;
+  });
+  return report;
+}
+
+TEST(Formats, NamesAndExtensionsAreDistinct) {
+  std::set<std::string_view> names;
+  std::set<std::string_view> extensions;
+  for (const Format& format : formats()) {
+    names.insert(format.name);
+    extensions.insert(format.extension);
+    EXPECT_NE(std::string_view(format.description), "") << format.name;
+  }
+  EXPECT_EQ(names.size(), formats().size());
+  EXPECT_EQ(extensions.size(), formats().size());
+}
+
+TEST(Formats, WithoutAWishAReportIsForPeople) { EXPECT_TRUE(formats().front().is_for_people); }
+
+TEST(Formats, ReportsAreWholeLinesAndSeveralCanFollowEachOther) {
+  for (const Format& format : formats()) {
+    Sample first = service_sample();
+    Sample second = later_service_sample();
+    const std::string alone =
+        written(format, {.snapshot = first.snapshot, .symbolizer = first.symbolizer, .is_one_of_several = true});
+    const std::string next = written(format, {.snapshot = second.snapshot,
+                                              .symbolizer = second.symbolizer,
+                                              .previous = &first.snapshot,
+                                              .is_one_of_several = true});
+    EXPECT_TRUE(alone.ends_with('\n')) << format.name;
+    EXPECT_TRUE(next.ends_with('\n')) << format.name;
+    EXPECT_NE(alone, next) << format.name;
+  }
+}
+
+TEST(Formats, AReaderThatIsGoneEndsTheReport) {
+  for (const Format& format : formats()) {
+    Sample sample = service_sample();
+    std::size_t pieces = 0;
+    format.write({.snapshot = sample.snapshot, .symbolizer = sample.symbolizer, .is_one_of_several = true},
+                 [&](std::string_view) {
+                   ++pieces;
+                   return false;
+                 });
+    EXPECT_EQ(pieces, 1U) << format.name;
+  }
+}
+
+}  // namespace
+}  // namespace hawk

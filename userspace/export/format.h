@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "symbolizer/symbolizer.h"
+#include "userspace/report/frame_list.h"
+#include "userspace/report/symbolized_places.h"
+#include "userspace/report/text_sink.h"
+#include "userspace/tables/selection.h"
+#include "userspace/tables/snapshot.h"
+
+namespace hawk {
+
+/// What is to be written, and how. A format takes no notice of what does not apply to it.
+struct ReportRequest {
+  const Snapshot& snapshot;
+  Symbolizer& symbolizer;
+  const Snapshot* previous = nullptr;  ///< of the report before; nullptr: there was none
+  bool is_one_of_several = false;      ///< reports follow each other in one file (--report-every)
+  Selection selection = {};
+  RoleOfFunction role_of = {};                 ///< what is not the program's; empty: everything is
+  PlaceCountObserver before_symbolizing = {};  ///< empty: nobody wants to know
+  bool full_stacks = false;                    ///< for people: nothing is folded, shortened or left out
+  bool raw_bytes = false;                      ///< for people: exact bytes instead of KiB, MiB, ...
+  bool color = false;                          ///< for a terminal
+  std::size_t width = 0;                       ///< columns of the terminal; 0: any
+  std::size_t rows = 0;                        ///< of the terminal; 0: it is none
+  const char* hawktrace_version = HAWKTRACE_VERSION;
+};
+
+/// A format of reports: one file, and one row in formats.cpp. The command line, its help, the man page and the tests
+/// take what they say from here.
+struct Format {
+  const char* name;         ///< after --format
+  const char* extension;    ///< of a file that holds such a report, without the dot
+  const char* description;  ///< what it is for: "for people"
+  bool is_for_people;       ///< read on a screen: the first stacks are enough, and a live screen may stand in for it
+  void (*write)(const ReportRequest& request, const TextSink& sink);
+};
+
+/// All of them. The first is what a report is without --format.
+std::span<const Format> formats();
+
+}  // namespace hawk
