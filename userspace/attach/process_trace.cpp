@@ -218,7 +218,7 @@ void ProcessTrace::read_memory() {
 }
 
 void ProcessTrace::drain() {
-  tracer_.tend();
+  tracer_.adjust_memory();
   const auto began = std::chrono::steady_clock::now();
   const Drained drained = tracer_.drain();
   longest_drain_ = std::max<std::chrono::nanoseconds>(longest_drain_, std::chrono::steady_clock::now() - began);

@@ -43,10 +43,10 @@ class ProcessTrace {
   Symbolizer& symbolizer();
 
   int pid() const { return subject_.target.pid; }
-  /// Readable when tend() is due.
+  /// Readable when adjust_memory() is due.
   int wakeup_fd() const { return tracer_.wakeup_fd(); }
   /// Gives the kernel side the memory it asks for.
-  void tend() { tracer_.tend(); }
+  void adjust_memory() { tracer_.adjust_memory(); }
   int mapping_fd() const { return mapping_events_.poll_fd(); }
   /// Readable once the target has ended.
   int pid_fd() const { return pid_fd_.get(); }

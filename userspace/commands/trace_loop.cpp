@@ -32,7 +32,7 @@ class TraceLoop {
  private:
   void watch_process() {
     loop_.watch(trace_.wakeup_fd(), [this](short) -> Result<void> {
-      trace_.tend();
+      trace_.adjust_memory();
       return {};
     });
     loop_.watch(trace_.mapping_fd(), [this](short) -> Result<void> {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "userspace/base/printable.h"
+#include "userspace/export/json_escapes.h"
 #include "userspace/export/json_line.h"
 #include "userspace/report/call_table.h"
 #include "userspace/report/frame_list.h"
@@ -25,38 +25,9 @@ using Json = nlohmann::ordered_json;
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-void append_escape(std::string& out, char32_t code) {
-  constexpr char32_t kFirstOfTwo = 0x10000;  // of UTF-16
-  if (code < kFirstOfTwo) {
-    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<std::uint32_t>(code));
-    return;
-  }
-  append_escape(out, 0xD800 + ((code - kFirstOfTwo) >> 10));
-  append_escape(out, 0xDC00 + ((code - kFirstOfTwo) & 0x3FF));
-}
-
-/// `json` with escapes for what would command a terminal and which JSON lets stand: DEL, C1, marks of direction. All
-/// else beyond ASCII stays readable.
-std::string with_commands_escaped(std::string_view json) {
-  std::string out;
-  out.reserve(json.size());
-  while (!json.empty()) {
-    const Character character = first_character(json);
-    const std::string_view bytes = json.substr(0, character.length);
-    constexpr char32_t kDelete = 0x7F;  // what is below is escaped already, or is layout
-    if (character.code >= kDelete && printable_form(character, bytes) != bytes) {
-      append_escape(out, character.code);
-    } else {
-      out += bytes;
-    }
-    json.remove_prefix(character.length);
-  }
-  return out;
-}
-
 /// Names come from the target and from debug information, so they may be any bytes: replaced, never thrown over.
 std::string dump(const Json& json, int indent) {
-  return with_commands_escaped(json.dump(indent, ' ', false, Json::error_handler_t::replace));
+  return without_commands(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 Json counters_json(const Counters& counters) {

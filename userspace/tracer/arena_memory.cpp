@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t kHeadroomPages = 2 * ArenaMemory::kPagesLow;
 /// Pages to be made at a time: the kernel holds the arena's mutex that long.
 constexpr std::uint32_t kPagesPerCall = 512;
-/// How long one call of tend shrinks the table at most.
+/// How long one call of adjust_pages shrinks the table at most.
 constexpr std::chrono::milliseconds kShrinkTime(25);
 
 /// Runs a program with `range` as its argument; -1: it could not be run.
@@ -104,7 +104,7 @@ void ArenaMemory::free_unused() {
   run(programs_.free_pages, {.first = HAWK_ARENA_LIVE_PAGE + keep, .count = ready - keep});
 }
 
-bool ArenaMemory::tend() {
+bool ArenaMemory::adjust_pages() {
   // Before looking: whoever runs short from now on asks again.
   __atomic_store_n(&state_->pages_asked, 0, __ATOMIC_SEQ_CST);
   const bool supplied = supply();

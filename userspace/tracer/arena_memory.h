@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "bpf/live/arena_layout.h"
 #include "bpf/layout.h"
+#include "bpf/live/arena_layout.h"
 #include "userspace/base/result.h"
 
 namespace hawk {
@@ -33,7 +33,7 @@ class ArenaMemory {
 
   /// Makes as many pages as growth may need before the next call, shrinks the table if it has become sparse, and frees
   /// pages. To be called when the programs ask and once in a while. Returns false when memory was refused.
-  bool tend();
+  bool adjust_pages();
 
   /// The pages that the live table uses now.
   std::span<const hawk_live_page> live_pages() const;
@@ -53,7 +53,7 @@ class ArenaMemory {
   std::uint32_t max_pages_;
   hawk_state* state_;
   hawk_arena_header* header_ = nullptr;  ///< in the arena
-  std::uint32_t used_before_ = 0;        ///< at the last call of tend
+  std::uint32_t used_before_ = 0;        ///< at the last call of adjust_pages
 };
 
 }  // namespace hawk

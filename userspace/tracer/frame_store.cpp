@@ -1,38 +1,20 @@
 #include "userspace/tracer/frame_store.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <fmt/core.h>
-#include <poll.h>
-#include <sched.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "userspace/base/out_of_memory.h"
 #include "userspace/base/system_failure.h"
-#include "userspace/base/threads.h"
 
 namespace hawk {
 namespace {
 
 constexpr std::size_t kSegmentBytes = HAWK_SEGMENT_FRAMES * sizeof(__u32);
-/// After the kernel had no memory.
-constexpr int kRetryMs = 100;
-constexpr int kForever = -1;
-
-/// Whether this thread goes before all others when it is woken: the programs do not wait, and to be nice to the target
-/// is no reason to lose its stacks. It must be so before it is asked, or a busy CPU keeps it from finding out. Where it
-/// may not, it does what it can.
-void hurry(bool is_wanted) {
-  const sched_param parameter = {.sched_priority = is_wanted ? 1 : 0};
-  ::sched_setscheduler(0, (is_wanted ? SCHED_FIFO : SCHED_OTHER) | SCHED_RESET_ON_FORK, &parameter);
-}
 
 }  // namespace
 
@@ -43,28 +25,8 @@ Result<std::unique_ptr<FrameStore>> FrameStore::make(const Kernel& kernel, std::
 }
 
 FrameStore::~FrameStore() {
-  end();
+  thread_.end();
   if (memory_ != nullptr) ::munmap(memory_, most_ * sizeof(__u32));
-}
-
-void FrameStore::start() {
-  if (thread_.joinable() || opened_.try_wait()) return;
-  thread_ = try_thread([this] { work(); });
-  // Without it there is what is made, and no more.
-  if (thread_.joinable()) return;
-  open_for_programs();
-  refused_ = true;
-}
-
-void FrameStore::end() {
-  if (!thread_.joinable()) return;
-  ::eventfd_write(stop_.get(), 1);
-  thread_.join();
-}
-
-void FrameStore::wait_until_open() {
-  start();
-  opened_.wait();
 }
 
 Result<void> FrameStore::open() {
@@ -74,9 +36,8 @@ Result<void> FrameStore::open() {
     return system_failure(ExitCode::kPrivilege, "reserve addresses for frames", errno);
   }
   memory_ = static_cast<std::byte*>(addresses);
-  stop_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
-  if (!stop_) return system_failure(ExitCode::kPrivilege, "make an eventfd", errno);
-  wakeups_ = HAWK_TRY(open_wakeups(kernel_.wakeups_fd));
+  HAWK_TRY_VOID(thread_.prepare(kernel_.wakeups_fd, {.hand_over_first = [this] { return hand_over(); },
+                                                     .make_more = [this] { return make_more(); }}));
   return make_segments(spare_ / HAWK_SEGMENT_FRAMES);
 }
 
@@ -143,35 +104,15 @@ std::uint64_t FrameStore::least_room() const { return std::min(least_room_.load(
 
 std::span<const __u32> FrameStore::frames() const { return {reinterpret_cast<const __u32*>(memory_), most_}; }
 
-/// Until the programs ask, or time is up; false: it is time to end.
-bool FrameStore::wait(int timeout_ms) const {
-  std::array<pollfd, 2> fds = {{{.fd = stop_.get(), .events = POLLIN, .revents = 0},
-                                {.fd = ring_buffer__epoll_fd(wakeups_.get()), .events = POLLIN, .revents = 0}}};
-  ::poll(fds.data(), fds.size(), timeout_ms);
-  return fds[0].revents == 0;
-}
-
-void FrameStore::open_for_programs() {
-  if (!or_out_of_memory([this] { return hand_over(); })) refused_ = true;
-  opened_.count_down();
-}
-
-void FrameStore::work() {
-  hurry(true);
-  open_for_programs();
-  int timeout_ms = kForever;
-  while (wait(timeout_ms)) {
-    ring_buffer__consume(wakeups_.get());
-    // Before looking: whoever runs short from now on asks again.
-    __atomic_store_n(&kernel_.state->frames_asked, 0, __ATOMIC_SEQ_CST);
-    const Result<void> grown = or_out_of_memory([this] { return grow(); });
-    timeout_ms = grown ? kForever : kRetryMs;
-    if (!grown) refused_ = true;
-    // Who could get nothing shall not ask.
-    const bool is_full = kernel_.state->frames_ready == most_;
-    if (is_full) hurry(false);
-    if (is_full || !grown) __atomic_store_n(&kernel_.state->frames_asked, 1, __ATOMIC_SEQ_CST);
-  }
+Result<void> FrameStore::make_more() {
+  // Before looking: whoever runs short from now on asks again.
+  __atomic_store_n(&kernel_.state->frames_asked, 0, __ATOMIC_SEQ_CST);
+  Result<void> grown = or_out_of_memory([this] { return grow(); });
+  // Who could get nothing shall not ask.
+  const bool is_full = kernel_.state->frames_ready == most_;
+  if (is_full) MemoryThread::set_realtime(false);
+  if (is_full || !grown) __atomic_store_n(&kernel_.state->frames_asked, 1, __ATOMIC_SEQ_CST);
+  return grown;
 }
 
 }  // namespace hawk

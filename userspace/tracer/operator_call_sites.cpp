@@ -10,8 +10,8 @@
 
 namespace hawk {
 
-Result<std::optional<std::uint32_t>> add_frameless_module(const KernelMaps& maps, int rules_fd,
-                                                          const OperatorFrames& frames) {
+Result<std::optional<std::uint32_t>> add_operator_call_sites(const KernelMaps& maps, int rules_fd,
+                                                             const OperatorFrames& frames) {
   const std::uint32_t module = maps.state->frameless_count;
   if (module == HAWK_MAX_FRAMELESS_MODULES) return std::optional<std::uint32_t>();
   for (const CallSiteRule& site : frames.call_sites) {
@@ -30,7 +30,7 @@ Result<std::optional<std::uint32_t>> add_frameless_module(const KernelMaps& maps
   return std::optional<std::uint32_t>(module);
 }
 
-void set_frameless_base(const KernelMaps& maps, std::uint32_t module, std::uint64_t base) {
+void set_operator_module_base(const KernelMaps& maps, std::uint32_t module, std::uint64_t base) {
   __atomic_store_n(&maps.state->frameless[module].base, base, __ATOMIC_RELEASE);
 }
 

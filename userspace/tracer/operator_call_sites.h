@@ -14,10 +14,10 @@ namespace hawk {
 ///
 /// Returns the file's number, or nullopt when HAWK_MAX_FRAMELESS_MODULES files are known already. `rules_fd` is the
 /// frameless_rules map.
-Result<std::optional<std::uint32_t>> add_frameless_module(const KernelMaps& maps, int rules_fd,
-                                                          const OperatorFrames& frames);
+Result<std::optional<std::uint32_t>> add_operator_call_sites(const KernelMaps& maps, int rules_fd,
+                                                             const OperatorFrames& frames);
 
 /// Tells the programs where the file is mapped: the address that its ELF virtual address 0 has.
-void set_frameless_base(const KernelMaps& maps, std::uint32_t module, std::uint64_t base);
+void set_operator_module_base(const KernelMaps& maps, std::uint32_t module, std::uint64_t base);
 
 }  // namespace hawk

@@ -11,8 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "bpf/live/arena_layout.h"
 #include "bpf/layout.h"
+#include "bpf/live/arena_layout.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/tracer/arena_memory.h"
 #include "userspace/tracer/frame_store.h"
@@ -65,7 +65,7 @@ Result<hawk_config> make_config(const TracerOptions& options, LiveTable table, c
   return config;
 }
 
-/// The maps of the live table and the programs that tend them.
+/// The maps of the live table and the programs that make and free its memory.
 void configure_live_table(hawktrace& skeleton, LiveTable table, const MemoryPlan& plan) {
   const bool arena = table == LiveTable::kArena;
   bpf_map__set_autocreate(skeleton.maps.arena, arena);

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "bpf/live/arena_layout.h"
 #include "bpf/layout.h"
+#include "bpf/live/arena_layout.h"
 #include "bpf/live/overflow_filter.h"
 #include "hawktrace.skel.h"
 #include "userspace/base/log.h"
@@ -30,10 +30,10 @@
 #include "userspace/tracer/direct_map.h"
 #include "userspace/tracer/drain.h"
 #include "userspace/tracer/frame_store.h"
-#include "userspace/tracer/operator_call_sites.h"
 #include "userspace/tracer/interceptors.h"
 #include "userspace/tracer/kernel_maps.h"
 #include "userspace/tracer/live_table_check.h"
+#include "userspace/tracer/operator_call_sites.h"
 #include "userspace/tracer/probe_links.h"
 #include "userspace/tracer/probe_sets.h"
 #include "userspace/tracer/programs.h"
@@ -249,7 +249,7 @@ Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
 Result<std::optional<std::uint32_t>> Tracer::add_operator_frames(int fd, const OperatorFrames& frames,
                                                                  bool watch_init) {
   const std::optional<std::uint32_t> module =
-      HAWK_TRY(add_frameless_module(impl_->maps, bpf_map__fd(impl_->skeleton->maps.frameless_rules), frames));
+      HAWK_TRY(add_operator_call_sites(impl_->maps, bpf_map__fd(impl_->skeleton->maps.frameless_rules), frames));
   if (module && watch_init && frames.init_offset) {
     HAWK_TRY_VOID(impl_->probes->add(impl_->skeleton->progs.module_init, fd,
                                      {{.file_offset = *frames.init_offset, .cookie = *module}}));
@@ -258,12 +258,12 @@ Result<std::optional<std::uint32_t>> Tracer::add_operator_frames(int fd, const O
 }
 
 void Tracer::set_module_base(std::uint32_t module, std::uint64_t base) {
-  set_frameless_base(impl_->maps, module, base);
+  set_operator_module_base(impl_->maps, module, base);
 }
 
 Result<void> Tracer::reserve_unwind_rows(std::uint64_t rows) {
-  impl_->frames->start();
-  if (impl_->reserve) impl_->reserve->start();
+  impl_->frames->thread().start();
+  if (impl_->reserve) impl_->reserve->thread().start();
   return impl_->code->reserve_rows(rows);
 }
 
@@ -292,8 +292,8 @@ void Tracer::set_allocator_ranges(const std::vector<AddressRange>& ranges) {
 }
 
 void Tracer::enable() {
-  impl_->frames->wait_until_open();
-  if (impl_->reserve) impl_->reserve->wait_until_open();
+  impl_->frames->thread().wait_until_open();
+  if (impl_->reserve) impl_->reserve->thread().wait_until_open();
   __atomic_store_n(&impl_->maps.state->enabled, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -306,18 +306,18 @@ MappingEvents::Source Tracer::mapping_events() const {
 
 int Tracer::wakeup_fd() const { return impl_->wakeups ? ring_buffer__epoll_fd(impl_->wakeups.get()) : -1; }
 
-void Tracer::tend() {
-  if (impl_->frames->is_refused_memory() && !impl_->frames_refused) {
+void Tracer::adjust_memory() {
+  if (impl_->frames->thread().is_refused_memory() && !impl_->frames_refused) {
     impl_->frames_refused = true;
     log_warning("the kernel has no memory for more frames: stacks that do not fit are counted as lost");
   }
-  if (impl_->reserve && impl_->reserve->is_refused_memory() && !impl_->reserve_refused) {
+  if (impl_->reserve && impl_->reserve->thread().is_refused_memory() && !impl_->reserve_refused) {
     impl_->reserve_refused = true;
     log_warning("the kernel has no memory for more blocks: those that do not fit are counted as lost");
   }
   if (!impl_->arena) return;
   ring_buffer__consume(impl_->wakeups.get());
-  if (impl_->arena->tend() || impl_->memory_refused) return;
+  if (impl_->arena->adjust_pages() || impl_->memory_refused) return;
   impl_->memory_refused = true;
   log_warning("the kernel has no memory for more pages of the live table: blocks that do not fit are counted as lost");
 }
@@ -341,7 +341,7 @@ void Tracer::stop() {
   run_iterator(impl_->skeleton->progs.check_sharers, std::nullopt);
   impl_->probes->remove_all();
   impl_->tracepoints.clear();
-  impl_->frames->end();
+  impl_->frames->thread().end();
   log_verbose(fmt::format("frames: {} stored; there was always room for {} more", impl_->maps.state->next_frame,
                           impl_->frames->least_room()));
   if (impl_->reserve)

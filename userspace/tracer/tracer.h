@@ -83,11 +83,11 @@ class Tracer {
   LastLook last_look() const;
   /// Where the programs tell of the process's mappings, from make() on.
   MappingEvents::Source mapping_events() const;
-  /// Readable when the programs ask for memory: tend() is due.
+  /// Readable when the programs ask for memory: adjust_memory() is due.
   int wakeup_fd() const;
   /// Gives the programs the memory they will need next, and takes back what they no longer use. Due now and then as
   /// well.
-  void tend();
+  void adjust_memory();
   LiveTable live_table() const;
   std::uint64_t min_block_bytes() const;
   /// Counts a loss that user space noticed; it appears in later drains.

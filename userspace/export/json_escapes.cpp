@@ -1,0 +1,42 @@
+#include "userspace/export/json_escapes.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <iterator>
+
+#include "userspace/base/printable.h"
+
+namespace hawk {
+namespace {
+
+void append_escape(std::string& out, char32_t code) {
+  constexpr char32_t kFirstOfTwo = 0x10000;  // of UTF-16
+  if (code < kFirstOfTwo) {
+    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<std::uint32_t>(code));
+    return;
+  }
+  append_escape(out, 0xD800 + ((code - kFirstOfTwo) >> 10));
+  append_escape(out, 0xDC00 + ((code - kFirstOfTwo) & 0x3FF));
+}
+
+}  // namespace
+
+std::string without_commands(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  while (!json.empty()) {
+    const Character character = first_character(json);
+    const std::string_view bytes = json.substr(0, character.length);
+    constexpr char32_t kDelete = 0x7F;  // what is below is escaped already, or is layout
+    if (character.code >= kDelete && printable_form(character, bytes) != bytes) {
+      append_escape(out, character.code);
+    } else {
+      out += bytes;
+    }
+    json.remove_prefix(character.length);
+  }
+  return out;
+}
+
+}  // namespace hawk
