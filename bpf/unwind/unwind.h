@@ -204,7 +204,7 @@ HAWK_GLOBAL int hawk_step_with_care(struct hawk_thread *thread, __u32 number)
 	}
 }
 
-#include "bpf/plain_steps.h"
+#include "bpf/unwind/plain_steps.h"
 
 /* The step that hawk_walk_plainly has not taken; 0: the walk has ended. */
 static inline __attribute__((always_inline)) int hawk_step_otherwise(struct hawk_thread *thread)

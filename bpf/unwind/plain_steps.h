@@ -4,10 +4,10 @@
 #ifndef HAWKTRACE_PLAIN_STEPS_H
 #define HAWKTRACE_PLAIN_STEPS_H
 
-#include "bpf/stack_hash.h"
-#include "bpf/unwind_layout.h"
-#include "bpf/unwind_x86_64.h"
-#include "bpf/walk_state.h"
+#include "bpf/unwind/stack_hash.h"
+#include "bpf/unwind/layout.h"
+#include "bpf/arch/x86_64/registers.h"
+#include "bpf/unwind/walk_state.h"
 
 /* Whether the rule can become a known step. */
 static inline __attribute__((always_inline)) int hawk_is_plain(const struct hawk_rule *rule)
