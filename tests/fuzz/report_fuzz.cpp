@@ -12,9 +12,9 @@
 #include "symbolizer/demangle.h"
 #include "symbolizer/plumbing.h"
 #include "tests/fuzz/fuzz_input.h"
-#include "userspace/report/display_text.h"
 #include "userspace/export/json_report.h"
 #include "userspace/export/text_report.h"
+#include "userspace/report/display_text.h"
 #include "userspace/screen/view.h"
 #include "userspace/tables/place_table.h"
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "bpf/arch/x86_64/registers.h"
 #include "bpf/layout.h"
 #include "bpf/unwind/ends.h"
-#include "bpf/arch/x86_64/registers.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/unwinding/host_walk.h"
 #include "userspace/unwinding/rule_set.h"

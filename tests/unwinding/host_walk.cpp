@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "bpf/layout.h"
-#include "bpf/unwind/stack_hash.h"
 #include "bpf/unwind/rule_cache.h"
+#include "bpf/unwind/stack_hash.h"
 #include "bpf/unwind/walk_state.h"
 
 /// bpf/unwind/unwind.h is C and looks for these by name; they are this file's only.

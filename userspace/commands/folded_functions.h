@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "userspace/commands/option_values.h"
 #include "userspace/base/result.h"
+#include "userspace/commands/option_values.h"
 #include "userspace/report/frame_list.h"
 
 namespace hawk {

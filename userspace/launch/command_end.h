@@ -1,8 +1,8 @@
 #pragma once
 
-#include "userspace/launch/signal_relay.h"
 #include "userspace/base/signal_source.h"
 #include "userspace/launch/launch.h"
+#include "userspace/launch/signal_relay.h"
 
 namespace hawk {
 

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <utility>
 
-#include "bpf/unwind/rule_cache.h"
 #include "bpf/arch/x86_64/registers.h"
+#include "bpf/unwind/rule_cache.h"
 #include "userspace/base/system_failure.h"
 
 namespace hawk {

@@ -3,9 +3,9 @@
 #include <array>
 #include <optional>
 
+#include "userspace/unwinding/arch/x86_64/registers.h"
 #include "userspace/unwinding/byte_cursor.h"
 #include "userspace/unwinding/call_frame_codes.h"
-#include "userspace/unwinding/arch/x86_64/registers.h"
 
 namespace hawk {
 namespace {

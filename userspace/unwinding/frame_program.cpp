@@ -1,9 +1,9 @@
 #include "userspace/unwinding/frame_program.h"
 
+#include "userspace/unwinding/arch/x86_64/registers.h"
 #include "userspace/unwinding/call_frame_codes.h"
 #include "userspace/unwinding/expression_shapes.h"
 #include "userspace/unwinding/pointer_encoding.h"
-#include "userspace/unwinding/arch/x86_64/registers.h"
 
 namespace hawk {
 namespace {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string_view>
 
+#include "userspace/unwinding/arch/x86_64/registers.h"
 #include "userspace/unwinding/byte_cursor.h"
 #include "userspace/unwinding/call_frame_codes.h"
 #include "userspace/unwinding/pointer_encoding.h"
-#include "userspace/unwinding/arch/x86_64/registers.h"
 
 namespace hawk {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "userspace/unwinding/rule_set.h"
 #include "userspace/unwinding/arch/x86_64/registers.h"
+#include "userspace/unwinding/rule_set.h"
 
 namespace hawk {
 namespace {

@@ -1,7 +1,7 @@
 #include "userspace/unwinding/pointer_encoding.h"
 
-#include "userspace/unwinding/call_frame_codes.h"
 #include "userspace/unwinding/arch/x86_64/registers.h"
+#include "userspace/unwinding/call_frame_codes.h"
 
 namespace hawk {
 namespace {

@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include "userspace/unwinding/arch/x86_64/registers.h"
 #include "userspace/unwinding/frame_program.h"
 #include "userspace/unwinding/frame_records.h"
 #include "userspace/unwinding/row_assembly.h"
-#include "userspace/unwinding/arch/x86_64/registers.h"
 
 namespace hawk {
 namespace {

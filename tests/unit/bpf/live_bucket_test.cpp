@@ -1,6 +1,4 @@
 // How a block becomes twelve bytes and comes back, and which buckets its address may be in.
-#include "bpf/live/bucket.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "bpf/live/bucket.h"
 #include "bpf/live/geometry.h"
 
 namespace hawk {

@@ -1,12 +1,12 @@
 // Which page holds an address: what every look-up and every step of growth rests on.
-#include "bpf/live/geometry.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <ostream>
 #include <random>
 #include <vector>
+
+#include "bpf/live/geometry.h"
 
 namespace hawk {
 namespace {

@@ -1,11 +1,10 @@
-#include "bpf/unwind/rule_cache.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <set>
 #include <vector>
 
+#include "bpf/unwind/rule_cache.h"
 #include "bpf/unwind/stack_hash.h"
 
 namespace {

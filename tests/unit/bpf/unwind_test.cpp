@@ -1,5 +1,5 @@
-// Each kind of step that bpf/unwind/unwind.h takes, and each end of a walk, on stacks made by hand: by a thread that has
-// walked there before, and by a new one.
+// Each kind of step that bpf/unwind/unwind.h takes, and each end of a walk, on stacks made by hand: by a thread that
+// has walked there before, and by a new one.
 #include <gtest/gtest.h>
 
 #include <utility>

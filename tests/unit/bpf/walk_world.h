@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "bpf/layout.h"
 #include "bpf/arch/x86_64/registers.h"
+#include "bpf/layout.h"
 #include "tests/unwinding/host_walk.h"
 #include "userspace/unwinding/rule_set.h"
 
