@@ -104,6 +104,14 @@ static inline __attribute__((always_inline)) int hawk_take_step(struct hawk_plai
 	return 1;
 }
 
+/* Up to 6.1 the verifier lets only jumps lead back, and a loop's last instruction may stand right before its first: this is a
+ * jump to the next instruction, for which no code is made. */
+#ifdef HAWK_BPF
+#define HAWK_LOOP_ENDS __asm__ volatile("goto +0")
+#else
+#define HAWK_LOOP_ENDS
+#endif
+
 /* Takes known steps, `steps` being taken already, and returns how many are then. This is what a walk costs: no calls and nothing
  * rare, so that most is in registers, and few branches, which the processor would guess and the verifier would follow. So what
  * does not count is taken times zero, and where rbp is not stored a word is loaded all the same (hawk_prepared_rule). */
@@ -115,6 +123,7 @@ static inline __attribute__((always_inline)) __u32 hawk_take_known_steps(struct 
 
 		if (!hawk_knows_step(known, plain->pc, plain->sp, plain->fp) || !hawk_take_step(plain, known))
 			break;
+		HAWK_LOOP_ENDS;
 	}
 	return steps;
 }
@@ -142,6 +151,7 @@ static inline __attribute__((always_inline)) int hawk_take_plain_steps(struct ha
 		if (steps >= plain.limit || !hawk_take_new_step(thread, &plain))
 			break;
 		steps++;
+		HAWK_LOOP_ENDS;
 	}
 	hawk_store_walk(thread, &plain, steps);
 	return steps == HAWK_STEPS_AT_ONCE;
