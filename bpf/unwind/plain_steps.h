@@ -107,9 +107,9 @@ static inline __attribute__((always_inline)) int hawk_take_step(struct hawk_plai
 /* Up to 6.1 the verifier lets only jumps lead back, and a loop's last instruction may stand right before its first: this is a
  * jump to the next instruction, for which no code is made. */
 #ifdef HAWK_BPF
-#define HAWK_LOOP_ENDS __asm__ volatile("goto +0")
+#define HAWK_LOOP_ENDS(changed) __asm__ volatile("goto +0" : "+r"(changed))
 #else
-#define HAWK_LOOP_ENDS
+#define HAWK_LOOP_ENDS(changed) (void)(changed)
 #endif
 
 /* Takes known steps, `steps` being taken already, and returns how many are then. This is what a walk costs: no calls and nothing
@@ -123,7 +123,7 @@ static inline __attribute__((always_inline)) __u32 hawk_take_known_steps(struct 
 
 		if (!hawk_knows_step(known, plain->pc, plain->sp, plain->fp) || !hawk_take_step(plain, known))
 			break;
-		HAWK_LOOP_ENDS;
+		HAWK_LOOP_ENDS(plain->frame);
 	}
 	return steps;
 }
@@ -137,22 +137,52 @@ static inline __attribute__((always_inline)) int hawk_take_new_step(struct hawk_
 	       hawk_learn_step(known, plain->pc, plain->sp, plain->fp, thread->walk.generation) && hawk_take_step(plain, known);
 }
 
-/* Plain steps, HAWK_STEPS_AT_ONCE at most; fewer where the next one needs more than that, in whatever way. Returns whether there
- * may be more. */
-static inline __attribute__((always_inline)) int hawk_take_plain_steps(struct hawk_thread *thread, struct hawk_reader reader)
+/* Plain steps as long as they can be taken; returns how many. */
+static inline __attribute__((always_inline)) __u32 hawk_take_steps(struct hawk_thread *thread, struct hawk_plain_walk *plain)
 {
-	struct hawk_plain_walk plain = hawk_load_walk(thread, reader);
 	__u32 steps = 0;
 
 	/* Or clang compares with the two that it is the lesser of, each time. */
-	__asm__ volatile("" : "+r"(plain.limit));
+	__asm__ volatile("" : "+r"(plain->limit));
 	for (;;) {
-		steps = hawk_take_known_steps(thread, &plain, steps);
-		if (steps >= plain.limit || !hawk_take_new_step(thread, &plain))
-			break;
+		steps = hawk_take_known_steps(thread, plain, steps);
+		if (steps >= plain->limit || !hawk_take_new_step(thread, plain))
+			return steps;
 		steps++;
-		HAWK_LOOP_ENDS;
+		HAWK_LOOP_ENDS(plain->frame);
 	}
+}
+
+/* The same in one loop, which verifiers up to 6.12 follow to its end: the slower ways to read the stack are theirs. */
+static inline __attribute__((always_inline)) __u32 hawk_take_steps_in_one_loop(struct hawk_thread *thread,
+									       struct hawk_plain_walk *plain)
+{
+	__u32 steps;
+
+	for (steps = 0; steps < HAWK_STEPS_AT_ONCE; steps++) {
+		struct hawk_known_step *known = hawk_known_step_at(thread, plain->sp);
+
+		/* Or clang makes one bound of the two, whose value the verifier does not know. */
+		__asm__ volatile("" : "+r"(steps));
+		if (steps >= plain->limit)
+			break;
+		if (!hawk_knows_step(known, plain->pc, plain->sp, plain->fp) &&
+		    !hawk_learn_step(known, plain->pc, plain->sp, plain->fp, thread->walk.generation))
+			break;
+		if (!hawk_take_step(plain, known))
+			break;
+	}
+	return steps;
+}
+
+/* Plain steps, HAWK_STEPS_AT_ONCE at most; fewer where the next one needs more than that, in whatever way. `in_one_loop` is
+ * constant. Returns whether there may be more. */
+static inline __attribute__((always_inline)) int hawk_take_plain_steps(struct hawk_thread *thread, struct hawk_reader reader,
+								       int in_one_loop)
+{
+	struct hawk_plain_walk plain = hawk_load_walk(thread, reader);
+	const __u32 steps = in_one_loop ? hawk_take_steps_in_one_loop(thread, &plain) : hawk_take_steps(thread, &plain);
+
 	hawk_store_walk(thread, &plain, steps);
 	return steps == HAWK_STEPS_AT_ONCE;
 }

@@ -151,7 +151,7 @@ static __always_inline int step_in_shown_page(struct hawk_thread *thread)
 
 	if ((thread->walk.sp ^ reader.origin) & ~HAWK_WORDS_IN_PAGE)
 		return 0;
-	return hawk_take_plain_steps(thread, reader);
+	return hawk_take_plain_steps(thread, reader, false);
 }
 
 /* Not static: checked once by the verifier. */
@@ -165,7 +165,7 @@ __noinline int walk_in_view(struct hawk_thread *thread)
 {
 	struct hawk_reader reader = { .thread = thread };
 
-	return thread ? hawk_take_plain_steps(thread, reader) : 0;
+	return thread ? hawk_take_plain_steps(thread, reader, true) : 0;
 }
 
 static __always_inline int hawk_walk_plainly(struct hawk_thread *thread)

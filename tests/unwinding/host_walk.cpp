@@ -91,7 +91,9 @@ namespace {
 
 int hawk_walk_plainly(hawk_thread* thread) {
   thread->has_asked = false;
-  return hawk_take_plain_steps(thread, hawk_reader{.origin = thread->walk.sp & ~0xfffULL, .thread = thread});
+  const hawk_reader reader = {.origin = thread->walk.sp & ~0xfffULL, .thread = thread};
+  // Every other walk in each of the two ways.
+  return hawk_take_plain_steps(thread, reader, thread->walk.depth % 2 == 0);
 }
 
 int hawk_step_unruled(hawk_thread* thread, __u32 kind) {
