@@ -11,7 +11,7 @@
 #include "userspace/base/printable.h"
 #include "userspace/commands/command.h"
 #include "userspace/commands/standard_streams.h"
-#include "userspace/screen/terminal.h"
+#include "userspace/screen/terminal_signals.h"
 
 namespace hawk {
 namespace {

@@ -54,8 +54,4 @@ class Terminal {
   bool mouse_ = false;
 };
 
-/// Gives the terminal back as the user had it, if a Terminal has it now. For ways out that run no destructors (_exit).
-/// Safe in a signal handler; to call it more than once does no harm.
-void restore_terminal();
-
 }  // namespace hawk

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "userspace/base/write_all.h"
-#include "userspace/screen/terminal.h"
 
 namespace hawk {
 namespace {

@@ -26,4 +26,8 @@ void unguard_terminal();
 /// Whether the screen has been left and taken again since the last call: nothing that was drawn is there any more.
 bool was_screen_lost();
 
+/// Gives the terminal back as the user had it, if a Terminal has it now. For ways out that run no destructors (_exit).
+/// Safe in a signal handler; to call it more than once does no harm.
+void restore_terminal();
+
 }  // namespace hawk

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "userspace/base/unique_fd.h"
+#include "userspace/screen/terminal_signals.h"
 
 namespace hawk {
 namespace {
