@@ -103,6 +103,11 @@ std::string man_page() {
          options_text() + formats_text() + examples_text() + ".SH EXIT STATUS\n" + exit_text(exit_rows()) +
          ".PP\nWith \\fB\\-\\-\\fR \\fICOMMAND\\fR:\n" + exit_text(command_exit_rows()) +
          ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nif set and not empty, reports have no colours\n"
+         ".TP\n\\fBLC_ALL\\fR, \\fBLC_CTYPE\\fR, \\fBLANG\\fR\n"
+         "the first that is set and not empty names the locale: if that is not UTF\\-8, only ASCII characters are "
+         "printed\n"
+         ".TP\n\\fBTERM\\fR\nif unset or \\fIdumb\\fR, there is no live screen, and reports have no colours\n"
+         ".TP\n\\fBPATH\\fR\nwhere a \\fICOMMAND\\fR without a slash is looked for\n"
          ".SH SEE ALSO\n\\fBperf\\fR(1), \\fBheaptrack\\fR(1), \\fBvalgrind\\fR(1)\n";
 }
 

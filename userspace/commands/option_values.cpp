@@ -209,6 +209,8 @@ Result<int> parse_pid(OptionValue value, int own_pid) {
     if (looks_like_program_name(value.text)) {
       hint = fmt::format("for a process by name: hawktrace -p \"$(pidof {})\"", value.text);
     }
+    if (value.text.empty())
+      hint = "pidof and pgrep print nothing where no process has the name: is the service running?";
     return refuse(value, "is not a process id", std::move(hint));
   }
   if (*number == static_cast<std::uint64_t>(own_pid)) {

@@ -30,6 +30,14 @@ TEST(ManPage, HasEveryOptionExampleAndStatus) {
   for (const ExitRow& row : exit_rows()) EXPECT_NE(page.find(std::string("\\fB") + row.code), std::string::npos);
 }
 
+TEST(ManPage, NamesEveryVariableThatIsRead) {
+  const std::string page = man_page();
+  const std::string environment = page.substr(page.find(".SH ENVIRONMENT"));
+  for (const char* name : {"NO_COLOR", "LC_ALL", "LC_CTYPE", "LANG", "TERM", "PATH"}) {
+    EXPECT_NE(environment.find("\\fB" + escaped(name) + "\\fR"), std::string::npos) << name;
+  }
+}
+
 /// What groff has to say of it, with all its warnings.
 TEST(ManPage, IsWellFormed) {
   const std::string command = "groff -man -Tutf8 -ww -z 2>&1 <<'END_OF_PAGE'\n" + man_page() + "END_OF_PAGE\n";

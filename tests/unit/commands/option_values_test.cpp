@@ -141,10 +141,16 @@ TEST(ParsePid, TakesPositiveNumbers) {
 }
 
 TEST(ParsePid, RefusesWhatNoProcessCanHave) {
-  for (const std::string text : {"", "0", "-5", "2147483648", "99999999999999999999", "12x", "1 x", "12-13", "+7"}) {
+  for (const std::string text : {"0", "-5", "2147483648", "99999999999999999999", "12x", "1 x", "12-13", "+7"}) {
     EXPECT_EQ(message_of(pid_of(text)),
               "--pid: '" + text + "' is not a process id / give the number of one process, as ps and pidof print it");
   }
+}
+
+TEST(ParsePid, NothingIsWhatPidofPrintsOfAServiceThatDoesNotRun) {
+  EXPECT_EQ(message_of(pid_of("")),
+            "--pid: '' is not a process id / pidof and pgrep print nothing where no process has the name: is the "
+            "service running?");
 }
 
 TEST(ParsePid, NameGetsACommandThatWorks) {
