@@ -68,7 +68,7 @@ TEST(report_every, a_file_holds_all_of_them) {
     ++reports;
   }
   EXPECT_GE(reports, 2U) << text.str();
-  EXPECT_NE(text.str().find("since the report before"), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("since the previous report"), std::string::npos) << text.str();
   EXPECT_EQ(text.str().find("what was there"), std::string::npos);
   program.run();
 }
