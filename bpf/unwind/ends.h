@@ -12,7 +12,7 @@
 	HAWK_END(DEPTH, "depth_limit", "deeper than --stack-depth")                                             \
 	HAWK_END(NO_CODE, "no_code", "an address at which no code is known")                                    \
 	HAWK_END(NO_TABLE, "no_table", "a file without unwind tables, or whose tables had not been read yet")   \
-	HAWK_END(GAP, "not_covered", "code that its file's unwind table leaves out")                            \
+	HAWK_END(GAP, "not_covered", "code missing from its file's unwind table")                               \
 	HAWK_END(UNSUPPORTED, "unsupported_rule", "a rule of the unwind table that cannot be followed")          \
 	HAWK_END(CHANGING, "mappings_changing", "mappings were being changed")                                  \
 	HAWK_END(UNREADABLE, "unreadable_stack", "stack memory that could not be read")                         \

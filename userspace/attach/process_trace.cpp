@@ -277,6 +277,7 @@ Snapshot ProcessTrace::snapshot() const {
                     .live_table = std::string(live_table_name(tracer_.live_table())),
                     .unwind = std::string(unwind_method_name(unwind_)),
                     .min_block_bytes = tracer_.min_block_bytes(),
+                    .from_start = subject_.own_execs != 0,
                     .start_unix_ns = static_cast<std::uint64_t>(
                         std::chrono::duration_cast<std::chrono::nanoseconds>(start_wall_.time_since_epoch()).count()),
                     .duration_ns = static_cast<std::uint64_t>(duration.count()),

@@ -15,6 +15,7 @@
 #include "userspace/report/call_table.h"
 #include "userspace/report/frame_list.h"
 #include "userspace/report/period.h"
+#include "userspace/report/symbol_gaps.h"
 #include "userspace/report/unwind_shares.h"
 #include "userspace/tables/stack_ends.h"
 
@@ -163,14 +164,15 @@ Json unwinding_json(const Snapshot& snapshot) {
 /// Files of which less is known than they hold.
 Json symbol_gaps_json(const Snapshot& snapshot, Symbolizer& symbolizer) {
   Json gaps = Json::array();
+  if (has_nameless_code_in_no_file(snapshot, symbolizer)) {
+    constexpr const char* kReason = "code in no file, as interpreters and JIT compilers make it: no perf map names it";
+    gaps.push_back(Json{{"module", nullptr}, {"reason", kReason}});
+  }
   for (std::size_t index = 0; index < snapshot.modules.size(); ++index) {
     const ModuleId id{static_cast<std::uint32_t>(index)};
     const std::string reason = symbolizer.gap(id);
     if (reason.empty()) continue;
-    Json gap;
-    gap["module"] = path_json(snapshot, id);
-    gap["reason"] = reason;
-    gaps.push_back(std::move(gap));
+    gaps.push_back(Json{{"module", path_json(snapshot, id)}, {"reason", reason}});
   }
   return gaps;
 }
@@ -246,10 +248,10 @@ class CallTexts {
   /// The label of a stack of these calls.
   std::string label(const FrameList& calls) {
     if (calls.empty()) return "null";
-    const ListedFrame& deciding = *calls[deciding_frame(calls)];
-    std::string& text = labels_[calls_.number_of(deciding)];
+    const ListedFrame& naming = *calls[calls_.has_interpreted() ? naming_frame(calls) : deciding_frame(calls)];
+    std::string& text = labels_[calls_.number_of(naming)];
     if (text.empty()) append_text_or_null(text, stack_label(calls));
-    if (!deciding.source.function.empty()) return text;
+    if (!naming.source.function.empty()) return text;
     return std::exchange(text, {});  // it depends on the callers
   }
 

@@ -10,6 +10,7 @@
 
 #include "userspace/report/call_table.h"
 #include "userspace/report/display_text.h"
+#include "userspace/report/interpreter_hint.h"
 #include "userspace/report/loss_block.h"
 #include "userspace/report/quantity.h"
 #include "userspace/report/report_header.h"
@@ -147,8 +148,10 @@ void TextReport::stacks() {
         "… folded: frames of the allocator, its wrappers and the standard library, and repeated calls (×); "
         "--full-stacks shows all",
         2, Style::kDim);
-    page_.end_section();
   }
+  const std::string hint = calls_.has_interpreted() ? "" : interpreter_hint(snapshot_);
+  if (!hint.empty()) page_.put_hint(hint, 6);
+  page_.end_section();
 }
 
 void TextReport::hidden_stacks(const Stacks& stacks) {
@@ -167,7 +170,11 @@ void TextReport::hidden_stacks(const Stacks& stacks) {
     rest.freed_count -= record->counters.freed_count;
   }
   const std::string_view word = quantity_name(sorted_);
-  if (hidden != 0) {
+  if (stacks.size() < shown_.size()) {
+    page_.put_wrapped(fmt::format("… {} more {} above", page_.count(shown_.size() - stacks.size()),
+                                  shown_.size() - stacks.size() == 1 ? "stack" : "stacks"),
+                      2);
+  } else if (hidden != 0) {
     page_.put_wrapped(fmt::format("… {} more {}, {} {} in {} ({}); {} shows all", page_.count(hidden),
                                   hidden == 1 ? "stack" : "stacks", word, page_.bytes(bytes_of(rest, sorted_)),
                                   page_.blocks(blocks_of(rest, sorted_)),
@@ -179,6 +186,9 @@ void TextReport::hidden_stacks(const Stacks& stacks) {
   if (without != 0) {
     page_.put(fmt::format("… {} {} with nothing {}", page_.count(without), without == 1 ? "stack" : "stacks", word),
               Style::kDim);
+  }
+  if (hidden == 0 && stacks.empty() && sorted_ == Quantity::kLive) {
+    page_.put_hint("hint: everything was freed; --sort allocated shows which stacks allocated most", 6);
   }
 }
 

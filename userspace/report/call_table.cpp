@@ -18,6 +18,7 @@ CallTable::CallTable(const Snapshot& snapshot, const std::vector<const StackReco
       const FrameRole role = has_role ? role_of(source.function) : FrameRole::kProgram;
       std::string name = short_name(frame_name(frame, source, snapshot));
       calls_.push_back({frame, std::move(source), std::move(name), role});
+      has_interpreted_ = has_interpreted_ || is_interpreted(calls_.back());
     }
   });
 }
@@ -47,6 +48,12 @@ const ListedFrame* CallTable::deciding(const StackRecord& stack) const {
     }
   }
   return found_index ? found : &calls_[range_of(stack.frames[0]).first];
+}
+
+const ListedFrame* CallTable::naming(const StackRecord& stack) const {
+  if (!has_interpreted_) return deciding(stack);
+  const FrameList calls = list(stack);
+  return calls.empty() ? nullptr : calls[naming_frame(calls)];
 }
 
 std::size_t CallTable::count(const StackRecord& stack, std::size_t places) const {

@@ -29,6 +29,10 @@ class CallTable {
 
   /// The call that deciding_frame() of list() is, without the list; nullptr: the stack has no frames.
   const ListedFrame* deciding(const StackRecord& stack) const;
+  /// The call that naming_frame() of list() is; nullptr: the stack has no frames.
+  const ListedFrame* naming(const StackRecord& stack) const;
+  /// Whether any call is_interpreted(): if not, the naming ones are the deciding ones.
+  bool has_interpreted() const { return has_interpreted_; }
   /// How many of list() are at the first `places` of the stack's places.
   std::size_t count(const StackRecord& stack, std::size_t places) const;
 
@@ -44,6 +48,7 @@ class CallTable {
   const Range& range_of(PlaceId place) const { return ranges_[static_cast<std::size_t>(place)]; }
   std::vector<ListedFrame> calls_;
   std::vector<Range> ranges_;  ///< of calls_, by PlaceId
+  bool has_interpreted_ = false;
 };
 
 }  // namespace hawk

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "userspace/report/repeated_calls.h"
 
 namespace hawk {
 namespace {
@@ -23,11 +26,23 @@ std::string last_components(const std::string& path, std::size_t components) {
   return path.substr(start + 1);
 }
 
+/// Of the last `outer` lines, those that do not refer to lines before them.
+std::size_t lines_by_themselves(const std::vector<ShownFrame>& shown, std::size_t outer) {
+  const std::size_t first = shown.size() - outer;
+  std::size_t kept = outer;
+  for (std::size_t index = first; index < shown.size(); ++index) {
+    const bool refers = shown[index].frame == nullptr && shown[index].why == LeftOut::kRepeated;
+    if (refers && index < first + shown[index].lines) kept = shown.size() - index - 1;
+  }
+  return kept;
+}
+
 void leave_middle_out(std::vector<ShownFrame>& shown, std::size_t max_frames) {
-  const std::size_t outer = std::min(kOuterFrames, max_frames / 2);
+  std::size_t outer = std::min(kOuterFrames, max_frames / 2);
   const std::size_t inner = max_frames - outer;
   // Two lines at least: the line that says so takes one itself.
   if (max_frames == 0 || shown.size() < max_frames + 2) return;
+  outer = lines_by_themselves(shown, outer);
   std::size_t count = 0;
   for (std::size_t index = inner; index < shown.size() - outer; ++index) {
     count += shown[index].frame ? shown[index].times : shown[index].left_out_count;
@@ -45,6 +60,14 @@ void leave_out(std::vector<ShownFrame>& shown, LeftOut why) {
 /// Calls of an allocator's own are not that deep; what is deeper is something that it called out for, a handler
 /// perhaps.
 constexpr std::size_t kMaxInsideAllocator = 10;
+
+/// Whether a function of this name is libc's, and calls main or begins a thread: it says nothing of what it called.
+bool starts_every_program(const std::string& function) {
+  static constexpr std::string_view kNames[] = {"_start",  "__libc_start_call_main", "__libc_start_main_impl",
+                                                "clone3",  "__libc_start_main",      "call_init",
+                                                "__clone", "start_thread",           "__libc_csu_init"};
+  return std::find(std::begin(kNames), std::end(kNames), function) != std::end(kNames);
+}
 
 std::optional<std::size_t> find_deciding(const FrameList& frames) {
   DecidingSearch search;
@@ -68,15 +91,28 @@ bool DecidingSearch::look_at(const ListedFrame& frame) {
 
 std::size_t deciding_frame(const FrameList& frames) { return find_deciding(frames).value_or(0); }
 
+bool is_interpreted(const ListedFrame& frame) {
+  if (frame.place.module || frame.source.function.empty() || frame.is_plumbing()) return false;
+  return !frame.source.file.empty() || frame.source.function.find("::") != std::string::npos;
+}
+
+std::size_t naming_frame(const FrameList& frames) {
+  const std::size_t deciding = deciding_frame(frames);
+  const auto interpreted = std::find_if(frames.begin() + static_cast<std::ptrdiff_t>(deciding), frames.end(),
+                                        [](const ListedFrame* frame) { return is_interpreted(*frame); });
+  return interpreted == frames.end() ? deciding : static_cast<std::size_t>(interpreted - frames.begin());
+}
+
 std::string stack_label(const FrameList& frames) {
   if (frames.empty()) return {};
-  const std::size_t deciding = deciding_frame(frames);
-  std::string label = frames[deciding]->name;
-  if (!frames[deciding]->source.function.empty()) return label;
+  const std::size_t naming = naming_frame(frames);
+  std::string label = frames[naming]->name;
+  if (!frames[naming]->source.function.empty()) return label;
   const auto caller =
-      std::find_if(frames.begin() + static_cast<std::ptrdiff_t>(deciding), frames.end(),
+      std::find_if(frames.begin() + static_cast<std::ptrdiff_t>(naming), frames.end(),
                    [](const ListedFrame* frame) { return !frame->source.function.empty() && !frame->is_plumbing(); });
-  return caller == frames.end() ? label : label.append(" < ").append((*caller)->name);
+  const bool tells = caller != frames.end() && !starts_every_program((*caller)->source.function);
+  return tells ? label.append(" < ").append((*caller)->name) : label;
 }
 
 bool is_recursion(const ListedFrame& inner, const ListedFrame& outer) {
@@ -88,7 +124,7 @@ bool is_recursion(const ListedFrame& inner, const ListedFrame& outer) {
 std::vector<ShownFrame> unfolded_frames(const FrameList& frames) {
   std::vector<ShownFrame> shown;
   shown.reserve(frames.size());
-  for (const ListedFrame* frame : frames) shown.push_back({.frame = frame});
+  for (const ListedFrame* frame : frames) shown.push_back({.frame = frame, .index = shown.size()});
   return shown;
 }
 
@@ -103,29 +139,25 @@ std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_fra
     } else if (!shown.empty() && shown.back().frame && is_recursion(*shown.back().frame, *frame)) {
       ++shown.back().times;
     } else {
-      shown.push_back({.frame = frame});
+      shown.push_back({.frame = frame, .index = index});
     }
   }
+  collapse_repeated_calls(shown);
   leave_middle_out(shown, max_frames);
   return shown;
 }
 
 std::vector<bool> hidden_frames(const FrameList& frames) {
-  std::vector<bool> hidden(frames.size());
-  const std::optional<std::size_t> deciding = find_deciding(frames);
-  const ListedFrame* shown = nullptr;
-  for (std::size_t index = 0; index < frames.size(); ++index) {
-    const ListedFrame* frame = frames[index];
-    const bool is_folded = deciding && (index < *deciding || frame->is_plumbing());
-    hidden[index] = is_folded || (shown != nullptr && is_recursion(*shown, *frame));
-    if (is_folded) shown = nullptr;
-    if (!hidden[index]) shown = frame;
+  std::vector<bool> hidden(frames.size(), true);
+  for (const ShownFrame& line : fold_frames(frames, 0)) {
+    if (line.frame != nullptr) hidden[line.index] = false;
   }
   return hidden;
 }
 
 std::string left_out_text(const ShownFrame& line) {
   const std::string_view noun = line.left_out_count == 1 ? "frame" : "frames";
+  if (line.why == LeftOut::kRepeated) return fmt::format("… the {} lines above ×{}", line.lines, line.times);
   if (line.why == LeftOut::kPlumbing) return fmt::format("… {} {} folded", line.left_out_count, noun);
   return fmt::format("… {} more {} (--full-stacks)", line.left_out_count, noun);
 }

@@ -38,15 +38,19 @@ inline constexpr std::size_t kMaxNameColumns = 200;
 enum class LeftOut {
   kPlumbing,  ///< they tell nothing
   kTooMany,   ///< the stack is too long
+  kRepeated,  ///< they are those of the lines above once more: functions that call each other in turn
 };
 
 /// A line of a stack as shown: a call, or so many calls left out.
 struct ShownFrame {
   const ListedFrame* frame = nullptr;  ///< nullptr: calls were left out here
-  /// Of a call, so many in a row were of the same function: recursion. This is the innermost one.
+  std::size_t index = 0;               ///< of a call, in the list
+  /// Of a call, so many in a row were of the same function: recursion. This is the innermost one. Where calls are left
+  /// out as kRepeated, so often the lines above stand for themselves in all.
   std::size_t times = 1;
   std::size_t left_out_count = 0;
   LeftOut why = LeftOut::kPlumbing;
+  std::size_t lines = 0;  ///< of kRepeated: so many lines above are repeated
 };
 
 /// Finds the function that decides on what a stack allocates among frames that are looked at from the innermost on: the
@@ -66,16 +70,23 @@ class DecidingSearch {
 /// What a DecidingSearch finds in `frames`; 0 where there is none: of a stack that is all plumbing, or empty.
 std::size_t deciding_frame(const FrameList& frames);
 
-/// What to call a stack of these frames: its deciding function; where that has no name, with the next caller that has
-/// one: "libfoo.so+0x1234 < serve". "" of a stack without frames.
+/// Whether `frame` is a function of code that an interpreter or a JIT compiler made, and a perf map named.
+bool is_interpreted(const ListedFrame& frame);
+
+/// The frame that a stack is named by: the deciding one, unless an interpreter runs there. What that does is the same
+/// for all programs, so that it is the first function of the program it runs.
+std::size_t naming_frame(const FrameList& frames);
+
+/// What to call a stack of these frames: the function of naming_frame(); where that has no name, with the next caller
+/// that has one: "libfoo.so+0x1234 < serve". "" of a stack without frames.
 std::string stack_label(const FrameList& frames);
 
 /// Whether a reader takes both for calls of one function, the second having called the first.
 bool is_recursion(const ListedFrame& inner, const ListedFrame& outer);
 
-/// `frames` from the deciding one on; later runs of plumbing are counted, and so are runs of recursion. A stack that is
-/// all plumbing is shown whole. Of more than `max_frames` lines (0: any number) the middle is left out, as callers near
-/// the allocator and near main tell most.
+/// `frames` from the deciding one on; later runs of plumbing are counted, and so is recursion, of one function or of
+/// several that call each other in turn. A stack that is all plumbing is shown whole. Of more than `max_frames` lines
+/// (0: any number) the middle is left out, as callers near the allocator and near main tell most.
 std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_frames);
 
 /// Which of `frames` fold_frames shows no line for, with `max_frames` 0.
@@ -84,7 +95,7 @@ std::vector<bool> hidden_frames(const FrameList& frames);
 /// As fold_frames, but nothing is left out.
 std::vector<ShownFrame> unfolded_frames(const FrameList& frames);
 
-/// "… 3 frames folded": what a line says that leaves calls out.
+/// What a line says that leaves calls out: "… 3 frames folded", "… the 2 lines above ×3".
 std::string left_out_text(const ShownFrame& line);
 
 /// What a frame is called in full: its function, else "libfoo.so+0x1234", else "0x7f0012345678".

@@ -39,6 +39,12 @@ void put_trace_notes(TextPage& page, const Snapshot& snapshot) {
     page.put_wrapped("the target ended during the trace: live is what it still held at its end", 2);
 }
 
+/// Whether a process that was traced from its start holds so much beside the heap that its stacks do not explain it.
+bool is_mostly_mapped(std::uint64_t own_bytes, std::uint64_t live_bytes) {
+  constexpr std::uint64_t kMin = std::uint64_t{32} << 20;
+  return own_bytes >= kMin && live_bytes < own_bytes / 4;
+}
+
 /// How much of what the kernel sees of the process the live bytes are.
 void put_coverage(TextPage& page, const Snapshot& snapshot) {
   if (!snapshot.memory) return;
@@ -51,10 +57,18 @@ void put_coverage(TextPage& page, const Snapshot& snapshot) {
   if (memory.live_bytes > own) {
     text += ": not all of it has been written to";
   } else {
-    text += fmt::format(" ({}), the rest is older than the trace, mappings and stacks, or the allocator's own",
-                        format_share(memory.live_bytes, own));
+    text +=
+        fmt::format(" ({}), the rest is {}mappings and stacks, or the allocator's own",
+                    format_share(memory.live_bytes, own), snapshot.trace.from_start ? "" : "older than the trace, ");
   }
   page.put_wrapped(text, 2, Style::kDim);
+  if (snapshot.trace.from_start && is_mostly_mapped(own, memory.live_bytes)) {
+    page.put_hint(
+        "hint: most of the memory of this process is not from malloc; programs with a garbage collector or an "
+        "allocator "
+        "of their own map it themselves (mmap)",
+        6);
+  }
 }
 
 /// What happened since the report before.
@@ -63,12 +77,14 @@ void put_change(TextPage& page, const Snapshot& snapshot) {
   if (period.previous == nullptr) return;
   const Counters& before = period.previous->totals;
   const Counters since = difference(snapshot.totals, &before);
-  page.put_wrapped(fmt::format("since the report before, {} ago: live {}, allocated {} in {}, freed {} in {}",
-                               format_duration(period.elapsed_ns),
-                               format_bytes_change(before.live_bytes(), snapshot.totals.live_bytes(), page.style()),
-                               page.bytes(since.allocated_bytes), page.blocks(since.allocated_count),
-                               page.bytes(since.freed_bytes), page.blocks(since.freed_count)),
-                   2);
+  page.put_wrapped(
+      fmt::format(
+          "since the previous report, {} ago (rates are of this time): live {}, allocated {} in {}, freed {} in {}",
+          format_duration(period.elapsed_ns),
+          format_bytes_change(before.live_bytes(), snapshot.totals.live_bytes(), page.style()),
+          page.bytes(since.allocated_bytes), page.blocks(since.allocated_count), page.bytes(since.freed_bytes),
+          page.blocks(since.freed_count)),
+      2);
 }
 
 }  // namespace

@@ -106,8 +106,8 @@ void StackList::put_call(const ShownFrame& line) {
     if (text.empty()) text = frame_line(*line.frame, line.times);
     page_.put_rendered(text);
   } else {
-    folded_any_ = folded_any_ || line.why == LeftOut::kPlumbing;
-    std::string& text = left_out_lines_[{line.why, line.left_out_count}];
+    folded_any_ = folded_any_ || line.why != LeftOut::kTooMany;
+    std::string& text = left_out_lines_[{line.why, line.left_out_count, line.times, line.lines}];
     if (text.empty()) {
       text = page_.rendered(StyledLine{}.add(std::string(kFrameIndent, ' ') + left_out_text(line), Style::kDim));
     }

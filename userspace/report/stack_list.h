@@ -54,7 +54,8 @@ class StackList {
   // Lines that recur in many stacks.
   std::vector<std::string> call_lines_;  ///< by the call's number; empty until the call is first shown
   std::map<std::pair<std::size_t, std::size_t>, std::string> repeated_lines_;  ///< by number and times
-  std::map<std::pair<LeftOut, std::size_t>, std::string> left_out_lines_;
+  /// By what left_out_text() looks at.
+  std::map<std::tuple<LeftOut, std::size_t, std::size_t, std::size_t>, std::string> left_out_lines_;
   std::map<std::tuple<bool, int, int>, std::optional<std::string>>
       end_lines_;  ///< by what UnwindText::end_mark looks at
   bool folded_any_ = false;

@@ -3,16 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include "userspace/report/display_text.h"
 #include "userspace/report/number_columns.h"
 #include "userspace/report/period.h"
 #include "userspace/report/stack_columns.h"
+#include "userspace/report/stack_differences.h"
 
 namespace hawk {
 namespace {
 
-constexpr std::size_t kNamesColumns = 22;  // beside the numbers so many columns are wanted for functions
+// Beside the numbers so many columns are wanted for functions: for the longest name, but no more than that.
+constexpr std::size_t kMinNamesColumns = 22;
+constexpr std::size_t kMaxNamesColumns = 36;
+constexpr std::size_t kMostToldApart = 1000;  // rows; of more, nobody compares the names
+constexpr std::size_t kMaxDifferences = 2;    // calls that are named to tell a row from others
 
 /// What was counted in the time that rates are of, for each row; the last is that of the totals.
 std::vector<Counters> counted_in(const Period& period, const std::vector<const StackRecord*>& stacks) {
@@ -55,64 +63,113 @@ NumberColumns columns_of(const TextPage& page, const Snapshot& snapshot,
   columns.add({.title = "FREED", .keep = 2}, [&](std::size_t row) { return page.bytes(counters(row).freed_bytes); });
   columns.add({.title = "FREED %", .keep = 4},
               [&](std::size_t row) { return format_share(counters(row).freed_bytes, counters(row).allocated_bytes); });
-  columns.drop(page.options().width == 0 ? std::string::npos : page.options().width, kNamesColumns);
   return columns;
 }
 
-/// What stands behind the numbers, for each function that decides on a stack.
+/// What stands behind the numbers: the function that a stack is named by, and where several are named the same, what
+/// tells them apart.
 class FunctionCells {
  public:
-  /// So many columns there are for it; 0: any number.
-  FunctionCells(const CallTable& calls, std::size_t columns)
-      : calls_(calls), columns_(columns == 0 ? kMaxNameColumns : columns), cells_(calls.size()) {}
+  FunctionCells(const std::vector<const StackRecord*>& stacks, const CallTable& calls)
+      : stacks_(stacks), calls_(calls), cells_(calls.size()), differences_(std::min(stacks.size(), kMostToldApart)) {}
 
-  void add_to(StyledLine& line, const StackRecord& stack) {
-    const ListedFrame* deciding = calls_.deciding(stack);
-    if (deciding == nullptr) {
-      line.add(stack.id == kNoStack ? "(not recorded)" : "(no frames)");
-      return;
+  /// The widest of the names, without places and differences.
+  std::size_t widest_name() {
+    std::size_t widest = 0;
+    for (std::size_t row = 0; row < stacks_.size() && widest < kMaxNamesColumns; ++row) {
+      widest = std::max(widest, display_width(cell(row).name));
     }
-    if (deciding->source.function.empty()) {
-      line.add(shorten_middle(stack_label(calls_.list(stack)), columns_));
-      return;
+    return widest;
+  }
+
+  /// So many columns there are; 0: any number. To be called before add_to().
+  void fit(std::size_t columns) {
+    columns_ = columns == 0 ? kMaxNameColumns : columns;
+    std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> equal;
+    for (std::size_t row = 0; row < differences_.size(); ++row) {
+      const Cell& made = cell(row);
+      equal[{made.name, std::string(place_of(made))}].push_back(row);
     }
-    Cell& cell = cells_[calls_.number_of(*deciding)];
-    if (cell.name.empty()) cell = make(*deciding);
-    line.add(cell.name);
-    if (!cell.place.empty()) line.add(cell.place, Style::kDim);
+    for (const auto& [name, rows] : equal) {
+      if (rows.size() > 1) tell_apart(rows);
+    }
+  }
+
+  void add_to(StyledLine& line, std::size_t row) {
+    const Cell& made = cell(row);
+    const std::string_view difference = row < differences_.size() ? differences_[row] : std::string_view();
+    const std::size_t room = columns_ - std::min(columns_ / 2, display_width(difference));
+    const std::string name = shorten_middle(made.name, room);
+    line.add(name);
+    if (!difference.empty()) {
+      line.add(shorten_middle(difference, columns_ - display_width(name)), Style::kDim);
+    } else if (const std::string_view place = place_of(made); !place.empty()) {
+      line.add(std::string(kGap).append(place), Style::kDim);
+    }
   }
 
  private:
+  static constexpr std::string_view kGap = "  ";
+
   struct Cell {
     std::string name;
-    std::string place;  ///< where it fits, and is known
+    std::string place;
   };
 
-  Cell make(const ListedFrame& frame) const {
-    Cell cell{shorten_middle(frame.name, columns_), "  " + source_place(frame.source, 1)};
-    if (cell.place.size() == 2 || display_width(cell.name) + display_width(cell.place) > columns_) cell.place.clear();
-    return cell;
+  const Cell& cell(std::size_t row) {
+    const StackRecord& stack = *stacks_[row];
+    const ListedFrame* const naming = calls_.naming(stack);
+    if (naming == nullptr) {
+      other_.name = stack.id == kNoStack ? "(not recorded)" : "(no frames)";
+      return other_;
+    }
+    Cell& made = cells_[calls_.number_of(*naming)];
+    if (!made.name.empty()) return made;
+    if (naming->source.function.empty()) {  // it depends on the callers
+      other_.name = stack_label(calls_.list(stack));
+      return other_;
+    }
+    return made = {naming->name, source_place(naming->source, 1)};
   }
 
+  /// Where the function is, if that fits beside its name.
+  std::string_view place_of(const Cell& made) const {
+    const bool fits = display_width(made.name) + kGap.size() + display_width(made.place) <= columns_;
+    return fits ? std::string_view(made.place) : std::string_view();
+  }
+
+  void tell_apart(const std::vector<std::size_t>& rows) {
+    std::vector<FrameList> stacks;
+    stacks.reserve(rows.size());
+    for (const std::size_t row : rows) stacks.push_back(calls_.list(*stacks_[row]));
+    const std::vector<std::string> found = tell_stacks_apart(stacks, kMaxDifferences);
+    for (std::size_t index = 0; index < rows.size(); ++index) differences_[rows[index]] = found[index];
+  }
+
+  const std::vector<const StackRecord*>& stacks_;
   const CallTable& calls_;
-  const std::size_t columns_;
-  std::vector<Cell> cells_;  ///< by the call's number; empty until needed
+  std::size_t columns_ = kMaxNameColumns;
+  std::vector<Cell> cells_;  ///< by the naming call's number; empty until needed
+  Cell other_;               ///< of a row without such a call
+  std::vector<std::string> differences_;
 };
 
 }  // namespace
 
 void put_stack_table(TextPage& page, const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks,
                      const CallTable& calls) {
-  const NumberColumns columns = columns_of(page, snapshot, stacks);
+  NumberColumns columns = columns_of(page, snapshot, stacks);
+  FunctionCells functions(stacks, calls);
+  const std::size_t width = page.options().width;
+  if (width != 0) columns.drop(width, std::clamp(functions.widest_name(), kMinNamesColumns, kMaxNamesColumns));
   StyledLine titles;
   columns.add_titles(titles);
-  const std::size_t width = page.options().width;
-  FunctionCells functions(calls, width == 0 ? 0 : std::max<std::size_t>(width - std::min(width, titles.width()), 1));
+  functions.fit(width == 0 ? 0 : std::max<std::size_t>(width - std::min(width, titles.width()), 1));
   page.put(titles.add("FUNCTION", Style::kDim));
   for (std::size_t row = 0; row < stacks.size() && page.go_on(); ++row) {
     StyledLine line;
     columns.add_cells(line, row);
-    functions.add_to(line, *stacks[row]);
+    functions.add_to(line, row);
     page.put(line);
   }
   StyledLine total;

@@ -65,6 +65,12 @@ std::vector<SymbolGap> SymbolGaps::gaps(const Snapshot& snapshot, Symbolizer& sy
   return gaps;
 }
 
+bool has_nameless_code_in_no_file(const Snapshot& snapshot, Symbolizer& symbolizer) {
+  return std::any_of(snapshot.places.begin(), snapshot.places.end(), [&](const Frame& place) {
+    return !place.module && symbolizer.frames_in_no_file(place.address).empty();
+  });
+}
+
 std::string gap_text(const SymbolGap& gap, const Module& module, const std::string& share) {
   const std::string path = printable(module.path);
   const std::string build_id = module.build_id.empty() ? "no build id" : "build id " + module.build_id;

@@ -48,6 +48,9 @@ class SymbolGaps {
   std::set<ModuleId> shown_modules_;
 };
 
+/// Whether a stack passes through code in no file that has no name.
+bool has_nameless_code_in_no_file(const Snapshot& snapshot, Symbolizer& symbolizer);
+
 /// How to get names of code that lies in no file.
 inline constexpr const char* kPerfMapHint =
     "hint: such code gets names from a perf map, /tmp/perf-PID.map, which must be there or be turned on: python3 -X "

@@ -32,8 +32,8 @@ std::string trap_costs_text(const Snapshot& snapshot) {
   for (const Named& named : {Named{"malloc", "malloc"}, Named{"operator new", "_Znwm"}, Named{"free", "free"}}) {
     const std::uint64_t cost_ns = cost_of(snapshot, named.symbol);
     if (cost_ns == 0) continue;
-    text += fmt::format("{} each {} pays about {:.2g} µs", text.empty() ? "traps:" : ",", named.function,
-                        static_cast<double>(cost_ns) / 1e3);
+    text += fmt::format("{} {:.2g} µs per {}", text.empty() ? "tracing overhead: about" : ",",
+                        static_cast<double>(cost_ns) / 1e3, named.function);
   }
   return text;
 }

@@ -62,7 +62,7 @@ ScreenLines help_page() {
       "q                        quit and print the final report",
       "",
       "LIVE     bytes allocated since the trace began and not freed",
-      "CHANGE   of LIVE since the display before",
+      "CHANGE   of LIVE since the last refresh",
       "BLOCKS   live blocks",
       "ALLOC/s  bytes allocated per second, freed again or not",
       "SHARE    of the column marked ▼ in its total",

@@ -2,9 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "userspace/report/call_table.h"
@@ -18,6 +16,7 @@ namespace hawk {
 /// named behind it.
 class RowNames {
  public:
+  /// `calls` must outlive it.
   RowNames(const std::vector<const StackRecord*>& stacks, const CallTable& calls);
 
   /// Appends the names of stack number `row` in what is left of `columns`.
@@ -30,22 +29,18 @@ class RowNames {
     std::string name;
     std::string place;
   };
-  /// A call as it is named where it is what tells two stacks apart, and its address, for where the name does not.
-  using ExactCall = std::pair<std::string, std::uint64_t>;
   struct Row {
-    std::vector<Call> calls;       ///< as shown
-    std::vector<ExactCall> exact;  ///< all of them
-    std::string otherwise;         ///< shown when there are no calls
-    std::uint32_t id = 0;          ///< of the stack
-    std::string difference;        ///< what tells the line from equal ones
+    std::vector<Call> calls;  ///< as shown
+    FrameList frames;         ///< all of them
+    std::string otherwise;    ///< shown when there are no calls
+    std::uint32_t id = 0;     ///< of the stack
+    std::string difference;   ///< what tells the line from equal ones
   };
   /// Of `columns` for the names of a line, so many are for what tells it from equal ones.
   static std::size_t columns_for_difference(const Row& names, std::size_t columns);
-  void add_difference(const std::vector<std::size_t>& equal, const std::string& before);
+  void add_differences(const std::vector<std::size_t>& equal);
   /// The rows whose lines look the same, in groups.
   std::vector<std::vector<std::size_t>> equal_lines(std::size_t columns) const;
-  std::optional<std::size_t> first_difference(const std::vector<std::size_t>& rows) const;
-  ExactCall exact_call(std::size_t row, std::size_t depth) const;
   static Row make_row(const StackRecord& stack, const CallTable& calls);
 
   std::vector<Row> rows_;

@@ -54,6 +54,12 @@ ScreenSort screen_sort(SortKey key) {
   return ScreenSort::kFrees;
 }
 
+Quantity quantity_of(ScreenSort sort) {
+  const bool about_live = sort == ScreenSort::kLive || sort == ScreenSort::kBlocks || sort == ScreenSort::kChange ||
+                          sort == ScreenSort::kFunction;
+  return about_live ? Quantity::kLive : Quantity::kAllocated;
+}
+
 bool is_listed(const Counters& counters, ScreenSort sort) {
   switch (sort) {
     case ScreenSort::kLive:

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "userspace/report/quantity.h"
 #include "userspace/tables/selection.h"
 #include "userspace/tables/snapshot.h"
 
@@ -40,6 +41,9 @@ ScreenSort next_sort(ScreenSort sort);
 ScreenSort previous_sort(ScreenSort sort);
 /// The order of --sort.
 ScreenSort screen_sort(SortKey key);
+
+/// Whether shares and sizes beside that order are of what is live, or of all that was allocated.
+Quantity quantity_of(ScreenSort sort);
 
 /// Whether a stack with nothing of what is sorted by is left out: one that has freed everything, of the live bytes.
 bool is_listed(const Counters& counters, ScreenSort sort);

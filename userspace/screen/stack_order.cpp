@@ -7,14 +7,6 @@
 #include "userspace/tables/selection.h"
 
 namespace hawk {
-namespace {
-
-bool is_about_live(ScreenSort sort) {
-  return sort == ScreenSort::kLive || sort == ScreenSort::kBlocks || sort == ScreenSort::kChange;
-}
-
-}  // namespace
-
 void StackOrder::forget() {
   order_.clear();
   labels_.clear();
@@ -25,7 +17,7 @@ std::vector<const StackRecord*> StackOrder::members(const Moment& moment, Screen
   std::vector<const StackRecord*> stacks;
   stacks.reserve(moment.now.stacks.size());
   for (const StackRecord& stack : moment.now.stacks) {
-    const std::uint64_t size = is_about_live(sort) ? stack.counters.live_bytes() : stack.counters.allocated_bytes;
+    const std::uint64_t size = bytes_of(stack.counters, quantity_of(sort));
     if (size >= min_size_bytes_ && is_listed(stack.counters, sort)) stacks.push_back(&stack);
   }
   return stacks;
@@ -39,8 +31,8 @@ void StackOrder::know_labels(const std::vector<const StackRecord*>& stacks, cons
   if (unknown.empty()) return;
   const CallTable calls(now, unknown, symbolizer, role_of_);
   for (const StackRecord* stack : unknown) {
-    const ListedFrame* const deciding = calls.deciding(*stack);
-    labels_[stack->id] = deciding == nullptr ? "" : deciding->name;
+    const ListedFrame* const naming = calls.naming(*stack);
+    labels_[stack->id] = naming == nullptr ? "" : naming->name;
   }
 }
 

@@ -17,8 +17,8 @@ namespace hawk {
 /// Which stacks the list holds, and in which order.
 class StackOrder {
  public:
-  /// `top`: no more stacks than that (0: any number). `min_size_bytes`: none that hold (or, unless sorted by what is
-  /// live, have allocated) less.
+  /// `top`: no more stacks than that (0: any number). `min_size_bytes`: none with less of what quantity_of() the order
+  /// is about.
   StackOrder(RoleOfFunction role_of, std::size_t top, std::uint64_t min_size_bytes)
       : role_of_(std::move(role_of)), top_(top), min_size_bytes_(min_size_bytes) {}
 

@@ -20,12 +20,6 @@ constexpr std::size_t kRowsForTotals = 12;   // smaller terminals get one line o
 constexpr std::size_t kRowsForOneTotal = 6;  // and these none
 constexpr std::size_t kRowsForTitles = 4;
 
-Quantity quantity_of(ScreenSort sort) {
-  const bool about_live = sort == ScreenSort::kLive || sort == ScreenSort::kBlocks || sort == ScreenSort::kChange ||
-                          sort == ScreenSort::kFunction;
-  return about_live ? Quantity::kLive : Quantity::kAllocated;
-}
-
 ScreenLine dim(const std::string& text) { return {StyledLine{}.add(text, Style::kDim)}; }
 
 std::vector<ListRow> list_rows(const Moment& moment, const std::vector<const StackRecord*>& stacks) {

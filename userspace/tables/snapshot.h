@@ -91,6 +91,7 @@ struct TraceInfo {
   std::string live_table;             ///< "arena" or "hash"
   std::string unwind;                 ///< "auto", "cfi" or "fp"
   std::uint64_t min_block_bytes = 0;  ///< smaller blocks were not followed; their frees count as frees_of_untraced
+  bool from_start = false;            ///< traced from its first instruction on: nothing is older than the trace
   std::uint64_t start_unix_ns = 0;
   std::uint64_t duration_ns = 0;
   std::uint64_t interval_ns = 0;  ///< between drains

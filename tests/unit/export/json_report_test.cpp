@@ -328,5 +328,17 @@ TEST(JsonReport, PiecesStayBoundedAndStopWhenTheReaderIsGone) {
   EXPECT_EQ(calls, 1U);
 }
 
+TEST(JsonReport, SaysWhyCodeInNoFileHasNoName) {
+  Sample sample = empty_sample();
+  const Frame named = sample.call_in_no_file(function("py::load", "svc.py", 0));
+  sample.add_stack(1, {100, 1, 0, 0}, {named});
+  EXPECT_TRUE(parsed(sample)["symbol_gaps"].empty());
+  sample.add_stack(2, {100, 1, 0, 0}, {{0x7d0000001000, std::nullopt, 0}});
+  const Json gaps = parsed(sample)["symbol_gaps"];
+  ASSERT_EQ(gaps.size(), 1U);
+  EXPECT_TRUE(gaps[0]["module"].is_null());
+  EXPECT_NE(gaps[0]["reason"].get<std::string>().find("perf map"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hawk

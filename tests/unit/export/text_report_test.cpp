@@ -41,6 +41,57 @@ std::vector<Sample> all_samples() {
   return samples;
 }
 
+/// One stack that has freed all it allocated.
+Sample freed_sample() {
+  Sample sample = empty_sample();
+  const ModuleId exe = sample.add_module("/usr/bin/busy", "");
+  sample.add_stack(1, {4096, 2, 4096, 2}, {sample.call(exe, {function("work")})});
+  return sample;
+}
+
+TEST(TextReport, WhereAllWasFreedItIsSaidHowToSeeWhoAllocated) {
+  Sample sample = freed_sample();
+  EXPECT_TRUE(contains(text_of(sample, sample_options()),
+                       "hint: everything was freed; --sort allocated shows which stacks allocated most\n"));
+  TextOptions options = sample_options();
+  options.selection.sort = SortKey::kAllocated;
+  EXPECT_FALSE(contains(text_of(sample, options), "everything was freed"));
+  sample = service_sample();
+  EXPECT_FALSE(contains(text_of(sample, sample_options()), "everything was freed"));
+}
+
+TEST(TextReport, ASummaryThatIsRepeatedRefersToTheWholeOne) {
+  Sample sample = service_sample();
+  TextOptions options = sample_options();
+  options.rows = 5;
+  const std::string text = text_of(sample, options);
+  EXPECT_TRUE(contains(text, "top 3 of 4 stacks")) << text;
+  EXPECT_EQ(text.find("shows all"), text.find("--full-stacks shows all") + 14) << "nothing was left out: " << text;
+}
+
+TEST(TextReport, NothingIsOlderThanATraceFromTheStart) {
+  Sample sample = service_sample();
+  sample.snapshot.memory = ProcessMemory{200 << 20, 180 << 20, 0, 1 << 20};
+  EXPECT_TRUE(contains(text_of(sample, sample_options()), "the rest is older than the trace, mappings and stacks"));
+  EXPECT_FALSE(contains(text_of(sample, sample_options()), "hint: most of the memory"));
+  sample.snapshot.trace.from_start = true;
+  const std::string text = text_of(sample, sample_options());
+  EXPECT_TRUE(contains(text, "the rest is mappings and stacks, or the allocator's own\n")) << text;
+  EXPECT_TRUE(contains(text, "hint: most of the memory of this process is not from malloc")) << text;
+  sample.snapshot.memory->live_bytes = 100 << 20;
+  EXPECT_FALSE(contains(text_of(sample, sample_options()), "hint: most of the memory"));
+}
+
+TEST(TextReport, HowToNameAnInterpretersFunctionsIsSaidUntilTheyAreNamed) {
+  Sample sample = empty_sample();
+  const ModuleId exe = sample.add_module("/usr/bin/python3.13", "");
+  const Frame resize = sample.call(exe, {function("list_resize")});
+  sample.add_stack(1, {100, 1, 0, 0}, {resize});
+  EXPECT_TRUE(contains(text_of(sample, sample_options()), "hint: python3 -X perf"));
+  sample.add_stack(2, {100, 1, 0, 0}, {resize, sample.call_in_no_file(function("py::load", "svc.py", 0))});
+  EXPECT_FALSE(contains(text_of(sample, sample_options()), "hint: python3 -X perf"));
+}
+
 TEST(TextReport, WhatFailedItsVerificationIsNotExact) {
   Sample sample = service_sample();
   sample.snapshot.trace.verified = false;

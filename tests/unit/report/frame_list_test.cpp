@@ -23,7 +23,7 @@ FrameList list_of(const std::vector<ListedFrame>& frames) {
 
 /// "a b×3 [2 plumbing] c [9 more]"
 std::string summary(const std::vector<ShownFrame>& shown) {
-  static constexpr const char* kWhy[] = {" plumbing]", " more]"};
+  static constexpr const char* kWhy[] = {" plumbing]", " more]", " repeated]"};
   std::string text;
   for (const ShownFrame& line : shown) {
     if (!text.empty()) text += " ";
@@ -32,6 +32,7 @@ std::string summary(const std::vector<ShownFrame>& shown) {
       if (line.times > 1) text += "×" + std::to_string(line.times);
     } else {
       text += "[" + std::to_string(line.left_out_count) + kWhy[static_cast<int>(line.why)];
+      if (line.lines != 0) text += std::to_string(line.lines) + "×" + std::to_string(line.times);
     }
   }
   return text;
@@ -76,6 +77,34 @@ TEST(FrameList, RecursionIsCounted) {
   EXPECT_EQ(summary(fold_frames(list_of(lines), 0)), "walk×3 ?×2 ?") << "the function counts, not the line in it";
 }
 
+TEST(FrameList, FunctionsThatCallEachOtherInTurnStandOnce) {
+  EXPECT_EQ(folded({"leaf", "a", "b", "a", "b", "a", "b", "main"}), "leaf a b [4 repeated]2×3 main");
+  EXPECT_EQ(folded({"a", "b", "c", "a", "b", "c"}), "a b c [3 repeated]3×2");
+  EXPECT_EQ(folded({"a", "b", "a", "b"}), "a b a b") << "no line would be saved";
+  EXPECT_EQ(folded({"a", "b", "a", "b", "a", "b", "a"}), "a b [4 repeated]2×3 a") << "half a round stays";
+  EXPECT_EQ(folded({"a", "f", "f", "a", "f", "f", "a", "f", "f"}), "a f×2 [6 repeated]2×3") << "each call counts";
+  EXPECT_EQ(folded({"a", "f", "f", "a", "f", "a", "f", "f"}), "a f×2 a f a f×2") << "rounds that differ stay";
+  EXPECT_EQ(folded({"a", "std::x", "b", "a", "std::x", "b"}), "a [1 plumbing] b [3 repeated]3×2");
+  EXPECT_EQ(folded({"a", "b", "a", "c", "a", "b", "a", "c", "z"}), "a b a c [4 repeated]4×2 z");
+  EXPECT_EQ(left_out_text(fold_frames(list_of(named({"a", "b", "c", "a", "b", "c"})), 0).back()),
+            "… the 3 lines above ×2");
+}
+
+TEST(FrameList, OfALongStackNoLineIsKeptThatRefersToOnesLeftOut) {
+  std::vector<std::string> names = {"1", "2", "3", "4", "5"};
+  for (int round = 0; round < 9; ++round) names.insert(names.end(), {"a", "b", "c"});
+  names.insert(names.end(), {"y", "z"});
+  EXPECT_EQ(folded(names), "1 2 3 4 5 a b c [24 repeated]3×9 y z");
+  EXPECT_EQ(folded(names, 8), "1 2 3 4 [28 more] y z") << "of the last four lines two are about the lines before";
+  EXPECT_EQ(folded({"1", "a", "b", "a", "b", "a", "b", "y", "z"}, 4), "1 a [5 more] y z");
+}
+
+TEST(FrameList, ALongStackOfOtherCallsIsNotChanged) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 2000; ++i) names.push_back("f" + std::to_string(i % 1999));
+  EXPECT_EQ(fold_frames(list_of(named(names)), 0).size(), 2000U);
+}
+
 TEST(FrameList, TheFirstFunctionThatIsNotPlumbingDecides) {
   const std::vector<ListedFrame> frames = named({"operator new", "std::a", "work", "main"});
   EXPECT_EQ(deciding_frame(list_of(frames)), 2U);
@@ -109,6 +138,7 @@ TEST(FrameList, WhatHasNoLineIsHidden) {
            {"operator new", "std::a", "std::a"},
            {"grow_arena", "xmalloc", "work", "std::x", "main"},
            {"f", "f", "std::x", "f", "f", "g"},
+           {"a", "b", "a", "b", "b", "a", "b", "a", "b", "a", "b", "a", "b", "std::x", "main"},
            {}}) {
     const std::vector<ListedFrame> frames = named(names);
     const FrameList list = list_of(frames);

@@ -85,6 +85,11 @@ std::vector<SourceFrame> FakeSymbolizer::frames(ModuleId module, std::uint64_t m
   return found == known_.end() ? std::vector<SourceFrame>{} : found->second;
 }
 
+std::vector<SourceFrame> FakeSymbolizer::frames_in_no_file(std::uint64_t address) {
+  const auto found = in_no_file_.find(address);
+  return found == in_no_file_.end() ? std::vector<SourceFrame>{} : std::vector<SourceFrame>{found->second};
+}
+
 SymbolSource FakeSymbolizer::source(ModuleId module) {
   const auto found = sources_.find(module);
   return found == sources_.end() ? SymbolSource::kDebugInfo : found->second;
@@ -104,6 +109,13 @@ Frame Sample::call(ModuleId module, std::vector<SourceFrame> sources) {
   next_offset_ += 0x10;
   if (!sources.empty()) symbolizer.know(module, offset, std::move(sources));
   return {0x7f0000000000 + (static_cast<std::uint64_t>(module) << 24) + offset, module, offset};
+}
+
+Frame Sample::call_in_no_file(SourceFrame source) {
+  const std::uint64_t address = 0x7e0000000000 + next_offset_;
+  next_offset_ += 0x10;
+  symbolizer.know_in_no_file(address, std::move(source));
+  return {address, std::nullopt, 0};
 }
 
 StackRecord& Sample::add_stack(std::uint32_t id, const Counters& counters, const std::vector<Frame>& frames) {

@@ -17,8 +17,10 @@ namespace hawk {
 class FakeSymbolizer : public Symbolizer {
  public:
   std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override;
+  std::vector<SourceFrame> frames_in_no_file(std::uint64_t address) override;
   SymbolSource source(ModuleId module) override;
 
+  void know_in_no_file(std::uint64_t address, SourceFrame frame) { in_no_file_[address] = std::move(frame); }
   void know(ModuleId module, std::uint64_t module_offset, std::vector<SourceFrame> frames);
   void set_source(ModuleId module, SymbolSource source) { sources_[module] = source; }
   /// How often frames() was called: what a report looked at.
@@ -26,6 +28,7 @@ class FakeSymbolizer : public Symbolizer {
 
  private:
   std::map<std::pair<ModuleId, std::uint64_t>, std::vector<SourceFrame>> known_;
+  std::map<std::uint64_t, SourceFrame> in_no_file_;
   std::map<ModuleId, SymbolSource> sources_;
   std::size_t lookups_ = 0;
 };
@@ -38,6 +41,8 @@ struct Sample {
   ModuleId add_module(std::string path, std::string build_id);
   /// A frame at a new address of `module`, of which the symbolizer knows `sources`.
   Frame call(ModuleId module, std::vector<SourceFrame> sources);
+  /// As call(), of code in no file, of which the symbolizer knows `source`.
+  Frame call_in_no_file(SourceFrame source);
   /// The reference lasts until the next stack is added.
   StackRecord& add_stack(std::uint32_t id, const Counters& counters, const std::vector<Frame>& frames);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/unit/report/sample_snapshots.h"
+#include "userspace/report/display_text.h"
 
 namespace hawk {
 namespace {
@@ -54,6 +55,59 @@ TEST(StackTable, NarrowTerminalsKeepWhatMattersMost) {
             "1    1.22 MiB   1,000   125.00 KiB      100    0.0 %  shop::SessionTable::open");
   EXPECT_EQ(table_of(sample, sample_options(60))[1], "1    1.22 MiB   1,000   125.00 KiB  shop::SessionTable::open");
   EXPECT_EQ(table_of(sample, sample_options(30))[1], "1  shop::SessionTable::open");
+}
+
+TEST(StackTable, RowsOfOneFunctionAreToldApart) {
+  Sample sample = empty_sample();
+  const ModuleId exe = sample.add_module("/usr/bin/same", "");
+  const Frame make = sample.call(exe, {function("make_string")});
+  const Frame set_key = sample.call(exe, {function("set_key")});
+  const Frame log_slow = sample.call(exe, {function("log_slow")});
+  sample.add_stack(1, {100, 1, 0, 0}, {make, set_key});
+  sample.add_stack(2, {90, 1, 0, 0}, {make, log_slow});
+  sample.add_stack(3, {80, 1, 0, 0}, {sample.call(exe, {function("other")})});
+  for (const std::size_t width : {0U, 80U}) {
+    const std::vector<std::string> lines = table_of(sample, sample_options(width));
+    EXPECT_TRUE(lines[1].ends_with("  make_string < set_key")) << lines[1];
+    EXPECT_TRUE(lines[2].ends_with("  make_string < log_slow")) << lines[2];
+    EXPECT_TRUE(lines[3].ends_with("  other")) << lines[3];
+  }
+}
+
+TEST(StackTable, RowsWhosePlacesDoNotFitAreToldApart) {
+  Sample sample = empty_sample();
+  const ModuleId exe = sample.add_module("/usr/bin/same", "");
+  for (const std::uint32_t line : {54U, 60U}) {
+    sample.add_stack(line, {100, 1, 0, 0}, {sample.call(exe, {function("insert_into_cache", "cache.cpp", line)})});
+  }
+  EXPECT_TRUE(table_of(sample, sample_options())[1].ends_with("  insert_into_cache  cache.cpp:54"));
+  const std::vector<std::string> narrow = table_of(sample, sample_options(46));
+  EXPECT_TRUE(narrow[1].ends_with("cache.cpp:54")) << narrow[1];
+  EXPECT_TRUE(narrow[2].ends_with("cache.cpp:60")) << narrow[2];
+  for (const std::string& line : narrow) EXPECT_LE(display_width(line), 46U) << line;
+}
+
+TEST(StackTable, CodeOfAnInterpreterNamesItsStacks) {
+  Sample sample = empty_sample();
+  const ModuleId exe = sample.add_module("/usr/bin/python3", "");
+  const Frame resize = sample.call(exe, {function("list_resize", "listobject.c", 158)});
+  const Frame eval = sample.call(exe, {function("_PyEval_EvalFrameDefault")});
+  const Frame bytes = sample.call(exe, {function("PyBytes_New")});
+  const Frame remember = sample.call_in_no_file(function("py::remember", "svc.py", 0));
+  sample.add_stack(1, {100, 1, 0, 0}, {resize, eval, remember});
+  sample.add_stack(2, {90, 1, 0, 0}, {bytes, eval, remember});
+  const std::vector<std::string> lines = table_of(sample, sample_options());
+  EXPECT_TRUE(lines[1].ends_with("  py::remember (list_resize)")) << lines[1];
+  EXPECT_TRUE(lines[2].ends_with("  py::remember (PyBytes_New)")) << lines[2];
+}
+
+TEST(StackTable, LongNamesGetTheRoomOfColumns) {
+  Sample sample = empty_sample();
+  const ModuleId exe = sample.add_module("/usr/bin/long", "");
+  const std::string name = "a_function_whose_name_is_rather_long";
+  sample.add_stack(1, {5 << 20, 2559, 0, 0}, {sample.call(exe, {function(name)})});
+  EXPECT_TRUE(table_of(sample, sample_options(80))[1].ends_with("  " + name))
+      << table_of(sample, sample_options(80))[1];
 }
 
 TEST(StackTable, TheColumnSortedByIsThere) {

@@ -22,9 +22,9 @@ TEST(TrapCosts, NothingIsSaidOfWhatWasNotMeasured) {
 TEST(TrapCosts, OfSeveralAllocatorsTheDearestCounts) {
   Snapshot snapshot;
   snapshot.target.allocators.push_back({"/lib/libc.so.6", "", {function("malloc", 1127), function("free", 680)}});
-  EXPECT_EQ(trap_costs_text(snapshot), "traps: each malloc pays about 1.1 µs, each free pays about 0.68 µs");
+  EXPECT_EQ(trap_costs_text(snapshot), "tracing overhead: about 1.1 µs per malloc, 0.68 µs per free");
   snapshot.target.allocators.push_back({"/lib/libmimalloc.so.2", "", {function("malloc", 9400)}});
-  EXPECT_EQ(trap_costs_text(snapshot), "traps: each malloc pays about 9.4 µs, each free pays about 0.68 µs");
+  EXPECT_EQ(trap_costs_text(snapshot), "tracing overhead: about 9.4 µs per malloc, 0.68 µs per free");
 }
 
 /// Where an allocator has one of its own, it is often the dearest: its returns are single-stepped.
@@ -33,7 +33,7 @@ TEST(TrapCosts, OperatorNewIsListedWhereItIsProbed) {
   snapshot.target.allocators.push_back(
       {"/usr/lib/libjemalloc.so.2", "", {function("malloc", 1140), function("_Znwm", 9855), function("free", 690)}});
   EXPECT_EQ(trap_costs_text(snapshot),
-            "traps: each malloc pays about 1.1 µs, each operator new pays about 9.9 µs, each free pays about 0.69 µs");
+            "tracing overhead: about 1.1 µs per malloc, 9.9 µs per operator new, 0.69 µs per free");
 }
 
 TEST(TrapCosts, AFunctionIsKnownByItsAliasesToo) {
@@ -41,7 +41,7 @@ TEST(TrapCosts, AFunctionIsKnownByItsAliasesToo) {
   ProbedFunction operator_delete = function("_ZdaPv", 700);
   operator_delete.aliases = {"free"};
   snapshot.target.allocators.push_back({"/lib/libtcmalloc.so.4", "", {operator_delete}});
-  EXPECT_EQ(trap_costs_text(snapshot), "traps: each free pays about 0.7 µs");
+  EXPECT_EQ(trap_costs_text(snapshot), "tracing overhead: about 0.7 µs per free");
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ TEST(RowNames, EachOfManyIsTold) {
   }
   const std::vector<std::string> lines = lines_of(made.sample, 44);
   EXPECT_TRUE(lines[0].ends_with("… left < … one")) << lines[0];
-  EXPECT_TRUE(lines[5].ends_with("… right < … (no further caller)")) << lines[5];
+  EXPECT_TRUE(lines[5].ends_with("… right < … (no further frame)")) << lines[5];
 }
 
 TEST(RowNames, StacksThatNoOneCallTellsApartHaveTheirNumber) {

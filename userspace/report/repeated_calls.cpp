@@ -1,0 +1,97 @@
+#include "userspace/report/repeated_calls.h"
+
+#include <algorithm>
+#include <bitset>
+#include <cstddef>
+#include <utility>
+
+namespace hawk {
+namespace {
+
+constexpr std::size_t kMaxPeriod = 32;  // functions of a cycle
+constexpr std::size_t kMinSaved = 2;    // lines: a, b, a, b is as easy to read as what would say so
+
+bool are_same(const ShownFrame& inner, const ShownFrame& outer) {
+  if (inner.frame == nullptr || outer.frame == nullptr) {
+    return inner.frame == outer.frame && inner.why == outer.why && inner.left_out_count == outer.left_out_count;
+  }
+  return inner.times == outer.times && is_recursion(*inner.frame, *outer.frame);
+}
+
+/// Different lines seldom have the same one, equal lines always do. Cheap: stacks without a repetition, nearly all,
+/// cost no comparison.
+std::size_t key_of(const ShownFrame& line) {
+  if (line.frame == nullptr) return 0;
+  const std::string& name = line.frame->source.function;
+  if (name.empty()) return static_cast<std::size_t>(line.frame->place.address);
+  const auto at = [&](std::size_t index) { return std::size_t{static_cast<unsigned char>(name[index])}; };
+  return name.size() + 37 * at(name.size() - 1) + 1543 * at(name.size() / 2) + 59 * at(name.size() / 4);
+}
+
+/// The keys that occur more than once.
+std::bitset<1024> find_repeated(const std::vector<ShownFrame>& shown) {
+  std::bitset<1024> seen;
+  std::bitset<1024> repeated;
+  for (const ShownFrame& line : shown) {
+    if (line.frame == nullptr) continue;
+    const std::size_t bit = key_of(line) % seen.size();
+    if (seen[bit]) repeated.set(bit);
+    seen.set(bit);
+  }
+  return repeated;
+}
+
+/// How often the `period` lines from `first` on stand there one after the other.
+std::size_t count_rounds(const std::vector<ShownFrame>& shown, std::size_t first, std::size_t period) {
+  std::size_t next = first + period;
+  while (next < shown.size() && are_same(shown[next - period], shown[next])) ++next;
+  return (next - first) / period;
+}
+
+struct Cycle {
+  std::size_t period = 0;  ///< 0: there is none
+  std::size_t rounds = 0;
+};
+
+Cycle find_cycle(const std::vector<ShownFrame>& shown, std::size_t first) {
+  const std::size_t longest = std::min(kMaxPeriod, (shown.size() - first) / 2);
+  for (std::size_t period = 2; period <= longest; ++period) {
+    if (!are_same(shown[first], shown[first + period])) continue;
+    const std::size_t rounds = count_rounds(shown, first, period);
+    if (rounds >= 2 && (rounds - 1) * period > kMinSaved) return {period, rounds};
+  }
+  return {};
+}
+
+ShownFrame line_of(const std::vector<ShownFrame>& shown, std::size_t first, const Cycle& cycle) {
+  ShownFrame line{.times = cycle.rounds, .why = LeftOut::kRepeated, .lines = cycle.period};
+  for (std::size_t index = first + cycle.period; index < first + cycle.rounds * cycle.period; ++index) {
+    line.left_out_count += shown[index].frame != nullptr ? shown[index].times : shown[index].left_out_count;
+  }
+  return line;
+}
+
+}  // namespace
+
+void collapse_repeated_calls(std::vector<ShownFrame>& shown) {
+  const std::bitset<1024> repeated = find_repeated(shown);
+  if (repeated.none()) return;
+  std::vector<ShownFrame> kept;
+  for (std::size_t index = 0; index < shown.size();) {
+    const ShownFrame& line = shown[index];
+    const bool may_begin = line.frame != nullptr && repeated[key_of(line) % repeated.size()];
+    const Cycle cycle = may_begin ? find_cycle(shown, index) : Cycle{};
+    const auto first = shown.begin() + static_cast<std::ptrdiff_t>(index);
+    if (cycle.period == 0) {
+      kept.push_back(line);
+      ++index;
+      continue;
+    }
+    kept.insert(kept.end(), first, first + static_cast<std::ptrdiff_t>(cycle.period));
+    kept.push_back(line_of(shown, index, cycle));
+    index += cycle.rounds * cycle.period;
+  }
+  shown = std::move(kept);
+}
+
+}  // namespace hawk
