@@ -33,7 +33,7 @@ PerfMapReader::PerfMapReader(int proc_pid)
 }
 
 void PerfMapReader::open_again(PerfMap& map) {
-  RegularFile found = find_regular_file_below(fmt::format("/proc/self/fd/{}", root_.get()), path_);
+  RegularFile found = find_unlinked_file_below(fmt::format("/proc/self/fd/{}", root_.get()), path_);
   // Of a file system in user space one gets a copy, which does not grow.
   struct stat status = {};
   if (!found.fd || found.original || ::fstat(found.fd.get(), &status) != 0) return;

@@ -74,17 +74,29 @@ UniqueFd open_regular_file_below(const std::string& root, const std::string& pat
   return std::move(find_regular_file_below(root, path).fd);
 }
 
-RegularFile find_regular_file_below(const std::string& root, const std::string& path) {
+namespace {
+
+RegularFile find_below(const std::string& root, const std::string& path, std::uint64_t more_flags) {
   UniqueFd directory;
   if (!root.empty()) {
     directory = UniqueFd(::open(root.c_str(), kFindFlags | O_DIRECTORY));
     if (!directory) return {};
   }
   open_how how{};
-  how.flags = kFindFlags;
+  how.flags = kFindFlags | more_flags;
   how.resolve = RESOLVE_NO_MAGICLINKS | (directory ? RESOLVE_IN_ROOT : 0);
   return open_found(UniqueFd(static_cast<int>(
       ::syscall(SYS_openat2, directory ? directory.get() : AT_FDCWD, path.c_str(), &how, sizeof(how)))));
+}
+
+}  // namespace
+
+RegularFile find_regular_file_below(const std::string& root, const std::string& path) {
+  return find_below(root, path, 0);
+}
+
+RegularFile find_unlinked_file_below(const std::string& root, const std::string& path) {
+  return find_below(root, path, O_NOFOLLOW);
 }
 
 std::optional<FileState> state_of(const UniqueFd& fd) { return state_in(examine(fd.get(), "")); }
