@@ -39,7 +39,10 @@ void add_all_stacks(std::vector<SymbolGap>& gaps, const Snapshot& snapshot, Quan
 void SymbolGaps::add(const StackRecord& stack, const FrameList& frames) {
   ++added_;
   for (const ListedFrame* frame : frames) {
-    if (frame->place.module) shown_modules_.insert(*frame->place.module);
+    if (frame->place.module && frame->place.module != last_module_) {
+      last_module_ = frame->place.module;
+      shown_modules_.insert(*last_module_);
+    }
     if (!frame->source.function.empty()) continue;
     Nameless& nameless = frame->place.module ? nameless_[*frame->place.module] : in_no_file_;
     if (nameless.last_stack == added_) continue;

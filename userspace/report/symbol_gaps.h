@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -46,6 +47,7 @@ class SymbolGaps {
   Nameless in_no_file_;
   std::map<ModuleId, Nameless> nameless_;
   std::set<ModuleId> shown_modules_;
+  std::optional<ModuleId> last_module_;  ///< added to these: the next call is mostly of the same
 };
 
 /// Whether a stack passes through code in no file that has no name.
