@@ -39,8 +39,13 @@ std::string build_id_path(std::string_view build_id) {
   return path + ".debug";
 }
 
+std::function<UniqueFd(const std::string&, const std::string&)>& opener() {
+  static std::function<UniqueFd(const std::string&, const std::string&)> current = open_regular_file_below;
+  return current;
+}
+
 std::optional<FoundFile> open_candidate(RootedPath place) {
-  std::optional<ElfFile> file = ElfFile::open(open_regular_file_below(place.root, place.path));
+  std::optional<ElfFile> file = ElfFile::open(opener()(place.root, place.path));
   if (!file) return std::nullopt;
   return FoundFile{std::move(*file), std::move(place)};
 }
@@ -93,6 +98,10 @@ std::optional<FoundFile> find_by_debuglink(const ElfFile& file, const RootedPath
 }
 
 }  // namespace
+
+void open_debug_files_with(std::function<UniqueFd(const std::string& root, const std::string& path)> wanted) {
+  opener() = wanted ? std::move(wanted) : open_regular_file_below;
+}
 
 std::optional<FoundFile> find_debug_file(const ElfFile& file, const RootedPath& place) {
   std::optional<FoundFile> found = find_by_build_id(file.build_id(), place);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -12,6 +13,10 @@ struct RootedPath {
   std::string root;  ///< "" for our own file system, "/proc/PID/root" for a target's
   std::string path;  ///< absolute
 };
+
+/// How debug files are opened: by their path below a root, as open_regular_file_below(). For the whole process; an
+/// empty one stands for that function itself. A process that may open nothing has another one do it.
+void open_debug_files_with(std::function<UniqueFd(const std::string& root, const std::string& path)> opener);
 
 /// A file with the place where it was found, which relative links in it start from.
 struct FoundFile {

@@ -192,7 +192,7 @@ void ProcessTrace::close_unmapped_files() {
   if (probing_.opened_since_closing() < kOpened && now - closed_at_ < kOften) return;
   closed_at_ = now;
   take_mappings_again();
-  for (const ModuleId id : probing_.close_unmapped()) symbolizer_->close_files(id);
+  for (const ModuleId id : probing_.close_unmapped()) symbolizer_.close_files(id);
 }
 
 void ProcessTrace::take_mapping_events() {
@@ -228,7 +228,7 @@ void ProcessTrace::drain() {
   take_mapping_events();
   model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });
   // What the target says of its code may be gone with it.
-  if (probing_.has_frames_in_no_file()) perf_map_reader_.refresh(symbolizer_->perf_map());
+  if (probing_.has_frames_in_no_file()) perf_map_reader_.refresh(symbolizer_.perf_map());
   read_memory();
   // Of what is unmapped nobody tells us. After the stacks, whose frames may lie there.
   if (is_replaced || (is_probed() && tracer_.code_ranges_are_stale())) take_mappings_again();
@@ -306,9 +306,9 @@ Symbolizer& ProcessTrace::symbolizer() {
     file.fd = probing_.open_for_symbols(id);
     file.root = fmt::format("/proc/{}/root", subject_.proc_pid);
     file.vdso = module.is_vdso;
-    symbolizer_->add_module(id, std::move(file));
+    symbolizer_.add_module(id, std::move(file));
   }
-  return *symbolizer_;
+  return symbolizer_;
 }
 
 }  // namespace hawk

@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "symbolizer/libdw_symbolizer.h"
+#include "symbolizer/symbolizer.h"
 #include "userspace/attach/perf_map_reader.h"
 #include "userspace/attach/probing.h"
 #include "userspace/attach/trace_config.h"
 #include "userspace/base/result.h"
 #include "userspace/base/signal_source.h"
 #include "userspace/launch/launch.h"
+#include "userspace/study/confined_symbolizer.h"
 #include "userspace/tables/heap_model.h"
 #include "userspace/tables/snapshot.h"
 #include "userspace/tracer/mapping_events.h"
@@ -84,7 +85,7 @@ class ProcessTrace {
   HeapModel model_;
   std::optional<ProcessMemory> memory_;
   PerfMapReader perf_map_reader_;
-  std::unique_ptr<LibdwSymbolizer> symbolizer_ = LibdwSymbolizer::make();
+  ConfinedSymbolizer symbolizer_;
   std::size_t symbolized_modules_ = 0;
   std::chrono::system_clock::time_point start_wall_;
   std::chrono::steady_clock::time_point start_;

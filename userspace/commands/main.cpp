@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <clocale>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string_view>
@@ -12,6 +13,8 @@
 #include "userspace/commands/command.h"
 #include "userspace/commands/standard_streams.h"
 #include "userspace/screen/terminal_signals.h"
+#include "userspace/study/symbol_worker.h"
+#include "userspace/study/worker_process.h"
 
 namespace hawk {
 namespace {
@@ -68,4 +71,7 @@ int main_program(int argc, char** argv) {
 }  // namespace
 }  // namespace hawk
 
-int main(int argc, char** argv) { return hawk::main_program(argc, argv); }
+int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], hawk::kWorkerArgument) == 0) return hawk::run_symbol_worker();
+  return hawk::main_program(argc, argv);
+}

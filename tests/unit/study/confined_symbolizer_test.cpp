@@ -1,0 +1,115 @@
+#include "userspace/study/confined_symbolizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "tests/support/scratch_directory.h"
+
+namespace hawk {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr ModuleId kFirst{0};
+constexpr ModuleId kSecond{1};
+
+/// A symbolizer whose worker does what the module's path says.
+class Misbehaving : public ::testing::Test {
+ protected:
+  void add(ModuleId module, const std::string& path) {
+    symbolizer_.add_module(module, {.path = path, .fd = {}, .root = ""});
+  }
+  std::string function(ModuleId module, std::uint64_t offset) {
+    const std::vector<SourceFrame> frames = symbolizer_.frames(module, offset);
+    return frames.empty() ? std::string() : frames[0].function;
+  }
+  /// The first module has no names, the cause is told, and the second has its own.
+  void expect_lost(const std::string& path, const std::string& cause) {
+    add(kFirst, path);
+    add(kSecond, "/second");
+    EXPECT_EQ(function(kFirst, 0x10), "");
+    EXPECT_THAT(symbolizer_.gap(kFirst), HasSubstr(cause));
+    EXPECT_EQ(symbolizer_.source(kFirst), SymbolSource::kNone);
+    EXPECT_EQ(function(kSecond, 0x20), "of /second");
+    EXPECT_EQ(symbolizer_.gap(kSecond), "");
+  }
+
+  ConfinedSymbolizer symbolizer_{HAWK_MISBEHAVING_WORKER, {.processor_seconds = 1, .idle_seconds = 2}};
+};
+
+TEST_F(Misbehaving, IsAskedOnceForWhatItAnswers) {
+  add(kFirst, "/first");
+  const std::uint64_t offsets[] = {1, 2, 3};
+  symbolizer_.prepare(kFirst, offsets);
+  EXPECT_EQ(function(kFirst, 2), "of /first");
+  EXPECT_EQ(symbolizer_.source(kFirst), SymbolSource::kDebugInfo);
+  symbolizer_.close_files(kFirst);
+  EXPECT_EQ(function(kFirst, 3), "of /first");
+  EXPECT_EQ(function(kFirst, 4), "");
+  EXPECT_THAT(symbolizer_.gap(kFirst), HasSubstr("deleted and unloaded"));
+}
+
+TEST_F(Misbehaving, CrashCostsOneModule) { expect_lost("/crashes", "its reader crashed (Segmentation fault)"); }
+TEST_F(Misbehaving, ForbiddenCallCostsOneModule) { expect_lost("/is_stopped", "its reader did what it may not"); }
+TEST_F(Misbehaving, EndCostsOneModule) { expect_lost("/ends", "its reader ended without an answer"); }
+TEST_F(Misbehaving, WorkWithoutEndCostsOneModule) { expect_lost("/works_for_ever", "its reader took too long"); }
+TEST_F(Misbehaving, WaitingWithoutEndCostsOneModule) { expect_lost("/waits_for_ever", "its reader got no further"); }
+TEST_F(Misbehaving, NonsenseCostsOneModule) { expect_lost("/answers_nonsense", "its symbols are not read"); }
+TEST_F(Misbehaving, OtherMessagesCostOneModule) { expect_lost("/answers_something_else", "its symbols are not read"); }
+
+TEST_F(Misbehaving, WhatWasAnsweredBeforeIsKept) {
+  add(kFirst, "/breaks_off");
+  const std::uint64_t offsets[] = {1, 2};
+  symbolizer_.prepare(kFirst, offsets);
+  EXPECT_EQ(function(kFirst, 1), "known");
+  EXPECT_EQ(function(kFirst, 2), "");
+  EXPECT_THAT(symbolizer_.gap(kFirst), HasSubstr("not all of its symbols are read: its reader crashed (Killed)"));
+}
+
+TEST_F(Misbehaving, NobodyWaitsForOneHangAfterTheOther) {
+  for (std::uint32_t module = 0; module < 3; ++module) {
+    add(ModuleId(module), "/works_for_ever");
+    EXPECT_EQ(function(ModuleId(module), 1), "");
+  }
+  add(ModuleId(3), "/fine");
+  EXPECT_EQ(function(ModuleId(3), 1), "");
+  EXPECT_THAT(symbolizer_.gap(ModuleId(3)), HasSubstr("reading other files took too long"));
+}
+
+TEST_F(Misbehaving, IsGivenCodeFilesOnly) {
+  const ScratchDirectory directory;
+  std::ofstream(directory.path("text")) << "root:x:0:0\n";
+  std::string core(
+      "\x7f"
+      "ELF",
+      4);
+  core.resize(64);
+  core[16] = 4;  // ET_CORE
+  std::ofstream(directory.path("core")) << core;
+  for (const std::string& wanted : {std::string("/etc/passwd"), directory.path("text"), directory.path("core"),
+                                    std::string("/dev/null"), std::string("/nowhere")}) {
+    add(kFirst, "/wants:" + wanted);
+    EXPECT_EQ(function(kFirst, 1), "was not given it") << wanted;
+  }
+  add(kFirst, "/wants:" HAWK_MISBEHAVING_WORKER);
+  EXPECT_EQ(function(kFirst, 1), "was given it");
+}
+
+TEST_F(Misbehaving, IsGivenNothingBelowAnotherRoot) {
+  add(kFirst, "/wants_elsewhere:/bin/sh");
+  EXPECT_EQ(function(kFirst, 1), "");
+  EXPECT_THAT(symbolizer_.gap(kFirst), HasSubstr("its symbols are not read"));
+}
+
+TEST(ConfinedSymbolizer, WithoutAWorkerThereAreNoNames) {
+  ConfinedSymbolizer symbolizer("/nowhere/hawktrace");
+  symbolizer.add_module(kFirst, {.path = "/x", .fd = {}, .root = ""});
+  EXPECT_TRUE(symbolizer.frames(kFirst, 1).empty());
+  EXPECT_THAT(symbolizer.gap(kFirst), HasSubstr("its symbols are not read: start a process that reads files"));
+}
+
+}  // namespace
+}  // namespace hawk

@@ -1,0 +1,180 @@
+#include "userspace/study/confined_symbolizer.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "userspace/base/regular_file.h"
+
+namespace hawk {
+namespace {
+
+/// So many workers may take too long before nobody is made to wait for another.
+constexpr int kMaxHungWorkers = 3;
+
+/// Whether a worker may have this file. It asks for names that it has read in files of the target's: they must not lead
+/// it to anything but what it exists for. A core file holds what a process had in its memory.
+bool is_code_file(int fd) {
+  unsigned char head[EI_NIDENT + sizeof(Elf64_Half)] = {};
+  if (::pread(fd, head, sizeof head, 0) != static_cast<ssize_t>(sizeof head)) return false;
+  Elf64_Half type = 0;
+  std::memcpy(&type, head + EI_NIDENT, sizeof type);
+  return std::memcmp(head, ELFMAG, SELFMAG) == 0 && (type == ET_REL || type == ET_EXEC || type == ET_DYN);
+}
+
+}  // namespace
+
+void ConfinedSymbolizer::add_module(ModuleId id, ModuleFile file) {
+  modules_.insert_or_assign(id, Module{.file = std::move(file)});
+}
+
+void ConfinedSymbolizer::close_files(ModuleId id) {
+  const auto found = modules_.find(id);
+  if (found == modules_.end()) return;
+  Module& module = found->second;
+  if (worker_ && module.known_to == worker_number_) {
+    worker_->channel().send(kCloseFiles, to_body(static_cast<std::uint32_t>(id), {}));
+  }
+  module.is_closed = true;
+  module.file.fd.reset();
+  module.gap = "it was deleted and unloaded, and is one of many: what is not shown of it had not been read by then";
+}
+
+std::vector<SourceFrame> ConfinedSymbolizer::frames(ModuleId id, std::uint64_t module_offset) {
+  const auto found = modules_.find(id);
+  if (found == modules_.end()) return {};
+  Module& module = found->second;
+  if (!module.answers.contains(module_offset)) ask(id, module, {&module_offset, 1});
+  const auto answer = module.answers.find(module_offset);
+  if (answer == module.answers.end()) return {};
+  std::vector<SourceFrame> frames;
+  frames.reserve(answer->second.count);
+  for (const PooledFrame& frame : std::span(answered_frames_).subspan(answer->second.first, answer->second.count)) {
+    frames.push_back({pool_.text(frame.function), pool_.text(frame.file), frame.line, frame.inlined});
+  }
+  return frames;
+}
+
+void ConfinedSymbolizer::prepare(ModuleId id, std::span<const std::uint64_t> module_offsets) {
+  const auto found = modules_.find(id);
+  if (found == modules_.end()) return;
+  std::vector<std::uint64_t> unknown;
+  for (const std::uint64_t offset : module_offsets) {
+    if (!found->second.answers.contains(offset)) unknown.push_back(offset);
+  }
+  if (!unknown.empty()) ask(id, found->second, unknown);
+}
+
+std::vector<SourceFrame> ConfinedSymbolizer::frames_in_no_file(std::uint64_t address) {
+  std::optional<SourceFrame> frame = perf_map_.find(address);
+  return frame ? std::vector<SourceFrame>{*std::move(frame)} : std::vector<SourceFrame>{};
+}
+
+SymbolSource ConfinedSymbolizer::source(ModuleId id) {
+  const auto found = modules_.find(id);
+  if (found == modules_.end()) return SymbolSource::kNone;
+  if (!found->second.source) ask(id, found->second, {});
+  return found->second.source.value_or(SymbolSource::kNone);
+}
+
+std::string ConfinedSymbolizer::gap(ModuleId id) {
+  const auto found = modules_.find(id);
+  return found == modules_.end() ? std::string() : found->second.gap;
+}
+
+void ConfinedSymbolizer::ask(ModuleId id, Module& module, std::span<const std::uint64_t> module_offsets) {
+  if (module.is_closed) return;
+  if (!start_worker()) {
+    module.gap = no_worker_;
+    return;
+  }
+  worker_->begin_work();
+  const bool is_asked = introduce(id, module) &&
+                        worker_->channel().send(kAskForFrames, to_body(static_cast<std::uint32_t>(id), module_offsets));
+  if (!is_asked || !take_answer(module)) lose(module);
+}
+
+bool ConfinedSymbolizer::start_worker() {
+  if (worker_ || !no_worker_.empty()) return worker_ != nullptr;
+  Result<std::unique_ptr<WorkerProcess>> started = WorkerProcess::start(program_, limits_);
+  if (started) {
+    worker_ = std::move(*started);
+    ++worker_number_;
+  } else {
+    no_worker_ = fmt::format("its symbols are not read: {}", started.error().what);
+  }
+  return worker_ != nullptr;
+}
+
+/// Hands the module to the worker, if that does not have it.
+bool ConfinedSymbolizer::introduce(ModuleId id, Module& module) {
+  if (module.known_to == worker_number_) return true;
+  module.known_to = worker_number_;
+  const ModuleHead head = {static_cast<std::uint32_t>(id), module.file.path, module.file.root, module.file.vdso};
+  return worker_->channel().send(kAddModule, to_body(head), module.file.fd.get());
+}
+
+/// False: there will be none.
+bool ConfinedSymbolizer::take_answer(Module& module) {
+  for (;;) {
+    const std::optional<Message> message = worker_->channel().receive([this] { return worker_->is_worth_waiting(); });
+    if (!message || !take_message(module, *message)) return false;
+    if (message->kind == kModuleState) return true;
+  }
+}
+
+/// False: it makes no sense.
+bool ConfinedSymbolizer::take_message(Module& module, const Message& message) {
+  ModuleState state;
+  switch (message.kind) {
+    case kOpenFile:
+      return open_file(module, message.body);
+    case kFrames:
+      return keep_frames(module, message.body);
+    case kModuleState:
+      if (!from_body(message.body, state)) return false;
+      module.source = state.source;
+      module.gap = std::move(state.gap);
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool ConfinedSymbolizer::open_file(const Module& module, const std::string& body) {
+  FileWanted wanted;
+  if (!from_body(body, wanted)) return false;
+  if (!wanted.root.empty() && wanted.root != module.file.root) return false;
+  UniqueFd file = open_regular_file_below(wanted.root, wanted.path);
+  if (file && !is_code_file(file.get())) file.reset();
+  return worker_->channel().send(kOpenedFile, {}, file.get());
+}
+
+bool ConfinedSymbolizer::keep_frames(Module& module, const std::string& body) {
+  std::vector<FramesAt> found;
+  if (!from_body(body, found)) return false;
+  for (const FramesAt& at : found) {
+    const Answer answer = {static_cast<std::uint32_t>(answered_frames_.size()),
+                           static_cast<std::uint32_t>(at.frames.size())};
+    if (!module.answers.emplace(at.module_offset, answer).second) continue;
+    for (const SourceFrame& frame : at.frames) {
+      answered_frames_.push_back({pool_.add(frame.function), pool_.add(frame.file), frame.line, frame.inlined});
+    }
+  }
+  return true;
+}
+
+/// The worker has failed on this module. Another is started for the others.
+void ConfinedSymbolizer::lose(Module& module) {
+  if (worker_->has_hung()) ++hung_workers_;
+  module.gap = fmt::format("{} read: {}", module.answers.empty() ? "its symbols are not" : "not all of its symbols are",
+                           worker_->end());
+  module.is_closed = true;
+  module.file.fd.reset();
+  worker_.reset();
+  if (hung_workers_ >= kMaxHungWorkers) no_worker_ = "its symbols are not read: reading other files took too long";
+}
+
+}  // namespace hawk

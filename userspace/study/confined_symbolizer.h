@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "symbolizer/module_symbols.h"
+#include "symbolizer/perf_map.h"
+#include "symbolizer/string_pool.h"
+#include "symbolizer/symbolizer.h"
+#include "userspace/study/symbol_messages.h"
+#include "userspace/study/worker_process.h"
+
+namespace hawk {
+
+/// Symbolizer that never reads a module's file itself. A process without rights does (run_symbol_worker), which is
+/// handed descriptors; what it answers is kept. One that crashes, hangs or outgrows its memory costs the names of the
+/// module it was asked about, and gap() says so; the next question starts another. For one thread at a time.
+class ConfinedSymbolizer : public Symbolizer {
+ public:
+  /// `program`: what to start as the worker; this program, if nothing else is said.
+  explicit ConfinedSymbolizer(std::string program = "/proc/self/exe", WorkerLimits limits = {})
+      : program_(std::move(program)), limits_(limits) {}
+
+  /// Makes `module` known. A second file for the same module replaces the first, with all its answers.
+  void add_module(ModuleId module, ModuleFile file);
+  /// Closes the files of `module` for good: what has not been asked by now stays unknown.
+  void close_files(ModuleId module);
+  /// What the target says of code that it makes itself.
+  PerfMap& perf_map() { return perf_map_; }
+
+  std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override;
+  void prepare(ModuleId module, std::span<const std::uint64_t> module_offsets) override;
+  std::vector<SourceFrame> frames_in_no_file(std::uint64_t address) override;
+  SymbolSource source(ModuleId module) override;
+  std::string gap(ModuleId module) override;
+
+ private:
+  /// A part of answered_frames_.
+  struct Answer {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+  struct Module {
+    ModuleFile file;
+    std::uint32_t known_to = 0;  ///< the number of the worker that has it; 0: none
+    bool is_closed = false;      ///< nothing is asked about it any more
+    std::optional<SymbolSource> source = {};
+    std::string gap = {};
+    std::unordered_map<std::uint64_t, Answer> answers = {};
+  };
+
+  void ask(ModuleId id, Module& module, std::span<const std::uint64_t> module_offsets);
+  bool start_worker();
+  bool introduce(ModuleId id, Module& module);
+  bool take_answer(Module& module);
+  bool take_message(Module& module, const Message& message);
+  bool open_file(const Module& module, const std::string& body);
+  bool keep_frames(Module& module, const std::string& body);
+  void lose(Module& module);
+
+  std::string program_;
+  WorkerLimits limits_;
+  std::unique_ptr<WorkerProcess> worker_;
+  std::uint32_t worker_number_ = 0;
+  std::string no_worker_;  ///< why there will be none; empty: there may
+  int hung_workers_ = 0;
+  PerfMap perf_map_;
+  std::map<ModuleId, Module> modules_;
+  StringPool pool_;
+  std::vector<PooledFrame> answered_frames_;
+};
+
+}  // namespace hawk

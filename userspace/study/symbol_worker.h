@@ -1,0 +1,14 @@
+#pragma once
+
+#include "userspace/study/channel.h"
+
+namespace hawk {
+
+/// What hawktrace does when it is started as a worker (kWorkerArgument): gives up its rights, and then answers
+/// questions about symbols until the other end of the channel is gone. Returns the status to exit with.
+int run_symbol_worker();
+
+/// The answering alone.
+void answer_symbol_questions(Channel& channel);
+
+}  // namespace hawk

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace hawk {
+
+/// Values as bytes, for messages between our own processes on one machine: numbers as they lie in memory, a text with
+/// its length in front.
+class WireWriter {
+ public:
+  void number(std::uint64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
+  void text(std::string_view value) {
+    number(value.size());
+    bytes_.append(value);
+  }
+  std::size_t size_bytes() const { return bytes_.size(); }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+/// The values again, in the same order. Whoever wrote them may have been taken over by a file that it read: what does
+/// not fit in the bytes that are there is 0 or empty, and is_good() is false from then on.
+class WireReader {
+ public:
+  explicit WireReader(std::string_view bytes) : left_(bytes) {}
+
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    const std::string_view bytes = take(sizeof value);
+    if (bytes.size() == sizeof value) std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+  }
+  /// A number that must be below `end`; 0 if it is not.
+  std::uint64_t number_below(std::uint64_t end) {
+    const std::uint64_t value = number();
+    if (value < end) return value;
+    is_good_ = false;
+    return 0;
+  }
+  std::string_view text() { return take(number()); }
+  /// How many values follow, of which each takes at least `bytes`.
+  std::uint64_t count(std::size_t bytes) { return number_below(left_.size() / bytes + 1); }
+
+  bool is_good() const { return is_good_; }
+  /// Whether everything was there, and nothing is left.
+  bool is_complete() const { return is_good_ && left_.empty(); }
+
+ private:
+  std::string_view take(std::uint64_t bytes) {
+    if (bytes > left_.size()) is_good_ = false;
+    if (!is_good_) return {};
+    const std::string_view taken = left_.substr(0, bytes);
+    left_.remove_prefix(bytes);
+    return taken;
+  }
+
+  std::string_view left_;
+  bool is_good_ = true;
+};
+
+}  // namespace hawk
