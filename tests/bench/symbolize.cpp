@@ -1,22 +1,27 @@
-// Symbolizes addresses of one file as a report does: symbolize [--one-by-one] FILE < ADDRESSES
+// Symbolizes addresses of one file as a report does: symbolize [--one-by-one] [--here] FILE < ADDRESSES
 //
 // Reads hexadecimal ELF addresses to look up (of an instruction, not of where a call returns to), one a line, and
 // prints for each what llvm-symbolizer prints by default: function and file:line of every frame, innermost inlined call
 // first, then an empty line. "??" and 0 stand for what is unknown. So time and answers can be compared with other
 // symbolizers over the same input: symbolize_compare.py.
-// --one-by-one asks in the order given, without preparing the symbolizer for all.
+// --one-by-one asks in the order given, without preparing the symbolizer for all. --here reads the file in this
+// process, and not in one without rights.
 #include <fcntl.h>
 #include <fmt/format.h>
 
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "symbolizer/libdw_symbolizer.h"
+#include "userspace/study/confined_symbolizer.h"
+#include "userspace/study/symbol_worker.h"
+#include "userspace/study/worker_process.h"
 
 namespace {
 
@@ -36,29 +41,42 @@ std::string text_of(const std::vector<hawk::SourceFrame>& frames) {
   return frames.empty() ? "??\n??:0\n" : text;
 }
 
+/// `Kind`: what reads the file.
+template <class Kind>
+void symbolize(Kind& symbolizer, const char* path, hawk::UniqueFd fd, bool one_by_one) {
+  const hawk::ModuleId module{0};
+  symbolizer.add_module(module, {.path = path, .fd = std::move(fd), .root = ""});
+  std::vector<std::uint64_t> returns;
+  for (const std::uint64_t address : read_addresses()) returns.push_back(address + 1);
+  if (!one_by_one) symbolizer.prepare(module, returns);
+  for (const std::uint64_t address : returns) {
+    const std::string text = text_of(symbolizer.frames(module, address)) + "\n";
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool one_by_one = argc == 3 && std::string_view(argv[1]) == "--one-by-one";
-  if (argc != 2 && !one_by_one) {
-    fmt::print(stderr, "usage: {} [--one-by-one] FILE < ADDRESSES\n", argv[0]);
+  if (argc == 2 && std::string_view(argv[1]) == hawk::kWorkerArgument) return hawk::run_symbol_worker();
+  const std::set<std::string_view> words(argv + 1, argv + argc);
+  const bool one_by_one = words.contains("--one-by-one");
+  const bool here = words.contains("--here");
+  if (argc != 2 + one_by_one + here) {
+    fmt::print(stderr, "usage: {} [--one-by-one] [--here] FILE < ADDRESSES\n", argv[0]);
     return 2;
   }
-  hawk::UniqueFd fd(::open(argv[argc - 1], O_RDONLY | O_CLOEXEC));
+  const char* path = argv[argc - 1];
+  hawk::UniqueFd fd(::open(path, O_RDONLY | O_CLOEXEC));
   if (!fd) {
-    fmt::print(stderr, "error: open {}\n", argv[argc - 1]);
+    fmt::print(stderr, "error: open {}\n", path);
     return 6;
   }
-  const std::vector<std::uint64_t> addresses = read_addresses();
-  const hawk::ModuleId module{0};
-  std::unique_ptr<hawk::LibdwSymbolizer> symbolizer = hawk::LibdwSymbolizer::make();
-  symbolizer->add_module(module, {.path = argv[argc - 1], .fd = std::move(fd), .root = ""});
-  std::vector<std::uint64_t> returns;
-  for (const std::uint64_t address : addresses) returns.push_back(address + 1);
-  if (!one_by_one) symbolizer->prepare(module, returns);
-  for (const std::uint64_t address : returns) {
-    const std::string text = text_of(symbolizer->frames(module, address)) + "\n";
-    std::fwrite(text.data(), 1, text.size(), stdout);
+  if (here) {
+    symbolize(*hawk::LibdwSymbolizer::make(), path, std::move(fd), one_by_one);
+  } else {
+    hawk::ConfinedSymbolizer symbolizer;
+    symbolize(symbolizer, path, std::move(fd), one_by_one);
   }
   return 0;
 }
