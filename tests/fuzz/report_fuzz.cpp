@@ -16,7 +16,7 @@
 #include "userspace/export/text_report.h"
 #include "userspace/report/display_text.h"
 #include "userspace/screen/view.h"
-#include "userspace/tables/place_table.h"
+#include "userspace/tables/location_table.h"
 
 namespace {
 
@@ -58,14 +58,14 @@ class NamedFrames : public hawk::Symbolizer {
 
 hawk::Snapshot snapshot_of(const std::uint8_t* header, Names& names) {
   hawk::Snapshot snapshot;
-  snapshot.target = {.pid = 42, .comm = names.next(), .exe = names.next(), .allocators = {}};
-  snapshot.target.allocators.push_back(
+  snapshot.target() = {.pid = 42, .comm = names.next(), .exe = names.next(), .allocators = {}};
+  snapshot.target().allocators.push_back(
       {names.next(), names.next(), {{names.next(), {names.next()}, 1, 2, names.next(), true}}});
   snapshot.trace.attach_via = names.next();
   snapshot.trace.kernel = names.next();
   snapshot.modules = {{names.next(), names.next()}, {names.next(), names.next()}};
   std::memcpy(&snapshot.trace.duration_ns, header + 8, sizeof snapshot.trace.duration_ns);
-  hawk::PlaceTable places;
+  hawk::LocationTable locations;
   for (std::uint32_t i = 0; i < 3; ++i) {
     hawk::StackRecord stack{.id = hawk::StackId{i}, .counters = {}, .frames = {}};
     stack.end = static_cast<hawk_end>(header[i] % HAWK_END_COUNT);
@@ -73,18 +73,18 @@ hawk::Snapshot snapshot_of(const std::uint8_t* header, Names& names) {
     const std::uint64_t allocated_bytes = snapshot.trace.duration_ns >> (2 + 16 * i);
     stack.counters = {allocated_bytes, header[i] + 1u, allocated_bytes / 3, header[i] / 2u};
     // Module 2 does not exist, as in a damaged recording.
-    std::vector<hawk::PlaceId> frames;
+    std::vector<hawk::LocationId> frames;
     const std::size_t frame_count = std::min(names.count(), kMaxFrames) + i;
     for (std::uint64_t f = 0; f < frame_count; ++f) {
       const bool interrupted = ((header[i] >> 4 & 7) == f % 8);
       frames.push_back(
-          places.number_of({0x1000 + f, hawk::ModuleId{static_cast<std::uint32_t>(f % 3)}, f, interrupted}));
+          locations.number_of({0x1000 + f, hawk::ModuleId{static_cast<std::uint32_t>(f % 3)}, f, interrupted}));
     }
     stack.frames = hawk::StackFrames(std::move(frames));
     snapshot.totals += stack.counters;
     snapshot.stacks.push_back(std::move(stack));
   }
-  snapshot.places = places.places();
+  snapshot.locations = locations.locations();
   for (std::uint32_t module = 0; module < 3; ++module) {
     if ((header[3] >> module & 1) != 0) snapshot.unwind.modules_without_table.push_back(hawk::ModuleId{module});
     snapshot.unwind.unsupported_rules.push_back({hawk::ModuleId{module}, names.next(), header[4]});

@@ -285,7 +285,7 @@ void Probing::look_for_allocator(std::span<const Mapping> mappings) {
       });
 }
 
-Frame Probing::frame_at(std::uint64_t address) {
+Location Probing::frame_at(std::uint64_t address) {
   const std::optional<ModuleAddress> place = modules_.resolve(address);
   if (!place) {
     has_frames_in_no_file_ = true;

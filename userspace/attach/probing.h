@@ -60,7 +60,7 @@ class Probing {
   void program_began();
 
   /// Where an address lies now. Files in which addresses lie are in used_modules().
-  Frame frame_at(std::uint64_t address);
+  Location frame_at(std::uint64_t address);
   /// Whether frame_at() was asked for an address that lies in no file.
   bool has_frames_in_no_file() const { return has_frames_in_no_file_; }
 

@@ -267,11 +267,11 @@ Result<void> ProcessTrace::end(bool verify) {
   return {};
 }
 
-Snapshot ProcessTrace::snapshot() const {
+Snapshot ProcessTrace::snapshot() {
   Snapshot snapshot = model_.snapshot();
-  snapshot.target = subject_.target;
-  snapshot.target.allocators = probing_.allocators();
-  snapshot.target.is_go = probing_.is_go(snapshot.target.exe);
+  snapshot.target() = subject_.target;
+  snapshot.target().allocators = probing_.allocators();
+  snapshot.target().is_go = probing_.is_go(snapshot.target().exe);
   const std::chrono::nanoseconds duration = is_probed() ? std::chrono::steady_clock::now() - start_ : duration_;
   snapshot.trace = {.attach_via = std::string(attach_way_name(way_)),
                     .live_table = std::string(live_table_name(tracer_.live_table())),
@@ -290,10 +290,11 @@ Snapshot ProcessTrace::snapshot() const {
   snapshot.memory = memory_;
   snapshot.unwind = probing_.unwinding().info();
   snapshot.unwind.cache_misses = tracer_.unwind_misses();
-  for (std::size_t i = 0; i < probing_.modules().module_count(); ++i) {
+  for (std::size_t i = modules_.size(); i < probing_.modules().module_count(); ++i) {
     const MappedModule& module = probing_.modules().module(ModuleId(i));
-    snapshot.modules.push_back({.path = module.path, .build_id = module.build_id});
+    modules_.push_back({.path = module.path, .build_id = module.build_id});
   }
+  snapshot.modules = modules_;
   return snapshot;
 }
 

@@ -39,7 +39,7 @@ class ProcessTrace {
   Result<void> end(bool verify);
 
   /// The state of the heap as of the last drain.
-  Snapshot snapshot() const;
+  Snapshot snapshot();
   /// Knows every module of snapshot().
   Symbolizer& symbolizer();
 
@@ -83,6 +83,7 @@ class ProcessTrace {
   MappingEvents mapping_events_;
   Probing probing_;
   HeapModel model_;
+  SharedTable<Module> modules_;  ///< of all snapshots
   std::optional<ProcessMemory> memory_;
   PerfMapReader perf_map_reader_;
   ConfinedSymbolizer symbolizer_;

@@ -8,6 +8,9 @@ namespace hawk {
 enum class StackId : std::uint32_t {};
 inline constexpr StackId kNoStack{0};
 
+/// Index into Snapshot::targets: one traced process.
+enum class TargetId : std::uint32_t {};
+
 /// Index into Snapshot::modules.
 enum class ModuleId : std::uint32_t {};
 

@@ -5,7 +5,7 @@
 
 #include "symbolizer/symbolizer.h"
 #include "userspace/report/frame_list.h"
-#include "userspace/report/symbolized_places.h"
+#include "userspace/report/symbolized_locations.h"
 #include "userspace/report/text_sink.h"
 #include "userspace/tables/selection.h"
 #include "userspace/tables/snapshot.h"
@@ -20,7 +20,7 @@ struct ReportRequest {
   bool is_one_of_several = false;      ///< reports follow each other in one file (--report-every)
   Selection selection = {};
   RoleOfFunction role_of = {};                 ///< what is not the program's; empty: everything is
-  PlaceCountObserver before_symbolizing = {};  ///< empty: nobody wants to know
+  LocationCountObserver before_symbolizing = {};  ///< empty: nobody wants to know
   bool full_stacks = false;                    ///< for people: nothing is folded, shortened or left out
   bool raw_bytes = false;                      ///< for people: exact bytes instead of KiB, MiB, ...
   bool color = false;                          ///< for a terminal

@@ -205,15 +205,15 @@ void append_text_or_null(std::string& out, std::string_view text) {
   }
 }
 
-std::string frame_json(const Frame& place, const Module* module, const SourceFrame& source, bool is_hidden) {
+std::string frame_json(const Location& location, const Module* module, const SourceFrame& source, bool is_hidden) {
   std::string out;
   const auto to_out = [&] { return std::back_inserter(out); };
-  fmt::format_to(to_out(), R"({{"address":"{:#x}","module":)", place.address);
+  fmt::format_to(to_out(), R"({{"address":"{:#x}","module":)", location.address);
   append_text_or_null(out, module != nullptr ? module->path : "");
   out += R"(,"build_id":)";
   append_text_or_null(out, module != nullptr ? module->build_id : "");
   out += R"(,"module_offset":)";
-  append_text_or_null(out, module != nullptr ? fmt::format("{:#x}", place.module_offset) : "");
+  append_text_or_null(out, module != nullptr ? fmt::format("{:#x}", location.module_offset) : "");
   out += R"(,"function":)";
   append_text_or_null(out, source.function);
   out += R"(,"file":)";
@@ -221,7 +221,7 @@ std::string frame_json(const Frame& place, const Module* module, const SourceFra
   out += R"(,"line":)";
   out += source.line != 0 ? fmt::format("{}", source.line) : "null";
   out += source.inlined ? R"(,"inlined":true)" : R"(,"inlined":false)";
-  if (place.interrupted) out += R"(,"interrupted":true)";
+  if (location.interrupted) out += R"(,"interrupted":true)";
   out += is_hidden ? R"(,"hidden":true})" : R"(,"hidden":false})";
   out.shrink_to_fit();
   return out;
@@ -239,8 +239,8 @@ class CallTexts {
   const std::string& frame(const ListedFrame& call, bool is_hidden) {
     std::string& text = frames_[is_hidden ? 1 : 0][calls_.number_of(call)];
     if (text.empty()) {
-      const Module* module = call.place.module ? find_module(snapshot_, *call.place.module) : nullptr;
-      text = frame_json(call.place, module, call.source, is_hidden);
+      const Module* module = call.location.module ? find_module(snapshot_, *call.location.module) : nullptr;
+      text = frame_json(call.location, module, call.source, is_hidden);
     }
     return text;
   }
@@ -309,7 +309,7 @@ Json head_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptio
   json["exact"] = snapshot.exact();
   json["numbers_exact"] = snapshot.numbers_exact();
   json["stacks_complete"] = snapshot.stacks_complete();
-  json["target"] = target_json(snapshot.target);
+  json["target"] = target_json(snapshot.target());
   json["trace"] = trace_json(snapshot.trace);
   json["totals"] = std::move(totals);
   if (const Period period(snapshot, options.previous); period.previous != nullptr) {

@@ -5,7 +5,7 @@
 #include "symbolizer/symbolizer.h"
 #include "userspace/export/format.h"
 #include "userspace/report/frame_list.h"
-#include "userspace/report/symbolized_places.h"
+#include "userspace/report/symbolized_locations.h"
 #include "userspace/report/text_sink.h"
 #include "userspace/tables/selection.h"
 #include "userspace/tables/snapshot.h"
@@ -19,7 +19,7 @@ struct JsonOptions {
   std::string hawktrace_version = HAWKTRACE_VERSION;
   const Snapshot* previous = nullptr;     ///< of the report before; nullptr: there was none
   bool one_line = false;                  ///< for several documents behind each other
-  PlaceCountObserver before_symbolizing;  ///< empty: nobody wants to know
+  LocationCountObserver before_symbolizing;  ///< empty: nobody wants to know
 };
 
 /// Writes the report for programs, schema hawktrace.report/1, piece by piece. All symbols are looked up before the

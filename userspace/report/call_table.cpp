@@ -8,12 +8,12 @@
 namespace hawk {
 
 CallTable::CallTable(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks, Symbolizer& symbolizer,
-                     const RoleOfFunction& role_of, const PlaceCountObserver& observer)
-    : ranges_(snapshot.places.size()) {
-  symbolize_places(snapshot, stacks, symbolizer, observer, [&](PlaceId place, std::vector<SourceFrame> sources) {
-    ranges_[static_cast<std::size_t>(place)] = {calls_.size(), sources.size()};
+                     const RoleOfFunction& role_of, const LocationCountObserver& observer)
+    : ranges_(snapshot.locations.size()) {
+  symbolize_locations(snapshot, stacks, symbolizer, observer, [&](LocationId location, std::vector<SourceFrame> sources) {
+    ranges_[static_cast<std::size_t>(location)] = {calls_.size(), sources.size()};
     for (SourceFrame& source : sources) {
-      const Frame& frame = snapshot.place(place);
+      const Location& frame = snapshot.location(location);
       const bool has_role = role_of && !source.function.empty();
       const FrameRole role = has_role ? role_of(source.function) : FrameRole::kProgram;
       std::string name = short_name(frame_name(frame, source, snapshot));
@@ -26,8 +26,8 @@ CallTable::CallTable(const Snapshot& snapshot, const std::vector<const StackReco
 FrameList CallTable::list(const StackRecord& stack) const {
   FrameList calls;
   calls.reserve(stack.frames.size() * 2);
-  for (const PlaceId place : stack.frames) {
-    const Range& range = range_of(place);
+  for (const LocationId location : stack.frames) {
+    const Range& range = range_of(location);
     for (std::size_t index = 0; index < range.count; ++index) calls.push_back(&calls_[range.first + index]);
   }
   return calls;
@@ -38,8 +38,8 @@ const ListedFrame* CallTable::deciding(const StackRecord& stack) const {
   DecidingSearch search;
   const ListedFrame* found = &calls_[range_of(stack.frames[0]).first];
   std::optional<std::size_t> found_index;
-  for (const PlaceId place : stack.frames) {
-    const Range& range = range_of(place);
+  for (const LocationId location : stack.frames) {
+    const Range& range = range_of(location);
     for (std::size_t index = range.first; index < range.first + range.count; ++index) {
       const bool is_over = search.look_at(calls_[index]);
       if (search.found() && search.found() != found_index) found = &calls_[index];
@@ -56,9 +56,9 @@ const ListedFrame* CallTable::naming(const StackRecord& stack) const {
   return calls.empty() ? nullptr : calls[naming_frame(calls)];
 }
 
-std::size_t CallTable::count(const StackRecord& stack, std::size_t places) const {
+std::size_t CallTable::count(const StackRecord& stack, std::size_t locations) const {
   std::size_t calls = 0;
-  for (std::size_t index = 0; index < places; ++index) {
+  for (std::size_t index = 0; index < locations; ++index) {
     calls += range_of(stack.frames[index]).count;
   }
   return calls;

@@ -6,24 +6,24 @@
 
 #include "symbolizer/symbolizer.h"
 #include "userspace/report/frame_list.h"
-#include "userspace/report/symbolized_places.h"
+#include "userspace/report/symbolized_locations.h"
 #include "userspace/tables/snapshot.h"
 
 namespace hawk {
 
-/// The source-level calls at all places that some stacks pass through. A place is symbolized, and given its role
+/// The source-level calls at all locations that some stacks pass through. A location is symbolized, and given its role
 /// once; the stacks share the result.
 class CallTable {
  public:
   /// Asks `symbolizer` for everything at once. `role_of` empty: all calls are the program's; `observer` empty: nobody
   /// wants to know.
   CallTable(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks, Symbolizer& symbolizer,
-            const RoleOfFunction& role_of, const PlaceCountObserver& observer = {});
+            const RoleOfFunction& role_of, const LocationCountObserver& observer = {});
   CallTable(const CallTable&) = delete;
   CallTable& operator=(const CallTable&) = delete;
 
   /// All calls of `stack`, which must be one of those given to the constructor, from the caller of the allocator
-  /// outwards; an inlined call stands before the function that it is inlined into, at the same place. A place of which
+  /// outwards; an inlined call stands before the function that it is inlined into, at the same location. A location of which
   /// nothing is known is one call without names. The calls live as long as the table.
   FrameList list(const StackRecord& stack) const;
 
@@ -33,8 +33,8 @@ class CallTable {
   const ListedFrame* naming(const StackRecord& stack) const;
   /// Whether any call is_interpreted(): if not, the naming ones are the deciding ones.
   bool has_interpreted() const { return has_interpreted_; }
-  /// How many of list() are at the first `places` of the stack's places.
-  std::size_t count(const StackRecord& stack, std::size_t places) const;
+  /// How many of list() are at the first `locations` of the stack's locations.
+  std::size_t count(const StackRecord& stack, std::size_t locations) const;
 
   /// A number below size() for a call of this table, to keep something about each.
   std::size_t number_of(const ListedFrame& call) const { return static_cast<std::size_t>(&call - calls_.data()); }
@@ -45,9 +45,9 @@ class CallTable {
     std::size_t first = 0;
     std::size_t count = 0;
   };
-  const Range& range_of(PlaceId place) const { return ranges_[static_cast<std::size_t>(place)]; }
+  const Range& range_of(LocationId location) const { return ranges_[static_cast<std::size_t>(location)]; }
   std::vector<ListedFrame> calls_;
-  std::vector<Range> ranges_;  ///< of calls_, by PlaceId
+  std::vector<Range> ranges_;  ///< of calls_, by LocationId
   bool has_interpreted_ = false;
 };
 

@@ -92,7 +92,7 @@ bool DecidingSearch::look_at(const ListedFrame& frame) {
 std::size_t deciding_frame(const FrameList& frames) { return find_deciding(frames).value_or(0); }
 
 bool is_interpreted(const ListedFrame& frame) {
-  if (frame.place.module || frame.source.function.empty() || frame.is_plumbing()) return false;
+  if (frame.location.module || frame.source.function.empty() || frame.is_plumbing()) return false;
   return !frame.source.file.empty() || frame.source.function.find("::") != std::string::npos;
 }
 
@@ -117,7 +117,7 @@ std::string stack_label(const FrameList& frames) {
 
 bool is_recursion(const ListedFrame& inner, const ListedFrame& outer) {
   if (&inner == &outer) return true;
-  return inner.source.function.empty() ? inner.place == outer.place && outer.source.function.empty()
+  return inner.source.function.empty() ? inner.location == outer.location && outer.source.function.empty()
                                        : inner.source.function == outer.source.function;
 }
 
@@ -162,19 +162,19 @@ std::string left_out_text(const ShownFrame& line) {
   return fmt::format("… {} more {} (--full-stacks)", line.left_out_count, noun);
 }
 
-std::string frame_name(const Frame& place, const SourceFrame& source, const Snapshot& snapshot) {
+std::string frame_name(const Location& location, const SourceFrame& source, const Snapshot& snapshot) {
   if (!source.function.empty()) return source.function;
-  const std::string offset = module_place(place, snapshot, false);
-  return offset.empty() ? fmt::format("{:#x}", place.address) : offset;
+  const std::string offset = module_position(location, snapshot, false);
+  return offset.empty() ? fmt::format("{:#x}", location.address) : offset;
 }
 
-std::string module_place(const Frame& place, const Snapshot& snapshot, bool full_path) {
-  const Module* module = place.module ? find_module(snapshot, *place.module) : nullptr;
+std::string module_position(const Location& location, const Snapshot& snapshot, bool full_path) {
+  const Module* module = location.module ? find_module(snapshot, *location.module) : nullptr;
   if (module == nullptr) return {};
-  return fmt::format("{}+{:#x}", full_path ? module->path : file_name(module->path), place.module_offset);
+  return fmt::format("{}+{:#x}", full_path ? module->path : file_name(module->path), location.module_offset);
 }
 
-std::string source_place(const SourceFrame& source, std::size_t components) {
+std::string source_position(const SourceFrame& source, std::size_t components) {
   if (source.file.empty()) return {};
   const std::string file = last_components(source.file, components);
   return source.line == 0 ? file : fmt::format("{}:{}", file, source.line);

@@ -19,7 +19,7 @@ using RoleOfFunction = std::function<FrameRole(const std::string& function)>;
 
 /// One source-level call of a stack: where it is, and what is known of it.
 struct ListedFrame {
-  Frame place;
+  Location location;
   SourceFrame source;                    ///< members empty or zero: unknown
   std::string name;                      ///< as people know it: short_name() of the function, else frame_name()
   FrameRole role = FrameRole::kProgram;  ///< RoleOfFunction's answer; always kProgram of a call without a name
@@ -99,14 +99,14 @@ std::vector<ShownFrame> unfolded_frames(const FrameList& frames);
 std::string left_out_text(const ShownFrame& line);
 
 /// What a frame is called in full: its function, else "libfoo.so+0x1234", else "0x7f0012345678".
-std::string frame_name(const Frame& place, const SourceFrame& source, const Snapshot& snapshot);
+std::string frame_name(const Location& location, const SourceFrame& source, const Snapshot& snapshot);
 
 /// "libfoo.so+0x1234" (with `full_path` the module's whole path); "" without a module.
-std::string module_place(const Frame& place, const Snapshot& snapshot, bool full_path);
+std::string module_position(const Location& location, const Snapshot& snapshot, bool full_path);
 
 /// "server/session.cpp:42": the last `components` parts of the path (0: all of it); without ":42" where the line is
 /// unknown, "" where the file is.
-std::string source_place(const SourceFrame& source, std::size_t components);
+std::string source_position(const SourceFrame& source, std::size_t components);
 
 /// The part behind the last '/'.
 std::string file_name(const std::string& path);

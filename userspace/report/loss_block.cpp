@@ -46,7 +46,7 @@ std::string remedy(std::size_t cause, const Snapshot& snapshot) {
     case HAWK_LOSS_MISSING_BREAKPOINT:
       return "the process maps the code writable or shared, or has written over it: a warning names the functions";
     case HAWK_LOSS_NO_ALLOCATOR:
-      return std::string(no_allocator_hint(snapshot.target.is_go));
+      return std::string(no_allocator_hint(snapshot.target().is_go));
     case HAWK_LOSS_UNFOLLOWED_CALL:
       return "--verbose names the functions whose calls are counted";
     case HAWK_LOSS_UNTRACED_CHILD:

@@ -23,7 +23,7 @@ bool are_same(const ShownFrame& inner, const ShownFrame& outer) {
 std::size_t key_of(const ShownFrame& line) {
   if (line.frame == nullptr) return 0;
   const std::string& name = line.frame->source.function;
-  if (name.empty()) return static_cast<std::size_t>(line.frame->place.address);
+  if (name.empty()) return static_cast<std::size_t>(line.frame->location.address);
   const auto at = [&](std::size_t index) { return std::size_t{static_cast<unsigned char>(name[index])}; };
   return name.size() + 37 * at(name.size() - 1) + 1543 * at(name.size() / 2) + 59 * at(name.size() / 4);
 }

@@ -32,7 +32,7 @@ void put_trace_notes(TextPage& page, const Snapshot& snapshot) {
                                  trace.exec_count == 1 ? "once" : page.count(trace.exec_count) + " times"),
                      2);
   }
-  if (snapshot.target.is_go && !snapshot.target.allocators.empty()) {
+  if (snapshot.target().is_go && !snapshot.target().allocators.empty()) {
     page.put_wrapped("a Go program: these are the blocks of its C code; net/http/pprof shows Go's own heap", 2);
   }
   if (trace.target_exited)
@@ -90,7 +90,7 @@ void put_change(TextPage& page, const Snapshot& snapshot) {
 }  // namespace
 
 void put_header(TextPage& page, const Snapshot& snapshot) {
-  const TargetInfo& target = snapshot.target;
+  const TargetInfo& target = snapshot.target();
   StyledLine line;
   line.add(target.comm.empty() ? std::string_view("(unnamed)") : std::string_view(target.comm), Style::kStrong);
   line.add(fmt::format(" (pid {}), traced for {}: ", target.pid, format_duration(snapshot.trace.duration_ns)));
@@ -108,7 +108,7 @@ void put_nothing_allocated(TextPage& page, const Snapshot& snapshot) {
     page.put(fmt::format("{} allocated before the trace {} freed", page.blocks(snapshot.frees_of_untraced),
                          snapshot.frees_of_untraced == 1 ? "was" : "were"));
   }
-  for (const Allocator& allocator : snapshot.target.allocators) {
+  for (const Allocator& allocator : snapshot.target().allocators) {
     std::string names;
     for (const ProbedFunction& function : allocator.functions) names += (names.empty() ? "" : ", ") + function.name;
     page.put_wrapped(fmt::format("probed in {}: {}", allocator.path, names.empty() ? "nothing" : names), 2);

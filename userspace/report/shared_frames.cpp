@@ -23,7 +23,7 @@ SharedFrames::Shared SharedFrames::add(std::size_t rank, const StackFrames& fram
     if (is_new) {
       first_ranks_.push_back(static_cast<std::uint32_t>(rank));
     } else {
-      shared = {.rank = first_ranks_[static_cast<std::size_t>(node)], .places = frames.size() - index};
+      shared = {.rank = first_ranks_[static_cast<std::size_t>(node)], .locations = frames.size() - index};
     }
   }
   return shared;

@@ -26,8 +26,8 @@ using CallKey = std::tuple<std::string_view, std::string, std::uint64_t>;
 
 CallKey key_of(const ListedFrame* call, Detail detail) {
   if (call == nullptr) return {"(no further frame)", "", 0};
-  return {call->name, detail == Detail::kFunction ? "" : source_place(call->source, 1),
-          detail == Detail::kAddress ? call->place.address : 0};
+  return {call->name, detail == Detail::kFunction ? "" : source_position(call->source, 1),
+          detail == Detail::kAddress ? call->location.address : 0};
 }
 
 std::string place_of(const CallKey& key) {

@@ -20,7 +20,7 @@ constexpr std::size_t kMinShared = 3;        // fewer frames that stacks share a
 /// What a reader must know of a call beside its name.
 std::string marks_of(const ListedFrame& listed) {
   if (listed.source.inlined) return " (inlined)";
-  return listed.place.interrupted ? " (interrupted by a signal)" : "";
+  return listed.location.interrupted ? " (interrupted by a signal)" : "";
 }
 
 }  // namespace
@@ -87,8 +87,8 @@ void StackList::put(std::size_t rank, const StackRecord& record) {
 
 StackList::SharedCalls StackList::shared_calls(std::size_t rank, const StackRecord& record, const FrameList& listed) {
   const SharedFrames::Shared shared = shared_.add(rank, record.frames);
-  if (shared.places == 0) return {};
-  const std::size_t own = calls_.count(record, record.frames.size() - shared.places);
+  if (shared.locations == 0) return {};
+  const std::size_t own = calls_.count(record, record.frames.size() - shared.locations);
   // What decides is never left to another stack.
   const std::size_t shown = std::max(own, deciding_frame(listed) + 1);
   const std::size_t count = listed.size() - shown;
@@ -132,26 +132,26 @@ std::string StackList::frame_line(const ListedFrame& listed, std::size_t times) 
   if (page_.options().full_stacks) return full_frame_line(listed);
   StyledLine line;
   line.add(std::string(kFrameIndent, ' '));
-  const std::string place = source_place(listed.source, 2);
+  const std::string position = source_position(listed.source, 2);
   std::string mark = marks_of(listed);
   if (times > 1) mark += fmt::format(" ×{}", times);
   const std::size_t width = page_.options().width;
-  const std::size_t beside = line.width() + display_width(mark) + (place.empty() ? 0 : 2 + display_width(place));
+  const std::size_t beside = line.width() + display_width(mark) + (position.empty() ? 0 : 2 + display_width(position));
   const std::size_t room = width == 0 ? kMaxNameColumns : std::max(width - std::min(width, beside), kMinNameColumns);
   line.add(shorten_middle(listed.name, room)).add(mark);
-  if (!place.empty()) line.add("  ").add(place, Style::kDim);
+  if (!position.empty()) line.add("  ").add(position, Style::kDim);
   return page_.rendered(line);
 }
 
 /// Everything, whatever its length: the terminal breaks the line.
 std::string StackList::full_frame_line(const ListedFrame& listed) const {
   StyledLine line;
-  line.add(std::string(kFrameIndent, ' ')).add(fmt::format("{:#018x}  ", listed.place.address), Style::kDim);
-  line.add(frame_name(listed.place, listed.source, snapshot_)).add(marks_of(listed));
-  std::string place = source_place(listed.source, 0);
-  const std::string module = listed.source.function.empty() ? "" : module_place(listed.place, snapshot_, true);
-  if (!module.empty()) place += fmt::format("{}({})", place.empty() ? "" : "  ", module);
-  if (!place.empty()) line.add("  ").add(place, Style::kDim);
+  line.add(std::string(kFrameIndent, ' ')).add(fmt::format("{:#018x}  ", listed.location.address), Style::kDim);
+  line.add(frame_name(listed.location, listed.source, snapshot_)).add(marks_of(listed));
+  std::string position = source_position(listed.source, 0);
+  const std::string module = listed.source.function.empty() ? "" : module_position(listed.location, snapshot_, true);
+  if (!module.empty()) position += fmt::format("{}({})", position.empty() ? "" : "  ", module);
+  if (!position.empty()) line.add("  ").add(position, Style::kDim);
   return line.render(0, page_.options().color) + "\n";
 }
 

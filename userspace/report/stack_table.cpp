@@ -103,8 +103,8 @@ class FunctionCells {
     line.add(name);
     if (!difference.empty()) {
       line.add(shorten_middle(difference, columns_ - display_width(name)), Style::kDim);
-    } else if (const std::string_view place = place_of(made); !place.empty()) {
-      line.add(std::string(kGap).append(place), Style::kDim);
+    } else if (const std::string_view position = place_of(made); !position.empty()) {
+      line.add(std::string(kGap).append(position), Style::kDim);
     }
   }
 
@@ -113,7 +113,7 @@ class FunctionCells {
 
   struct Cell {
     std::string name;
-    std::string place;
+    std::string position;
   };
 
   const Cell& cell(std::size_t row) {
@@ -129,13 +129,13 @@ class FunctionCells {
       other_.name = stack_label(calls_.list(stack));
       return other_;
     }
-    return made = {naming->name, source_place(naming->source, 1)};
+    return made = {naming->name, source_position(naming->source, 1)};
   }
 
   /// Where the function is, if that fits beside its name.
   std::string_view place_of(const Cell& made) const {
-    const bool fits = display_width(made.name) + kGap.size() + display_width(made.place) <= columns_;
-    return fits ? std::string_view(made.place) : std::string_view();
+    const bool fits = display_width(made.name) + kGap.size() + display_width(made.position) <= columns_;
+    return fits ? std::string_view(made.position) : std::string_view();
   }
 
   void tell_apart(const std::vector<std::size_t>& rows) {

@@ -17,16 +17,16 @@ void add_all_stacks(std::vector<SymbolGap>& gaps, const Snapshot& snapshot, Quan
     if (gaps[index].no_symbols) gap_of_module.emplace(gaps[index].module, index);
   }
   if (gap_of_module.empty()) return;
-  std::vector<std::optional<std::size_t>> gap_of_place(snapshot.places.size());
-  for (std::size_t place = 0; place < gap_of_place.size(); ++place) {
-    const std::optional<ModuleId>& module = snapshot.places[place].module;
+  std::vector<std::optional<std::size_t>> gap_of_location(snapshot.locations.size());
+  for (std::size_t location = 0; location < gap_of_location.size(); ++location) {
+    const std::optional<ModuleId>& module = snapshot.locations[location].module;
     const auto gap = module ? gap_of_module.find(*module) : gap_of_module.end();
-    if (gap != gap_of_module.end()) gap_of_place[place] = gap->second;
+    if (gap != gap_of_module.end()) gap_of_location[location] = gap->second;
   }
   std::vector<const StackRecord*> last_stack(gaps.size());
   for (const StackRecord& stack : snapshot.stacks) {
-    for (const PlaceId place : stack.frames) {
-      const std::optional<std::size_t>& gap = gap_of_place[static_cast<std::size_t>(place)];
+    for (const LocationId location : stack.frames) {
+      const std::optional<std::size_t>& gap = gap_of_location[static_cast<std::size_t>(location)];
       if (!gap || last_stack[*gap] == &stack) continue;
       last_stack[*gap] = &stack;
       gaps[*gap].affected_bytes += bytes_of(stack.counters, quantity);
@@ -39,12 +39,12 @@ void add_all_stacks(std::vector<SymbolGap>& gaps, const Snapshot& snapshot, Quan
 void SymbolGaps::add(const StackRecord& stack, const FrameList& frames) {
   ++added_;
   for (const ListedFrame* frame : frames) {
-    if (frame->place.module && frame->place.module != last_module_) {
-      last_module_ = frame->place.module;
+    if (frame->location.module && frame->location.module != last_module_) {
+      last_module_ = frame->location.module;
       shown_modules_.insert(*last_module_);
     }
     if (!frame->source.function.empty()) continue;
-    Nameless& nameless = frame->place.module ? nameless_[*frame->place.module] : in_no_file_;
+    Nameless& nameless = frame->location.module ? nameless_[*frame->location.module] : in_no_file_;
     if (nameless.last_stack == added_) continue;
     nameless.last_stack = added_;
     nameless.shown_bytes += bytes_of(stack.counters, quantity_);
@@ -69,8 +69,8 @@ std::vector<SymbolGap> SymbolGaps::gaps(const Snapshot& snapshot, Symbolizer& sy
 }
 
 bool has_nameless_code_in_no_file(const Snapshot& snapshot, Symbolizer& symbolizer) {
-  return std::any_of(snapshot.places.begin(), snapshot.places.end(), [&](const Frame& place) {
-    return !place.module && symbolizer.frames_in_no_file(place.address).empty();
+  return std::any_of(snapshot.locations.begin(), snapshot.locations.end(), [&](const Location& location) {
+    return !location.module && symbolizer.frames_in_no_file(location.address).empty();
   });
 }
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "userspace/report/frame_list.h"
-#include "userspace/report/symbolized_places.h"
+#include "userspace/report/symbolized_locations.h"
 #include "userspace/tables/selection.h"
 #include "userspace/tables/snapshot.h"
 
@@ -20,7 +20,7 @@ struct TextOptions {
   std::size_t rows = 0;   ///< of the terminal: what is longer ends with its summary, again; 0: nothing is repeated
   std::size_t max_frames = 24;            ///< lines of one stack, unless full_stacks; 0: any number
   const Snapshot* previous = nullptr;     ///< of the report before: changes and rates are since then; nullptr: none was
-  PlaceCountObserver before_symbolizing;  ///< empty: nobody wants to know
+  LocationCountObserver before_symbolizing;  ///< empty: nobody wants to know
 };
 
 }  // namespace hawk

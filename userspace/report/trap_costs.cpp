@@ -11,7 +11,7 @@ namespace {
 /// The highest cost of a function of this name; 0: none was measured.
 std::uint64_t cost_of(const Snapshot& snapshot, std::string_view name) {
   std::uint64_t highest_ns = 0;
-  for (const Allocator& allocator : snapshot.target.allocators) {
+  for (const Allocator& allocator : snapshot.target().allocators) {
     for (const ProbedFunction& function : allocator.functions) {
       const bool is_it = function.name == name ||
                          std::find(function.aliases.begin(), function.aliases.end(), name) != function.aliases.end();

@@ -13,16 +13,16 @@ bool names_file(hawk_end end) { return end != HAWK_END_DEPTH && end != HAWK_END_
 
 class CauseFinder {
  public:
-  explicit CauseFinder(const Snapshot& snapshot) : snapshot_(snapshot), ends_(snapshot.places.size()) {
+  explicit CauseFinder(const Snapshot& snapshot) : snapshot_(snapshot), ends_(snapshot.locations.size()) {
     std::vector<char> has_no_table(snapshot.modules.size());
     for (const ModuleId module : snapshot.unwind.modules_without_table) {
       if (static_cast<std::size_t>(module) < has_no_table.size()) has_no_table[static_cast<std::size_t>(module)] = 1;
     }
-    for (std::size_t place = 0; place < ends_.size(); ++place) {
-      const std::optional<ModuleId>& module = snapshot.places[place].module;
+    for (std::size_t location = 0; location < ends_.size(); ++location) {
+      const std::optional<ModuleId>& module = snapshot.locations[location].module;
       const std::size_t index = module ? static_cast<std::size_t>(*module) : 0;
       const bool no_table = module && index < has_no_table.size() && has_no_table[index] != 0;
-      ends_[place] = !module ? HAWK_END_NO_CODE : no_table ? HAWK_END_NO_TABLE : HAWK_END_OUTERMOST;
+      ends_[location] = !module ? HAWK_END_NO_CODE : no_table ? HAWK_END_NO_TABLE : HAWK_END_OUTERMOST;
     }
     any_unruled_ = std::any_of(ends_.begin(), ends_.end(), [](hawk_end end) { return end != HAWK_END_OUTERMOST; });
   }
@@ -32,7 +32,7 @@ class CauseFinder {
     if (stack.quality() == HAWK_STACK_GUESSED) return cause_of_guess(stack);
     UnwindCause cause{.quality = stack.quality(), .end = stack.end, .module = {}, .group = {}};
     if (names_file(stack.end) && !stack.frames.empty()) {
-      cause.module = snapshot_.place(stack.frames[stack.frames.size() - 1]).module;
+      cause.module = snapshot_.location(stack.frames[stack.frames.size() - 1]).module;
     }
     return cause;
   }
@@ -41,16 +41,16 @@ class CauseFinder {
   UnwindCause cause_of_guess(const StackRecord& stack) const {
     UnwindCause cause{.quality = HAWK_STACK_GUESSED, .end = HAWK_END_GAP, .module = {}, .group = {}};
     if (!any_unruled_) return cause;
-    const auto is_unruled = [&](PlaceId place) { return ends_[static_cast<std::size_t>(place)] != HAWK_END_OUTERMOST; };
-    const PlaceId* const first = std::find_if(stack.frames.begin(), stack.frames.end(), is_unruled);
+    const auto is_unruled = [&](LocationId location) { return ends_[static_cast<std::size_t>(location)] != HAWK_END_OUTERMOST; };
+    const LocationId* const first = std::find_if(stack.frames.begin(), stack.frames.end(), is_unruled);
     if (first == stack.frames.end()) return cause;
     cause.end = ends_[static_cast<std::size_t>(*first)];
-    cause.module = snapshot_.place(*first).module;
+    cause.module = snapshot_.location(*first).module;
     return cause;
   }
 
   const Snapshot& snapshot_;
-  std::vector<hawk_end> ends_;  ///< by PlaceId: why no rule leads on from there; OUTERMOST: there may be one
+  std::vector<hawk_end> ends_;  ///< by LocationId: why no rule leads on from there; OUTERMOST: there may be one
   bool any_unruled_ = false;
 };
 

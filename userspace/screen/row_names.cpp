@@ -27,7 +27,7 @@ RowNames::Row RowNames::make_row(const StackRecord& stack, const CallTable& call
   for (const ShownFrame& shown : fold_frames(frames, 0)) {
     if (shown.frame == nullptr || shown.index < naming) continue;
     const std::string times = shown.times > 1 ? fmt::format(" ×{}", shown.times) : "";
-    row.calls.push_back({shown.frame->name + times, source_place(shown.frame->source, 1)});
+    row.calls.push_back({shown.frame->name + times, source_position(shown.frame->source, 1)});
   }
   row.frames = frames;
   row.otherwise = no_frames_text(stack.id);
@@ -47,11 +47,11 @@ void RowNames::add(StyledLine& line, std::size_t row, std::size_t columns) const
   const auto room = [&] { return columns - std::min(columns, line.width() + kept); };
   if (names.calls.empty()) line.add(shorten_end(names.otherwise, room()));
   for (std::size_t index = 0; index < names.calls.size(); ++index) {
-    const auto& [name, place] = names.calls[index];
+    const auto& [name, position] = names.calls[index];
     const bool first = index == 0;
-    // The function that decides, and where it is; of what tells lines apart the place may go.
-    const bool with_place = first && !place.empty() && (kept == 0 || display_width(name + place) + 1 <= room());
-    const std::size_t beside = with_place ? 1 + display_width(place) : first ? 0 : kCalledBy.size();
+    // The function that decides, and where it is; of what tells lines apart the position may go.
+    const bool with_position = first && !position.empty() && (kept == 0 || display_width(name + position) + 1 <= room());
+    const std::size_t beside = with_position ? 1 + display_width(position) : first ? 0 : kCalledBy.size();
     const std::size_t min_columns = first ? 0 : std::min(display_width(name), kMinCallerColumns);
     if (room() < beside + min_columns) {
       if (first) line.add(shorten_middle(name, room()));
@@ -59,7 +59,7 @@ void RowNames::add(StyledLine& line, std::size_t row, std::size_t columns) const
     }
     if (!first) line.add(kCalledBy, Style::kDim);
     line.add(shorten_middle(name, room() - (first ? beside : 0)), first ? Style::kPlain : Style::kDim);
-    if (with_place) line.add(" " + place, Style::kDim);
+    if (with_position) line.add(" " + position, Style::kDim);
   }
   if (kept != 0) line.add(shorten_middle(names.difference, kept), Style::kDim);
 }

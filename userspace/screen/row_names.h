@@ -27,7 +27,7 @@ class RowNames {
  private:
   struct Call {
     std::string name;
-    std::string place;
+    std::string position;
   };
   struct Row {
     std::vector<Call> calls;  ///< as shown

@@ -31,8 +31,8 @@ bool StackFilter::matches(const std::string& text) const {
 }
 
 bool StackFilter::matches(const ListedFrame& call, const Snapshot& snapshot) const {
-  return matches(frame_name(call.place, call.source, snapshot)) || matches(call.source.file) ||
-         matches(module_place(call.place, snapshot, true));
+  return matches(frame_name(call.location, call.source, snapshot)) || matches(call.source.file) ||
+         matches(module_position(call.location, snapshot, true));
 }
 
 void StackFilter::look_at(const std::vector<const StackRecord*>& stacks, const Snapshot& snapshot,

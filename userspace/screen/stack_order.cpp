@@ -53,7 +53,7 @@ void StackOrder::sort_stacks(std::vector<const StackRecord*>& stacks, const Mome
 
 /// `stacks` in the order in which they stand in the list; those that are new to it behind, in their own order. What
 /// stands in the list stays there, also when it would not come into it now.
-void StackOrder::keep_places(std::vector<const StackRecord*>& stacks, const Snapshot& now) {
+void StackOrder::keep_ranks(std::vector<const StackRecord*>& stacks, const Snapshot& now) {
   std::vector<const StackRecord*> kept;
   for (const StackId id : order_) {
     if (const StackRecord* stack = find_stack(now, id)) kept.push_back(stack);
@@ -71,7 +71,7 @@ void StackOrder::update(const Moment& moment, Symbolizer& symbolizer, StackFilte
   size_ = stacks.size();
   sort_stacks(stacks, moment, symbolizer, sort, held ? 0 : std::max<std::size_t>(1, wanted));
   if (held) {
-    keep_places(stacks, moment.now);
+    keep_ranks(stacks, moment.now);
     size_ = stacks.size();
   }
   if (top_ != 0) size_ = std::min(size_, top_);

@@ -39,7 +39,7 @@ class StackOrder {
   void sort_stacks(std::vector<const StackRecord*>& stacks, const Moment& moment, Symbolizer& symbolizer,
                    ScreenSort sort, std::size_t wanted);
   void know_labels(const std::vector<const StackRecord*>& stacks, const Snapshot& now, Symbolizer& symbolizer);
-  void keep_places(std::vector<const StackRecord*>& stacks, const Snapshot& now);
+  void keep_ranks(std::vector<const StackRecord*>& stacks, const Snapshot& now);
 
   RoleOfFunction role_of_;
   std::size_t top_;

@@ -29,12 +29,12 @@ ScreenLine quantity_line(const Moment& moment, const StackRecord& stack, Quantit
 ScreenLine call_line(const ShownFrame& shown, const Snapshot& now, bool all_frames) {
   StyledLine line;
   if (shown.frame == nullptr) return {line.add("    ").add(left_out_text(shown), Style::kDim)};
-  const std::string full_name = frame_name(shown.frame->place, shown.frame->source, now);
+  const std::string full_name = frame_name(shown.frame->location, shown.frame->source, now);
   const std::string& name = all_frames ? full_name : shown.frame->name;
   line.add("    ").add(name);
   if (shown.times > 1) line.add(fmt::format(" ×{}", shown.times));
-  const std::string source = source_place(shown.frame->source, all_frames ? 0 : 2);
-  const std::string module = module_place(shown.frame->place, now, all_frames);
+  const std::string source = source_position(shown.frame->source, all_frames ? 0 : 2);
+  const std::string module = module_position(shown.frame->location, now, all_frames);
   if (!source.empty()) line.add("  " + source, Style::kDim);
   if ((source.empty() || all_frames) && !module.empty() && module != name) line.add("  " + module, Style::kDim);
   if (shown.frame->source.inlined) line.add("  (inlined)", Style::kDim);

@@ -120,9 +120,9 @@ void View::put_list(ScreenLines& lines, std::size_t rows, std::size_t columns, c
 void View::put_rows(ScreenLines& lines, std::size_t columns, bool with_titles, const Moment& moment,
                     Symbolizer& symbolizer) {
   std::vector<const StackRecord*> shown;
-  for (std::size_t place = state_.first; place < state_.first + layout_.visible_rows && place < list_.order().size();
-       ++place) {
-    if (const StackRecord* const stack = find_stack(moment.now, list_.order()[place])) shown.push_back(stack);
+  for (std::size_t rank = state_.first; rank < state_.first + layout_.visible_rows && rank < list_.order().size();
+       ++rank) {
+    if (const StackRecord* const stack = find_stack(moment.now, list_.order()[rank])) shown.push_back(stack);
   }
   const std::vector<ListRow> rows = list_rows(moment, shown);
   NumberColumns cells = list_columns(rows, moment, state_.sort);

@@ -12,11 +12,11 @@ void remove_last_character(std::string& text) {
   if (!text.empty()) text.pop_back();
 }
 
-/// Moves `place` by `rows`, and not over the ends of `count` rows.
-std::size_t moved(std::size_t place, std::ptrdiff_t rows, std::size_t count) {
+/// Moves `rank` by `rows`, and not over the ends of `count` rows.
+std::size_t moved(std::size_t rank, std::ptrdiff_t rows, std::size_t count) {
   if (count == 0) return 0;
   const std::ptrdiff_t last = static_cast<std::ptrdiff_t>(count) - 1;
-  return static_cast<std::size_t>(std::clamp(static_cast<std::ptrdiff_t>(place) + rows, std::ptrdiff_t{0}, last));
+  return static_cast<std::size_t>(std::clamp(static_cast<std::ptrdiff_t>(rank) + rows, std::ptrdiff_t{0}, last));
 }
 
 /// By how many rows a key moves the cursor or the page; nullopt for other keys.
@@ -146,9 +146,9 @@ class EventTaker {
     state_.page_first = 0;
   }
 
-  void move_cursor(std::size_t place) {
-    state_.selected = place;
-    if (place == 0) state_.go_to_top();
+  void move_cursor(std::size_t rank) {
+    state_.selected = rank;
+    if (rank == 0) state_.go_to_top();
   }
 
   void open_stack() {
@@ -163,10 +163,10 @@ class EventTaker {
       return;
     }
     if (event.row < layout_.first_row || event.row >= layout_.first_row + layout_.visible_rows) return;
-    const std::size_t place = state_.first + event.row - layout_.first_row;
-    if (place >= layout_.all_rows) return;
-    if (place == state_.selected) return open_stack();
-    state_.selected = place;
+    const std::size_t rank = state_.first + event.row - layout_.first_row;
+    if (rank >= layout_.all_rows) return;
+    if (rank == state_.selected) return open_stack();
+    state_.selected = rank;
   }
 
   ViewState& state_;

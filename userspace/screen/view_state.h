@@ -40,8 +40,8 @@ struct ViewState {
   bool all_frames = false;  ///< the stack's page shows the frames that are folded elsewhere
   bool editing_filter = false;
   std::string filter;          ///< as typed so far
-  std::size_t selected = 0;    ///< place in the list of the stack with the cursor
-  std::size_t first = 0;       ///< place in the list of the first stack on the screen
+  std::size_t selected = 0;    ///< rank in the list of the stack with the cursor
+  std::size_t first = 0;       ///< rank in the list of the first stack on the screen
   std::size_t page_first = 0;  ///< the first line of the page on the screen
 
   /// Whether the list keeps its order: while the user looks at something else than its top, what is under the cursor

@@ -29,8 +29,8 @@ Counters bounded(const Counters& read) {
 bool ids_ascend(const StackRecord& a, const StackRecord& b) { return a.id < b.id; }
 
 /// The frame that a word of the kernel's stands for.
-Frame frame_of(std::uint64_t word, const FrameResolver& resolve) {
-  Frame frame = resolve(word & ~std::uint64_t{HAWK_FRAME_INTERRUPTED});
+Location frame_of(std::uint64_t word, const FrameResolver& resolve) {
+  Location frame = resolve(word & ~std::uint64_t{HAWK_FRAME_INTERRUPTED});
   frame.interrupted = (word & HAWK_FRAME_INTERRUPTED) != 0;
   return frame;
 }
@@ -55,7 +55,7 @@ void HeapModel::start_epoch(std::uint32_t epoch) {
     unknown_before_ += stacks_.front().counters;
     stacks_.front().frames = {};
   }
-  places_.clear();
+  locations_.clear();
   peak_live_bytes_ = 0;
 }
 
@@ -71,19 +71,19 @@ void HeapModel::add_stacks(const std::vector<NewStack>& added, const FrameResolv
   };
   std::size_t frame_count = 0;
   for (const NewStack& stack : added) frame_count += is_current(stack) ? stack.addresses.size() : 0;
-  const auto block = std::make_shared<std::vector<PlaceId>>();
+  const auto block = std::make_shared<std::vector<LocationId>>();
   block->reserve(frame_count);  // all of it: the stacks point into it
   // For as long as nothing is mapped or unmapped. Words are addresses with the kernel's mark.
-  WordNumbers<PlaceId> numbers;
-  const auto place_of = [&](std::uint64_t word) {
-    return numbers.find_or_add(word, [&] { return places_.number_of(frame_of(word, resolve)); });
+  WordNumbers<LocationId> numbers;
+  const auto location_of = [&](std::uint64_t word) {
+    return numbers.find_or_add(word, [&] { return locations_.number_of(frame_of(word, resolve)); });
   };
   const std::size_t known = stacks_.size();
   if (stacks_.capacity() < known + added.size()) stacks_.reserve(std::max(2 * known, known + added.size()));
   for (const NewStack& stack : added) {
     if (!is_current(stack)) continue;
     const std::size_t first = block->size();
-    for (const std::uint64_t word : stack.addresses) block->push_back(place_of(word));
+    for (const std::uint64_t word : stack.addresses) block->push_back(location_of(word));
     stacks_.push_back({.id = stack.id,
                        .counters = {},
                        .end = stack.end,
@@ -119,7 +119,7 @@ Snapshot HeapModel::snapshot() const {
   snapshot.frees_of_untraced = frees_of_untraced_;
   snapshot.losses = losses_;
   snapshot.children = children_;
-  snapshot.places = places_.places();
+  snapshot.locations = locations_.locations();
   snapshot.stacks.reserve(stacks_.size());
   std::copy_if(stacks_.begin(), stacks_.end(), std::back_inserter(snapshot.stacks),
                [](const StackRecord& stack) { return stack.counters.allocated_count != 0; });

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "userspace/tables/drained.h"
-#include "userspace/tables/place_table.h"
+#include "userspace/tables/location_table.h"
 #include "userspace/tables/snapshot.h"
 
 namespace hawk {
@@ -12,7 +12,7 @@ namespace hawk {
 /// Finds the module in which an address lies. Called when a stack is new, once for each address that the new stacks of
 /// a drain have (twice where it is both a return address and that of an interrupted instruction), so that what is
 /// mapped there later does not matter.
-using FrameResolver = std::function<Frame(std::uint64_t address)>;
+using FrameResolver = std::function<Location(std::uint64_t address)>;
 
 /// The heap as the drains so far tell it: stacks with their frames, the latest counters, the peak.
 ///
@@ -40,7 +40,7 @@ class HeapModel {
 
   std::uint32_t exec_epoch_ = 0;
   std::vector<StackRecord> stacks_;  ///< of the current program; ascending by id, as drains give them
-  PlaceTable places_;
+  LocationTable locations_;
   Counters unknown_before_;  ///< of kNoStack, which all programs share: what it had when the current one began
   Counters totals_;
   std::uint64_t peak_live_bytes_ = 0;

@@ -10,6 +10,7 @@
 #include "userspace/tables/children.h"
 #include "userspace/tables/counters.h"
 #include "userspace/tables/losses.h"
+#include "userspace/tables/shared_table.h"
 #include "userspace/tables/stack_frames.h"
 
 namespace hawk {
@@ -21,22 +22,23 @@ struct Module {
   bool operator==(const Module&) const = default;
 };
 
-/// One place that a stack passes through.
-struct Frame {
+/// A program counter in a module that stacks pass through.
+struct Location {
   std::uint64_t address = 0;        ///< as found on the stack: the instruction after the call, unless `interrupted`
   std::optional<ModuleId> module;   ///< nullopt: no file was mapped there
   std::uint64_t module_offset = 0;  ///< ELF virtual address of `address` in the module; 0 without one
   /// No return address but that of an instruction which a signal interrupted: what runs there is at the address itself.
   bool interrupted = false;
 
-  /// The return address in the module by which a Symbolizer finds the place: it looks up the byte before.
+  /// The return address in the module by which a Symbolizer finds the location: it looks up the byte before.
   std::uint64_t symbol_offset() const { return module_offset + (interrupted ? 1 : 0); }
-  bool operator==(const Frame&) const = default;
+  bool operator==(const Location&) const = default;
 };
 
 /// All calls that came through one stack.
 struct StackRecord {
   StackId id = kNoStack;
+  TargetId target{};
   Counters counters;
   hawk_end end = HAWK_END_OUTERMOST;  ///< why the walk ended where it did
   bool guessed = false;               ///< partly walked along frame pointers, which nothing proves
@@ -133,9 +135,10 @@ struct ProcessMemory {
 /// Everything a report needs, as plain values: a state of the heap at one instant.
 ///
 /// Invariants: totals equal the sums over `stacks`; peak_live_bytes >= totals.live_bytes(); every frame of a stack is
-/// the number of a place. A copy copies no frames.
+/// the number of a location. Never changed once it is made. A copy copies the counters, and shares modules, locations
+/// and frames.
 struct Snapshot {
-  TargetInfo target;
+  std::vector<TargetInfo> targets = std::vector<TargetInfo>(1);  ///< by TargetId; never empty
   TraceInfo trace;
   Counters totals;
   /// Highest value of totals.live_bytes() in any drain: a lower bound of the true peak, which lay between drains.
@@ -144,9 +147,9 @@ struct Snapshot {
   std::optional<ProcessMemory> memory;  ///< nullopt: the target was gone before the first reading
   Losses losses;
   UntracedChildren children;
-  std::vector<Module> modules;
+  SharedTable<Module> modules;  ///< by ModuleId
   UnwindInfo unwind;
-  std::vector<Frame> places;        ///< the frames of all stacks, each once
+  SharedTable<Location> locations;  ///< of all stacks, each once; by LocationId
   std::vector<StackRecord> stacks;  ///< ascending by id; only stacks with at least one allocation
 
   /// Whether nothing is missing of the target's own numbers, and nothing contradicts that.
@@ -155,7 +158,10 @@ struct Snapshot {
   bool exact() const { return numbers_exact() && losses.keep(Promise::kChildren); }
   /// Whether every stack is recorded, out to its outermost frame, by unwind tables alone.
   bool stacks_complete() const;
-  const Frame& place(PlaceId id) const { return places[static_cast<std::size_t>(id)]; }
+  const Location& location(LocationId id) const { return locations[static_cast<std::size_t>(id)]; }
+  /// The first one, which a report of a single process is of.
+  const TargetInfo& target() const { return targets.front(); }
+  TargetInfo& target() { return targets.front(); }
   bool operator==(const Snapshot&) const = default;
 };
 

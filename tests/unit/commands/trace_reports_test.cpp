@@ -12,7 +12,7 @@
 
 #include "userspace/export/json_report.h"
 #include "userspace/export/text_report.h"
-#include "userspace/tables/place_table.h"
+#include "userspace/tables/location_table.h"
 
 namespace hawk {
 namespace {
@@ -30,16 +30,16 @@ class NumberSymbolizer : public Symbolizer {
 Snapshot large_snapshot() {
   Snapshot snapshot;
   snapshot.modules.push_back({"/bin/program", "aabb"});
-  PlaceTable places;
+  LocationTable locations;
   for (std::uint32_t id = 1; id <= 2000; ++id) {
-    std::vector<PlaceId> frames;
+    std::vector<LocationId> frames;
     for (std::uint64_t offset = id; offset < id + 5; ++offset)
-      frames.push_back(places.number_of({0x1000 + offset, ModuleId{0}, offset}));
+      frames.push_back(locations.number_of({0x1000 + offset, ModuleId{0}, offset}));
     const Counters counters{id, 1, 0, 0};
     snapshot.stacks.push_back({.id = StackId{id}, .counters = counters, .frames = StackFrames(std::move(frames))});
     snapshot.totals += counters;
   }
-  snapshot.places = places.places();
+  snapshot.locations = locations.locations();
   return snapshot;
 }
 

@@ -272,7 +272,7 @@ TEST(JsonReport, CommandsToATerminalAreEscapedAndNotLost) {
                                  "\u061C", "\u202Egpj.c", "\u2066", "\uFEFF", "\U000E0041"}) {
     Sample sample = empty_sample();
     const ModuleId module = sample.add_module(name, name);
-    sample.snapshot.target.comm = name;
+    sample.snapshot.target().comm = name;
     sample.add_stack(1, {8, 1, 0, 0}, {sample.call(module, {function(name, name, 1)})});
     const std::string text = render_json(sample.snapshot, sample.symbolizer, everything());
     EXPECT_EQ(text.find(name), std::string::npos) << text;
@@ -284,7 +284,7 @@ TEST(JsonReport, CommandsToATerminalAreEscapedAndNotLost) {
 
 TEST(JsonReport, EveryPlaceIsLookedUpOnce) {
   Sample sample = deep_sample();
-  sample.add_stack(3, {8, 1, 0, 0}, {sample.snapshot.places[1], sample.snapshot.places[0]});
+  sample.add_stack(3, {8, 1, 0, 0}, {sample.snapshot.locations[1], sample.snapshot.locations[0]});
   JsonOptions options = everything();
   std::size_t announced = 0;
   options.before_symbolizing = [&](std::size_t count) { announced = count; };
@@ -308,7 +308,7 @@ TEST(JsonReport, NothingAllocatedIsAnEmptyArray) {
 TEST(JsonReport, PiecesStayBoundedAndStopWhenTheReaderIsGone) {
   Sample sample = empty_sample();
   const ModuleId exe = sample.add_module("/bin/x", "aabb");
-  const Frame frame = sample.call(exe, {function("grow()", "x.c", 1)});
+  const Location frame = sample.call(exe, {function("grow()", "x.c", 1)});
   for (std::uint32_t id = 1; id <= 500; ++id) sample.add_stack(id, {id, 1, 0, 0}, {frame, frame, frame});
   std::string document;
   std::size_t largest = 0;
@@ -330,7 +330,7 @@ TEST(JsonReport, PiecesStayBoundedAndStopWhenTheReaderIsGone) {
 
 TEST(JsonReport, SaysWhyCodeInNoFileHasNoName) {
   Sample sample = empty_sample();
-  const Frame named = sample.call_in_no_file(function("py::load", "svc.py", 0));
+  const Location named = sample.call_in_no_file(function("py::load", "svc.py", 0));
   sample.add_stack(1, {100, 1, 0, 0}, {named});
   EXPECT_TRUE(parsed(sample)["symbol_gaps"].empty());
   sample.add_stack(2, {100, 1, 0, 0}, {{0x7d0000001000, std::nullopt, 0}});

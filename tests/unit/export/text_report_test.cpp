@@ -85,7 +85,7 @@ TEST(TextReport, NothingIsOlderThanATraceFromTheStart) {
 TEST(TextReport, HowToNameAnInterpretersFunctionsIsSaidUntilTheyAreNamed) {
   Sample sample = empty_sample();
   const ModuleId exe = sample.add_module("/usr/bin/python3.13", "");
-  const Frame resize = sample.call(exe, {function("list_resize")});
+  const Location resize = sample.call(exe, {function("list_resize")});
   sample.add_stack(1, {100, 1, 0, 0}, {resize});
   EXPECT_TRUE(contains(text_of(sample, sample_options()), "hint: python3 -X perf"));
   sample.add_stack(2, {100, 1, 0, 0}, {resize, sample.call_in_no_file(function("py::load", "svc.py", 0))});
@@ -209,10 +209,10 @@ TEST(TextReport, FullStacksHideNothing) {
 TEST(TextReport, WhatStacksShareIsPrintedOnce) {
   Sample sample = empty_sample();
   const ModuleId exe = sample.add_module("/bin/x", "aabb");
-  const std::vector<Frame> outer = {sample.call(exe, {inlined("step()"), function("serve()")}),
+  const std::vector<Location> outer = {sample.call(exe, {inlined("step()"), function("serve()")}),
                                     sample.call(exe, {function("run()")}), sample.call(exe, {function("main")})};
-  const auto with = [&](const Frame& inner) {
-    std::vector<Frame> frames = {inner};
+  const auto with = [&](const Location& inner) {
+    std::vector<Location> frames = {inner};
     frames.insert(frames.end(), outer.begin(), outer.end());
     return frames;
   };
@@ -245,7 +245,7 @@ TEST(TextReport, NoNumberIsCutOffOnAnOrdinaryTerminal) {
     TextOptions options = sample_options();
     options.selection.top = 2;
     options.width = 80;
-    if (sample.snapshot.target.comm == "huge") options.width = 100;
+    if (sample.snapshot.target().comm == "huge") options.width = 100;
     const std::string text = text_of(sample, options);
     for (const std::string& line : lines_of(text)) {
       const bool frame = line.starts_with("      ");
@@ -289,7 +289,7 @@ TEST(TextReport, EveryPlaceIsLookedUpOnceAndBeforeTheFirstPiece) {
 TEST(TextReport, PiecesStayBoundedAndStopWhenTheReaderIsGone) {
   Sample sample = empty_sample();
   const ModuleId exe = sample.add_module("/bin/x", "aabb");
-  std::vector<Frame> frames;
+  std::vector<Location> frames;
   for (int i = 0; i < 4; ++i) frames.push_back(sample.call(exe, {function("grow()", "x.c", 1)}));
   for (std::uint32_t id = 1; id <= 1000; ++id) sample.add_stack(id, {id, 1, 0, 0}, frames);
   TextOptions options = sample_options();

@@ -13,7 +13,7 @@ std::vector<const StackRecord*> all_stacks(const Snapshot& snapshot) {
   return stacks;
 }
 
-TEST(CallTable, InlinedCallsStandBeforeTheirFunctionAtTheSamePlace) {
+TEST(CallTable, InlinedCallsStandBeforeTheirFunctionAtTheSameLocation) {
   Sample sample = service_sample();
   const CallTable calls(sample.snapshot, all_stacks(sample.snapshot), sample.symbolizer, {});
   const FrameList frames = calls.list(sample.stack(7));
@@ -22,7 +22,7 @@ TEST(CallTable, InlinedCallsStandBeforeTheirFunctionAtTheSamePlace) {
   EXPECT_TRUE(frames[2]->source.inlined);
   EXPECT_EQ(frames[3]->source.function, "shop::Server::dispatch(shop::Request const&)");
   EXPECT_FALSE(frames[3]->source.inlined);
-  EXPECT_EQ(frames[2]->place, frames[3]->place);
+  EXPECT_EQ(frames[2]->location, frames[3]->location);
 }
 
 TEST(CallTable, APlaceOfWhichNothingIsKnownIsOneFrame) {
@@ -34,7 +34,7 @@ TEST(CallTable, APlaceOfWhichNothingIsKnownIsOneFrame) {
   EXPECT_EQ(no_module[0]->source, SourceFrame{});
 }
 
-TEST(CallTable, StacksShareTheCallsAtAPlace) {
+TEST(CallTable, StacksShareTheCallsAtALocation) {
   Sample sample = deep_sample();
   const CallTable calls(sample.snapshot, all_stacks(sample.snapshot), sample.symbolizer, {});
   const FrameList recursion = calls.list(sample.snapshot.stacks[0]);

@@ -73,7 +73,7 @@ TEST(FrameList, RecursionIsCounted) {
   lines[1].source.line = 7;
   lines.push_back(lines.back());
   lines.push_back(lines.back());
-  lines.back().place.address = 1;
+  lines.back().location.address = 1;
   EXPECT_EQ(summary(fold_frames(list_of(lines), 0)), "walk×3 ?×2 ?") << "the function counts, not the line in it";
 }
 
@@ -158,21 +158,21 @@ TEST(FrameList, WhatHasNoLineIsHidden) {
 TEST(FrameList, NamesFallBackToModuleThenAddress) {
   Snapshot snapshot;
   snapshot.modules.push_back({"/usr/lib/libfoo.so", ""});
-  const Frame place{0x7f0012345678, ModuleId{0}, 0x1234};
-  EXPECT_EQ(frame_name(place, function("f()"), snapshot), "f()");
-  EXPECT_EQ(frame_name(place, {}, snapshot), "libfoo.so+0x1234");
-  EXPECT_EQ(module_place(place, snapshot, true), "/usr/lib/libfoo.so+0x1234");
+  const Location location{0x7f0012345678, ModuleId{0}, 0x1234};
+  EXPECT_EQ(frame_name(location, function("f()"), snapshot), "f()");
+  EXPECT_EQ(frame_name(location, {}, snapshot), "libfoo.so+0x1234");
+  EXPECT_EQ(module_position(location, snapshot, true), "/usr/lib/libfoo.so+0x1234");
   EXPECT_EQ(frame_name({0x7f0012345678, std::nullopt, 0}, {}, snapshot), "0x7f0012345678");
   EXPECT_EQ(frame_name({0x10, ModuleId{5}, 0}, {}, snapshot), "0x10") << "a module that the snapshot lacks";
 }
 
 TEST(FrameList, SourcePlacesKeepTheLastComponents) {
-  EXPECT_EQ(source_place(function("f", "/build/shop/src/session.cpp", 58), 2), "src/session.cpp:58");
-  EXPECT_EQ(source_place(function("f", "/build/shop/src/session.cpp", 58), 1), "session.cpp:58");
-  EXPECT_EQ(source_place(function("f", "/build/shop/src/session.cpp", 58), 0), "/build/shop/src/session.cpp:58");
-  EXPECT_EQ(source_place(function("f", "session.cpp", 58), 2), "session.cpp:58");
-  EXPECT_EQ(source_place(function("f", "/session.cpp", 0), 2), "/session.cpp");
-  EXPECT_EQ(source_place(function("f", "", 58), 2), "");
+  EXPECT_EQ(source_position(function("f", "/build/shop/src/session.cpp", 58), 2), "src/session.cpp:58");
+  EXPECT_EQ(source_position(function("f", "/build/shop/src/session.cpp", 58), 1), "session.cpp:58");
+  EXPECT_EQ(source_position(function("f", "/build/shop/src/session.cpp", 58), 0), "/build/shop/src/session.cpp:58");
+  EXPECT_EQ(source_position(function("f", "session.cpp", 58), 2), "session.cpp:58");
+  EXPECT_EQ(source_position(function("f", "/session.cpp", 0), 2), "/session.cpp");
+  EXPECT_EQ(source_position(function("f", "", 58), 2), "");
   EXPECT_EQ(file_name("[vdso]"), "[vdso]");
 }
 

@@ -71,7 +71,7 @@ TEST(LossBlock, NoHintToRaiseWhatIsAtItsMaximum) {
 TEST(LossBlock, AGoProgramIsToldWhichToolReadsItsHeap) {
   Snapshot snapshot = with_losses({HAWK_LOSS_NO_ALLOCATOR}, 1);
   EXPECT_TRUE(contains(text_of(snapshot), "must not be stripped"));
-  snapshot.target.is_go = true;
+  snapshot.target().is_go = true;
   EXPECT_FALSE(contains(text_of(snapshot), "stripped"));
   EXPECT_TRUE(contains(text_of(snapshot), "net/http/pprof"));
 }

@@ -13,8 +13,8 @@ constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
 Sample sample(std::string comm, std::string exe) {
   Sample made;
-  made.snapshot.target = {4242, std::move(comm), std::move(exe), {}};
-  made.snapshot.target.allocators.push_back({"/usr/lib/x86_64-linux-gnu/libc.so.6",
+  made.snapshot.target() = {4242, std::move(comm), std::move(exe), {}};
+  made.snapshot.target().allocators.push_back({"/usr/lib/x86_64-linux-gnu/libc.so.6",
                                              "6196744a316dbd57c0fc8968df1680aac482cec4",
                                              {{"malloc", {}, 0x98e60, 0x98e64, "push", false},
                                               {"free", {"cfree"}, 0x99450, 0x99459, "push", false},
@@ -30,7 +30,7 @@ Sample sample(std::string comm, std::string exe) {
 }
 
 /// The frames between main and the kernel's entry.
-void add_start(Sample& made, ModuleId libc, std::vector<Frame>& frames) {
+void add_start(Sample& made, ModuleId libc, std::vector<Location>& frames) {
   frames.push_back(made.call(libc, {function("__libc_start_call_main")}));
 }
 
@@ -41,18 +41,18 @@ void fill_service(Sample& made, std::uint64_t leaked_count) {
   const ModuleId libstdcxx = made.add_module("/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30", "ab");
   made.symbolizer.set_source(libc, SymbolSource::kDynamicOnly);
   made.symbolizer.set_source(libstdcxx, SymbolSource::kDynamicOnly);
-  const Frame main = made.call(exe, {function("main", "/build/shop/src/main.cpp", 31)});
-  const Frame dispatch = made.call(
+  const Location main = made.call(exe, {function("main", "/build/shop/src/main.cpp", 31)});
+  const Location dispatch = made.call(
       exe, {inlined("shop::Router::route(shop::Request const&)", "/build/shop/src/http/router.h", 77),
             function("shop::Server::dispatch(shop::Request const&)", "/build/shop/src/http/server.cpp", 140)});
-  const Frame new_operator = made.call(libstdcxx, {function("operator new(unsigned long)")});
-  std::vector<Frame> leak = {
+  const Location new_operator = made.call(libstdcxx, {function("operator new(unsigned long)")});
+  std::vector<Location> leak = {
       new_operator,
       made.call(exe, {function("shop::SessionTable::open(shop::User const&)", "/build/shop/src/session.cpp", 58)}),
       dispatch, main};
   add_start(made, libc, leak);
   made.add_stack(7, {leaked_count * 1280, leaked_count, 0, 0}, leak);
-  std::vector<Frame> cache = {
+  std::vector<Location> cache = {
       new_operator,
       made.call(
           exe,
@@ -65,7 +65,7 @@ void fill_service(Sample& made, std::uint64_t leaked_count) {
       made.call(exe, {function("std::thread::_State_impl<shop::Warmer>::_M_run()")}),
       made.call(exe, {function("shop::Warmer::run()", "/build/shop/src/cache.cpp", 90)})};
   made.add_stack(3, {917504, 14, 131072, 2}, cache);
-  std::vector<Frame> churn = {
+  std::vector<Location> churn = {
       made.call(libc, {function("strdup")}),
       made.call(exe, {function("parse_header(char const*)", "/build/shop/src/http/parse.c", 12)}), dispatch, main};
   add_start(made, libc, churn);
@@ -73,7 +73,7 @@ void fill_service(Sample& made, std::uint64_t leaked_count) {
       12,
       {10'240'000 + leaked_count * 64, 160'000 + leaked_count, 10'239'360 + leaked_count * 64, 159'990 + leaked_count},
       churn);
-  std::vector<Frame> done = {made.call(exe, {function("read_configuration()", "/build/shop/src/main.cpp", 12)}), main};
+  std::vector<Location> done = {made.call(exe, {function("read_configuration()", "/build/shop/src/main.cpp", 12)}), main};
   made.add_stack(1, {4096, 1, 4096, 1}, done);
 }
 
@@ -104,28 +104,28 @@ ModuleId Sample::add_module(std::string path, std::string build_id) {
   return static_cast<ModuleId>(snapshot.modules.size() - 1);
 }
 
-Frame Sample::call(ModuleId module, std::vector<SourceFrame> sources) {
+Location Sample::call(ModuleId module, std::vector<SourceFrame> sources) {
   const std::uint64_t offset = next_offset_;
   next_offset_ += 0x10;
   if (!sources.empty()) symbolizer.know(module, offset, std::move(sources));
   return {0x7f0000000000 + (static_cast<std::uint64_t>(module) << 24) + offset, module, offset};
 }
 
-Frame Sample::call_in_no_file(SourceFrame source) {
+Location Sample::call_in_no_file(SourceFrame source) {
   const std::uint64_t address = 0x7e0000000000 + next_offset_;
   next_offset_ += 0x10;
   symbolizer.know_in_no_file(address, std::move(source));
   return {address, std::nullopt, 0};
 }
 
-StackRecord& Sample::add_stack(std::uint32_t id, const Counters& counters, const std::vector<Frame>& frames) {
-  std::vector<PlaceId> places;
-  for (const Frame& frame : frames) places.push_back(places_.number_of(frame));
-  snapshot.places = places_.places();
+StackRecord& Sample::add_stack(std::uint32_t id, const Counters& counters, const std::vector<Location>& frames) {
+  std::vector<LocationId> locations;
+  for (const Location& frame : frames) locations.push_back(locations_.number_of(frame));
+  snapshot.locations = locations_.locations();
   const auto behind = std::upper_bound(snapshot.stacks.begin(), snapshot.stacks.end(), StackId{id},
                                        [](StackId a, const StackRecord& b) { return a < b.id; });
   const auto added = snapshot.stacks.insert(
-      behind, {.id = StackId{id}, .counters = counters, .frames = StackFrames(std::move(places))});
+      behind, {.id = StackId{id}, .counters = counters, .frames = StackFrames(std::move(locations))});
   snapshot.totals += counters;
   snapshot.peak_live_bytes = std::max(snapshot.peak_live_bytes, snapshot.totals.live_bytes());
   return *added;
@@ -158,7 +158,7 @@ Sample empty_sample() {
 
 Sample service_sample() {
   Sample made = sample("shop-server", "/opt/shop/bin/shop-server");
-  std::vector<ProbedFunction>& probed = made.snapshot.target.allocators[0].functions;
+  std::vector<ProbedFunction>& probed = made.snapshot.target().allocators[0].functions;
   probed[0].cost_ns = 1127;
   probed[1].cost_ns = 683;
   fill_service(made, 1000);
@@ -174,7 +174,7 @@ Sample later_service_sample() {
   Sample made = sample("shop-server", "/opt/shop/bin/shop-server");
   fill_service(made, 1250);
   made.snapshot.trace.duration_ns = 12 * kSecondNs;
-  const Frame report = made.call(
+  const Location report = made.call(
       ModuleId{0}, {function("shop::Report::render(shop::Report::Format) const", "/build/shop/src/report.cpp", 5)});
   made.add_stack(20, {65536, 1, 0, 0}, {report});
   made.snapshot.peak_live_bytes = 2'600'000;
@@ -189,8 +189,8 @@ Sample unsymbolized_sample() {
   const ModuleId gpu = made.add_module("/usr/lib/libgpu.so.1", "");
   made.symbolizer.set_source(codec, SymbolSource::kNone);
   made.symbolizer.set_source(gpu, SymbolSource::kDynamicOnly);
-  const Frame main = made.call(exe, {function("main")});
-  const Frame jit{0x7fffdeadbeef, std::nullopt, 0};
+  const Location main = made.call(exe, {function("main")});
+  const Location jit{0x7fffdeadbeef, std::nullopt, 0};
   made.add_stack(1, {600'000, 100, 0, 0}, {made.call(codec, {}), made.call(codec, {}), main});
   made.add_stack(2, {300'000, 10, 100'000, 5}, {made.call(gpu, {}), made.call(gpu, {function("gpu_submit")}), main});
   made.add_stack(3, {100'000, 1, 0, 0}, {jit, main});
@@ -207,7 +207,7 @@ Sample lossy_sample() {
   made.snapshot.trace.exec_count = 2;
   made.snapshot.trace.verified = false;
   const ModuleId exe = made.add_module("/srv/worker", "aabbcc");
-  const Frame recurse = made.call(exe, {function("walk(Node*)", "tree.cpp", 10)});
+  const Location recurse = made.call(exe, {function("walk(Node*)", "tree.cpp", 10)});
   made.add_stack(0, {5000, 50, 1000, 10}, {});
   made.add_stack(9, {9000, 3, 0, 0}, {made.call(exe, {function("leaf(Node*)", "tree.cpp")}), recurse, recurse}).end =
       HAWK_END_DEPTH;
@@ -228,8 +228,8 @@ Sample deep_sample() {
   for (int layer = 1; layer <= 6; ++layer)
     layers.push_back(inlined(fmt::format("layer{}<double>(Matrix const&)", layer), "/src/solver/kernel.h", 10 * layer));
   layers.push_back(function("solve(Matrix const&)", "/src/solver/solve.cpp", 99));
-  std::vector<Frame> frames = {made.call(exe, layers)};
-  const Frame descend = made.call(exe, {function("descend(Tree&, int)", "/src/solver/tree.cpp", 7)});
+  std::vector<Location> frames = {made.call(exe, layers)};
+  const Location descend = made.call(exe, {function("descend(Tree&, int)", "/src/solver/tree.cpp", 7)});
   for (int depth = 0; depth < 40; ++depth) frames.push_back(descend);
   frames.push_back(made.call(exe, {function("std::__invoke_impl<int>()")}));
   frames.push_back(made.call(exe, {function("main", "/src/solver/main.cpp", 3)}));
@@ -263,7 +263,7 @@ Sample huge_sample() {
   Sample made = sample("huge", "/usr/bin/huge");
   made.snapshot.trace.duration_ns = 400'000 * kSecondNs;
   const ModuleId exe = made.add_module("/usr/bin/huge", "aabbcc");
-  const Frame main = made.call(exe, {function("main", "main.c", kMax & 0xffffffff)});
+  const Location main = made.call(exe, {function("main", "main.c", kMax & 0xffffffff)});
   made.add_stack(1, {kMax - 1, 1, 0, 0}, {main});
   made.add_stack(0xffffffff, {1, kMax - 1, 0, 0}, {{kMax, std::nullopt, 0}, main});
   made.snapshot.frees_of_untraced = kMax;
@@ -279,9 +279,9 @@ Sample unwinding_sample() {
   made.snapshot.unwind.modules_without_table = {old};
   made.snapshot.unwind.unsupported_rules = {{crypto, "CFA by an expression", 412}, {crypto, "CFA from rbx", 7}};
   made.snapshot.unwind.cache_misses = 1234;
-  const Frame main = made.call(exe, {function("main", "/src/script/main.c", 12)});
-  const Frame evaluate = made.call(exe, {function("evaluate(Node*)", "/src/script/evaluate.cpp", 300)});
-  const Frame jit{0x7fffdeadbeef, std::nullopt, 0};
+  const Location main = made.call(exe, {function("main", "/src/script/main.c", 12)});
+  const Location evaluate = made.call(exe, {function("evaluate(Node*)", "/src/script/evaluate.cpp", 300)});
+  const Location jit{0x7fffdeadbeef, std::nullopt, 0};
   made.add_stack(4, {700'000, 70, 0, 0}, {evaluate, evaluate, main});
   made.add_stack(5, {150'000, 15, 0, 0}, {made.call(old, {function("vc_open")}), main}).guessed = true;
   StackRecord& jitted = made.add_stack(6, {80'000, 8, 0, 0}, {evaluate, jit, evaluate, main});
@@ -289,7 +289,7 @@ Sample unwinding_sample() {
   jitted.end = HAWK_END_NULL_RETURN;
   made.add_stack(7, {60'000, 6, 0, 0}, {made.call(crypto, {function("sha256_init")}), made.call(crypto, {})}).end =
       HAWK_END_UNSUPPORTED;
-  Frame interrupted = made.call(exe, {inlined("Node::next() const", "/src/script/node.h", 8)});
+  Location interrupted = made.call(exe, {inlined("Node::next() const", "/src/script/node.h", 8)});
   made.symbolizer.know(
       exe, interrupted.symbol_offset() + 1,
       {inlined("Node::next() const", "/src/script/node.h", 9), function("collect(Heap&)", "/src/script/heap.cpp", 77)});

@@ -8,7 +8,7 @@
 
 #include "symbolizer/symbolizer.h"
 #include "userspace/report/frame_list.h"
-#include "userspace/tables/place_table.h"
+#include "userspace/tables/location_table.h"
 #include "userspace/tables/snapshot.h"
 
 namespace hawk {
@@ -40,16 +40,16 @@ struct Sample {
 
   ModuleId add_module(std::string path, std::string build_id);
   /// A frame at a new address of `module`, of which the symbolizer knows `sources`.
-  Frame call(ModuleId module, std::vector<SourceFrame> sources);
+  Location call(ModuleId module, std::vector<SourceFrame> sources);
   /// As call(), of code in no file, of which the symbolizer knows `source`.
-  Frame call_in_no_file(SourceFrame source);
+  Location call_in_no_file(SourceFrame source);
   /// The reference lasts until the next stack is added.
-  StackRecord& add_stack(std::uint32_t id, const Counters& counters, const std::vector<Frame>& frames);
+  StackRecord& add_stack(std::uint32_t id, const Counters& counters, const std::vector<Location>& frames);
 
   StackRecord& stack(std::uint32_t id);
 
  private:
-  PlaceTable places_;
+  LocationTable locations_;
   std::uint64_t next_offset_ = 0x1200;
 };
 

@@ -8,14 +8,14 @@
 namespace hawk {
 namespace {
 
-StackFrames stack_of(const std::vector<std::uint32_t>& places) {
-  std::vector<PlaceId> ids;
-  for (const std::uint32_t place : places) ids.push_back(PlaceId{place});
+StackFrames stack_of(const std::vector<std::uint32_t>& locations) {
+  std::vector<LocationId> ids;
+  for (const std::uint32_t location : locations) ids.push_back(LocationId{location});
   return StackFrames(std::move(ids));
 }
 
-void expect_shared(const SharedFrames::Shared& shared, std::size_t rank, std::size_t places) {
-  EXPECT_EQ(shared.places, places);
+void expect_shared(const SharedFrames::Shared& shared, std::size_t rank, std::size_t locations) {
+  EXPECT_EQ(shared.locations, locations);
   EXPECT_EQ(shared.rank, rank);
 }
 
@@ -39,7 +39,7 @@ TEST(SharedFrames, NeverClaimsMoreThanIsTrueOfVeryManyStacks) {
     const SharedFrames::Shared shared = stacks.add(rank, stack_of(added.back()));
     ASSERT_LT(shared.rank, rank);
     const std::vector<std::uint32_t>& other = added[shared.rank];
-    for (std::size_t i = 1; i <= shared.places; ++i) {
+    for (std::size_t i = 1; i <= shared.locations; ++i) {
       ASSERT_EQ(other[other.size() - i], added.back()[added.back().size() - i]) << rank;
     }
   }

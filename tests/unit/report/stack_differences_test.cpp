@@ -12,8 +12,8 @@ namespace {
 
 /// A call of the function `name`, at a place of its own.
 ListedFrame call(const std::string& name, std::uint32_t line = 0, std::uint64_t address = 0) {
-  const Frame place{address, ModuleId{0}, address};
-  return {place, function(name, line == 0 ? "" : "src/a.c", line), name, sample_role_of(name)};
+  const Location location{address, ModuleId{0}, address};
+  return {location, function(name, line == 0 ? "" : "src/a.c", line), name, sample_role_of(name)};
 }
 
 /// What is found for stacks of these calls.
@@ -68,9 +68,9 @@ TEST(StackDifferences, WhatIsFoldedIsNoDifference) {
 
 TEST(StackDifferences, OfAnInterpretersStacksItIsTheProgramItRunsThenWhatItDid) {
   ListedFrame interpreted = call("py::load");
-  interpreted.place.module.reset();
+  interpreted.location.module.reset();
   ListedFrame other = call("py::parse");
-  other.place.module.reset();
+  other.location.module.reset();
   EXPECT_EQ(differences({{call("list_resize"), interpreted}, {call("PyBytes_New"), interpreted}}),
             (Texts{" (list_resize)", " (PyBytes_New)"}));
   EXPECT_EQ(differences({{call("list_resize"), interpreted, call("eval"), other},

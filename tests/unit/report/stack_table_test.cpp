@@ -60,9 +60,9 @@ TEST(StackTable, NarrowTerminalsKeepWhatMattersMost) {
 TEST(StackTable, RowsOfOneFunctionAreToldApart) {
   Sample sample = empty_sample();
   const ModuleId exe = sample.add_module("/usr/bin/same", "");
-  const Frame make = sample.call(exe, {function("make_string")});
-  const Frame set_key = sample.call(exe, {function("set_key")});
-  const Frame log_slow = sample.call(exe, {function("log_slow")});
+  const Location make = sample.call(exe, {function("make_string")});
+  const Location set_key = sample.call(exe, {function("set_key")});
+  const Location log_slow = sample.call(exe, {function("log_slow")});
   sample.add_stack(1, {100, 1, 0, 0}, {make, set_key});
   sample.add_stack(2, {90, 1, 0, 0}, {make, log_slow});
   sample.add_stack(3, {80, 1, 0, 0}, {sample.call(exe, {function("other")})});
@@ -90,10 +90,10 @@ TEST(StackTable, RowsWhosePlacesDoNotFitAreToldApart) {
 TEST(StackTable, CodeOfAnInterpreterNamesItsStacks) {
   Sample sample = empty_sample();
   const ModuleId exe = sample.add_module("/usr/bin/python3", "");
-  const Frame resize = sample.call(exe, {function("list_resize", "listobject.c", 158)});
-  const Frame eval = sample.call(exe, {function("_PyEval_EvalFrameDefault")});
-  const Frame bytes = sample.call(exe, {function("PyBytes_New")});
-  const Frame remember = sample.call_in_no_file(function("py::remember", "svc.py", 0));
+  const Location resize = sample.call(exe, {function("list_resize", "listobject.c", 158)});
+  const Location eval = sample.call(exe, {function("_PyEval_EvalFrameDefault")});
+  const Location bytes = sample.call(exe, {function("PyBytes_New")});
+  const Location remember = sample.call_in_no_file(function("py::remember", "svc.py", 0));
   sample.add_stack(1, {100, 1, 0, 0}, {resize, eval, remember});
   sample.add_stack(2, {90, 1, 0, 0}, {bytes, eval, remember});
   const std::vector<std::string> lines = table_of(sample, sample_options());

@@ -15,22 +15,22 @@ ProbedFunction function(const std::string& name, std::optional<std::uint64_t> co
 TEST(TrapCosts, NothingIsSaidOfWhatWasNotMeasured) {
   Snapshot snapshot;
   EXPECT_EQ(trap_costs_text(snapshot), "");
-  snapshot.target.allocators.push_back({"/lib/libc.so.6", "", {function("malloc", {}), function("free", {})}});
+  snapshot.target().allocators.push_back({"/lib/libc.so.6", "", {function("malloc", {}), function("free", {})}});
   EXPECT_EQ(trap_costs_text(snapshot), "");
 }
 
 TEST(TrapCosts, OfSeveralAllocatorsTheDearestCounts) {
   Snapshot snapshot;
-  snapshot.target.allocators.push_back({"/lib/libc.so.6", "", {function("malloc", 1127), function("free", 680)}});
+  snapshot.target().allocators.push_back({"/lib/libc.so.6", "", {function("malloc", 1127), function("free", 680)}});
   EXPECT_EQ(trap_costs_text(snapshot), "tracing overhead: about 1.1 µs per malloc, 0.68 µs per free");
-  snapshot.target.allocators.push_back({"/lib/libmimalloc.so.2", "", {function("malloc", 9400)}});
+  snapshot.target().allocators.push_back({"/lib/libmimalloc.so.2", "", {function("malloc", 9400)}});
   EXPECT_EQ(trap_costs_text(snapshot), "tracing overhead: about 9.4 µs per malloc, 0.68 µs per free");
 }
 
 /// Where an allocator has one of its own, it is often the dearest: its returns are single-stepped.
 TEST(TrapCosts, OperatorNewIsListedWhereItIsProbed) {
   Snapshot snapshot;
-  snapshot.target.allocators.push_back(
+  snapshot.target().allocators.push_back(
       {"/usr/lib/libjemalloc.so.2", "", {function("malloc", 1140), function("_Znwm", 9855), function("free", 690)}});
   EXPECT_EQ(trap_costs_text(snapshot),
             "tracing overhead: about 1.1 µs per malloc, 9.9 µs per operator new, 0.69 µs per free");
@@ -40,7 +40,7 @@ TEST(TrapCosts, AFunctionIsKnownByItsAliasesToo) {
   Snapshot snapshot;
   ProbedFunction operator_delete = function("_ZdaPv", 700);
   operator_delete.aliases = {"free"};
-  snapshot.target.allocators.push_back({"/lib/libtcmalloc.so.4", "", {operator_delete}});
+  snapshot.target().allocators.push_back({"/lib/libtcmalloc.so.4", "", {operator_delete}});
   EXPECT_EQ(trap_costs_text(snapshot), "tracing overhead: about 0.7 µs per free");
 }
 

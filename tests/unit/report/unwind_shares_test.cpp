@@ -49,7 +49,7 @@ TEST(UnwindCauses, NameTheFileWhereRulesEndedAndTheMostBytesFirst) {
 
 TEST(UnwindCauses, StacksOfOneCauseAreToldTogether) {
   Sample sample = unwinding_sample();
-  const Frame crypto = sample.snapshot.place(sample.snapshot.stacks[3].frames[1]);
+  const Location crypto = sample.snapshot.location(sample.snapshot.stacks[3].frames[1]);
   sample.add_stack(20, {1'000'000, 1, 999'999, 0}, {crypto}).end = HAWK_END_UNSUPPORTED;
   EXPECT_EQ(unwind_causes(sample.snapshot, Quantity::kLive)[2].group, (StackGroup{2, {1'060'000, 7, 999'999, 0}}));
   EXPECT_EQ(unwind_causes(sample.snapshot, Quantity::kAllocated)[0].group.stacks, 2U) << "by what was asked for";

@@ -30,24 +30,24 @@ std::vector<std::string> lines_of(Sample& sample, std::size_t columns) {
 struct SameFront {
   Sample sample = empty_sample();
   ModuleId exe = sample.add_module("/usr/bin/same", "");
-  Frame get = sample.call(exe, {function("get")});
-  Frame middle = sample.call(exe, {function("a_caller_whose_name_fills_the_line")});
+  Location get = sample.call(exe, {function("get")});
+  Location middle = sample.call(exe, {function("a_caller_whose_name_fills_the_line")});
   std::uint32_t next = 1;
 
-  void add(const std::vector<Frame>& callers) {
-    std::vector<Frame> frames = {get, middle};
+  void add(const std::vector<Location>& callers) {
+    std::vector<Location> frames = {get, middle};
     frames.insert(frames.end(), callers.begin(), callers.end());
     sample.add_stack(next++, {100, 1, 0, 0}, frames);
   }
-  Frame call(const std::string& name, std::uint32_t line = 0) {
+  Location call(const std::string& name, std::uint32_t line = 0) {
     return sample.call(exe, {function(name, line == 0 ? "" : "same.c", line)});
   }
 };
 
 TEST(RowNames, DifferentStacksNeverLookTheSame) {
   SameFront made;
-  const Frame red = made.call("red");
-  const Frame blue = made.call("blue");
+  const Location red = made.call("red");
+  const Location blue = made.call("blue");
   made.add({red, made.call("main")});
   made.add({blue, made.call("main")});
   const std::vector<std::string> lines = lines_of(made.sample, 40);
@@ -75,11 +75,11 @@ TEST(RowNames, AnAddressTellsCallsOfOneLineApart) {
 
 TEST(RowNames, EachOfManyIsTold) {
   SameFront made;
-  const Frame left = made.call("left");
-  const Frame right = made.call("right");
-  const Frame one = made.call("one");
-  const Frame two = made.call("two");
-  for (const Frame& side : {left, right}) {
+  const Location left = made.call("left");
+  const Location right = made.call("right");
+  const Location one = made.call("one");
+  const Location two = made.call("two");
+  for (const Location& side : {left, right}) {
     made.add({side, one});
     made.add({side, two});
     made.add({side});
@@ -91,11 +91,11 @@ TEST(RowNames, EachOfManyIsTold) {
 
 TEST(RowNames, StacksThatNoOneCallTellsApartHaveTheirNumber) {
   SameFront made;
-  const Frame left = made.call("left");
-  const Frame right = made.call("right");
-  for (const Frame& first : {left, right}) {
-    for (const Frame& second : {left, right}) {
-      for (const Frame& third : {left, right}) made.add({first, second, third});
+  const Location left = made.call("left");
+  const Location right = made.call("right");
+  for (const Location& first : {left, right}) {
+    for (const Location& second : {left, right}) {
+      for (const Location& third : {left, right}) made.add({first, second, third});
     }
   }
   const std::vector<std::string> lines = lines_of(made.sample, 48);

@@ -15,7 +15,7 @@ Sample long_sample(std::uint32_t count) {
   Sample sample = empty_sample();
   const ModuleId exe = sample.add_module("/usr/bin/long", "");
   for (std::uint32_t index = 0; index < count; ++index) {
-    const Frame frame = sample.call(exe, {function(fmt::format("function_{}", index))});
+    const Location frame = sample.call(exe, {function(fmt::format("function_{}", index))});
     sample.add_stack(index + 1, {(count - index) * 1000, 10, 0, 0}, {frame});
   }
   return sample;
@@ -164,7 +164,7 @@ TEST(View, TinyTerminalsShowTheTopStack) {
 TEST(View, SaysThatEverythingWasFreedAndWhichKeyShowsIt) {
   Sample before = empty_sample();
   Sample sample = empty_sample();
-  const Frame frame = sample.call(sample.add_module("/usr/bin/busy", ""), {function("churn")});
+  const Location frame = sample.call(sample.add_module("/usr/bin/busy", ""), {function("churn")});
   sample.add_stack(1, {4096, 2, 4096, 2}, {frame});
   sample.snapshot.trace.duration_ns = before.snapshot.trace.duration_ns + 1'000'000'000;
   ScreenDriver user;
@@ -305,7 +305,7 @@ TEST(View, AnOpenStackOfAProgramThatIsGoneIsClosed) {
 TEST(View, LongStacksScroll) {
   Sample sample = empty_sample();
   const ModuleId exe = sample.add_module("/usr/bin/deep", "");
-  std::vector<Frame> frames;
+  std::vector<Location> frames;
   for (int depth = 0; depth < 60; ++depth)
     frames.push_back(sample.call(exe, {function(fmt::format("depth_{}", depth))}));
   sample.add_stack(1, {100, 1, 0, 0}, frames);

@@ -5,11 +5,11 @@
 namespace hawk {
 namespace {
 
-Frame resolve_nothing(std::uint64_t address) {
+Location resolve_nothing(std::uint64_t address) {
   return {.address = address, .module = std::nullopt, .module_offset = 0};
 }
 
-Frame resolve_to_module_3(std::uint64_t address) {
+Location resolve_to_module_3(std::uint64_t address) {
   return {.address = address, .module = ModuleId{3}, .module_offset = address - 0x1000};
 }
 
@@ -94,7 +94,7 @@ TEST(HeapModel, FramesKeepTheModuleTheyHadWhenTheStackWasNew) {
   model.update(drained, resolve_nothing);
   const Snapshot snapshot = model.snapshot();
   ASSERT_EQ(snapshot.stacks.at(0).frames.size(), 1u);
-  const Frame& frame = snapshot.place(snapshot.stacks[0].frames[0]);
+  const Location& frame = snapshot.location(snapshot.stacks[0].frames[0]);
   EXPECT_EQ(frame.module, ModuleId{3});
   EXPECT_EQ(frame.module_offset, 0x234u);
 }
@@ -125,7 +125,7 @@ std::vector<std::uint32_t> ids_of(const Snapshot& snapshot) {
 
 std::vector<std::uint64_t> addresses_of(const Snapshot& snapshot, const StackRecord& record) {
   std::vector<std::uint64_t> addresses;
-  for (const PlaceId place : record.frames) addresses.push_back(snapshot.place(place).address);
+  for (const LocationId location : record.frames) addresses.push_back(snapshot.location(location).address);
   return addresses;
 }
 
@@ -148,7 +148,7 @@ TEST(HeapModel, StacksOfLaterDrainsFindTheirPlaceAmongTheOthers) {
   EXPECT_EQ(addresses_of(snapshot, snapshot.stacks[4]), (std::vector<std::uint64_t>{0xc0, 0x10}));
   EXPECT_EQ(snapshot.stacks[1].counters.allocated_bytes, 480u);
   EXPECT_EQ(snapshot.stacks[4].counters.allocated_bytes, 1200u);
-  EXPECT_EQ(snapshot.places.size(), 5u) << "every place once";
+  EXPECT_EQ(snapshot.locations.size(), 5u) << "every location once";
 }
 
 TEST(HeapModel, StackThatComesAgainTakesThePlaceOfTheFirst) {
@@ -177,7 +177,7 @@ TEST(HeapModel, AnAddressIsResolvedOnceADrainAndAgainInLaterOnes) {
   for (std::uint32_t id = 1; id <= 3000; ++id) drained.counters.push_back(counters(id, 8, 0));
   model.update(drained, resolve);
   EXPECT_EQ(resolved.size(), 1501u);
-  EXPECT_EQ(model.snapshot().places.size(), 1501u);
+  EXPECT_EQ(model.snapshot().locations.size(), 1501u);
 
   // Something else may be mapped there by now.
   resolved.clear();
@@ -189,8 +189,8 @@ TEST(HeapModel, AnAddressIsResolvedOnceADrainAndAgainInLaterOnes) {
   });
   EXPECT_EQ(resolved, std::vector<std::uint64_t>{0x1234});
   const Snapshot snapshot = model.snapshot();
-  EXPECT_EQ(snapshot.place(snapshot.stacks[0].frames[1]).module, ModuleId{3});
-  EXPECT_EQ(snapshot.place(snapshot.stacks.back().frames[1]).module, std::nullopt);
+  EXPECT_EQ(snapshot.location(snapshot.stacks[0].frames[1]).module, ModuleId{3});
+  EXPECT_EQ(snapshot.location(snapshot.stacks.back().frames[1]).module, std::nullopt);
 }
 
 TEST(HeapModel, AnInterruptedInstructionIsNotTheReturnAddressThere) {
@@ -205,12 +205,12 @@ TEST(HeapModel, AnInterruptedInstructionIsNotTheReturnAddressThere) {
   });
   EXPECT_EQ(resolved, (std::vector<std::uint64_t>{0x1234, 0x1234, 0x1240})) << "the mark is no part of an address";
   const Snapshot snapshot = model.snapshot();
-  EXPECT_EQ(snapshot.places, (std::vector<Frame>{{0x1234, ModuleId{3}, 0x234, false},
+  EXPECT_EQ(snapshot.locations, (SharedTable<Location>{{0x1234, ModuleId{3}, 0x234, false},
                                                  {0x1234, ModuleId{3}, 0x234, true},
                                                  {0x1240, ModuleId{3}, 0x240, false}}));
   const StackFrames& frames = snapshot.stacks.at(0).frames;
-  EXPECT_EQ(std::vector<PlaceId>(frames.begin(), frames.end()),
-            (std::vector<PlaceId>{PlaceId{0}, PlaceId{1}, PlaceId{1}, PlaceId{2}}));
+  EXPECT_EQ(std::vector<LocationId>(frames.begin(), frames.end()),
+            (std::vector<LocationId>{LocationId{0}, LocationId{1}, LocationId{1}, LocationId{2}}));
 }
 
 TEST(HeapModel, StacksKeepHowTheirWalksEnded) {
@@ -245,7 +245,7 @@ TEST(HeapModel, SnapshotsShareFramesWithTheModelAndKeepThem) {
     drained.counters = {counters(6, 8, 0)};
     model.update(drained, resolve_nothing);
     EXPECT_NE(model.snapshot(), snapshot);
-    EXPECT_EQ(model.snapshot().places.size(), 1u) << "the old program's places are forgotten";
+    EXPECT_EQ(model.snapshot().locations.size(), 1u) << "the old program's locations are forgotten";
   }
   EXPECT_EQ(addresses_of(snapshot, snapshot.stacks[0]), (std::vector<std::uint64_t>{0x10, 0x20}));
 }

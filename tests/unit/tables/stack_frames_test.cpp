@@ -5,35 +5,35 @@
 namespace hawk {
 namespace {
 
-std::vector<PlaceId> places(const StackFrames& frames) { return {frames.begin(), frames.end()}; }
+std::vector<LocationId> locations(const StackFrames& frames) { return {frames.begin(), frames.end()}; }
 
 TEST(StackFrames, WithoutFramesIsEmpty) {
   const StackFrames none;
   EXPECT_TRUE(none.empty());
   EXPECT_EQ(none.size(), 0U);
   EXPECT_EQ(none.begin(), none.end());
-  EXPECT_EQ(none, StackFrames(std::vector<PlaceId>{}));
+  EXPECT_EQ(none, StackFrames(std::vector<LocationId>{}));
 }
 
 TEST(StackFrames, IsPartOfABlockThatLivesAsLongAsAnyPart) {
   StackFrames middle;
   {
-    const auto block = std::make_shared<const std::vector<PlaceId>>(
-        std::vector<PlaceId>{PlaceId{1}, PlaceId{2}, PlaceId{3}, PlaceId{4}});
+    const auto block = std::make_shared<const std::vector<LocationId>>(
+        std::vector<LocationId>{LocationId{1}, LocationId{2}, LocationId{3}, LocationId{4}});
     middle = StackFrames(block, 1, 2);
     EXPECT_EQ(middle.begin(), block->data() + 1);
   }
   const StackFrames copy = middle;
   EXPECT_EQ(copy.begin(), middle.begin());
-  EXPECT_EQ(places(copy), (std::vector<PlaceId>{PlaceId{2}, PlaceId{3}}));
-  EXPECT_EQ(copy[1], PlaceId{3});
+  EXPECT_EQ(locations(copy), (std::vector<LocationId>{LocationId{2}, LocationId{3}}));
+  EXPECT_EQ(copy[1], LocationId{3});
 }
 
 TEST(StackFrames, EqualityIsOfTheFrames) {
-  const StackFrames frames(std::vector<PlaceId>{PlaceId{1}, PlaceId{2}});
-  EXPECT_EQ(frames, StackFrames(std::vector<PlaceId>{PlaceId{1}, PlaceId{2}}));
-  EXPECT_NE(frames, StackFrames(std::vector<PlaceId>{PlaceId{1}}));
-  EXPECT_NE(frames, StackFrames(std::vector<PlaceId>{PlaceId{1}, PlaceId{3}}));
+  const StackFrames frames(std::vector<LocationId>{LocationId{1}, LocationId{2}});
+  EXPECT_EQ(frames, StackFrames(std::vector<LocationId>{LocationId{1}, LocationId{2}}));
+  EXPECT_NE(frames, StackFrames(std::vector<LocationId>{LocationId{1}}));
+  EXPECT_NE(frames, StackFrames(std::vector<LocationId>{LocationId{1}, LocationId{3}}));
 }
 
 }  // namespace
