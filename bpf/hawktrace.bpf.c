@@ -21,7 +21,7 @@
 #include "bpf/calls.bpf.h"
 #include "bpf/children.bpf.h"
 #include "bpf/mapping_events.bpf.h"
-#include "bpf/probed_places.bpf.h"
+#include "bpf/probe_points.bpf.h"
 #include "bpf/unfollowed.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

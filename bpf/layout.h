@@ -57,9 +57,9 @@ struct hawk_config {
 	__u32 live_table;         /* enum hawk_live_table */
 	__u32 stack_index_mask;   /* entries of stack_index less one; a power of two less one */
 	__u32 pages_low;          /* fewer ready pages than this beyond those in use: user space is asked for more */
-	__u32 place_mask;         /* entries of places less one; a power of two less one */
+	__u32 location_mask;         /* entries of locations less one; a power of two less one */
 	__u64 min_block_bytes;    /* smaller blocks are not followed */
-	__u32 place_shift;        /* 32 less the bits of place_mask */
+	__u32 location_shift;        /* 32 less the bits of location_mask */
 	__u32 frames_low;         /* less room than this: user space is asked for more */
 	__u32 may_read_directly;  /* the kernel has what direct_memory.bpf.h needs */
 	__u32 unwind;             /* enum hawk_unwind */
@@ -127,7 +127,7 @@ struct hawk_state {
 	struct hawk_used_ranges used_ranges __attribute__((aligned(64)));
 	__u64 target_memory;      /* key of the target's memory (threads.bpf.h); 0: not known yet */
 	__u32 target_group;       /* its thread group, as the kernel numbers it; 0: not known yet */
-	__u32 probed_place_count; /* of probed_places that are in use */
+	__u32 probe_point_count; /* of probe_points that are in use */
 	__u32 has_children;       /* it has started processes */
 	__u32 pad_4;
 	__u64 children_executed;  /* of UNTRACED_CHILD, those that run a program of their own */
@@ -169,13 +169,13 @@ struct hawk_counters {
 	__u64 freed_count;
 };
 
-/* Distinct addresses that frames can have are places: a program has few that call something, however many stacks pass
- * through them. A frame is stored as the number of its place, in half the room of its address. */
-#define HAWK_NO_PLACE 0xffffffffu
+/* Distinct addresses that frames can have are locations: a program has few that call something, however many stacks pass
+ * through them. A frame is stored as the number of its location, in half the room of its address. */
+#define HAWK_NO_LOCATION 0xffffffffu
 
 /* The kernel gives every element of an array eight bytes at least. */
 struct hawk_two_frames {
-	__u32 place[2];
+	__u32 location[2];
 };
 
 /* Frames of one map of frame_segments: 1 MiB. */

@@ -184,44 +184,44 @@ static __always_inline bool remembered_holds(struct hawk_mapping_check *check)
 #define HAWK_NODE_SLOTS 16
 #define HAWK_ALLOCATION_NODE_SLOTS 10
 
-/* A place in that tree. */
-struct hawk_tree_place {
+/* A cursor in that tree. */
+struct hawk_tree_cursor {
 	__u64 address;            /* that is looked for */
 	__u64 entry;              /* the node, and at last what its leaf holds */
 };
 
-static long descend(__u32 level, struct hawk_tree_place *place)
+static long descend(__u32 level, struct hawk_tree_cursor *cursor)
 {
-	__u64 node = place->entry & ~HAWK_NODE_MASK, pivots_at = node + bpf_core_field_offset(struct maple_range_64, pivot);
-	__u32 type = place->entry >> HAWK_NODE_TYPE_SHIFT & HAWK_NODE_TYPE_MASK, slot;
+	__u64 node = cursor->entry & ~HAWK_NODE_MASK, pivots_at = node + bpf_core_field_offset(struct maple_range_64, pivot);
+	__u32 type = cursor->entry >> HAWK_NODE_TYPE_SHIFT & HAWK_NODE_TYPE_MASK, slot;
 	bool is_allocation = type == HAWK_NODE_ALLOCATION_RANGE;
 	__u32 last = is_allocation ? HAWK_ALLOCATION_NODE_SLOTS - 1 : HAWK_NODE_SLOTS - 1;
 
 	for (slot = 0; slot < HAWK_NODE_SLOTS - 1 && slot < last; slot++) {
-		bpf_probe_read_kernel(&place->entry, sizeof(place->entry), (void *)(pivots_at + slot * sizeof(__u64)));
-		if (!place->entry || place->address <= place->entry)
+		bpf_probe_read_kernel(&cursor->entry, sizeof(cursor->entry), (void *)(pivots_at + slot * sizeof(__u64)));
+		if (!cursor->entry || cursor->address <= cursor->entry)
 			break;
 	}
 	node += is_allocation ? bpf_core_field_offset(struct maple_arange_64, slot)
 			      : bpf_core_field_offset(struct maple_range_64, slot);
-	place->entry = 0;
-	bpf_probe_read_kernel(&place->entry, sizeof(place->entry), (void *)(node + slot * sizeof(__u64)));
-	return type == HAWK_NODE_LEAF || !place->entry ? 1 : 0;
+	cursor->entry = 0;
+	bpf_probe_read_kernel(&cursor->entry, sizeof(cursor->entry), (void *)(node + slot * sizeof(__u64)));
+	return type == HAWK_NODE_LEAF || !cursor->entry ? 1 : 0;
 }
 
 /* The mapping at an address of the current process, by its tree; NULL: none, or it could not be found. Without the kernel's lock:
  * the tree may be changed meanwhile. */
 static __always_inline struct vm_area_struct *search_tree(__u64 address)
 {
-	struct hawk_tree_place place = { .address = address };
+	struct hawk_tree_cursor cursor = { .address = address };
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	place.entry = (__u64)BPF_CORE_READ(task, mm, mm_mt.ma_root);
+	cursor.entry = (__u64)BPF_CORE_READ(task, mm, mm_mt.ma_root);
 	/* A tree of one entry has no node. */
-	if ((place.entry & 3) != 2)
+	if ((cursor.entry & 3) != 2)
 		return NULL;
-	bpf_loop(HAWK_TREE_LEVELS, descend, &place, 0);
-	return place.entry & 3 ? NULL : (struct vm_area_struct *)place.entry;
+	bpf_loop(HAWK_TREE_LEVELS, descend, &cursor, 0);
+	return cursor.entry & 3 ? NULL : (struct vm_area_struct *)cursor.entry;
 }
 
 /* Whether a range holds by what the tree has there, which is looked at all the same. */
@@ -242,7 +242,7 @@ static long find_mapping(__u32 attempt, struct hawk_mapping_check *check)
 }
 
 /* What is mapped at an address of which no range tells. */
-struct hawk_place {
+struct hawk_file_position {
 	__u64 address;
 	__u64 file_offset;        /* of the address */
 	struct hawk_file_part part; /* inode 0: no code of a file */
@@ -251,7 +251,7 @@ struct hawk_place {
 
 #define HAWK_VM_EXEC 4ul
 
-static long identify_mapping(struct task_struct *task, struct vm_area_struct *vma, struct hawk_place *place)
+static long identify_mapping(struct task_struct *task, struct vm_area_struct *vma, struct hawk_file_position *position)
 {
 	struct file *file = BPF_CORE_READ(vma, vm_file);
 
@@ -259,17 +259,17 @@ static long identify_mapping(struct task_struct *task, struct vm_area_struct *vm
 		return 0;
 	struct inode *inode = inode_of(file);
 
-	place->part.inode = BPF_CORE_READ(inode, i_ino);
-	place->part.device = BPF_CORE_READ(inode, i_sb, s_dev);
-	place->file_offset = (BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT) + (place->address - BPF_CORE_READ(vma, vm_start));
+	position->part.inode = BPF_CORE_READ(inode, i_ino);
+	position->part.device = BPF_CORE_READ(inode, i_sb, s_dev);
+	position->file_offset = (BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT) + (position->address - BPF_CORE_READ(vma, vm_start));
 	return 0;
 }
 
 /* With the kernel's lock: what is put together of several fields must be of one moment. */
-static long find_place(__u32 attempt, struct hawk_place *place)
+static long find_file_position(__u32 attempt, struct hawk_file_position *position)
 {
-	place->error = bpf_find_vma(bpf_get_current_task_btf(), place->address, identify_mapping, place, 0);
-	return place->error == -HAWK_EBUSY ? 0 : 1;
+	position->error = bpf_find_vma(bpf_get_current_task_btf(), position->address, identify_mapping, position, 0);
+	return position->error == -HAWK_EBUSY ? 0 : 1;
 }
 
 /* Not static: checked once by the verifier. */

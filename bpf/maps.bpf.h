@@ -74,7 +74,7 @@ struct {
 	__uint(max_entries, 1);
 } stack_records SEC(".maps");
 
-/* The frames of all stacks, one stack after the other, as numbers of places, in segments. User space adds the next ones
+/* The frames of all stacks, one stack after the other, as numbers of locations, in segments. User space adds the next ones
  * before the last is full (state.frames_ready). Full: FRAMES_FULL, booked on HAWK_NO_STACK. */
 struct hawk_frame_segment {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -97,7 +97,7 @@ struct {
 	__uint(max_entries, 4096);
 } frame_wakeups SEC(".maps");
 
-/* Place -> address, as a hash table of our own: an address is found from its hash on. Written by programs only. Full:
+/* Location -> address, as a hash table of our own: an address is found from its hash on. Written by programs only. Full:
  * FRAMES_FULL. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -105,7 +105,7 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 	__uint(max_entries, 1);
-} places SEC(".maps");
+} locations SEC(".maps");
 
 /* Module number << 32 | ELF virtual address of a return address -> rule. Written by user space before the module's code
  * runs. Sized for HAWK_MAX_FRAMELESS_MODULES times some forty call sites. */

@@ -105,17 +105,17 @@ static inline __attribute__((always_inline)) __u32 hawk_set_of(__u64 hash, struc
 
 /* Which of a set's `set_pages` pages. The two leading bits of the fraction stay the same when the sets double; the third is
  * the bit that tells the two new sets apart: floor(8 * fraction) = 2 * floor(4 * fraction) + that bit. */
-static inline __attribute__((always_inline)) __u32 hawk_place_in_set(__u64 hash, __u32 sets_log2, __u32 set_pages)
+static inline __attribute__((always_inline)) __u32 hawk_position_in_set(__u64 hash, __u32 sets_log2, __u32 set_pages)
 {
 	__u64 fraction = hash >> 62 << 30 | (hash >> sets_log2 & 1) << 29 | (hash >> 33 & ((1u << 29) - 1));
 
 	return (__u32)(fraction * set_pages >> 32);
 }
 
-/* The number of page `place` of a set. */
-static inline __attribute__((always_inline)) __u32 hawk_page_of_set(__u32 set, __u32 place, __u32 sets_log2)
+/* The number of page `position` of a set. */
+static inline __attribute__((always_inline)) __u32 hawk_page_of_set(__u32 set, __u32 position, __u32 sets_log2)
 {
-	return set + (place << sets_log2);
+	return set + (position << sets_log2);
 }
 
 static inline __attribute__((always_inline)) __u32 hawk_page_number(__u64 hash, struct hawk_geometry g)
@@ -123,7 +123,7 @@ static inline __attribute__((always_inline)) __u32 hawk_page_number(__u64 hash, 
 	__u32 set = hawk_set_of(hash, g);
 	__u32 pages = g.set_pages + (set < g.next);
 
-	return hawk_page_of_set(set, hawk_place_in_set(hash, g.sets_log2, pages), g.sets_log2);
+	return hawk_page_of_set(set, hawk_position_in_set(hash, g.sets_log2, pages), g.sets_log2);
 }
 
 #endif

@@ -14,9 +14,9 @@ struct hawk_step {
 	__u32 epoch;               /* known once all buckets are locked */
 };
 
-HAWK_INLINE hawk_page_ref hawk_set_page(const struct hawk_step *step, __u32 place)
+HAWK_INLINE hawk_page_ref hawk_set_page(const struct hawk_step *step, __u32 position)
 {
-	return hawk_arena_page(hawk_page_of_set(step->set, place, step->sets_log2));
+	return hawk_arena_page(hawk_page_of_set(step->set, position, step->sets_log2));
 }
 
 HAWK_INLINE hawk_bucket_ref hawk_set_bucket(const struct hawk_step *step, __u32 number)
@@ -81,7 +81,7 @@ static long hawk_move_one(__u32 number, void *context)
 	home->displaced -= home != moves->bucket;
 	to.request = &request;
 	to.page = hawk_set_page(moves->step,
-				hawk_place_in_set(request.hash, moves->step->sets_log2, moves->step->pages_after));
+				hawk_position_in_set(request.hash, moves->step->sets_log2, moves->step->pages_after));
 	if (!hawk_put_in_choices(&to, &to.page->buckets[hawk_home_bucket(request.hash)])) {
 		hawk_own_population()->blocks--;
 		hawk_spill(hawk_slot_address(request.slot.low, request.slot.high_and_stack), &request.slot,
@@ -98,16 +98,16 @@ static long hawk_empty_misplaced(__u32 number, void *context)
 	/* From the end that gets free, so that there is room for what moves. */
 	if (step->pages_after > step->pages_before)
 		number = step->pages_before * HAWK_PAGE_BUCKETS - 1 - number;
-	__u32 place = number / HAWK_PAGE_BUCKETS;
+	__u32 position = number / HAWK_PAGE_BUCKETS;
 
 	moves.step = step;
-	moves.page = hawk_set_page(step, place);
+	moves.page = hawk_set_page(step, position);
 	moves.bucket = &moves.page->buckets[number % HAWK_PAGE_BUCKETS];
 	if (hawk_free_slots(moves.bucket) == HAWK_ALL_SLOTS)
 		return 0;
 	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++) {
 		__u64 hash = hawk_live_hash(hawk_slot_address(moves.bucket->low[i], moves.bucket->high_and_stack[i]));
-		__u64 elsewhere = hawk_place_in_set(hash, step->sets_log2, step->pages_after) ^ place;
+		__u64 elsewhere = hawk_position_in_set(hash, step->sets_log2, step->pages_after) ^ position;
 		__u64 stays = (elsewhere - 1) >> 63, is_free = ((__u64)moves.bucket->low[i] - 1) >> 63;
 
 		moves.slots |= (__u32)(~(stays | is_free) & 1) << i;

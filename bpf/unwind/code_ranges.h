@@ -32,7 +32,7 @@
 #endif
 
 /* Loaded where it is written, and as often. */
-#define HAWK_READ_ONCE(place) (*(const volatile __typeof__(place) *)&(place))
+#define HAWK_READ_ONCE(object) (*(const volatile __typeof__(object) *)&(object))
 
 /* A version: 31 bits of how often user space has told of ranges, the kernel's number, and one bit that is set. */
 #define HAWK_SAID_SHIFT 33

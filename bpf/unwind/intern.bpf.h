@@ -116,54 +116,54 @@ static __noinline void cut_at_garbage(struct hawk_thread *thread)
 	walk->hash = hawk_hash_end(loop.hash, walk);
 }
 
-/* Entries of places that are looked at for one address. One in ten thousand finds none of them free when six in ten are
- * taken (262,144 places). */
+/* Entries of locations that are looked at for one address. One in ten thousand finds none of them free when six in ten are
+ * taken (262,144 locations). */
 #define HAWK_PLACE_CHOICES 64
 
-/* The number of the place with this address, a new one if it has none; HAWK_NO_PLACE: no room. Not static: checked once by the
+/* The number of the location with this address, a new one if it has none; HAWK_NO_LOCATION: no room. Not static: checked once by the
  * verifier. */
-__noinline int place_of(__u64 address)
+__noinline int location_of(__u64 address)
 {
-	__u32 first = (__u32)(address * HAWK_HASH_MULTIPLIER >> 32) >> settings.place_shift;
+	__u32 first = (__u32)(address * HAWK_HASH_MULTIPLIER >> 32) >> settings.location_shift;
 
 	for (__u32 i = 0; i < HAWK_PLACE_CHOICES; i++) {
-		__u32 number = (first + i) & settings.place_mask;
-		__u64 *place = bpf_map_lookup_elem(&places, &number);
+		__u32 number = (first + i) & settings.location_mask;
+		__u64 *location = bpf_map_lookup_elem(&locations, &number);
 
-		if (!place)
+		if (!location)
 			break;
-		__u64 found = *place;
+		__u64 found = *location;
 
 		if (!found)
-			found = __sync_val_compare_and_swap(place, 0, address);
+			found = __sync_val_compare_and_swap(location, 0, address);
 		if (!found || found == address)
-			return (first + i) & settings.place_mask;
+			return (first + i) & settings.location_mask;
 	}
-	return HAWK_NO_PLACE;
+	return HAWK_NO_LOCATION;
 }
 
-static long name_place(__u32 number, struct hawk_frame_loop *loop)
+static long name_location(__u32 number, struct hawk_frame_loop *loop)
 {
 	__u64 *frame = &loop->thread->frames[number & (HAWK_MAX_FRAMES - 1)];
 
 	if (number >= loop->depth)
 		return 1;
-	__u32 place = place_of(*frame);
+	__u32 location = location_of(*frame);
 
-	if (place == HAWK_NO_PLACE)
+	if (location == HAWK_NO_LOCATION)
 		return 1;
-	*frame = place;
+	*frame = location;
 	loop->done = number + 1;
 	return 0;
 }
 
-/* Puts numbers of places where the addresses of the frames are; false: no room. Apart from storing them, so that a stack
+/* Puts numbers of locations where the addresses of the frames are; false: no room. Apart from storing them, so that a stack
  * for which there is none takes no frames, each time that it is met. */
-static __noinline bool name_places(struct hawk_thread *thread, __u32 depth)
+static __noinline bool name_locations(struct hawk_thread *thread, __u32 depth)
 {
 	struct hawk_frame_loop loop = { .thread = thread, .depth = depth };
 
-	bpf_loop(HAWK_MAX_FRAMES, name_place, &loop, 0);
+	bpf_loop(HAWK_MAX_FRAMES, name_location, &loop, 0);
 	return loop.done == depth;
 }
 
@@ -185,9 +185,9 @@ static long store_two_frames(__u32 pair, struct hawk_frame_loop *loop)
 
 	if (!two)
 		return 1;
-	two->place[0] = loop->thread->frames[number & (HAWK_MAX_FRAMES - 1)];
+	two->location[0] = loop->thread->frames[number & (HAWK_MAX_FRAMES - 1)];
 	/* Of an odd depth one more, which nobody reads. */
-	two->place[1] = loop->thread->frames[(number + 1) & (HAWK_MAX_FRAMES - 1)];
+	two->location[1] = loop->thread->frames[(number + 1) & (HAWK_MAX_FRAMES - 1)];
 	loop->done = number + 2;
 	return 0;
 }
@@ -203,7 +203,7 @@ static __noinline void ask_for_frames(__u64 used)
 		state.frames_asked = 0;
 }
 
-/* Stores the frames, whose places have numbers; false: no room. An even number is taken for each stack, so that none shares
+/* Stores the frames, whose locations have numbers; false: no room. An even number is taken for each stack, so that none shares
  * an element. */
 static __noinline bool store_frames(struct hawk_thread *thread, __u32 depth, __u64 *first)
 {
@@ -232,7 +232,7 @@ static __noinline __u32 intern_new(struct hawk_thread *thread)
 		count_loss(HAWK_LOSS_STACK_TABLE_FULL);
 		return HAWK_NO_STACK;
 	}
-	if (!name_places(thread, walk->depth) || !store_frames(thread, walk->depth, &first)) {
+	if (!name_locations(thread, walk->depth) || !store_frames(thread, walk->depth, &first)) {
 		count_loss(HAWK_LOSS_FRAMES_FULL);
 		return HAWK_NO_STACK;
 	}

@@ -39,7 +39,7 @@ enum hawk_rule_base {
 };
 
 /* Where the caller's rbp is. */
-enum hawk_fp_place {
+enum hawk_fp_rule {
 	HAWK_FP_SAME = 0,         /* still in rbp */
 	HAWK_FP_AT_CFA = 1,       /* stored at CFA + fp_offset */
 	HAWK_FP_AT_SP,            /* stored at rsp + fp_offset */
@@ -54,7 +54,7 @@ struct hawk_rule {
 	__s32 load_offset;
 	__u8 kind;                /* enum hawk_rule_kind */
 	__u8 base;                /* enum hawk_rule_base */
-	__u8 fp_place;            /* enum hawk_fp_place */
+	__u8 fp_rule;            /* enum hawk_fp_rule */
 	__u8 is_guess;            /* not from a table */
 };
 

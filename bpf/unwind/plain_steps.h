@@ -12,7 +12,7 @@
 /* Whether the rule can become a known step. */
 static inline __attribute__((always_inline)) int hawk_is_plain(const struct hawk_rule *rule)
 {
-	return rule->kind == HAWK_RULE_PLAIN && rule->fp_place <= HAWK_FP_AT_CFA;
+	return rule->kind == HAWK_RULE_PLAIN && rule->fp_rule <= HAWK_FP_AT_CFA;
 }
 
 /* Makes the step from here, if its rule is known at once and plain, the known one for its place on the stack. */
@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) int hawk_learn_step(struct hawk_kno
 	known->fp_below_cfa = -(__u32)rule->fp_offset;
 	known->fp_above_sp = (__u32)fp_above_sp;
 	known->fp_counts = rule->base;
-	known->fp_is_stored = rule->fp_place;
+	known->fp_is_stored = rule->fp_rule;
 	return 1;
 }
 

@@ -26,39 +26,39 @@ static inline __attribute__((always_inline)) int hawk_may_cache(__u32 generation
 }
 
 /* Where an address is cached, and what is above the rule's number there. */
-struct hawk_cache_place {
+struct hawk_cache_slot {
 	__u32 first;              /* of the two entries of its set */
 	__u64 tag;
 };
 
-static inline __attribute__((always_inline)) struct hawk_cache_place hawk_place_in_cache(__u64 address, __u32 generation)
+static inline __attribute__((always_inline)) struct hawk_cache_slot hawk_cache_slot_of(__u64 address, __u32 generation)
 {
 	__u64 product = address * HAWK_CACHE_MULTIPLIER & ((1ull << HAWK_ADDRESS_BITS) - 1);
 	__u64 cached_generation = generation & HAWK_CACHE_GENERATION_MASK;
-	struct hawk_cache_place place = {
+	struct hawk_cache_slot slot = {
 		.first = (__u32)(product >> HAWK_CACHE_TAG_BITS) * 2,
 		.tag = product << (64 - HAWK_CACHE_TAG_BITS) | cached_generation << HAWK_CACHE_RULE_BITS,
 	};
 
-	return place;
+	return slot;
 }
 
 /* The number of the rule for `address` if that stands first in its set, where it was put last; otherwise 0. Nothing is cached
  * in a generation whose lower bits are 0. */
 static inline __attribute__((always_inline)) __u32 hawk_find_first_cached(const __u64 *cache, __u64 address, __u32 generation)
 {
-	struct hawk_cache_place place = hawk_place_in_cache(address, generation);
-	__u64 number = cache[place.first & (2 * HAWK_CACHE_SETS - 2)] ^ place.tag;
+	struct hawk_cache_slot slot = hawk_cache_slot_of(address, generation);
+	__u64 number = cache[slot.first & (2 * HAWK_CACHE_SETS - 2)] ^ slot.tag;
 
 	return number <= HAWK_CACHE_RULE_MASK && !(address >> HAWK_ADDRESS_BITS) ? (__u32)number : 0;
 }
 
-/* The same for the second place. */
+/* The same for the second slot. */
 static inline __attribute__((always_inline)) __u32 hawk_find_second_cached(const __u64 *cache, __u64 address,
 									     __u32 generation)
 {
-	struct hawk_cache_place place = hawk_place_in_cache(address, generation);
-	__u64 number = cache[(place.first & (2 * HAWK_CACHE_SETS - 2)) + 1] ^ place.tag;
+	struct hawk_cache_slot slot = hawk_cache_slot_of(address, generation);
+	__u64 number = cache[(slot.first & (2 * HAWK_CACHE_SETS - 2)) + 1] ^ slot.tag;
 
 	return number <= HAWK_CACHE_RULE_MASK && !(address >> HAWK_ADDRESS_BITS) ? (__u32)number : 0;
 }
@@ -66,13 +66,13 @@ static inline __attribute__((always_inline)) __u32 hawk_find_second_cached(const
 /* Caches a rule in place of the older one of the two that its set has. */
 static inline __attribute__((always_inline)) void hawk_cache_rule(__u64 *cache, __u64 address, __u32 generation, __u32 number)
 {
-	struct hawk_cache_place place = hawk_place_in_cache(address, generation);
-	__u64 *set = &cache[place.first & (2 * HAWK_CACHE_SETS - 2)];
+	struct hawk_cache_slot slot = hawk_cache_slot_of(address, generation);
+	__u64 *set = &cache[slot.first & (2 * HAWK_CACHE_SETS - 2)];
 
 	if (!(generation & HAWK_CACHE_GENERATION_MASK) || address >> HAWK_ADDRESS_BITS)
 		return;
 	set[1] = set[0];
-	set[0] = place.tag | number;
+	set[0] = slot.tag | number;
 }
 
 #endif

@@ -62,23 +62,23 @@ __noinline int hawk_search_rows(const struct hawk_code_range *range, __u64 addre
  * the verifier. */
 __noinline int hawk_search_elsewhere(__u64 address, __u32 generation)
 {
-	struct hawk_place place = { .address = address };
+	struct hawk_file_position position = { .address = address };
 
-	bpf_loop(HAWK_MAPPING_ATTEMPTS, find_place, &place, 0);
-	if (place.error == -HAWK_EBUSY)
+	bpf_loop(HAWK_MAPPING_ATTEMPTS, find_file_position, &position, 0);
+	if (position.error == -HAWK_EBUSY)
 		return HAWK_RULE_NO_CODE;
-	for (__u32 number = 0; number < HAWK_MAX_FILE_PARTS && place.part.inode; number++) {
-		place.part.number = number;
-		const struct hawk_code_range *code = bpf_map_lookup_elem(&known_files, &place.part);
+	for (__u32 number = 0; number < HAWK_MAX_FILE_PARTS && position.part.inode; number++) {
+		position.part.number = number;
+		const struct hawk_code_range *code = bpf_map_lookup_elem(&known_files, &position.part);
 
 		/* User space has not read it yet. */
 		if (!code)
 			return HAWK_RULE_NO_CODE;
-		if (place.file_offset < code->start || place.file_offset >= code->end)
+		if (position.file_offset < code->start || position.file_offset >= code->end)
 			continue;
 		if (!code->row_count)
 			break;
-		return hawk_search_rows(code, place.file_offset);
+		return hawk_search_rows(code, position.file_offset);
 	}
 	hawk_cache_rule(unwind_cache, address, generation, HAWK_RULE_NO_CODE_CACHED);
 	return HAWK_RULE_NO_CODE;

@@ -96,7 +96,7 @@ static inline __attribute__((always_inline)) int hawk_step_to(struct hawk_thread
 		return hawk_end_walk(walk, HAWK_END_NO_PROGRESS);
 	if (!hawk_stack_word(thread, cfa + HAWK_RETURN_SLOT, &pc))
 		return hawk_end_walk(walk, HAWK_END_UNREADABLE);
-	if (rule->fp_place == HAWK_FP_AT_CFA && !hawk_stack_word(thread, cfa + (__s64)rule->fp_offset, &fp))
+	if (rule->fp_rule == HAWK_FP_AT_CFA && !hawk_stack_word(thread, cfa + (__s64)rule->fp_offset, &fp))
 		return hawk_end_walk(walk, HAWK_END_UNREADABLE);
 	walk->sp = cfa;
 	walk->fp = fp;
@@ -145,16 +145,16 @@ static inline __attribute__((always_inline)) int hawk_step_by_rule(struct hawk_t
 	cfa += (__s64)rule->cfa_offset;
 	if (rule->kind == HAWK_RULE_PLT && (hawk_last_pc(thread) & HAWK_PLT_STUB_MASK) >= (__u64)rule->load_offset)
 		cfa += HAWK_STACK_ALIGNMENT;
-	if (rule->fp_place == HAWK_FP_AT_SP || rule->fp_place == HAWK_FP_AT_FP) {
-		__u64 from = rule->fp_place == HAWK_FP_AT_SP ? walk->sp : walk->fp;
+	if (rule->fp_rule == HAWK_FP_AT_SP || rule->fp_rule == HAWK_FP_AT_FP) {
+		__u64 from = rule->fp_rule == HAWK_FP_AT_SP ? walk->sp : walk->fp;
 
 		if (!hawk_stack_word(thread, from + (__s64)rule->fp_offset, &fp))
 			return hawk_end_walk(walk, HAWK_END_UNREADABLE);
 	}
 	/* An address that nothing can be at: a frame that relies on it ends the walk. */
-	if (rule->fp_place == HAWK_FP_LOST)
+	if (rule->fp_rule == HAWK_FP_LOST)
 		fp = HAWK_STACK_ALIGNMENT - 1;
-	walk->fp = rule->fp_place == HAWK_FP_AT_CFA ? walk->fp : fp;
+	walk->fp = rule->fp_rule == HAWK_FP_AT_CFA ? walk->fp : fp;
 	return hawk_step_to(thread, rule, cfa);
 }
 

@@ -22,12 +22,12 @@ constexpr std::uint64_t kStackStart = 0x8000, kCode = 0x1000, kCodeEnd = 0x2000,
 constexpr std::size_t kHeaderBytes = 8;
 constexpr std::uint32_t kFunctionBytes = 16;
 
-hawk_rule rule(hawk_rule_kind kind, hawk_rule_base base, std::int32_t cfa_offset, hawk_fp_place fp_place,
+hawk_rule rule(hawk_rule_kind kind, hawk_rule_base base, std::int32_t cfa_offset, hawk_fp_rule fp_rule,
                std::int32_t fp_offset = 0, std::int32_t load_offset = 0) {
   hawk_rule made{};
   made.kind = static_cast<__u8>(kind);
   made.base = static_cast<__u8>(base);
-  made.fp_place = static_cast<__u8>(fp_place);
+  made.fp_rule = static_cast<__u8>(fp_rule);
   made.cfa_offset = cfa_offset;
   made.fp_offset = fp_offset;
   made.load_offset = load_offset;
@@ -141,11 +141,11 @@ class PlainWalk {
     if (rule.kind == HAWK_RULE_PLT && (at_.pc & 15) >= static_cast<std::uint64_t>(rule.load_offset)) cfa += 8;
     const std::int64_t fp_offset = rule.fp_offset;
     std::uint64_t fp = at_.fp;
-    if (rule.fp_place == HAWK_FP_AT_SP) fp = word(at_.sp + fp_offset);
-    if (rule.fp_place == HAWK_FP_AT_FP) fp = word(at_.fp + fp_offset);
+    if (rule.fp_rule == HAWK_FP_AT_SP) fp = word(at_.sp + fp_offset);
+    if (rule.fp_rule == HAWK_FP_AT_FP) fp = word(at_.fp + fp_offset);
     if (!end_ && (cfa <= at_.sp || cfa % 8 != 0)) end_ = HAWK_END_NO_PROGRESS;
-    if (rule.fp_place == HAWK_FP_AT_CFA) fp = word(cfa + fp_offset);
-    if (rule.fp_place == HAWK_FP_LOST) fp = 7;
+    if (rule.fp_rule == HAWK_FP_AT_CFA) fp = word(cfa + fp_offset);
+    if (rule.fp_rule == HAWK_FP_LOST) fp = 7;
     next_ = word(cfa - 8);
     at_.sp = cfa;
     at_.fp = fp;

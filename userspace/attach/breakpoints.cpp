@@ -20,25 +20,25 @@ const Mapping* mapping_at(const std::vector<Mapping>& mappings, std::uint64_t ad
   return found != mappings.end() && found->start <= address ? &*found : nullptr;
 }
 
-/// A byte's mark in a mask of hawk_probed_place.
+/// A byte's mark in a mask of hawk_probe_point.
 constexpr std::uint8_t kMarked = 0x80;
 
 /// The last bytes up to the probed instruction, as many as the programs look at.
-hawk_probed_place as_programs_have_it(const ProbedCode& code, std::uint64_t address) {
+hawk_probe_point as_programs_have_it(const ProbedCode& code, std::uint64_t address) {
   const std::size_t left_out = code.probe_at + 1 - std::min<std::size_t>(code.probe_at + 1, HAWK_PLACE_BYTES);
   const std::size_t bytes = code.probe_at + 1 - left_out;
   std::array<std::uint8_t, HAWK_PLACE_BYTES> file = {}, before = {}, probed = {};
   std::copy_n(code.bytes.begin() + static_cast<std::ptrdiff_t>(left_out), bytes, file.begin());
   std::fill_n(before.begin(), bytes - 1, kMarked);
   probed[bytes - 1] = kMarked;
-  hawk_probed_place place = {};
-  std::memcpy(place.code, file.data(), file.size());
-  std::memcpy(place.before, before.data(), before.size());
-  std::memcpy(place.probed, probed.data(), probed.size());
-  place.address = address + left_out;
-  place.bytes = static_cast<__u32>(bytes);
-  place.may_be_call = is_long_nop(std::span(code.bytes).subspan(code.probe_at)) ? 1 : 0;
-  return place;
+  hawk_probe_point point = {};
+  std::memcpy(point.code, file.data(), file.size());
+  std::memcpy(point.before, before.data(), before.size());
+  std::memcpy(point.probed, probed.data(), probed.size());
+  point.address = address + left_out;
+  point.bytes = static_cast<__u32>(bytes);
+  point.may_be_call = is_long_nop(std::span(code.bytes).subspan(code.probe_at)) ? 1 : 0;
+  return point;
 }
 
 std::optional<std::uint64_t> address_in(const MappedCode& range, const ProbedCode& code) {
@@ -87,16 +87,16 @@ Breakpoints::Breakpoints(int proc_pid, const ModuleMap& modules, LastLook last_l
     : proc_pid_(proc_pid), modules_(modules), last_look_(last_look), memory_(proc_pid) {}
 
 /// Also where the file has been mapped without our knowledge yet.
-std::vector<MappedCode> Breakpoints::places_of(ModuleId id) const {
-  std::vector<MappedCode> places;
-  std::copy_if(modules_.code().begin(), modules_.code().end(), std::back_inserter(places),
+std::vector<MappedCode> Breakpoints::points_of(ModuleId id) const {
+  std::vector<MappedCode> points;
+  std::copy_if(modules_.code().begin(), modules_.code().end(), std::back_inserter(points),
                [&](const MappedCode& range) { return range.module == id; });
   const Result<std::vector<Mapping>> mappings = read_mappings(proc_pid_);
-  if (!mappings) return places;
+  if (!mappings) return points;
   const MappedModule& module = modules_.module(id);
   for (const Mapping& mapping : *mappings) {
     if (!mapping.executable || mapping.inode != module.inode || mapping.device != module.device) continue;
-    places.push_back({.start = mapping.start,
+    points.push_back({.start = mapping.start,
                       .end = mapping.end,
                       .file_offset = mapping.file_offset,
                       .device = mapping.device,
@@ -104,25 +104,25 @@ std::vector<MappedCode> Breakpoints::places_of(ModuleId id) const {
                       .module = id,
                       .bias = {}});
   }
-  return places;
+  return points;
 }
 
-bool Breakpoints::is_changed(const ProbedCode& code, const std::vector<MappedCode>& places) {
+bool Breakpoints::is_changed(const ProbedCode& code, const std::vector<MappedCode>& points) {
   std::vector<std::uint8_t> bytes(code.bytes.size());
-  return std::any_of(places.begin(), places.end(), [&](const MappedCode& place) {
-    const std::optional<std::uint64_t> address = address_in(place, code);
+  return std::any_of(points.begin(), points.end(), [&](const MappedCode& point) {
+    const std::optional<std::uint64_t> address = address_in(point, code);
     return address && memory_.read(*address, bytes) && is_other_code(code, bytes);
   });
 }
 
 std::vector<std::string> Breakpoints::take_out_changed(ModuleId id, AllocatorFile& file) {
   std::vector<std::string> changed;
-  const std::vector<MappedCode> places = places_of(id);
+  const std::vector<MappedCode> points = points_of(id);
   const ElfImage& image = *modules_.module(id).image;
   std::erase_if(file.functions, [&](const AllocatorFunction& function) {
     const std::vector<ProbedCode> all = probed_code_of(image, function);
     const bool is_other =
-        std::any_of(all.begin(), all.end(), [&](const ProbedCode& code) { return is_changed(code, places); });
+        std::any_of(all.begin(), all.end(), [&](const ProbedCode& code) { return is_changed(code, points); });
     if (is_other) changed.push_back(function.names.front());
     return is_other;
   });
@@ -147,23 +147,23 @@ const Breakpoints::Watched* Breakpoints::watched(ModuleId id) const {
 }
 
 void Breakpoints::note_mapping(const Mapping& mapping) {
-  const std::optional<ModuleAddress> place = modules_.resolve(mapping.start);
-  const bool is_over_places = std::any_of(hulls_.begin(), hulls_.end(), [&](const AddressRange& hull) {
+  const std::optional<ModuleAddress> point = modules_.resolve(mapping.start);
+  const bool is_over_points = std::any_of(hulls_.begin(), hulls_.end(), [&](const AddressRange& hull) {
     return mapping.start < hull.end && hull.start < mapping.end;
   });
-  if (is_over_places || (place && watched(place->module) != nullptr)) note_all_mappings();
+  if (is_over_points || (point && watched(point->module) != nullptr)) note_all_mappings();
 }
 
-void Breakpoints::find_places() {
-  if (!std::exchange(places_changed_, false)) return;
-  places_.clear();
+void Breakpoints::find_points() {
+  if (!std::exchange(points_changed_, false)) return;
+  points_.clear();
   for (const MappedCode& range : modules_.code()) {
     const Watched* const module = watched(range.module);
     if (module == nullptr) continue;
     for (const ProbedCode& code : module->code) {
       const std::optional<std::uint64_t> address = address_in(range, code);
       if (!address) continue;
-      places_.push_back({.address = *address, .module = range.module, .inode = range.inode, .code = &code});
+      points_.push_back({.address = *address, .module = range.module, .inode = range.inode, .code = &code});
     }
   }
   hulls_ = hulls();
@@ -171,57 +171,57 @@ void Breakpoints::find_places() {
 
 std::vector<AddressRange> Breakpoints::hulls() const {
   std::vector<AddressRange> found;
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    const Place& place = places_[i];
-    if (i == 0 || places_[i - 1].module != place.module)
-      found.push_back({.start = place.address, .end = place.address});
-    found.back().start = std::min(found.back().start, place.address);
-    found.back().end = std::max(found.back().end, place.address + place.code->bytes.size());
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const Point& point = points_[i];
+    if (i == 0 || points_[i - 1].module != point.module)
+      found.push_back({.start = point.address, .end = point.address});
+    found.back().start = std::min(found.back().start, point.address);
+    found.back().end = std::max(found.back().end, point.address + point.code->bytes.size());
   }
   return found;
 }
 
 void Breakpoints::publish() {
-  find_places();
-  const auto is_same = [](const Place& a, const Place& b) { return a.address == b.address && a.code == b.code; };
-  if (std::equal(places_.begin(), places_.end(), published_.begin(), published_.end(), is_same)) return;
-  std::vector<hawk_probed_place> places;
-  places.reserve(places_.size());
-  for (const Place& place : places_) places.push_back(as_programs_have_it(*place.code, place.address));
-  last_look_.set(places, hulls_);
-  published_ = places_;
+  find_points();
+  const auto is_same = [](const Point& a, const Point& b) { return a.address == b.address && a.code == b.code; };
+  if (std::equal(points_.begin(), points_.end(), published_.begin(), published_.end(), is_same)) return;
+  std::vector<hawk_probe_point> points;
+  points.reserve(points_.size());
+  for (const Point& point : points_) points.push_back(as_programs_have_it(*point.code, point.address));
+  last_look_.set(points, hulls_);
+  published_ = points_;
 }
 
-void Breakpoints::tell(const Place& place, std::vector<Missing>& missing) {
-  if (!told_.insert(place.address).second) return;
-  missing.push_back({.function = place.code->function, .module = place.module});
+void Breakpoints::tell(const Point& point, std::vector<Missing>& missing) {
+  if (!told_.insert(point.address).second) return;
+  missing.push_back({.function = point.code->function, .module = point.module});
 }
 
 std::vector<Breakpoints::Missing> Breakpoints::take_last_look() {
   std::vector<Missing> missing;
   for (const std::size_t number : last_look_.take_missing()) {
-    const Place& place = published_[number];
+    const Point& point = published_[number];
     // Something else may have been mapped there of which we have heard only now.
-    const std::optional<ModuleAddress> now = modules_.resolve(place.address);
-    if (now && now->module == place.module) tell(place, missing);
+    const std::optional<ModuleAddress> now = modules_.resolve(point.address);
+    if (now && now->module == point.module) tell(point, missing);
   }
   return missing;
 }
 
-std::vector<const Breakpoints::Place*> Breakpoints::find_suspects() {
-  std::vector<const Place*> suspects;
+std::vector<const Breakpoints::Point*> Breakpoints::find_suspects() {
+  std::vector<const Point*> suspects;
   std::vector<std::uint8_t> bytes;
-  for (const Place& place : places_) {
-    if (told_.contains(place.address)) continue;
-    bytes.resize(place.code->bytes.size());
-    if (!memory_.read(place.address, bytes) || has_breakpoint(*place.code, bytes)) continue;
-    suspects.push_back(&place);
+  for (const Point& point : points_) {
+    if (told_.contains(point.address)) continue;
+    bytes.resize(point.code->bytes.size());
+    if (!memory_.read(point.address, bytes) || has_breakpoint(*point.code, bytes)) continue;
+    suspects.push_back(&point);
   }
   return suspects;
 }
 
 /// Whether the process can run the function's code there, all the same. It cannot if it has unmapped the file.
-bool Breakpoints::is_missing(const Place& suspect, const std::vector<Mapping>& mappings) {
+bool Breakpoints::is_missing(const Point& suspect, const std::vector<Mapping>& mappings) {
   const Mapping* const mapping = mapping_at(mappings, suspect.address);
   if (mapping == nullptr || !mapping->executable) return false;
   const ElfImage& image = *modules_.module(suspect.module).image;
@@ -241,12 +241,12 @@ bool Breakpoints::is_missing(const Place& suspect, const std::vector<Mapping>& m
 std::vector<Breakpoints::Missing> Breakpoints::find_missing() {
   std::vector<Missing> missing;
   is_look_due_ = false;
-  find_places();
-  const std::vector<const Place*> suspects = find_suspects();
+  find_points();
+  const std::vector<const Point*> suspects = find_suspects();
   if (suspects.empty()) return missing;
   const Result<std::vector<Mapping>> mappings = read_mappings(proc_pid_);
   if (!mappings) return missing;
-  for (const Place* const suspect : suspects) {
+  for (const Point* const suspect : suspects) {
     if (is_missing(*suspect, *mappings)) tell(*suspect, missing);
   }
   return missing;

@@ -32,20 +32,20 @@ class Breakpoints {
   /// Tells of a mapping that `modules` knows by now. Whoever maps something may have changed the code that is there.
   void note_mapping(const Mapping& mapping);
   /// As if of each mapping.
-  void note_all_mappings() { places_changed_ = is_look_due_ = true; }
+  void note_all_mappings() { points_changed_ = is_look_due_ = true; }
   /// Whether code that is probed may have changed since the last look, by what was told since.
   bool is_look_due() const { return is_look_due_; }
 
-  /// A place where there should be a breakpoint and is none.
+  /// A point where there should be a breakpoint and is none.
   struct Missing {
     std::string function;
     ModuleId module{};
   };
-  /// Reads every probed place of the process. Each is told once. Some 0.5 us for a place.
+  /// Reads every probed point of the process. Each is told once. Some 0.5 us for a point.
   std::vector<Missing> find_missing();
   /// What the programs have found in their last look.
   std::vector<Missing> take_last_look();
-  /// Tells the programs of places that have changed, for their last look.
+  /// Tells the programs of points that have changed, for their last look.
   void publish();
 
  private:
@@ -53,32 +53,32 @@ class Breakpoints {
     ModuleId module{};
     std::vector<ProbedCode> code;
   };
-  /// A probed place in the process's memory.
-  struct Place {
+  /// A probed point in the process's memory.
+  struct Point {
     std::uint64_t address = 0;  ///< of the code's first byte
     ModuleId module{};
     std::uint64_t inode = 0;           ///< of the mapping
     const ProbedCode* code = nullptr;  ///< of one in `watched_`
   };
 
-  bool is_changed(const ProbedCode& code, const std::vector<MappedCode>& places);
-  std::vector<MappedCode> places_of(ModuleId id) const;
+  bool is_changed(const ProbedCode& code, const std::vector<MappedCode>& points);
+  std::vector<MappedCode> points_of(ModuleId id) const;
   const Watched* watched(ModuleId id) const;
-  void find_places();
+  void find_points();
   std::vector<AddressRange> hulls() const;
-  std::vector<const Place*> find_suspects();
-  bool is_missing(const Place& suspect, const std::vector<Mapping>& mappings);
-  void tell(const Place& place, std::vector<Missing>& missing);
+  std::vector<const Point*> find_suspects();
+  bool is_missing(const Point& suspect, const std::vector<Mapping>& mappings);
+  void tell(const Point& point, std::vector<Missing>& missing);
 
   int proc_pid_;
   const ModuleMap& modules_;
   LastLook last_look_;
   MemoryReader memory_;
   std::deque<Watched> watched_;  ///< whose elements stay where they are
-  std::vector<Place> places_;    ///< one file's behind each other
-  std::vector<Place> published_;
-  std::vector<AddressRange> hulls_;  ///< of the places of each file
-  bool places_changed_ = false;
+  std::vector<Point> points_;    ///< one file's behind each other
+  std::vector<Point> published_;
+  std::vector<AddressRange> hulls_;  ///< of the points of each file
+  bool points_changed_ = false;
   bool is_look_due_ = false;
   std::set<std::uint64_t> told_;  ///< addresses
 };

@@ -61,10 +61,10 @@ Probing::Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables)
       tracer_(tracer),
       unwinding_(tracer, uses_unwind_tables) {}
 
-/// Every place is a loss of its own; one line for each function is enough.
-void Probing::count_missing(const std::vector<Breakpoints::Missing>& places) {
+/// Every point is a loss of its own; one line for each function is enough.
+void Probing::count_missing(const std::vector<Breakpoints::Missing>& points) {
   std::set<std::pair<ModuleId, std::string>> named;
-  for (const Breakpoints::Missing& missing : places) {
+  for (const Breakpoints::Missing& missing : points) {
     tracer_.count_loss(HAWK_LOSS_MISSING_BREAKPOINT);
     if (!named.emplace(missing.module, missing.function).second) continue;
     log_warning(fmt::format("{} in {} is not traced: the process's memory has no breakpoint there", missing.function,
@@ -247,9 +247,9 @@ Result<void> Probing::take_replaced_code(const std::vector<Mapping>& mappings) {
       if (file.inode == 0) continue;
       file.executable = true;  // or it would not be looked at
       HAWK_TRY_VOID(take_mapping(file));
-      const std::optional<ModuleAddress> place = modules_.resolve(file.start);
-      if (!place || !modules_.module(place->module).image) continue;
-      for (const Mapping& code : replaced_code(mappings, *modules_.module(place->module).image, file)) {
+      const std::optional<ModuleAddress> found = modules_.resolve(file.start);
+      if (!found || !modules_.module(found->module).image) continue;
+      for (const Mapping& code : replaced_code(mappings, *modules_.module(found->module).image, file)) {
         HAWK_TRY_VOID(take_mapping(code));
       }
     }
@@ -280,24 +280,24 @@ void Probing::program_began() { program_has_allocator_ = std::exchange(expects_a
 void Probing::look_for_allocator(std::span<const Mapping> mappings) {
   program_has_allocator_ =
       program_has_allocator_ || std::any_of(mappings.begin(), mappings.end(), [&](const Mapping& mapping) {
-        const std::optional<ModuleAddress> place = modules_.resolve(mapping.start);
-        return place && std::find(probed_files_.begin(), probed_files_.end(), place->module) != probed_files_.end();
+        const std::optional<ModuleAddress> found = modules_.resolve(mapping.start);
+        return found && std::find(probed_files_.begin(), probed_files_.end(), found->module) != probed_files_.end();
       });
 }
 
 Location Probing::frame_at(std::uint64_t address) {
-  const std::optional<ModuleAddress> place = modules_.resolve(address);
-  if (!place) {
+  const std::optional<ModuleAddress> found = modules_.resolve(address);
+  if (!found) {
     has_frames_in_no_file_ = true;
     return {.address = address, .module = std::nullopt, .module_offset = 0};
   }
-  const std::size_t index = static_cast<std::size_t>(place->module);
+  const std::size_t index = static_cast<std::size_t>(found->module);
   if (index >= is_used_.size()) is_used_.resize(modules_.module_count());
   if (!is_used_[index]) {
     is_used_[index] = true;
-    used_modules_.push_back(place->module);
+    used_modules_.push_back(found->module);
   }
-  return {.address = address, .module = place->module, .module_offset = place->vaddr};
+  return {.address = address, .module = found->module, .module_offset = found->vaddr};
 }
 
 std::vector<ModuleId> Probing::close_unmapped() {
@@ -328,10 +328,10 @@ UniqueFd Probing::open_for_symbols(ModuleId id) {
 
 void Probing::update_addresses(std::span<const Mapping> mappings) {
   for (const Mapping& mapping : mappings) {
-    const std::optional<ModuleAddress> place = modules_.resolve(mapping.start);
-    if (!place) continue;
-    update_base(place->module);
-    const auto allocator_file = std::find(allocator_files_.begin(), allocator_files_.end(), place->module);
+    const std::optional<ModuleAddress> found = modules_.resolve(mapping.start);
+    if (!found) continue;
+    update_base(found->module);
+    const auto allocator_file = std::find(allocator_files_.begin(), allocator_files_.end(), found->module);
     if (allocator_file != allocator_files_.end()) update_allocator_ranges();
   }
 }

@@ -100,7 +100,7 @@ class Probing {
   Result<void> probe_allocator(ModuleId id, bool is_expected);
   void leave_out_changed(ModuleId id, AllocatorFile& file);
   void note_refused(const MappedModule& module, const AllocatorFile& file, const Error& error);
-  void count_missing(const std::vector<Breakpoints::Missing>& places);
+  void count_missing(const std::vector<Breakpoints::Missing>& points);
   Result<void> take_replaced_code(const std::vector<Mapping>& mappings);
   Result<void> take_mapping(const Mapping& mapping);
   void add_operator_frames(ModuleId id, bool is_expected);

@@ -159,35 +159,35 @@ bool is_wrapper(BranchTargets& resolver, const Candidates& candidates, const std
 
 /// Where the function's returns are seen, or why that cannot be known.
 std::optional<std::string> find_returns(BranchTargets& resolver, const Candidate& candidate,
-                                        std::uint64_t entry_probe_vaddr, ReturnPlaces& places) {
+                                        std::uint64_t entry_probe_vaddr, ReturnProbes& probes) {
   WalkOptions options;
   options.record_steps = true;
   const FunctionWalk walk = walk_function(resolver, candidate.extent, options);
   if (!walk.incomplete.empty()) return walk.incomplete;
   if (walk.returns.empty()) return "it has no return instruction";
-  places = place_returns(resolver, candidate.extent, walk, entry_probe_vaddr);
+  probes = place_returns(resolver, candidate.extent, walk, entry_probe_vaddr);
   // Of all else it is not known what has to be done at the return.
-  if (candidate.kind != HAWK_CALL_MALLOC && candidate.kind != HAWK_CALL_ALIGNED_ALLOC) places.give_up_points();
+  if (candidate.kind != HAWK_CALL_MALLOC && candidate.kind != HAWK_CALL_ALIGNED_ALLOC) probes.give_up_points();
   return std::nullopt;
 }
 
 /// By file offset of the functions' entries.
-using ReturnsByEntry = std::map<std::uint64_t, ReturnPlaces>;
+using ReturnsByEntry = std::map<std::uint64_t, ReturnProbes>;
 
-/// Whether others probe an instruction of `places` too: its `ret`, which they share but have found no points for, or an
+/// Whether others probe an instruction of `probes` too: its `ret`, which they share but have found no points for, or an
 /// instruction that has two meanings then.
 bool is_shared(const ElfImage& image, const AllocatorFile& file, const ReturnsByEntry& returns,
-               const ReturnPlaces& places) {
+               const ReturnProbes& probes) {
   const auto has_point = [&](std::uint64_t vaddr) {
-    return std::any_of(places.points.begin(), places.points.end(),
+    return std::any_of(probes.points.begin(), probes.points.end(),
                        [vaddr](const ReturnPoint& point) { return point.vaddr == vaddr; });
   };
   for (const auto& [entry, others] : returns) {
     const bool share_a_ret = std::any_of(others.rets.begin(), others.rets.end(), [&](std::uint64_t vaddr) {
-      return std::binary_search(places.hidden.begin(), places.hidden.end(), vaddr);
+      return std::binary_search(probes.hidden.begin(), probes.hidden.end(), vaddr);
     });
     const bool share_a_point =
-        &others != &places && std::any_of(others.points.begin(), others.points.end(),
+        &others != &probes && std::any_of(others.points.begin(), others.points.end(),
                                           [&](const ReturnPoint& point) { return has_point(point.vaddr); });
     if (share_a_ret || share_a_point) return true;
   }
@@ -201,9 +201,9 @@ bool is_shared(const ElfImage& image, const AllocatorFile& file, const ReturnsBy
 void settle_returns(const ElfImage& image, ReturnsByEntry& returns, AllocatorFile& file) {
   for (bool settled = false; !settled;) {
     settled = true;
-    for (auto& [entry, places] : returns) {
-      if (places.points.empty() || !is_shared(image, file, returns, places)) continue;
-      places.give_up_points();
+    for (auto& [entry, probes] : returns) {
+      if (probes.points.empty() || !is_shared(image, file, returns, probes)) continue;
+      probes.give_up_points();
       settled = false;
     }
   }
@@ -230,18 +230,18 @@ void add_unprobed(AllocatorFile& file, const Candidate& candidate, const std::st
 void add_function(BranchTargets& resolver, const Candidate& candidate, AllocatorFile& file, ReturnsByEntry& returns) {
   if (candidate.conflict) return add_unprobed(file, candidate, "functions of different kinds share its address");
   const std::optional<std::uint64_t> entry_offset = resolver.image().file_offset_of(candidate.extent.vaddr);
-  const ProbePlace place = place_probe(resolver, candidate.extent, candidate.kind, candidate.arguments);
-  const std::optional<std::uint64_t> probe_offset = resolver.image().file_offset_of(place.vaddr);
-  if (!entry_offset || !probe_offset || place.instruction.empty()) {
+  const ProbePoint point = place_probe(resolver, candidate.extent, candidate.kind, candidate.arguments);
+  const std::optional<std::uint64_t> probe_offset = resolver.image().file_offset_of(point.vaddr);
+  if (!entry_offset || !probe_offset || point.instruction.empty()) {
     return add_unprobed(file, candidate, "its code could not be decoded");
   }
   AllocatorFunction function{.names = candidate.names,
                              .kind = candidate.kind,
                              .entry_offset = *entry_offset,
                              .probe_offset = *probe_offset,
-                             .instruction = place.instruction,
-                             .single_stepped = place.single_stepped,
-                             .arguments = place.arguments,
+                             .instruction = point.instruction,
+                             .single_stepped = point.single_stepped,
+                             .arguments = point.arguments,
                              .return_offsets = {},
                              .return_points = {},
                              .may_throw = candidate.may_throw};
@@ -251,7 +251,7 @@ void add_function(BranchTargets& resolver, const Candidate& candidate, Allocator
   }
   if (candidate.may_throw) {
     const std::optional<std::string> reason =
-        find_returns(resolver, candidate, place.vaddr, returns[function.entry_offset]);
+        find_returns(resolver, candidate, point.vaddr, returns[function.entry_offset]);
     if (reason) {
       returns.erase(function.entry_offset);
       return add_unprobed(file, candidate, *reason);

@@ -25,7 +25,7 @@ struct AllocatorFunction {
   std::uint64_t probe_offset = 0;  ///< file offset of the instruction chosen for the entry probe
   std::string instruction;         ///< its mnemonic, lower case: "push", "jz"
   bool single_stepped = false;     ///< the kernel cannot emulate it
-  /// Registers that hold its arguments there, by the numbers that instructions encode: see ProbePlace.
+  /// Registers that hold its arguments there, by the numbers that instructions encode: see ProbePoint.
   ArgumentRegisters arguments = kPassedInOrder;
   /// The function may throw, so that the kernel's return probe (which no unwinder can cross) is out of the question:
   /// the result is taken by probes on these `ret` instructions, as file offsets, and on return_points instead of

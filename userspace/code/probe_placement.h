@@ -11,7 +11,7 @@
 namespace hawk {
 
 /// Where to put a function's entry probe.
-struct ProbePlace {
+struct ProbePoint {
   std::uint64_t vaddr = 0;
   std::string instruction;      ///< its mnemonic, lower case; empty when it could not be decoded
   bool single_stepped = false;  ///< the kernel cannot emulate it
@@ -31,7 +31,7 @@ struct ProbePlace {
 /// may be chosen, so that free(NULL) costs nothing.
 ///
 /// `passed_in`: the registers in which callers pass the arguments.
-ProbePlace place_probe(BranchTargets& resolver, FunctionExtent function, hawk_call_kind kind,
+ProbePoint place_probe(BranchTargets& resolver, FunctionExtent function, hawk_call_kind kind,
                        const ArgumentRegisters& passed_in = kPassedInOrder);
 
 }  // namespace hawk

@@ -23,7 +23,7 @@ struct ReturnPoint {
 };
 
 /// Where a function's returns can be seen.
-struct ReturnPlaces {
+struct ReturnProbes {
   std::vector<std::uint64_t> rets;    ///< vaddrs of `ret` instructions to be probed themselves; sorted
   std::vector<ReturnPoint> points;    ///< sorted by vaddr
   std::vector<std::uint64_t> hidden;  ///< vaddrs of those whose every run is seen at one of `points`; sorted
@@ -45,7 +45,7 @@ struct ReturnPlaces {
 ///
 /// `walk` must be complete and have steps. `entry_probe_vaddr`: where the function's entry is seen; all that precedes
 /// it is no place for a point.
-ReturnPlaces place_returns(BranchTargets& resolver, FunctionExtent function, const FunctionWalk& walk,
+ReturnProbes place_returns(BranchTargets& resolver, FunctionExtent function, const FunctionWalk& walk,
                            std::uint64_t entry_probe_vaddr);
 
 }  // namespace hawk

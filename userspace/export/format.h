@@ -19,13 +19,13 @@ struct ReportRequest {
   const Snapshot* previous = nullptr;  ///< of the report before; nullptr: there was none
   bool is_one_of_several = false;      ///< reports follow each other in one file (--report-every)
   Selection selection = {};
-  RoleOfFunction role_of = {};                 ///< what is not the program's; empty: everything is
+  RoleOfFunction role_of = {};                    ///< what is not the program's; empty: everything is
   LocationCountObserver before_symbolizing = {};  ///< empty: nobody wants to know
-  bool full_stacks = false;                    ///< for people: nothing is folded, shortened or left out
-  bool raw_bytes = false;                      ///< for people: exact bytes instead of KiB, MiB, ...
-  bool color = false;                          ///< for a terminal
-  std::size_t width = 0;                       ///< columns of the terminal; 0: any
-  std::size_t rows = 0;                        ///< of the terminal; 0: it is none
+  bool full_stacks = false;                       ///< for people: nothing is folded, shortened or left out
+  bool raw_bytes = false;                         ///< for people: exact bytes instead of KiB, MiB, ...
+  bool color = false;                             ///< for a terminal
+  std::size_t width = 0;                          ///< columns of the terminal; 0: any
+  std::size_t rows = 0;                           ///< of the terminal; 0: it is none
   const char* hawktrace_version = HAWKTRACE_VERSION;
 };
 

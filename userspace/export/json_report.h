@@ -17,8 +17,8 @@ struct JsonOptions {
   Selection selection;
   RoleOfFunction role_of;  ///< what is hidden; empty: nothing but recursion
   std::string hawktrace_version = HAWKTRACE_VERSION;
-  const Snapshot* previous = nullptr;     ///< of the report before; nullptr: there was none
-  bool one_line = false;                  ///< for several documents behind each other
+  const Snapshot* previous = nullptr;        ///< of the report before; nullptr: there was none
+  bool one_line = false;                     ///< for several documents behind each other
   LocationCountObserver before_symbolizing;  ///< empty: nobody wants to know
 };
 

@@ -35,7 +35,7 @@ bool is_on_procfs(const UniqueFd& directory) {
 }
 
 /// Where a file is, or may be made.
-struct Place {
+struct Destination {
   UniqueFd directory;
   std::string entry;  ///< a name in it, of no symbolic link
   /// The path leads through a link of procfs, as /dev/stdout does: it names an open file, not a place in a directory,
@@ -44,7 +44,7 @@ struct Place {
 };
 
 /// Follows the symbolic links at the end of the path. nullopt: errno tells why.
-std::optional<Place> find_place(std::string path) {
+std::optional<Destination> find_destination(std::string path) {
   if (path.empty()) errno = ENOENT;
   if (path.empty()) return std::nullopt;
   UniqueFd directory;
@@ -54,10 +54,10 @@ std::optional<Place> find_place(std::string path) {
     if (!directory) return std::nullopt;
     std::string entry = path.substr(path.rfind('/') + 1);
     if (entry.empty()) entry = ".";
-    if (is_on_procfs(directory)) return Place{std::move(directory), std::move(entry), true};
+    if (is_on_procfs(directory)) return Destination{std::move(directory), std::move(entry), true};
     char link[PATH_MAX];
     const ssize_t length = ::readlinkat(directory.get(), entry.c_str(), link, sizeof(link));
-    if (length < 0) return Place{std::move(directory), std::move(entry), false};
+    if (length < 0) return Destination{std::move(directory), std::move(entry), false};
     path.assign(link, static_cast<std::size_t>(length));
   }
   errno = ELOOP;
@@ -125,7 +125,7 @@ class Replacement {
   bool exists_ = false;
 };
 
-/// Errors of creating or renaming that say: not at this place. The file itself may still be writable.
+/// Errors of creating or renaming that say: not at this destination. The file itself may still be writable.
 bool is_about_the_place(int error_number) {
   return error_number == EACCES || error_number == EPERM || error_number == EROFS || error_number == EBUSY ||
          error_number == EXDEV;
@@ -136,16 +136,16 @@ bool is_same_file(const struct stat& a, const struct stat& b) { return a.st_dev 
 /// Opens what is there already, or else creates it; says which. O_CREAT is kept off files that exist: in a directory
 /// like /tmp it makes the kernel refuse another user's file even to root (fs.protected_regular). O_NONBLOCK keeps a
 /// FIFO from waiting for its reader.
-UniqueFd open_or_create(const Place& place, bool& created) {
+UniqueFd open_or_create(const Destination& destination, bool& created) {
   constexpr mode_t kMode = 0666;  // less umask
   constexpr int kTries = 100;     // somebody else may create and remove it in turn
-  const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (place.is_open_file ? 0 : O_NOFOLLOW);
+  const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (destination.is_open_file ? 0 : O_NOFOLLOW);
   created = false;
   UniqueFd file;
   for (int i = 0; i < kTries && !file && (i == 0 || errno == EEXIST); ++i) {
-    file = UniqueFd(::openat(place.directory.get(), place.entry.c_str(), flags));
+    file = UniqueFd(::openat(destination.directory.get(), destination.entry.c_str(), flags));
     if (file || errno != ENOENT) break;
-    file = UniqueFd(::openat(place.directory.get(), place.entry.c_str(), flags | O_CREAT | O_EXCL, kMode));
+    file = UniqueFd(::openat(destination.directory.get(), destination.entry.c_str(), flags | O_CREAT | O_EXCL, kMode));
     created = static_cast<bool>(file);
   }
   if (file) ::fcntl(file.get(), F_SETFL, 0);
@@ -167,14 +167,14 @@ Result<ReportOutput> ReportOutput::make_stdout() {
 }
 
 Result<ReportOutput> ReportOutput::make_file(const std::string& path) {
-  ReportOutput output(Kind::kPlace, path);
-  std::optional<Place> place = find_place(path);
+  ReportOutput output(Kind::kEntry, path);
+  std::optional<Destination> destination = find_destination(path);
   struct stat file = {};
-  if (place) output.file_ = open_or_create(*place, output.created_);
+  if (destination) output.file_ = open_or_create(*destination, output.created_);
   if (!output.file_ || ::fstat(output.file_.get(), &file) != 0) return output.failed("open for writing", errno);
-  output.directory_ = std::move(place->directory);
-  output.entry_ = std::move(place->entry);
-  if (S_ISREG(file.st_mode) && !place->is_open_file) return output;
+  output.directory_ = std::move(destination->directory);
+  output.entry_ = std::move(destination->entry);
+  if (S_ISREG(file.st_mode) && !destination->is_open_file) return output;
 
   output.kind_ = Kind::kOpenFile;
   struct stat standard_output = {};
@@ -201,7 +201,7 @@ Result<void> ReportOutput::write(std::string_view report) {
 }
 
 Result<void> ReportOutput::write(const ReportProducer& produce) {
-  if (kind_ == Kind::kPlace) {
+  if (kind_ == Kind::kEntry) {
     if (HAWK_TRY(try_replace(produce))) return {};
     if (::ftruncate(file_.get(), 0) != 0) return failed("empty", errno);
   }
@@ -210,7 +210,7 @@ Result<void> ReportOutput::write(const ReportProducer& produce) {
 }
 
 Result<bool> ReportOutput::write_next(const ReportProducer& produce) {
-  if (kind_ == Kind::kPlace) {
+  if (kind_ == Kind::kEntry) {
     if (::ftruncate(file_.get(), 0) != 0) return failed("empty", errno);
     ::fcntl(file_.get(), F_SETFL, O_APPEND);
     kind_ = Kind::kOpenFile;
@@ -264,7 +264,7 @@ Result<bool> ReportOutput::try_replace(const ReportProducer& produce) {
 
 /// Somebody has renamed the directory, or changed a link on the way there, since the trace began.
 void ReportOutput::warn_if_moved() const {
-  const std::optional<Place> now = find_place(name_);
+  const std::optional<Destination> now = find_destination(name_);
   struct stat before = {};
   struct stat after = {};
   const bool is_there = now && ::fstat(directory_.get(), &before) == 0 && ::fstat(now->directory.get(), &after) == 0 &&

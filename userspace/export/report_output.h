@@ -55,7 +55,7 @@ class ReportOutput {
   enum class Kind {
     kStdout,    ///< `file_` is not used
     kOpenFile,  ///< `file_` is written as it is
-    kPlace,     ///< what is in `directory_` as `entry_` is renamed over; `file_` is what is there now
+    kEntry,     ///< what is in `directory_` as `entry_` is renamed over; `file_` is what is there now
   };
 
   ReportOutput(Kind kind, std::string name) : kind_(kind), name_(std::move(name)) {}

@@ -23,8 +23,8 @@ class CallTable {
   CallTable& operator=(const CallTable&) = delete;
 
   /// All calls of `stack`, which must be one of those given to the constructor, from the caller of the allocator
-  /// outwards; an inlined call stands before the function that it is inlined into, at the same location. A location of which
-  /// nothing is known is one call without names. The calls live as long as the table.
+  /// outwards; an inlined call stands before the function that it is inlined into, at the same location. A location of
+  /// which nothing is known is one call without names. The calls live as long as the table.
   FrameList list(const StackRecord& stack) const;
 
   /// The call that deciding_frame() of list() is, without the list; nullptr: the stack has no frames.

@@ -9,15 +9,16 @@
 
 namespace hawk {
 
-/// Which outer locations a stack has in common with one that came before it. The stacks of a program share most of theirs.
+/// Which outer locations a stack has in common with one that came before it. The stacks of a program share most of
+/// theirs.
 class SharedFrames {
  public:
   struct Shared {
-    std::size_t rank = 0;    ///< of the first stack that has them; 0: nothing is shared
+    std::size_t rank = 0;       ///< of the first stack that has them; 0: nothing is shared
     std::size_t locations = 0;  ///< so many, counted from the outermost
   };
-  /// The most outer locations that `frames` share with those added before (of very many, with the later ones). Ranks are
-  /// above 0.
+  /// The most outer locations that `frames` share with those added before (of very many, with the later ones). Ranks
+  /// are above 0.
   Shared add(std::size_t rank, const StackFrames& frames);
 
  private:

@@ -12,15 +12,16 @@ namespace {
 /// name for it: debuggers show the same. It is no sign of missing symbols.
 constexpr const char* kTrampolineName = "<signal handler called>";
 
-/// Whether a location is the signal trampoline, by LocationId: a frame that a signal interrupted lies behind it. No call
-/// returns there, so that no other stack has it elsewhere. Empty when no stack was interrupted.
+/// Whether a location is the signal trampoline, by LocationId: a frame that a signal interrupted lies behind it. No
+/// call returns there, so that no other stack has it elsewhere. Empty when no stack was interrupted.
 std::vector<char> find_trampolines(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks) {
   const auto is_interrupted = [](const Location& location) { return location.interrupted; };
   if (std::none_of(snapshot.locations.begin(), snapshot.locations.end(), is_interrupted)) return {};
   std::vector<char> trampolines(snapshot.locations.size());
   for (const StackRecord* stack : stacks) {
     for (std::size_t i = 1; i < stack->frames.size(); ++i) {
-      if (snapshot.location(stack->frames[i]).interrupted) trampolines[static_cast<std::size_t>(stack->frames[i - 1])] = 1;
+      if (snapshot.location(stack->frames[i]).interrupted)
+        trampolines[static_cast<std::size_t>(stack->frames[i - 1])] = 1;
     }
   }
   return trampolines;
@@ -66,14 +67,16 @@ class AskedLocations {
 /// Looked up together: enough to share what they need of the debug information, few enough to see progress.
 constexpr std::size_t kPreparedTogether = 2000;
 
-/// Announces the locations from `first` on, as far as they are of one module. Returns the first one that is not announced.
+/// Announces the locations from `first` on, as far as they are of one module. Returns the first one that is not
+/// announced.
 std::size_t prepare_from(const Snapshot& snapshot, const AskedLocations& asked, std::size_t first,
                          Symbolizer& symbolizer) {
   const std::vector<LocationId>& locations = asked.locations();
   const std::optional<ModuleId> module = snapshot.location(locations[first]).module;
   std::vector<std::uint64_t> offsets;
   std::size_t end = first;
-  while (end < locations.size() && offsets.size() < kPreparedTogether && snapshot.location(locations[end]).module == module) {
+  while (end < locations.size() && offsets.size() < kPreparedTogether &&
+         snapshot.location(locations[end]).module == module) {
     offsets.push_back(asked.offset_of(locations[end]));
     ++end;
   }
@@ -83,8 +86,9 @@ std::size_t prepare_from(const Snapshot& snapshot, const AskedLocations& asked, 
 
 }  // namespace
 
-void symbolize_locations(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks, Symbolizer& symbolizer,
-                      const LocationCountObserver& observer, const LocationConsumer& consumer) {
+void symbolize_locations(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks,
+                         Symbolizer& symbolizer, const LocationCountObserver& observer,
+                         const LocationConsumer& consumer) {
   const AskedLocations asked(snapshot, stacks);
   const std::vector<LocationId>& locations = asked.locations();
   if (observer) {

@@ -41,7 +41,9 @@ class CauseFinder {
   UnwindCause cause_of_guess(const StackRecord& stack) const {
     UnwindCause cause{.quality = HAWK_STACK_GUESSED, .end = HAWK_END_GAP, .module = {}, .group = {}};
     if (!any_unruled_) return cause;
-    const auto is_unruled = [&](LocationId location) { return ends_[static_cast<std::size_t>(location)] != HAWK_END_OUTERMOST; };
+    const auto is_unruled = [&](LocationId location) {
+      return ends_[static_cast<std::size_t>(location)] != HAWK_END_OUTERMOST;
+    };
     const LocationId* const first = std::find_if(stack.frames.begin(), stack.frames.end(), is_unruled);
     if (first == stack.frames.end()) return cause;
     cause.end = ends_[static_cast<std::size_t>(*first)];

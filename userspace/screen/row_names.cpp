@@ -50,7 +50,8 @@ void RowNames::add(StyledLine& line, std::size_t row, std::size_t columns) const
     const auto& [name, position] = names.calls[index];
     const bool first = index == 0;
     // The function that decides, and where it is; of what tells lines apart the position may go.
-    const bool with_position = first && !position.empty() && (kept == 0 || display_width(name + position) + 1 <= room());
+    const bool with_position =
+        first && !position.empty() && (kept == 0 || display_width(name + position) + 1 <= room());
     const std::size_t beside = with_position ? 1 + display_width(position) : first ? 0 : kCalledBy.size();
     const std::size_t min_columns = first ? 0 : std::min(display_width(name), kMinCallerColumns);
     if (room() < beside + min_columns) {

@@ -47,7 +47,8 @@ StyledLine header_line(const Moment& moment, Quantity quantity, std::uint64_t in
                        std::size_t columns) {
   const Snapshot& now = moment.now;
   StyledLine line;
-  line.add(now.target().comm.empty() ? std::string_view("(unnamed)") : std::string_view(now.target().comm), Style::kStrong);
+  line.add(now.target().comm.empty() ? std::string_view("(unnamed)") : std::string_view(now.target().comm),
+           Style::kStrong);
   line.add(fmt::format(" (pid {})  {}  ", now.target().pid, format_duration(now.trace.duration_ns)));
   const Verdict worth = numbers_verdict(now, moment.style);
   line.add(worth.text, worth.style);

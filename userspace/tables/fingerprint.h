@@ -15,7 +15,8 @@ class Fingerprints {
   /// `snapshot` need not outlive this.
   explicit Fingerprints(const Snapshot& snapshot);
 
-  /// Two stacks have the same one if their frames are the same; others by chance, with 64 bits. 0: no stack was recorded.
+  /// Two stacks have the same one if their frames are the same; others by chance, with 64 bits. 0: no stack was
+  /// recorded.
   std::uint64_t of(const StackRecord& stack) const;
 
  private:

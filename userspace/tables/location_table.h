@@ -8,8 +8,8 @@
 
 namespace hawk {
 
-/// Distinct frames, each with a number: a program has few locations that call something, however many stacks pass through
-/// them. Numbers count from 0 in the order in which frames were first seen.
+/// Distinct frames, each with a number: a program has few locations that call something, however many stacks pass
+/// through them. Numbers count from 0 in the order in which frames were first seen.
 class LocationTable {
  public:
   /// The number of `frame`, a new one if no equal frame has one.

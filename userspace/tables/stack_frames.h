@@ -12,8 +12,8 @@ namespace hawk {
 /// Index into Snapshot::locations.
 enum class LocationId : std::uint32_t {};
 
-/// The frames of one stack, as numbers of locations. A value that never changes, which is why copies share their content:
-/// a snapshot of 100,000 stacks is made at every refresh of the screen.
+/// The frames of one stack, as numbers of locations. A value that never changes, which is why copies share their
+/// content: a snapshot of 100,000 stacks is made at every refresh of the screen.
 class StackFrames {
  public:
   StackFrames() = default;

@@ -36,11 +36,11 @@ std::vector<Counters> sum_counters(const KernelMaps& maps, std::size_t stack_cou
 
 NewStack read_stack(const KernelMaps& maps, std::uint32_t number) {
   const hawk_stack_record& record = maps.stack_records.as<hawk_stack_record>()[number];
-  const std::span<const __u64> places = maps.places.as<__u64>();
+  const std::span<const __u64> locations = maps.locations.as<__u64>();
   std::vector<std::uint64_t> addresses;
   addresses.reserve(record.depth);
-  for (const __u32 place : maps.frames.subspan(record.first_frame, record.depth)) {
-    addresses.push_back(places[place]);
+  for (const __u32 location : maps.frames.subspan(record.first_frame, record.depth)) {
+    addresses.push_back(locations[location]);
   }
   return {.id = StackId{number},
           .exec_epoch = record.exec_epoch,

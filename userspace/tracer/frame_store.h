@@ -38,7 +38,7 @@ class FrameStore {
   /// Less room than this: programs ask for more. An eighth of what is kept ahead is used by then.
   static constexpr std::uint32_t low_of(std::uint32_t spare) { return spare / 8 * 7; }
 
-  /// Numbers of places, `most` of them. Those of a stack can be read once its number is known; beyond what is stored
+  /// Numbers of locations, `most` of them. Those of a stack can be read once its number is known; beyond what is stored
   /// there is no memory.
   std::span<const __u32> frames() const;
   /// The least room there has been for frames, since it was made.

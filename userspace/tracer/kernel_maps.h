@@ -45,8 +45,8 @@ class MappedArray {
 struct KernelMaps {
   MappedArray counters;                ///< hawk_counters, stripe after stripe
   MappedArray stack_records;           ///< hawk_stack_record
-  MappedArray places;                  ///< __u64, addresses
-  std::span<const __u32> frames = {};  ///< numbers of places; mapped as far as any stack has frames
+  MappedArray locations;               ///< __u64, addresses
+  std::span<const __u32> frames = {};  ///< numbers of locations; mapped as far as any stack has frames
   int child_programs_fd = -1;          ///< see read_children
   hawk_config config = {};
   hawk_state* state = nullptr;  ///< lives as long as the skeleton

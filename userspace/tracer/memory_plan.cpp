@@ -24,8 +24,8 @@ constexpr std::uint64_t kSpareFramesPerStripe = 1U << 20;
 constexpr std::uint64_t kSpareFramesEnough = 2 * kSpareFramesPerStripe;
 constexpr std::uint64_t kSegmentBytes = HAWK_SEGMENT_FRAMES * sizeof(__u32);
 /// Distinct addresses of stacks: two for each, and 8192 at least for the few of the deepest.
-constexpr std::uint32_t kPlacesPerStack = 2;
-constexpr std::uint32_t kPlacesLeast = 1U << 13;
+constexpr std::uint32_t kLocationsPerStack = 2;
+constexpr std::uint32_t kLocationsLeast = 1U << 13;
 /// Stripes of the counters. More CPUs than this share stripes, which costs them contention but no exactness. Each
 /// stripe is 4 MiB at the default size, and all of them count as our resident memory, because mapping an array maps
 /// every page.
@@ -49,7 +49,7 @@ std::uint64_t whole_segments(std::uint64_t frames) {
 std::uint64_t bytes_without_blocks(const MemoryPlan& plan) {
   return std::uint64_t{plan.counter_stripes} * plan.stacks * sizeof(hawk_counters) +
          plan.stacks * sizeof(hawk_stack_record) + plan.stack_index_entries * sizeof(__u64) +
-         plan.frames * sizeof(__u32) + plan.places * sizeof(__u64);
+         plan.frames * sizeof(__u32) + plan.locations * sizeof(__u64);
 }
 
 Result<std::uint64_t> bytes_for_blocks(const MemoryLimits& wishes, const MemoryPlan& plan, std::uint64_t least) {
@@ -111,7 +111,7 @@ Result<MemoryPlan> plan_memory(const MemoryLimits& wishes, LiveTable table, std:
   plan.counter_stripes = std::min(kMaxStripes, std::bit_ceil(std::max(cpus, 1U)));
   // At most a third full: of a table that is half full, a few in 100,000 find no free entry near where they belong.
   plan.stack_index_entries = std::bit_ceil(3 * plan.stacks);
-  plan.places = std::max(kPlacesLeast, std::bit_ceil(kPlacesPerStack * wishes.max_stacks));
+  plan.locations = std::max(kLocationsLeast, std::bit_ceil(kLocationsPerStack * wishes.max_stacks));
   plan_frames(wishes, plan);
   HAWK_TRY_VOID(table == LiveTable::kArena ? plan_arena(wishes, plan) : plan_hash(wishes, plan));
   return plan;

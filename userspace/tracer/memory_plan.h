@@ -24,7 +24,7 @@ struct MemoryPlan {
   std::uint32_t stack_index_entries = 0;  ///< a power of two, at least twice `stacks`
   std::uint32_t frames = 0;               ///< that there may be room for; whole segments
   std::uint32_t spare_frames = 0;         ///< room that there is ahead of need, up to `frames`; whole segments
-  std::uint32_t places = 0;               ///< a power of two
+  std::uint32_t locations = 0;            ///< a power of two
   std::uint32_t hash_blocks = 0;          ///< entries of live_blocks
   std::uint32_t reserve_blocks = 0;       ///< entries of reserve_maps together; 0: there is none
   std::uint32_t arena_pages = 0;          ///< that the live table may take; 0: there is no arena

@@ -56,8 +56,8 @@ Result<hawk_config> make_config(const TracerOptions& options, LiveTable table, c
   config.may_read_directly = table == LiveTable::kArena || options.way == AttachWay::kSession ? 1 : 0;
   config.min_block_bytes = options.min_block_bytes;
   config.frames_low = FrameStore::low_of(plan.spare_frames);
-  config.place_mask = plan.places - 1;
-  config.place_shift = 32 - static_cast<__u32>(std::countr_zero(plan.places));
+  config.location_mask = plan.locations - 1;
+  config.location_shift = 32 - static_cast<__u32>(std::countr_zero(plan.locations));
   config.unwind = options.unwind;
   config.returns_are_calls = options.returns_are_calls ? 1 : 0;
   config.hash_key = HAWK_TRY(draw_hash_key());
@@ -89,7 +89,7 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
   bpf_map__set_max_entries(skeleton.maps.stack_index, config.stack_index_mask + 1);
   bpf_map__set_max_entries(skeleton.maps.stack_records, config.max_stacks);
   bpf_map__set_max_entries(skeleton.maps.frame_segments, plan.frames / HAWK_SEGMENT_FRAMES);
-  bpf_map__set_max_entries(skeleton.maps.places, plan.places);
+  bpf_map__set_max_entries(skeleton.maps.locations, plan.locations);
   bpf_program__set_autoload(skeleton.progs.find_direct_map, config.may_read_directly != 0);
   bpf_program__set_autoload(skeleton.progs.mapping_made, options.programs_on_functions);
   bpf_program__set_autoload(skeleton.progs.tree_entry, !options.programs_on_functions);

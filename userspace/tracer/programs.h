@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "bpf/layout.h"
-#include "bpf/probed_places.h"
+#include "bpf/probe_points.h"
 #include "hawktrace.skel.h"
 #include "userspace/base/owned.h"
 #include "userspace/base/result.h"

@@ -53,8 +53,8 @@ Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
                                              stripes * config.max_stacks * sizeof(hawk_counters), "counters"));
   maps.stack_records = HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.stack_records),
                                                   config.max_stacks * sizeof(hawk_stack_record), "stack_records"));
-  maps.places =
-      HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.places), (config.place_mask + 1) * sizeof(__u64), "places"));
+  maps.locations = HAWK_TRY(
+      MappedArray::make(bpf_map__fd(skeleton.maps.locations), (config.location_mask + 1) * sizeof(__u64), "locations"));
   return maps;
 }
 
@@ -297,7 +297,7 @@ void Tracer::enable() {
   __atomic_store_n(&impl_->maps.state->enabled, 1, __ATOMIC_SEQ_CST);
 }
 
-LastLook Tracer::last_look() const { return {*impl_->maps.state, impl_->skeleton->bss->probed_places}; }
+LastLook Tracer::last_look() const { return {*impl_->maps.state, impl_->skeleton->bss->probe_points}; }
 
 MappingEvents::Source Tracer::mapping_events() const {
   return {.ring_fd = bpf_map__fd(impl_->skeleton->maps.mapping_events),

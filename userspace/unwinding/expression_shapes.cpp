@@ -68,16 +68,16 @@ CfaRule cfa_by_expression(std::span<const std::uint8_t> expression) {
   return cursor.ok() && cursor.at_end() ? loaded : kUnknown;
 }
 
-SavedRegister place_by_expression(std::span<const std::uint8_t> expression) {
+SavedRegister rule_by_expression(std::span<const std::uint8_t> expression) {
   ByteCursor cursor(expression);
-  const std::optional<RegisterAndOffset> place = read_breg(cursor);
-  if (place && cursor.at_end() && place->number == arch::kStackPointer) {
-    return {.place = SavedRegister::Place::kAtSp, .offset = place->offset};
+  const std::optional<RegisterAndOffset> rule = read_breg(cursor);
+  if (rule && cursor.at_end() && rule->number == arch::kStackPointer) {
+    return {.rule = SavedRegister::Rule::kAtSp, .offset = rule->offset};
   }
-  if (place && cursor.at_end() && place->number == arch::kFramePointer) {
-    return {.place = SavedRegister::Place::kAtFp, .offset = place->offset};
+  if (rule && cursor.at_end() && rule->number == arch::kFramePointer) {
+    return {.rule = SavedRegister::Rule::kAtFp, .offset = rule->offset};
   }
-  return {.place = SavedRegister::Place::kExpression};
+  return {.rule = SavedRegister::Rule::kExpression};
 }
 
 }  // namespace hawk

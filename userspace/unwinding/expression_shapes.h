@@ -14,7 +14,7 @@ namespace hawk {
 ///               breg r, n; breg rip, 0; lit15; and; lit t; ge; lit3; shl; plus     the linker's stubs
 CfaRule cfa_by_expression(std::span<const std::uint8_t> expression);
 
-/// Of the place where a register is stored: breg r, n, where r is the stack pointer or the frame pointer.
-SavedRegister place_by_expression(std::span<const std::uint8_t> expression);
+/// Of the address where a register is stored: breg r, n, where r is the stack pointer or the frame pointer.
+SavedRegister rule_by_expression(std::span<const std::uint8_t> expression);
 
 }  // namespace hawk

@@ -43,7 +43,7 @@ void FrameProgram::execute(std::uint8_t code) {
     case dwarf::kAdvanceLoc:
       return move_by(operand);
     case dwarf::kOffset:
-      return set(operand, SavedRegister::Place::kAtCfa, factored(cursor_.uleb()));
+      return set(operand, SavedRegister::Rule::kAtCfa, factored(cursor_.uleb()));
     case dwarf::kRestore:
       return restore(operand);
     default:
@@ -107,7 +107,7 @@ void FrameProgram::execute_on_cfa(std::uint8_t code) {
 }
 
 void FrameProgram::execute_on_register(std::uint8_t code) {
-  using Place = SavedRegister::Place;
+  using Rule = SavedRegister::Rule;
   if (code < dwarf::kOffsetExtended || (code > dwarf::kValExpression && code != dwarf::kGnuNegativeOffsetExtended)) {
     flaw_ = Unsupported::kUnknownInstruction;
     return;
@@ -115,32 +115,32 @@ void FrameProgram::execute_on_register(std::uint8_t code) {
   const std::uint64_t number = cursor_.uleb();
   switch (code) {
     case dwarf::kOffsetExtended:
-      return set(number, Place::kAtCfa, factored(cursor_.uleb()));
+      return set(number, Rule::kAtCfa, factored(cursor_.uleb()));
     case dwarf::kOffsetExtendedSf:
-      return set(number, Place::kAtCfa, factored(static_cast<std::uint64_t>(cursor_.sleb())));
+      return set(number, Rule::kAtCfa, factored(static_cast<std::uint64_t>(cursor_.sleb())));
     case dwarf::kGnuNegativeOffsetExtended:
-      return set(number, Place::kAtCfa, factored(0 - cursor_.uleb()));
+      return set(number, Rule::kAtCfa, factored(0 - cursor_.uleb()));
     case dwarf::kValOffset:
-      return set(number, Place::kIsCfa, factored(cursor_.uleb()));
+      return set(number, Rule::kIsCfa, factored(cursor_.uleb()));
     case dwarf::kValOffsetSf:
-      return set(number, Place::kIsCfa, factored(static_cast<std::uint64_t>(cursor_.sleb())));
+      return set(number, Rule::kIsCfa, factored(static_cast<std::uint64_t>(cursor_.sleb())));
     case dwarf::kRestoreExtended:
       return restore(number);
     case dwarf::kUndefined:
-      return set(number, Place::kUndefined, 0);
+      return set(number, Rule::kUndefined, 0);
     case dwarf::kSameValue:
-      return set(number, Place::kUnchanged, 0);
+      return set(number, Rule::kUnchanged, 0);
     case dwarf::kRegister:
       cursor_.uleb();
-      return set(number, Place::kRegister, 0);
+      return set(number, Rule::kRegister, 0);
     case dwarf::kExpression: {
       const std::span<const std::uint8_t> expression = cursor_.block();
-      if (const Register saved = followed(number)) state_.*saved = place_by_expression(expression);
+      if (const Register saved = followed(number)) state_.*saved = rule_by_expression(expression);
       return;
     }
     case dwarf::kValExpression:
       cursor_.block();
-      return set(number, Place::kExpression, 0);
+      return set(number, Rule::kExpression, 0);
     default:
       flaw_ = Unsupported::kUnknownInstruction;
   }
@@ -165,8 +165,8 @@ void FrameProgram::move_by(std::uint64_t units) {
   }
 }
 
-void FrameProgram::set(std::uint64_t number, SavedRegister::Place place, std::int64_t offset) {
-  if (const Register saved = followed(number)) state_.*saved = {.place = place, .offset = offset};
+void FrameProgram::set(std::uint64_t number, SavedRegister::Rule rule, std::int64_t offset) {
+  if (const Register saved = followed(number)) state_.*saved = {.rule = rule, .offset = offset};
 }
 
 void FrameProgram::restore(std::uint64_t number) {

@@ -39,7 +39,7 @@ class FrameProgram {
   void execute_on_register(std::uint8_t code);
   void move_to(std::uint64_t location);
   void move_by(std::uint64_t units);
-  void set(std::uint64_t number, SavedRegister::Place place, std::int64_t offset);
+  void set(std::uint64_t number, SavedRegister::Rule rule, std::int64_t offset);
   void restore(std::uint64_t number);
   void remember();
   void restore_remembered();

@@ -9,7 +9,7 @@
 namespace hawk {
 namespace {
 
-using Place = SavedRegister::Place;
+using Rule = SavedRegister::Rule;
 
 FrameRule unsupported(Unsupported what) {
   return {.rule = rule_without_operands(HAWK_RULE_UNSUPPORTED), .unsupported = what};
@@ -18,18 +18,18 @@ FrameRule unsupported(Unsupported what) {
 bool is_signal_layout(const FrameState& state) {
   return state.cfa.kind == CfaRule::Kind::kLoaded && state.cfa.base == arch::kStackPointer && state.cfa.offset == 0 &&
          state.cfa.load_offset == arch::kSignalStackPointer &&
-         state.return_address == SavedRegister{Place::kAtSp, arch::kSignalReturnAddress} &&
-         state.frame_pointer == SavedRegister{Place::kAtSp, arch::kSignalFramePointer};
+         state.return_address == SavedRegister{Rule::kAtSp, arch::kSignalReturnAddress} &&
+         state.frame_pointer == SavedRegister{Rule::kAtSp, arch::kSignalFramePointer};
 }
 
 Unsupported check_return_address(const SavedRegister& saved) {
-  switch (saved.place) {
-    case Place::kAtCfa:
-      return saved.offset == arch::kReturnAddressAtCfa ? Unsupported::kNothing : Unsupported::kReturnAddressPlace;
-    case Place::kRegister:
+  switch (saved.rule) {
+    case Rule::kAtCfa:
+      return saved.offset == arch::kReturnAddressAtCfa ? Unsupported::kNothing : Unsupported::kReturnAddressRule;
+    case Rule::kRegister:
       return Unsupported::kReturnAddressInRegister;
-    case Place::kUnchanged:
-    case Place::kUndefined:
+    case Rule::kUnchanged:
+    case Rule::kUndefined:
       return Unsupported::kReturnAddressMissing;
     default:
       return Unsupported::kReturnAddressExpression;
@@ -38,8 +38,7 @@ Unsupported check_return_address(const SavedRegister& saved) {
 
 /// The caller's stack pointer is the CFA unless something else is said.
 bool is_cfa(const SavedRegister& stack_pointer) {
-  return stack_pointer.place == Place::kUnchanged ||
-         (stack_pointer.place == Place::kIsCfa && stack_pointer.offset == 0);
+  return stack_pointer.rule == Rule::kUnchanged || (stack_pointer.rule == Rule::kIsCfa && stack_pointer.offset == 0);
 }
 
 bool fits(std::int64_t offset) {
@@ -72,19 +71,19 @@ Unsupported set_cfa(const CfaRule& cfa, hawk_rule& rule) {
 }
 
 Unsupported set_frame_pointer(const SavedRegister& saved, hawk_rule& rule) {
-  rule.fp_place = HAWK_FP_LOST;
-  if (saved.place == Place::kUndefined) return Unsupported::kNothing;
-  if (saved.place == Place::kUnchanged) {
-    rule.fp_place = HAWK_FP_SAME;
+  rule.fp_rule = HAWK_FP_LOST;
+  if (saved.rule == Rule::kUndefined) return Unsupported::kNothing;
+  if (saved.rule == Rule::kUnchanged) {
+    rule.fp_rule = HAWK_FP_SAME;
     return Unsupported::kNothing;
   }
   if (!fits(saved.offset)) return Unsupported::kFramePointer;
-  if (saved.place == Place::kAtCfa) {
-    rule.fp_place = HAWK_FP_AT_CFA;
-  } else if (saved.place == Place::kAtSp) {
-    rule.fp_place = HAWK_FP_AT_SP;
-  } else if (saved.place == Place::kAtFp) {
-    rule.fp_place = HAWK_FP_AT_FP;
+  if (saved.rule == Rule::kAtCfa) {
+    rule.fp_rule = HAWK_FP_AT_CFA;
+  } else if (saved.rule == Rule::kAtSp) {
+    rule.fp_rule = HAWK_FP_AT_SP;
+  } else if (saved.rule == Rule::kAtFp) {
+    rule.fp_rule = HAWK_FP_AT_FP;
   } else {
     return Unsupported::kFramePointer;
   }
@@ -95,7 +94,7 @@ Unsupported set_frame_pointer(const SavedRegister& saved, hawk_rule& rule) {
 }  // namespace
 
 FrameRule frame_rule(const FrameState& state, bool is_signal_frame) {
-  if (state.return_address.place == Place::kUndefined) return {.rule = rule_without_operands(HAWK_RULE_END)};
+  if (state.return_address.rule == Rule::kUndefined) return {.rule = rule_without_operands(HAWK_RULE_END)};
   if (is_signal_frame) {
     return is_signal_layout(state) ? FrameRule{.rule = rule_without_operands(HAWK_RULE_SIGNAL)}
                                    : unsupported(Unsupported::kSignalFrame);

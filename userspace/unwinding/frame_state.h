@@ -21,7 +21,7 @@ struct CfaRule {
 
 /// What is known of a register of the caller.
 struct SavedRegister {
-  enum class Place : std::uint8_t {
+  enum class Rule : std::uint8_t {
     kUnchanged,   ///< nobody touched it, or nothing was said
     kUndefined,   ///< nobody knows it any more
     kAtCfa,       ///< stored at CFA + offset
@@ -31,7 +31,7 @@ struct SavedRegister {
     kRegister,    ///< in another register
     kExpression,  ///< by an expression of no known shape
   };
-  Place place = Place::kUnchanged;
+  Rule rule = Rule::kUnchanged;
   std::int64_t offset = 0;
   bool operator==(const SavedRegister&) const = default;
 };

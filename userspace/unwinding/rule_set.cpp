@@ -18,14 +18,14 @@ std::size_t first_slot(const hawk_rule& rule) {
   const std::uint64_t mixed = static_cast<std::uint32_t>(rule.cfa_offset) * kOdd1 +
                               static_cast<std::uint32_t>(rule.fp_offset) * kOdd2 +
                               static_cast<std::uint32_t>(rule.load_offset) * kOdd3 + rule.kind * (kOdd1 >> 7 | 1) +
-                              rule.base * (kOdd2 >> 7 | 1) + rule.fp_place * (kOdd3 >> 7 | 1) + rule.is_guess;
+                              rule.base * (kOdd2 >> 7 | 1) + rule.fp_rule * (kOdd3 >> 7 | 1) + rule.is_guess;
   return ((mixed ^ (mixed >> 32)) * kOdd2) >> (64 - kSlotBits);
 }
 
 bool is_same(const hawk_rule& one, const hawk_rule& other) {
   return one.cfa_offset == other.cfa_offset && one.fp_offset == other.fp_offset &&
          one.load_offset == other.load_offset && one.kind == other.kind && one.base == other.base &&
-         one.fp_place == other.fp_place && one.is_guess == other.is_guess;
+         one.fp_rule == other.fp_rule && one.is_guess == other.is_guess;
 }
 
 bool has_operands(std::uint8_t kind) {
@@ -43,7 +43,7 @@ RuleSet::RuleSet() : slots_(kSlots) {
              .load_offset = 0,
              .kind = HAWK_RULE_PLAIN,
              .base = HAWK_BASE_FP,
-             .fp_place = HAWK_FP_AT_CFA,
+             .fp_rule = HAWK_FP_AT_CFA,
              .is_guess = 1});
   rules_.push_back(rule_without_operands(HAWK_RULE_NO_CODE));
 }

@@ -22,7 +22,7 @@ const char* name_of(Unsupported what) {
       return "return address in a register";
     case Unsupported::kReturnAddressExpression:
       return "return address by an expression";
-    case Unsupported::kReturnAddressPlace:
+    case Unsupported::kReturnAddressRule:
       return "return address not next to the CFA";
     case Unsupported::kReturnAddressColumn:
       return "return address in an unknown column";

@@ -17,7 +17,7 @@ enum class Unsupported : std::uint8_t {
   kReturnAddressMissing,
   kReturnAddressInRegister,
   kReturnAddressExpression,
-  kReturnAddressPlace,
+  kReturnAddressRule,
   kReturnAddressColumn,
   kStackPointer,
   kFramePointer,

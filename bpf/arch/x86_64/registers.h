@@ -23,7 +23,7 @@
  * not stored, as that of the return address can. */
 static inline struct hawk_rule hawk_prepared_rule(struct hawk_rule rule)
 {
-	if (rule.fp_place == HAWK_FP_SAME)
+	if (rule.fp_rule == HAWK_FP_SAME)
 		rule.fp_offset = HAWK_RETURN_SLOT;
 	if (rule.kind == HAWK_RULE_PLAIN && (rule.cfa_offset % HAWK_STACK_ALIGNMENT || rule.fp_offset % HAWK_STACK_ALIGNMENT))
 		rule.kind = HAWK_RULE_UNSUPPORTED;

@@ -48,7 +48,7 @@ TEST_F(OwnFiles, AreReadAsInOneThread) {
                      .load_offset = 0,
                      .kind = HAWK_RULE_PLAIN,
                      .base = 0,
-                     .fp_place = 0,
+                     .fp_rule = 0,
                      .is_guess = 0});
     UnwindTableReader reading(UnwindTableReader::sources_of(::getpid(), own_mappings()), threads);
     std::size_t rows = 0;

@@ -37,8 +37,8 @@ bool is_without_gaps(hawk_geometry g) {
   std::size_t pages = 0;
   for (__u32 set = 0; set < 1U << g.sets_log2; ++set) {
     const __u32 in_set = g.set_pages + (set < g.next ? 1U : 0U);
-    for (__u32 place = 0; place < in_set; ++place, ++pages) {
-      const __u32 number = hawk_page_of_set(set, place, g.sets_log2);
+    for (__u32 position = 0; position < in_set; ++position, ++pages) {
+      const __u32 number = hawk_page_of_set(set, position, g.sets_log2);
       if (number >= seen.size() || seen[number]++ != 0) return false;
     }
   }
@@ -70,11 +70,11 @@ TEST(LiveGeometry, EachStepAddsOnePageAndCanBeUndone) {
   }
 }
 
-TEST(LiveGeometry, PlacesAreWithinTheSetAtEachOfItsSizes) {
+TEST(LiveGeometry, PositionsAreWithinTheSetAtEachOfItsSizes) {
   for (const __u64 hash : some_hashes(2000)) {
     for (__u32 sets_log2 = HAWK_SETS_LOG2_LEAST; sets_log2 <= HAWK_SETS_LOG2_MOST + 1; ++sets_log2) {
       for (__u32 pages = HAWK_SET_PAGES_LEAST; pages <= HAWK_SET_PAGES_MOST; ++pages) {
-        ASSERT_LT(hawk_place_in_set(hash, sets_log2, pages), pages) << hash << " in " << sets_log2;
+        ASSERT_LT(hawk_position_in_set(hash, sets_log2, pages), pages) << hash << " in " << sets_log2;
       }
     }
   }
@@ -98,7 +98,7 @@ std::size_t expect_step_keeps_to_its_set(hawk_geometry g, const std::vector<__u6
       EXPECT_EQ(before & sets_mask, g.next);
       EXPECT_EQ(after & sets_mask, g.next);
       // Where the step itself puts it (hawk_empty_misplaced).
-      EXPECT_EQ(after >> g.sets_log2, hawk_place_in_set(hash, g.sets_log2, g.set_pages + 1));
+      EXPECT_EQ(after >> g.sets_log2, hawk_position_in_set(hash, g.sets_log2, g.set_pages + 1));
     } else {
       EXPECT_EQ(before, after);
     }

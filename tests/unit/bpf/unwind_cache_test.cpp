@@ -23,7 +23,7 @@ class Cache {
   std::vector<__u64> words_ = std::vector<__u64>(2 * HAWK_CACHE_SETS);
 };
 
-__u32 set_of(__u64 address) { return hawk_place_in_cache(address, 1).first; }
+__u32 set_of(__u64 address) { return hawk_cache_slot_of(address, 1).first; }
 
 TEST(UnwindCache, FindsWhatWasPutInThatGeneration) {
   Cache cache;
@@ -99,7 +99,7 @@ TEST(UnwindCache, LeavesOutAddressesThatAreTooLong) {
   __u64 beside = 0x400001;
   while (set_of(beside) != set_of(0x400000)) ++beside;
   cache.put(beside, 1, 8);
-  EXPECT_EQ(cache.find(0x400000, 1), 9u) << "in the second place";
+  EXPECT_EQ(cache.find(0x400000, 1), 9u) << "in the second slot";
   EXPECT_EQ(cache.find(kLong, 1), 0u);
   cache.put(kLong + 1, 1, 9);
   EXPECT_EQ(cache.find(0x400001, 1), 0u);

@@ -20,12 +20,12 @@ using Function = std::uint64_t;
 /// After a call in the middle of a function.
 inline std::uint64_t in(Function function) { return kCode + function * kFunctionBytes + 24; }
 
-inline hawk_rule plain(hawk_rule_base base, std::int32_t cfa_offset, hawk_fp_place fp_place = HAWK_FP_SAME,
+inline hawk_rule plain(hawk_rule_base base, std::int32_t cfa_offset, hawk_fp_rule fp_rule = HAWK_FP_SAME,
                        std::int32_t fp_offset = 0) {
   hawk_rule rule{};
   rule.kind = HAWK_RULE_PLAIN;
   rule.base = static_cast<__u8>(base);
-  rule.fp_place = static_cast<__u8>(fp_place);
+  rule.fp_rule = static_cast<__u8>(fp_rule);
   rule.cfa_offset = cfa_offset;
   rule.fp_offset = fp_offset;
   return rule;

@@ -32,7 +32,7 @@ TEST_P(ProbePlacement, FollowsTheRule) {
   const ElfImage image = testing::open_image(testing::fixture_path("placement.so"));
   const FunctionExtent function = testing::extent_of(image, GetParam().function);
   BranchTargets resolver(image);
-  const ProbePlace place = place_probe(resolver, function, GetParam().kind);
+  const ProbePoint place = place_probe(resolver, function, GetParam().kind);
   EXPECT_EQ(place.vaddr - function.vaddr, GetParam().offset);
   EXPECT_EQ(place.instruction, GetParam().instruction);
   EXPECT_EQ(place.single_stepped, GetParam().single_stepped);

@@ -26,7 +26,7 @@ constexpr std::uint8_t kGreater = 15;
 struct Fixture {
   explicit Fixture(const std::string& file) : image(testing::open_image(testing::fixture_path(file))) {}
 
-  ReturnPlaces places(const std::string& name) {
+  ReturnProbes probes(const std::string& name) {
     const FunctionExtent function = testing::extent_of(image, name);
     WalkOptions options;
     options.record_steps = true;
@@ -61,16 +61,16 @@ class ReturnPoints : public ::testing::TestWithParam<Expected> {};
 TEST_P(ReturnPoints, AreWhereNothingElseCanHappen) {
   Fixture fixture("return_points.so");
   const std::uint64_t entry = testing::extent_of(fixture.image, GetParam().function).vaddr;
-  const ReturnPlaces places = fixture.places(GetParam().function);
-  EXPECT_EQ(places.hidden.size(), GetParam().hidden);
-  EXPECT_EQ(places.rets.size(), GetParam().rets);
-  ASSERT_EQ(places.points.size(), GetParam().points.size());
-  for (std::size_t i = 0; i < places.points.size(); ++i) {
+  const ReturnProbes probes = fixture.probes(GetParam().function);
+  EXPECT_EQ(probes.hidden.size(), GetParam().hidden);
+  EXPECT_EQ(probes.rets.size(), GetParam().rets);
+  ASSERT_EQ(probes.points.size(), GetParam().points.size());
+  for (std::size_t i = 0; i < probes.points.size(); ++i) {
     ExpectedPoint expected = GetParam().points[i];
     expected.point.vaddr = entry + expected.offset;
-    EXPECT_EQ(places.points[i].vaddr - entry, expected.offset);
-    EXPECT_EQ(places.points[i], expected.point) << "point " << i;
-    const std::optional<Instruction> instruction = decode_at(fixture.image, places.points[i].vaddr);
+    EXPECT_EQ(probes.points[i].vaddr - entry, expected.offset);
+    EXPECT_EQ(probes.points[i], expected.point) << "point " << i;
+    const std::optional<Instruction> instruction = decode_at(fixture.image, probes.points[i].vaddr);
     ASSERT_TRUE(instruction);
     EXPECT_EQ(instruction->mnemonic(), expected.mnemonic);
     EXPECT_TRUE(instruction->is_emulated_by_kernel());
@@ -116,22 +116,22 @@ INSTANTIATE_TEST_SUITE_P(
                       none("single_stepped_branch", 2), none("handles_exceptions", 2), none("not_in_the_table", 2)));
 
 TEST(ReturnPointsOfFile, NoneWhereSequencesMayBeRestarted) {
-  EXPECT_FALSE(Fixture("return_points.so").places("two_ways").points.empty());
-  const ReturnPlaces places = Fixture("return_points_rseq.so").places("two_ways");
-  EXPECT_TRUE(places.points.empty());
-  EXPECT_TRUE(places.hidden.empty());
-  EXPECT_EQ(places.rets.size(), 2u);
+  EXPECT_FALSE(Fixture("return_points.so").probes("two_ways").points.empty());
+  const ReturnProbes probes = Fixture("return_points_rseq.so").probes("two_ways");
+  EXPECT_TRUE(probes.points.empty());
+  EXPECT_TRUE(probes.hidden.empty());
+  EXPECT_EQ(probes.rets.size(), 2u);
 }
 
 TEST(ReturnPointsOfFile, GivingUpBringsAllReturnsBack) {
   Fixture fixture("return_points.so");
-  ReturnPlaces places = fixture.places("two_ways");
-  ASSERT_EQ(places.rets.size(), 1u);
-  places.give_up_points();
-  EXPECT_TRUE(places.points.empty());
-  EXPECT_TRUE(places.hidden.empty());
-  ASSERT_EQ(places.rets.size(), 2u);
-  EXPECT_LT(places.rets[0], places.rets[1]);
+  ReturnProbes probes = fixture.probes("two_ways");
+  ASSERT_EQ(probes.rets.size(), 1u);
+  probes.give_up_points();
+  EXPECT_TRUE(probes.points.empty());
+  EXPECT_TRUE(probes.hidden.empty());
+  ASSERT_EQ(probes.rets.size(), 2u);
+  EXPECT_LT(probes.rets[0], probes.rets[1]);
 }
 
 }  // namespace

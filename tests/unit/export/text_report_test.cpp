@@ -210,7 +210,7 @@ TEST(TextReport, WhatStacksShareIsPrintedOnce) {
   Sample sample = empty_sample();
   const ModuleId exe = sample.add_module("/bin/x", "aabb");
   const std::vector<Location> outer = {sample.call(exe, {inlined("step()"), function("serve()")}),
-                                    sample.call(exe, {function("run()")}), sample.call(exe, {function("main")})};
+                                       sample.call(exe, {function("run()")}), sample.call(exe, {function("main")})};
   const auto with = [&](const Location& inner) {
     std::vector<Location> frames = {inner};
     frames.insert(frames.end(), outer.begin(), outer.end());

@@ -15,10 +15,10 @@ Sample sample(std::string comm, std::string exe) {
   Sample made;
   made.snapshot.target() = {4242, std::move(comm), std::move(exe), {}};
   made.snapshot.target().allocators.push_back({"/usr/lib/x86_64-linux-gnu/libc.so.6",
-                                             "6196744a316dbd57c0fc8968df1680aac482cec4",
-                                             {{"malloc", {}, 0x98e60, 0x98e64, "push", false},
-                                              {"free", {"cfree"}, 0x99450, 0x99459, "push", false},
-                                              {"calloc", {}, 0x99c70, 0x99c70, "mov", true}}});
+                                               "6196744a316dbd57c0fc8968df1680aac482cec4",
+                                               {{"malloc", {}, 0x98e60, 0x98e64, "push", false},
+                                                {"free", {"cfree"}, 0x99450, 0x99459, "push", false},
+                                                {"calloc", {}, 0x99c70, 0x99c70, "mov", true}}});
   made.snapshot.trace.attach_via = "session";
   made.snapshot.trace.live_table = "arena";
   made.snapshot.trace.unwind = "auto";
@@ -73,7 +73,8 @@ void fill_service(Sample& made, std::uint64_t leaked_count) {
       12,
       {10'240'000 + leaked_count * 64, 160'000 + leaked_count, 10'239'360 + leaked_count * 64, 159'990 + leaked_count},
       churn);
-  std::vector<Location> done = {made.call(exe, {function("read_configuration()", "/build/shop/src/main.cpp", 12)}), main};
+  std::vector<Location> done = {made.call(exe, {function("read_configuration()", "/build/shop/src/main.cpp", 12)}),
+                                main};
   made.add_stack(1, {4096, 1, 4096, 1}, done);
 }
 

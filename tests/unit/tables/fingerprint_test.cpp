@@ -71,9 +71,7 @@ TEST(Fingerprints, CodeInNoFileIsTheSameWhereverItIs) {
   EXPECT_EQ(run.fingerprint({{0x1000, std::nullopt, 0}}), run.fingerprint({{0x2000, std::nullopt, 0}}));
 }
 
-TEST(Fingerprints, WhatWasNotRecordedHasNone) {
-  EXPECT_EQ(Fingerprints(Snapshot()).of(StackRecord()), 0U);
-}
+TEST(Fingerprints, WhatWasNotRecordedHasNone) { EXPECT_EQ(Fingerprints(Snapshot()).of(StackRecord()), 0U); }
 
 }  // namespace
 }  // namespace hawk

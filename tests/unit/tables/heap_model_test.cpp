@@ -206,8 +206,8 @@ TEST(HeapModel, AnInterruptedInstructionIsNotTheReturnAddressThere) {
   EXPECT_EQ(resolved, (std::vector<std::uint64_t>{0x1234, 0x1234, 0x1240})) << "the mark is no part of an address";
   const Snapshot snapshot = model.snapshot();
   EXPECT_EQ(snapshot.locations, (SharedTable<Location>{{0x1234, ModuleId{3}, 0x234, false},
-                                                 {0x1234, ModuleId{3}, 0x234, true},
-                                                 {0x1240, ModuleId{3}, 0x240, false}}));
+                                                       {0x1234, ModuleId{3}, 0x234, true},
+                                                       {0x1240, ModuleId{3}, 0x240, false}}));
   const StackFrames& frames = snapshot.stacks.at(0).frames;
   EXPECT_EQ(std::vector<LocationId>(frames.begin(), frames.end()),
             (std::vector<LocationId>{LocationId{0}, LocationId{1}, LocationId{1}, LocationId{2}}));

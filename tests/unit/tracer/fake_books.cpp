@@ -29,7 +29,7 @@ MappedArray view(const UniqueFd& fd, std::size_t bytes) {
 FakeBooks::FakeBooks()
     : counters_(share<hawk_counters>(counters_fd_, 2 * kStacks)),
       records_(share<hawk_stack_record>(records_fd_, kStacks)),
-      places_(share<__u64>(places_fd_, kFrames)) {
+      locations_(share<__u64>(locations_fd_, kFrames)) {
   state_.next_stack = HAWK_FIRST_STACK;
   maps_.config.max_stacks = kStacks;
   maps_.config.cpu_mask = 1;
@@ -37,7 +37,7 @@ FakeBooks::FakeBooks()
   maps_.counters = view(counters_fd_, 2 * kStacks * sizeof(hawk_counters));
   maps_.stack_records = view(records_fd_, kStacks * sizeof(hawk_stack_record));
   maps_.frames = frames_;
-  maps_.places = view(places_fd_, kFrames * sizeof(__u64));
+  maps_.locations = view(locations_fd_, kFrames * sizeof(__u64));
 }
 
 std::uint32_t FakeBooks::add_stack(const std::vector<std::uint64_t>& addresses, std::uint32_t exec_epoch) {
@@ -49,10 +49,10 @@ std::uint32_t FakeBooks::add_stack(const std::vector<std::uint64_t>& addresses, 
                       .guessed = 0};
   for (const std::uint64_t address : addresses) {
     const __u64 frame = state_.next_frame++;
-    // A place for each frame, and not at the same index.
-    const __u32 place = static_cast<__u32>(kFrames - 1 - frame);
-    places_[place] = address;
-    frames_[frame] = place;
+    // A location for each frame, and not at the same index.
+    const __u32 location = static_cast<__u32>(kFrames - 1 - frame);
+    locations_[location] = address;
+    frames_[frame] = location;
   }
   return number;
 }

@@ -25,11 +25,11 @@ class FakeBooks {
   const KernelMaps& maps() const { return maps_; }
 
  private:
-  UniqueFd counters_fd_, records_fd_, places_fd_;
+  UniqueFd counters_fd_, records_fd_, locations_fd_;
   hawk_counters* counters_;
   hawk_stack_record* records_;
   std::array<__u32, kFrames> frames_ = {};
-  __u64* places_;
+  __u64* locations_;
   hawk_state state_ = {};
   KernelMaps maps_;
 };

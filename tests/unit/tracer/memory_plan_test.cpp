@@ -48,7 +48,7 @@ std::uint64_t bytes_of_hash(const MemoryPlan& plan) {
 /// What the tables take beside live blocks.
 std::uint64_t bytes_of_stacks(const MemoryPlan& plan) {
   return plan.stacks * (std::uint64_t{plan.counter_stripes} * sizeof(hawk_counters) + sizeof(hawk_stack_record)) +
-         (std::uint64_t{plan.stack_index_entries} + plan.places) * sizeof(__u64) + plan.frames * sizeof(__u32);
+         (std::uint64_t{plan.stack_index_entries} + plan.locations) * sizeof(__u64) + plan.frames * sizeof(__u32);
 }
 
 /// The smallest --max-memory that is not refused.
@@ -91,8 +91,8 @@ TEST(MemoryPlan, StacksHaveTheirNumbersIndexAndFrames) {
       EXPECT_EQ(plan.stacks, stacks + HAWK_FIRST_STACK);
       EXPECT_TRUE(std::has_single_bit(plan.stack_index_entries));
       EXPECT_GE(plan.stack_index_entries, 3 * plan.stacks) << "a fuller table has no room near some entry's place";
-      EXPECT_TRUE(std::has_single_bit(plan.places));
-      EXPECT_GE(plan.places, 2 * stacks);
+      EXPECT_TRUE(std::has_single_bit(plan.locations));
+      EXPECT_GE(plan.locations, 2 * stacks);
       EXPECT_LE(plan.stacks, HAWK_SLOT_STACK_MASK) << "a slot has 20 bits for the number";
     }
   }

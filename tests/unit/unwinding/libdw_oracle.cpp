@@ -218,7 +218,7 @@ std::string text_of(const hawk_rule& rule) {
       return rule.kind < kKinds.size() ? kKinds[rule.kind] : "no kind";
   }
   std::string frame_pointer;
-  switch (rule.fp_place) {
+  switch (rule.fp_rule) {
     case HAWK_FP_SAME:
       frame_pointer = "same";
       break;

@@ -36,7 +36,7 @@ TEST(RuleSet, TheFramePointerStepIsAGuess) {
   EXPECT_EQ(rule.kind, HAWK_RULE_PLAIN);
   EXPECT_EQ(rule.base, HAWK_BASE_FP);
   EXPECT_EQ(rule.cfa_offset, 16);
-  EXPECT_EQ(rule.fp_place, HAWK_FP_AT_CFA);
+  EXPECT_EQ(rule.fp_rule, HAWK_FP_AT_CFA);
   EXPECT_EQ(rule.fp_offset, -16);
   EXPECT_EQ(rule.is_guess, 1);
 }

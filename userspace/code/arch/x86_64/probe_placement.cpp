@@ -68,13 +68,13 @@ class ArgumentCopies {
     return true;
   }
 
-  ArgumentRegisters places() const {
-    ArgumentRegisters places = passed_in_;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const bool moved = read_[i] && (holders_[i] >> places[i] & 1) == 0;
-      if (moved && holders_[i] != 0) places[i] = static_cast<std::uint8_t>(std::countr_zero(holders_[i]));
+  ArgumentRegisters registers() const {
+    ArgumentRegisters registers = passed_in_;
+    for (std::size_t i = 0; i < registers.size(); ++i) {
+      const bool moved = read_[i] && (holders_[i] >> registers[i] & 1) == 0;
+      if (moved && holders_[i] != 0) registers[i] = static_cast<std::uint8_t>(std::countr_zero(holders_[i]));
     }
-    return places;
+    return registers;
   }
 
  private:
@@ -129,8 +129,8 @@ std::optional<std::unordered_set<std::uint64_t>> branch_targets(BranchTargets& r
   return targets;
 }
 
-ProbePlace place_at(const Instruction& instruction, const ArgumentRegisters& places) {
-  return {instruction.vaddr, instruction.mnemonic(), !instruction.is_emulated_by_kernel(), places};
+ProbePoint place_at(const Instruction& instruction, const ArgumentRegisters& registers) {
+  return {instruction.vaddr, instruction.mnemonic(), !instruction.is_emulated_by_kernel(), registers};
 }
 
 bool tests_first_argument(const Instruction& instruction) {
@@ -140,12 +140,12 @@ bool tests_first_argument(const Instruction& instruction) {
 
 }  // namespace
 
-ProbePlace place_probe(BranchTargets& resolver, FunctionExtent function, hawk_call_kind kind,
+ProbePoint place_probe(BranchTargets& resolver, FunctionExtent function, hawk_call_kind kind,
                        const ArgumentRegisters& passed_in) {
   ArgumentCopies arguments(kind, passed_in);
   const std::optional<Instruction> entry = decode_at(resolver.image(), function.vaddr);
   if (!entry) return {function.vaddr, {}, true};
-  ProbePlace at_entry = place_at(*entry, arguments.places());
+  ProbePoint at_entry = place_at(*entry, arguments.registers());
   if (!at_entry.single_stepped) return at_entry;
   const std::optional<std::unordered_set<std::uint64_t>> targets = branch_targets(resolver, function);
   if (!targets) return at_entry;
@@ -162,10 +162,10 @@ ProbePlace place_probe(BranchTargets& resolver, FunctionExtent function, hawk_ca
     if (!next || targets->contains(next->vaddr)) break;
     current = *next;
     if (!current.is_emulated_by_kernel()) continue;
-    if (!null_tested || current.decoded.mnemonic != ZYDIS_MNEMONIC_JZ) return place_at(current, arguments.places());
+    if (!null_tested || current.decoded.mnemonic != ZYDIS_MNEMONIC_JZ) return place_at(current, arguments.registers());
     const std::optional<Instruction> not_null = decode_at(resolver.image(), current.next_vaddr());
     const bool is_better = not_null && not_null->is_emulated_by_kernel() && !targets->contains(not_null->vaddr);
-    return place_at(is_better ? *not_null : current, arguments.places());
+    return place_at(is_better ? *not_null : current, arguments.registers());
   }
   return at_entry;
 }

@@ -103,21 +103,21 @@ class ReturnSearch {
     }
   }
 
-  ReturnPlaces run() {
+  ReturnProbes run() {
     find_certain_part();
-    ReturnPlaces places;
+    ReturnProbes probes;
     for (const Piece& piece : pieces()) {
       const std::optional<std::vector<ReturnPoint>> points = points_of(piece);
       if (!points) continue;
-      places.points.insert(places.points.end(), points->begin(), points->end());
-      places.hidden.insert(places.hidden.end(), piece.rets.begin(), piece.rets.end());
+      probes.points.insert(probes.points.end(), points->begin(), points->end());
+      probes.hidden.insert(probes.hidden.end(), piece.rets.begin(), piece.rets.end());
     }
-    std::sort(places.points.begin(), places.points.end(),
+    std::sort(probes.points.begin(), probes.points.end(),
               [](const ReturnPoint& a, const ReturnPoint& b) { return a.vaddr < b.vaddr; });
-    std::sort(places.hidden.begin(), places.hidden.end());
-    std::set_difference(walk_.returns.begin(), walk_.returns.end(), places.hidden.begin(), places.hidden.end(),
-                        std::back_inserter(places.rets));
-    return places;
+    std::sort(probes.hidden.begin(), probes.hidden.end());
+    std::set_difference(walk_.returns.begin(), walk_.returns.end(), probes.hidden.begin(), probes.hidden.end(),
+                        std::back_inserter(probes.rets));
+    return probes;
   }
 
  private:
@@ -282,7 +282,7 @@ bool has_twins(const std::vector<ReturnPoint>& points) {
 
 }  // namespace
 
-void ReturnPlaces::give_up_points() {
+void ReturnProbes::give_up_points() {
   rets.insert(rets.end(), hidden.begin(), hidden.end());
   std::sort(rets.begin(), rets.end());
   points.clear();
@@ -295,16 +295,16 @@ bool may_contain(const ElfSegments::CodeSearch& search) { return search.vaddr ||
 
 }  // namespace
 
-ReturnPlaces place_returns(BranchTargets& resolver, FunctionExtent function, const FunctionWalk& walk,
+ReturnProbes place_returns(BranchTargets& resolver, FunctionExtent function, const FunctionWalk& walk,
                            std::uint64_t entry_probe_vaddr) {
-  ReturnPlaces places = ReturnSearch(resolver, function, walk, entry_probe_vaddr).run();
-  if (places.points.empty()) return places;
+  ReturnProbes probes = ReturnSearch(resolver, function, walk, entry_probe_vaddr).run();
+  if (probes.points.empty()) return probes;
   const ElfImage& image = resolver.image();
-  if (has_twins(places.points) || !image.handles_no_exceptions(function.vaddr) ||
+  if (has_twins(probes.points) || !image.handles_no_exceptions(function.vaddr) ||
       may_contain(image.search_code(kRseqSignature))) {
-    places.give_up_points();
+    probes.give_up_points();
   }
-  return places;
+  return probes;
 }
 
 }  // namespace hawk

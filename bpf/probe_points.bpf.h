@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The last look at the probes' breakpoints (probed_places.h). User space looks at them in between, and while the target lives;
+/* The last look at the probes' breakpoints (probe_points.h). User space looks at them in between, and while the target lives;
  * what changes after that is seen here. */
-#ifndef HAWKTRACE_PROBED_PLACES_BPF_H
-#define HAWKTRACE_PROBED_PLACES_BPF_H
+#ifndef HAWKTRACE_PROBE_POINTS_BPF_H
+#define HAWKTRACE_PROBE_POINTS_BPF_H
 
-#include "bpf/probed_places.h"
+#include "bpf/probe_points.h"
 #include "bpf/threads.bpf.h"
 
 /* Written by user space, `count` last. */
-struct hawk_probed_place probed_places[HAWK_MAX_PROBED_PLACES];
+struct hawk_probe_point probe_points[HAWK_MAX_PROBE_POINTS];
 
 /* Where a library was, data may lie by now. */
 static __always_inline bool is_code(__u64 address)
@@ -19,20 +19,20 @@ static __always_inline bool is_code(__u64 address)
 	       (BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC);
 }
 
-static long look_at_place(__u32 index, void *nothing)
+static long look_at_point(__u32 index, void *nothing)
 {
-	struct hawk_probed_place *place = &probed_places[index & (HAWK_MAX_PROBED_PLACES - 1)];
+	struct hawk_probe_point *point = &probe_points[index & (HAWK_MAX_PROBE_POINTS - 1)];
 	__u64 memory[HAWK_PLACE_WORDS] = {};
-	__u32 bytes = ((place->bytes - 1) & (HAWK_PLACE_BYTES - 1)) + 1;
+	__u32 bytes = ((point->bytes - 1) & (HAWK_PLACE_BYTES - 1)) + 1;
 
 	/* Code that is not there, or has not run since it was dropped. */
-	if (bpf_probe_read_user(memory, bytes, (const void *)place->address))
+	if (bpf_probe_read_user(memory, bytes, (const void *)point->address))
 		return 0;
 	/* Asked after the reading: until then no breakpoint had been removed by us. */
 	if (!state.enabled)
 		return 1;
-	if (!hawk_place_has_breakpoint(place, memory) && is_code(place->address))
-		place->is_missing = 1;
+	if (!hawk_point_has_breakpoint(point, memory) && is_code(point->address))
+		point->is_missing = 1;
 	return 0;
 }
 
@@ -41,9 +41,9 @@ static __always_inline void look_a_last_time(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (!state.enabled || !state.probed_place_count || !is_in_group() || memory_key(task) != state.target_memory)
+	if (!state.enabled || !state.probe_point_count || !is_in_group() || memory_key(task) != state.target_memory)
 		return;
-	bpf_loop(state.probed_place_count, look_at_place, NULL, 0);
+	bpf_loop(state.probe_point_count, look_at_point, NULL, 0);
 }
 
 /* Whether no other thread of the current process will run any more. */

@@ -1,5 +1,5 @@
 // What counts as a breakpoint in the programs' last look at the target's code.
-#include "bpf/probed_places.h"
+#include "bpf/probe_points.h"
 
 #include <gtest/gtest.h>
 
@@ -19,12 +19,12 @@ void set_words(__u64 (&words)[HAWK_PLACE_WORDS], const Bytes& bytes) {
 }
 
 /// `code`, of which the byte with that number is probed.
-hawk_probed_place place(const Bytes& code, std::size_t probed_byte) {
+hawk_probe_point point(const Bytes& code, std::size_t probed_byte) {
   constexpr __u8 kMarked = 0x80;
   Bytes before = {}, probed = {};
   std::fill_n(before.begin(), probed_byte, kMarked);
   probed[probed_byte] = kMarked;
-  hawk_probed_place there = {};
+  hawk_probe_point there = {};
   set_words(there.code, code);
   set_words(there.before, before);
   set_words(there.probed, probed);
@@ -33,37 +33,37 @@ hawk_probed_place place(const Bytes& code, std::size_t probed_byte) {
 }
 
 /// mov %rdi, %rax; push %rbx, which is probed.
-hawk_probed_place place() { return place({0x48, 0x89, 0xf8, 0x53}, 3); }
+hawk_probe_point point() { return point({0x48, 0x89, 0xf8, 0x53}, 3); }
 
-bool has_breakpoint(const hawk_probed_place& there, const Bytes& memory) {
+bool has_breakpoint(const hawk_probe_point& there, const Bytes& memory) {
   __u64 words[HAWK_PLACE_WORDS];
   set_words(words, memory);
-  return hawk_place_has_breakpoint(&there, words) != 0;
+  return hawk_point_has_breakpoint(&there, words) != 0;
 }
 
-TEST(ProbedPlaces, ABreakpointBehindTheFilesCode) {
-  EXPECT_TRUE(has_breakpoint(place(), {0x48, 0x89, 0xf8, 0xcc}));
-  EXPECT_TRUE(has_breakpoint(place(), {0xcc, 0x89, 0xf8, 0xcc})) << "somebody else's besides";
+TEST(ProbePoints, ABreakpointBehindTheFilesCode) {
+  EXPECT_TRUE(has_breakpoint(point(), {0x48, 0x89, 0xf8, 0xcc}));
+  EXPECT_TRUE(has_breakpoint(point(), {0xcc, 0x89, 0xf8, 0xcc})) << "somebody else's besides";
 }
 
-TEST(ProbedPlaces, NoneInTheFilesCode) { EXPECT_FALSE(has_breakpoint(place(), {0x48, 0x89, 0xf8, 0x53})); }
+TEST(ProbePoints, NoneInTheFilesCode) { EXPECT_FALSE(has_breakpoint(point(), {0x48, 0x89, 0xf8, 0x53})); }
 
-TEST(ProbedPlaces, NoneThatIsReachedThroughOtherCode) {
-  EXPECT_FALSE(has_breakpoint(place(), {0xe9, 0x89, 0xf8, 0xcc})) << "a jump at the function's entry";
+TEST(ProbePoints, NoneThatIsReachedThroughOtherCode) {
+  EXPECT_FALSE(has_breakpoint(point(), {0xe9, 0x89, 0xf8, 0xcc})) << "a jump at the function's entry";
 }
 
-TEST(ProbedPlaces, ACallInPlaceOfALongNop) {
-  hawk_probed_place nop = place({0x0f}, 0);
+TEST(ProbePoints, ACallInPlaceOfALongNop) {
+  hawk_probe_point nop = point({0x0f}, 0);
   nop.may_be_call = 1;
   EXPECT_TRUE(has_breakpoint(nop, {0xe8}));
   EXPECT_TRUE(has_breakpoint(nop, {0xcc}));
   EXPECT_FALSE(has_breakpoint(nop, {0x0f}));
 }
 
-TEST(ProbedPlaces, TheLastByteThereIsRoomFor) {
+TEST(ProbePoints, TheLastByteThereIsRoomFor) {
   Bytes memory = {0x48, 0x89, 0xf8, 0x53};
   memory[HAWK_PLACE_BYTES - 1] = 0x55;
-  const hawk_probed_place far = place(memory, HAWK_PLACE_BYTES - 1);
+  const hawk_probe_point far = point(memory, HAWK_PLACE_BYTES - 1);
   EXPECT_FALSE(has_breakpoint(far, memory));
   memory[HAWK_PLACE_BYTES - 1] = 0xcc;
   EXPECT_TRUE(has_breakpoint(far, memory));

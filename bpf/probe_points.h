@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* Where breakpoints of probes stand in the target's memory, for a last look at them when that memory is about to go: nobody
  * else can look any more. */
-#ifndef HAWKTRACE_PROBED_PLACES_H
-#define HAWKTRACE_PROBED_PLACES_H
+#ifndef HAWKTRACE_PROBE_POINTS_H
+#define HAWKTRACE_PROBE_POINTS_H
 
 #include "bpf/types.h"
 
 /* Some hundred for a program with several allocators. */
-#define HAWK_MAX_PROBED_PLACES 2048
+#define HAWK_MAX_PROBE_POINTS 2048
 /* Of the code that ends with the first byte of the probed instruction, and the same in words. */
 #define HAWK_PLACE_BYTES 16
 #define HAWK_PLACE_WORDS 2
 
 /* Of a mask, the highest bit of a byte stands for it. */
-struct hawk_probed_place {
+struct hawk_probe_point {
 	__u64 address;            /* of the first of `code` */
 	__u64 code[HAWK_PLACE_WORDS]; /* as the file has it */
 	__u64 before[HAWK_PLACE_WORDS]; /* mask of those that come before the probed one */
@@ -31,20 +31,20 @@ static inline __u64 hawk_set_bytes(__u64 word)
 	return (((word & low) + low) | word) & ~low;
 }
 
-/* Whether a call that comes to the first byte of a place runs into a breakpoint. `memory`: what is there. Without branches,
+/* Whether a call that comes to the first byte of a point runs into a breakpoint. `memory`: what is there. Without branches,
  * of which the verifier would follow every combination. */
-static inline int hawk_place_has_breakpoint(const struct hawk_probed_place *place, const __u64 *memory)
+static inline int hawk_point_has_breakpoint(const struct hawk_probe_point *point, const __u64 *memory)
 {
 	const __u64 breakpoints = 0xccccccccccccccccull;
-	__u64 changed_0 = hawk_set_bytes(memory[0] ^ place->code[0]), changed_1 = hawk_set_bytes(memory[1] ^ place->code[1]);
+	__u64 changed_0 = hawk_set_bytes(memory[0] ^ point->code[0]), changed_1 = hawk_set_bytes(memory[1] ^ point->code[1]);
 	__u64 other_0 = hawk_set_bytes(memory[0] ^ breakpoints), other_1 = hawk_set_bytes(memory[1] ^ breakpoints);
 
 	/* Others have breakpoints too. */
-	if ((changed_0 & other_0 & place->before[0]) | (changed_1 & other_1 & place->before[1]))
+	if ((changed_0 & other_0 & point->before[0]) | (changed_1 & other_1 & point->before[1]))
 		return 0;
-	if (!((other_0 & place->probed[0]) | (other_1 & place->probed[1])))
+	if (!((other_0 & point->probed[0]) | (other_1 & point->probed[1])))
 		return 1;
-	return place->may_be_call && ((changed_0 & place->probed[0]) | (changed_1 & place->probed[1]));
+	return point->may_be_call && ((changed_0 & point->probed[0]) | (changed_1 & point->probed[1]));
 }
 
 #endif
