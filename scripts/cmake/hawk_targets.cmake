@@ -1,3 +1,10 @@
+# What belongs to one processor is in folders arch/<name>; the sources of the others are not compiled.
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
+  message(FATAL_ERROR "hawktrace runs on x86-64 only, not on ${CMAKE_SYSTEM_PROCESSOR}\n"
+                      "hint: bpf/arch/x86_64/README.md lists what another processor needs")
+endif()
+set(HAWK_ARCH x86_64)
+
 # Flags shared by every target, and one function per kind of target.
 add_library(hawk_flags INTERFACE)
 target_compile_options(hawk_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion

@@ -17,12 +17,6 @@
 #include "userspace/base/system_failure.h"
 #include "userspace/base/unique_fd.h"
 
-// Argument registers, pt_regs and the instruction decoder are those of x86-64. uname cannot tell more than this: it
-// answers for the personality (setarch) and under emulation.
-#ifndef __x86_64__
-#error "hawktrace runs on x86-64 only"
-#endif
-
 namespace hawk {
 namespace {
 

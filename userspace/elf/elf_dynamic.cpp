@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "userspace/elf/arch/x86_64/machine.h"
 #include "userspace/elf/gnu_hash_table.h"
 
 namespace hawk {
@@ -105,7 +106,7 @@ std::map<std::uint64_t, std::string> ElfDynamic::got_symbols() const {
   std::vector<Elf64_Rela> slots = relocations();
   std::erase_if(slots, [](const Elf64_Rela& relocation) {
     const std::uint64_t type = ELF64_R_TYPE(relocation.r_info);
-    return type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT;
+    return type != arch::kJumpSlot && type != arch::kGlobDat;
   });
   // Undefined symbols are in no hash table; how many symbols there are is what the relocations refer to.
   std::uint64_t count = 0;
@@ -129,7 +130,7 @@ std::optional<std::uint64_t> ElfDynamic::init_vaddr() const {
   const std::uint64_t slot = value_of(DT_INIT_ARRAY);
   if (slot == 0 || value_of(DT_INIT_ARRAYSZ) < 8) return std::nullopt;
   for (const Elf64_Rela& relocation : relocations()) {
-    if (relocation.r_offset != slot || ELF64_R_TYPE(relocation.r_info) != R_X86_64_RELATIVE) continue;
+    if (relocation.r_offset != slot || ELF64_R_TYPE(relocation.r_info) != arch::kRelative) continue;
     const std::uint64_t function = static_cast<std::uint64_t>(relocation.r_addend);
     return segments_.is_executable(function) ? std::optional(function) : std::nullopt;
   }

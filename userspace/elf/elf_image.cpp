@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "userspace/elf/arch/x86_64/machine.h"
 #include "userspace/elf/elf_dynamic.h"
 #include "userspace/elf/elf_sections.h"
 #include "userspace/elf/elf_segments.h"
@@ -53,7 +54,7 @@ Result<void> check_header(const Elf64_Ehdr& header, std::size_t bytes, const std
   if (!has_ident || header.e_ident[EI_CLASS] != ELFCLASS64 || bytes < sizeof(header)) {
     return fail(ExitCode::kFile, fmt::format("read {}: not an ELF file", name));
   }
-  if (header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != EM_X86_64) {
+  if (header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != arch::kElfMachine) {
     return fail(ExitCode::kPrivilege, fmt::format("read {}: an ELF file for another processor", name),
                 "hawktrace traces 64-bit x86-64 programs only");
   }

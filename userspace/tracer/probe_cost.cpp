@@ -26,37 +26,9 @@
 #include "userspace/base/threads.h"
 #include "userspace/base/unique_fd.h"
 #include "userspace/process/mappings.h"
+#include "userspace/tracer/cost_functions.h"
 #include "userspace/tracer/links.h"
 #include "userspace/tracer/trivial_program.h"
-
-// What is probed: a push is emulated, a mov is not.
-asm(R"(
-  .pushsection .text
-  .type hawk_pushing_function, @function
-hawk_pushing_function:
-  push %rbx
-  pop %rbx
-  ret
-  .size hawk_pushing_function, . - hawk_pushing_function
-  .type hawk_moving_function, @function
-hawk_moving_function:
-  mov %rdi, %rax
-  ret
-  .size hawk_moving_function, . - hawk_moving_function
-  .type hawk_returning_function, @function
-hawk_returning_function:
-  push %rbx
-  pop %rbx
-  ret
-  .size hawk_returning_function, . - hawk_returning_function
-  .popsection
-)");
-
-extern "C" {
-void hawk_pushing_function();
-void hawk_moving_function();
-void hawk_returning_function();
-}
 
 namespace hawk {
 namespace {
