@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* From a probe hit to the books: which call is the program's own, what it asked for, what it got.
+/* From a probe hit to the counters: which call is the program's own, what it asked for, what it got.
  *
  * Allocators call themselves at the very addresses that are probed (realloc(NULL, n) jumps to malloc, calloc in some
  * calls malloc), so that only the outermost call of a thread counts. It is open from its entry to its return. What an entry

@@ -224,7 +224,7 @@ void ProcessTrace::drain() {
   longest_drain_ = std::max<std::chrono::nanoseconds>(longest_drain_, std::chrono::steady_clock::now() - began);
   const bool is_replaced = drained.exec_epoch != model_.exec_epoch() && drained.exec_epoch > subject_.own_execs;
   if (is_replaced) probing_.program_replaced();
-  // After the books: the mapping of every stack in them has been announced by then.
+  // After the maps: the mapping of every stack in them has been announced by then.
   take_mapping_events();
   model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });
   // What the target says of its code may be gone with it.
@@ -251,7 +251,7 @@ Result<void> ProcessTrace::end(bool verify) {
   log_verbose(fmt::format("detached in {:.0f} ms", took.count()));
   if (!costs) log_verbose(costs.error().what);
   if (costs && *costs) probing_.set_costs(**costs);
-  // What was mapped last, an allocator perhaps, counts in the books that are read now.
+  // What was mapped last, an allocator perhaps, is counted in the maps that are read now.
   take_mapping_events();
   probing_.take_last_look();
   drain();

@@ -31,11 +31,11 @@ class ProcessTrace {
 
   /// From here on allocations count.
   void begin();
-  /// Reads the kernel's books into the model.
+  /// Reads the kernel's maps into the model.
   void drain();
   /// Keeps up with the target's mappings. To be called when mapping_fd() is readable.
   void take_mapping_events();
-  /// Removes the probes and reads the books a last time.
+  /// Removes the probes and reads the maps a last time.
   Result<void> end(bool verify);
 
   /// The state of the heap as of the last drain.

@@ -102,9 +102,9 @@ class TraceLoop {
     }
   }
 
-  void obey(SignalRelay::Wish wish) {
-    if (wish == SignalRelay::Wish::kEnd) end_for_user();
-    if (wish == SignalRelay::Wish::kTellToWait) {
+  void obey(SignalRelay::Action action) {
+    if (action == SignalRelay::Action::kEnd) end_for_user();
+    if (action == SignalRelay::Action::kTellToWait) {
       log_info("waiting for the command to end; Ctrl-C again ends the trace now");
     }
   }

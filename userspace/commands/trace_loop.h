@@ -15,7 +15,7 @@ namespace hawk {
 /// Drains at every interval until the target ends, the time is over, or the user has had enough. Shows each state on
 /// `screen` if there is one.
 ///
-/// With a command signals are taken by `relay`, and the trace goes on until the command ends or the relay wishes an
+/// With a command signals are taken by `relay`, and the trace goes on until the command ends or the relay asks for its
 /// end; nullptr: any signal that ends things ends the trace.
 ///
 /// With --report-every `report` is called after a drain each time; it ends the trace by false.

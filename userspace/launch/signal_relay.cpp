@@ -22,17 +22,17 @@ void pass_on(int pid_fd, const ReceivedSignal& signal) {
 
 }  // namespace
 
-SignalRelay::Wish SignalRelay::take(const ReceivedSignal& signal) {
-  if (signal.number == SIGCHLD) return Wish::kNothing;
-  if (interrupted_ && is_ending(signal.number)) return Wish::kEnd;
+SignalRelay::Action SignalRelay::take(const ReceivedSignal& signal) {
+  if (signal.number == SIGCHLD) return Action::kNothing;
+  if (interrupted_ && is_ending(signal.number)) return Action::kEnd;
   if (signal.from_terminal) {
-    if (!is_ending(signal.number)) return Wish::kNothing;
+    if (!is_ending(signal.number)) return Action::kNothing;
     interrupted_ = true;
-    return Wish::kTellToWait;
+    return Action::kTellToWait;
   }
   // What the command sends to its whole process group it has got itself.
   if (signal.sender != pid_) pass_on(pid_fd_, signal);
-  return Wish::kNothing;
+  return Action::kNothing;
 }
 
 }  // namespace hawk

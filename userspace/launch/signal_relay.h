@@ -13,8 +13,8 @@ class SignalRelay {
   SignalRelay(int pid, int pid_fd) : pid_(pid), pid_fd_(pid_fd) {}
 
   /// What take() asks its caller to do.
-  enum class Wish { kNothing, kTellToWait, kEnd };
-  Wish take(const ReceivedSignal& signal);
+  enum class Action { kNothing, kTellToWait, kEnd };
+  Action take(const ReceivedSignal& signal);
 
  private:
   int pid_;

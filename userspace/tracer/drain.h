@@ -7,7 +7,7 @@
 
 namespace hawk {
 
-/// Reads the kernel's books. Map layouts stop here: what comes out are plain values.
+/// Reads the kernel's maps. Their layouts stop here: what comes out are plain values.
 class Drain {
  public:
   /// Counters of every stack, and the frames of those that no drain of this object has given before.

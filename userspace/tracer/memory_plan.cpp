@@ -52,10 +52,10 @@ std::uint64_t bytes_without_blocks(const MemoryPlan& plan) {
          plan.frames * sizeof(__u32) + plan.locations * sizeof(__u64);
 }
 
-Result<std::uint64_t> bytes_for_blocks(const MemoryLimits& wishes, const MemoryPlan& plan, std::uint64_t least) {
+Result<std::uint64_t> bytes_for_blocks(const MemoryLimits& limits, const MemoryPlan& plan, std::uint64_t least) {
   const std::uint64_t fixed = bytes_without_blocks(plan);
-  if (!wishes.max_memory_bytes) return ~std::uint64_t{0};
-  if (*wishes.max_memory_bytes >= fixed + least) return *wishes.max_memory_bytes - fixed;
+  if (!limits.max_memory_bytes) return ~std::uint64_t{0};
+  if (*limits.max_memory_bytes >= fixed + least) return *limits.max_memory_bytes - fixed;
   return fail(ExitCode::kUsage,
               fmt::format("--max-memory: the tables of {} stacks and the smallest table of blocks take {} bytes",
                           plan.stacks - HAWK_FIRST_STACK, fixed + least),
@@ -63,14 +63,14 @@ Result<std::uint64_t> bytes_for_blocks(const MemoryLimits& wishes, const MemoryP
 }
 
 /// As many as the deepest stacks need; or what is set aside for them, and an eighth of what is left beyond it.
-void plan_frames(const MemoryLimits& wishes, MemoryPlan& plan) {
-  const std::uint64_t depth = wishes.max_depth + wishes.max_depth % 2;  // each takes an even number
-  const std::uint64_t most = whole_segments(wishes.max_stacks * depth);
-  const std::uint64_t aside = whole_segments(wishes.max_stacks * std::min(depth, kFramesPerStack));
-  plan.frames = static_cast<std::uint32_t>(wishes.max_memory_bytes ? aside : most);
-  if (wishes.max_memory_bytes) {
+void plan_frames(const MemoryLimits& limits, MemoryPlan& plan) {
+  const std::uint64_t depth = limits.max_depth + limits.max_depth % 2;  // each takes an even number
+  const std::uint64_t most = whole_segments(limits.max_stacks * depth);
+  const std::uint64_t aside = whole_segments(limits.max_stacks * std::min(depth, kFramesPerStack));
+  plan.frames = static_cast<std::uint32_t>(limits.max_memory_bytes ? aside : most);
+  if (limits.max_memory_bytes) {
     const std::uint64_t fixed = bytes_without_blocks(plan);
-    const std::uint64_t left = *wishes.max_memory_bytes - std::min(*wishes.max_memory_bytes, fixed);
+    const std::uint64_t left = *limits.max_memory_bytes - std::min(*limits.max_memory_bytes, fixed);
     const std::uint64_t share = left / kFramesShare / kSegmentBytes * HAWK_SEGMENT_FRAMES;
     plan.frames = static_cast<std::uint32_t>(std::min(most, aside + share));
   }
@@ -79,21 +79,21 @@ void plan_frames(const MemoryLimits& wishes, MemoryPlan& plan) {
   plan.spare_frames = static_cast<std::uint32_t>(std::min<std::uint64_t>(spare, plan.frames));
 }
 
-Result<void> plan_hash(const MemoryLimits& wishes, MemoryPlan& plan) {
+Result<void> plan_hash(const MemoryLimits& limits, MemoryPlan& plan) {
   constexpr std::uint64_t kBytes = kHashEntryBytes + kReserveEntryBytes / kBlocksPerReserved;
-  const std::uint64_t bytes = HAWK_TRY(bytes_for_blocks(wishes, plan, kHashEntryBytes + kReserveEntryBytes));
+  const std::uint64_t bytes = HAWK_TRY(bytes_for_blocks(limits, plan, kHashEntryBytes + kReserveEntryBytes));
   plan.hash_blocks = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(bytes / kBytes, 1, wishes.max_blocks.value_or(kHashBlocksByDefault)));
+      std::clamp<std::uint64_t>(bytes / kBytes, 1, limits.max_blocks.value_or(kHashBlocksByDefault)));
   plan.reserve_blocks =
-      wishes.max_memory_bytes ? std::max(1U, plan.hash_blocks / kBlocksPerReserved) : plan.hash_blocks;
+      limits.max_memory_bytes ? std::max(1U, plan.hash_blocks / kBlocksPerReserved) : plan.hash_blocks;
   return {};
 }
 
-Result<void> plan_arena(const MemoryLimits& wishes, MemoryPlan& plan) {
-  const std::uint32_t blocks = wishes.max_blocks.value_or(HAWK_MAX_BLOCKS);
+Result<void> plan_arena(const MemoryLimits& limits, MemoryPlan& plan) {
+  const std::uint32_t blocks = limits.max_blocks.value_or(HAWK_MAX_BLOCKS);
   const std::uint32_t least_pages = ArenaMemory::pages_for(1);
   plan.hash_blocks = std::max(kOverflowLeast, blocks / kBlocksPerOverflow);
-  const std::uint64_t bytes = HAWK_TRY(bytes_for_blocks(wishes, plan, least_pages * HAWK_ARENA_PAGE_BYTES));
+  const std::uint64_t bytes = HAWK_TRY(bytes_for_blocks(limits, plan, least_pages * HAWK_ARENA_PAGE_BYTES));
   plan.arena_pages = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(ArenaMemory::pages_for(blocks), bytes / HAWK_ARENA_PAGE_BYTES));
   // What overflows must stay within the bounds as well: one block in 256 of those that the pages hold.
@@ -105,15 +105,15 @@ Result<void> plan_arena(const MemoryLimits& wishes, MemoryPlan& plan) {
 
 }  // namespace
 
-Result<MemoryPlan> plan_memory(const MemoryLimits& wishes, LiveTable table, std::uint32_t cpus) {
+Result<MemoryPlan> plan_memory(const MemoryLimits& limits, LiveTable table, std::uint32_t cpus) {
   MemoryPlan plan;
-  plan.stacks = wishes.max_stacks + HAWK_FIRST_STACK;
+  plan.stacks = limits.max_stacks + HAWK_FIRST_STACK;
   plan.counter_stripes = std::min(kMaxStripes, std::bit_ceil(std::max(cpus, 1U)));
   // At most a third full: of a table that is half full, a few in 100,000 find no free entry near where they belong.
   plan.stack_index_entries = std::bit_ceil(3 * plan.stacks);
-  plan.locations = std::max(kLocationsLeast, std::bit_ceil(kLocationsPerStack * wishes.max_stacks));
-  plan_frames(wishes, plan);
-  HAWK_TRY_VOID(table == LiveTable::kArena ? plan_arena(wishes, plan) : plan_hash(wishes, plan));
+  plan.locations = std::max(kLocationsLeast, std::bit_ceil(kLocationsPerStack * limits.max_stacks));
+  plan_frames(limits, plan);
+  HAWK_TRY_VOID(table == LiveTable::kArena ? plan_arena(limits, plan) : plan_hash(limits, plan));
   return plan;
 }
 

@@ -31,6 +31,6 @@ struct MemoryPlan {
 };
 
 /// Sizes for a machine that can have `cpus` CPUs. kUsage when max_memory_bytes is too small for anything.
-Result<MemoryPlan> plan_memory(const MemoryLimits& wishes, LiveTable table, std::uint32_t cpus);
+Result<MemoryPlan> plan_memory(const MemoryLimits& limits, LiveTable table, std::uint32_t cpus);
 
 }  // namespace hawk

@@ -77,7 +77,7 @@ class Tracer {
 
   /// From here on allocations and frees count.
   void enable();
-  /// What the kernel's books say now.
+  /// What the kernel's maps say now.
   Drained drain();
   /// For as long as this lives.
   LastLook last_look() const;
@@ -92,7 +92,7 @@ class Tracer {
   std::uint64_t min_block_bytes() const;
   /// Counts a loss that user space noticed; it appears in later drains.
   void count_loss(hawk_loss cause, std::uint64_t times = 1);
-  /// Stops counting and removes every probe. The books stay readable.
+  /// Stops counting and removes every probe. The maps stay readable.
   void stop();
   /// After stop: whether the counters agree with the live table (live_table_agrees).
   Result<bool> verify(const Drained& drained);

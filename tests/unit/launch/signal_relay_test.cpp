@@ -10,7 +10,7 @@
 namespace hawk {
 namespace {
 
-using Wish = SignalRelay::Wish;
+using Action = SignalRelay::Action;
 
 /// A child that has blocked every signal and tells, by sigwaitinfo, what it is sent.
 class Listener {
@@ -66,7 +66,7 @@ TEST(SignalRelay, PassesOnWhatAProcessSends) {
   Listener command;
   SignalRelay relay(command.pid(), command.pid_fd());
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGRTMIN, SIGRTMAX}) {
-    EXPECT_EQ(relay.take({.number = number, .sender = ::getpid()}), Wish::kNothing);
+    EXPECT_EQ(relay.take({.number = number, .sender = ::getpid()}), Action::kNothing);
     EXPECT_EQ(command.hear().number, number);
   }
 }
@@ -93,10 +93,10 @@ void expect_nothing_heard(Listener& command) {
 TEST(SignalRelay, KeepsToItselfWhatTheCommandHasGot) {
   Listener command;
   SignalRelay relay(command.pid(), command.pid_fd());
-  EXPECT_EQ(relay.take({.number = SIGCHLD, .sender = command.pid()}), Wish::kNothing);
-  EXPECT_EQ(relay.take({.number = SIGUSR1, .sender = command.pid()}), Wish::kNothing);
-  EXPECT_EQ(relay.take({.number = SIGWINCH, .from_terminal = true}), Wish::kNothing);
-  EXPECT_EQ(relay.take({.number = SIGINT, .from_terminal = true}), Wish::kTellToWait);
+  EXPECT_EQ(relay.take({.number = SIGCHLD, .sender = command.pid()}), Action::kNothing);
+  EXPECT_EQ(relay.take({.number = SIGUSR1, .sender = command.pid()}), Action::kNothing);
+  EXPECT_EQ(relay.take({.number = SIGWINCH, .from_terminal = true}), Action::kNothing);
+  EXPECT_EQ(relay.take({.number = SIGINT, .from_terminal = true}), Action::kTellToWait);
   expect_nothing_heard(command);
 }
 
@@ -104,10 +104,10 @@ TEST(SignalRelay, TheSecondKeyIsForUs) {
   Listener command;
   for (const int second : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     SignalRelay relay(command.pid(), command.pid_fd());
-    EXPECT_EQ(relay.take({.number = SIGQUIT, .from_terminal = true}), Wish::kTellToWait);
-    EXPECT_EQ(relay.take({.number = SIGUSR1, .sender = 1}), Wish::kNothing) << "it ends nothing";
+    EXPECT_EQ(relay.take({.number = SIGQUIT, .from_terminal = true}), Action::kTellToWait);
+    EXPECT_EQ(relay.take({.number = SIGUSR1, .sender = 1}), Action::kNothing) << "it ends nothing";
     EXPECT_EQ(command.hear().number, SIGUSR1);
-    EXPECT_EQ(relay.take({.number = second, .from_terminal = true}), Wish::kEnd) << second;
+    EXPECT_EQ(relay.take({.number = second, .from_terminal = true}), Action::kEnd) << second;
   }
 }
 

@@ -4,44 +4,44 @@
 
 #include <algorithm>
 
-#include "tests/unit/tracer/fake_books.h"
+#include "tests/unit/tracer/fake_maps.h"
 #include "tests/unit/tracer/interrupted.h"
 
 namespace hawk {
 namespace {
 
 TEST(Drain, SumsTheStripesOfEachStack) {
-  FakeBooks books;
-  const std::uint32_t stack = books.add_stack({0x1000, 0x2000});
-  books.counters(0, stack) = {.allocated_bytes = 100, .allocated_count = 3, .freed_bytes = 0, .freed_count = 0};
-  books.counters(1, stack) = {.allocated_bytes = 11, .allocated_count = 1, .freed_bytes = 60, .freed_count = 2};
-  const Drained drained = Drain().read(books.maps());
+  FakeMaps maps;
+  const std::uint32_t stack = maps.add_stack({0x1000, 0x2000});
+  maps.counters(0, stack) = {.allocated_bytes = 100, .allocated_count = 3, .freed_bytes = 0, .freed_count = 0};
+  maps.counters(1, stack) = {.allocated_bytes = 11, .allocated_count = 1, .freed_bytes = 60, .freed_count = 2};
+  const Drained drained = Drain().read(maps.maps());
   ASSERT_EQ(drained.counters.size(), 1u);
   EXPECT_EQ(drained.counters[0].id, StackId{stack});
   EXPECT_EQ(drained.counters[0].counters, (Counters{111, 4, 60, 2}));
 }
 
 TEST(Drain, GivesTheFramesOfAStackOnceAndItsCountersAlways) {
-  FakeBooks books;
-  const std::uint32_t stack = books.add_stack({0x1000, 0x2000}, 7);
-  books.counters(0, stack).allocated_count = 1;
+  FakeMaps maps;
+  const std::uint32_t stack = maps.add_stack({0x1000, 0x2000}, 7);
+  maps.counters(0, stack).allocated_count = 1;
   Drain drain;
-  const Drained first = drain.read(books.maps());
+  const Drained first = drain.read(maps.maps());
   ASSERT_EQ(first.new_stacks.size(), 1u);
   EXPECT_EQ(first.new_stacks[0].addresses, (std::vector<std::uint64_t>{0x1000, 0x2000}));
   EXPECT_EQ(first.new_stacks[0].exec_epoch, 7u);
-  const Drained second = drain.read(books.maps());
+  const Drained second = drain.read(maps.maps());
   EXPECT_TRUE(second.new_stacks.empty());
   EXPECT_EQ(second.counters.size(), 1u);
 }
 
 TEST(Drain, GivesHowAWalkEndedAndItsFramesAsTheKernelMarkedThem) {
-  FakeBooks books;
-  const std::uint32_t stack = books.add_stack({0x1000, 0x2000 | HAWK_FRAME_INTERRUPTED});
-  books.record(stack).end = HAWK_END_GAP;
-  books.record(stack).guessed = 1;
-  books.counters(0, stack).allocated_count = 1;
-  const Drained drained = Drain().read(books.maps());
+  FakeMaps maps;
+  const std::uint32_t stack = maps.add_stack({0x1000, 0x2000 | HAWK_FRAME_INTERRUPTED});
+  maps.record(stack).end = HAWK_END_GAP;
+  maps.record(stack).guessed = 1;
+  maps.counters(0, stack).allocated_count = 1;
+  const Drained drained = Drain().read(maps.maps());
   ASSERT_EQ(drained.new_stacks.size(), 1u);
   EXPECT_EQ(drained.new_stacks[0].end, HAWK_END_GAP);
   EXPECT_TRUE(drained.new_stacks[0].guessed);
@@ -50,29 +50,29 @@ TEST(Drain, GivesHowAWalkEndedAndItsFramesAsTheKernelMarkedThem) {
 
 // A number is handed out before its record is complete, and may stay unused when two threads meet the same new stack.
 TEST(Drain, PassesOverNumbersThatNothingWasBookedOn) {
-  FakeBooks books;
-  books.add_stack({0x1000});
-  EXPECT_TRUE(Drain().read(books.maps()).counters.empty());
+  FakeMaps maps;
+  maps.add_stack({0x1000});
+  EXPECT_TRUE(Drain().read(maps.maps()).counters.empty());
 }
 
 TEST(Drain, KeepsTheReservedNumbersOutOfTheStacks) {
-  FakeBooks books;
-  books.counters(0, HAWK_IN_HAND).allocated_count = 5;
-  books.counters(1, HAWK_NESTED).allocated_count = 5;
-  books.counters(0, HAWK_UNTRACED).freed_count = 2;
-  books.counters(1, HAWK_UNTRACED).freed_count = 3;
-  books.counters(1, HAWK_NO_STACK) = {.allocated_bytes = 9, .allocated_count = 1, .freed_bytes = 0, .freed_count = 0};
-  const Drained drained = Drain().read(books.maps());
+  FakeMaps maps;
+  maps.counters(0, HAWK_IN_HAND).allocated_count = 5;
+  maps.counters(1, HAWK_NESTED).allocated_count = 5;
+  maps.counters(0, HAWK_UNTRACED).freed_count = 2;
+  maps.counters(1, HAWK_UNTRACED).freed_count = 3;
+  maps.counters(1, HAWK_NO_STACK) = {.allocated_bytes = 9, .allocated_count = 1, .freed_bytes = 0, .freed_count = 0};
+  const Drained drained = Drain().read(maps.maps());
   EXPECT_EQ(drained.frees_of_untraced, 5u);
   ASSERT_EQ(drained.counters.size(), 1u);
   EXPECT_EQ(drained.counters[0].id, kNoStack);
 }
 
 TEST(Drain, CountersBeyondTheTableAreNotRead) {
-  FakeBooks books;
-  books.state().next_stack = FakeBooks::kStacks + 100;  // numbers were asked for when the table was full
-  books.state().losses[HAWK_LOSS_STACK_TABLE_FULL] = 100;
-  const Drained drained = Drain().read(books.maps());
+  FakeMaps maps;
+  maps.state().next_stack = FakeMaps::kStacks + 100;  // numbers were asked for when the table was full
+  maps.state().losses[HAWK_LOSS_STACK_TABLE_FULL] = 100;
+  const Drained drained = Drain().read(maps.maps());
   EXPECT_TRUE(drained.counters.empty());
   EXPECT_EQ(drained.losses[HAWK_LOSS_STACK_TABLE_FULL], 100u);
 }
@@ -88,26 +88,26 @@ TEST(Drain, NeverSeesMoreLiveThanThereEverWas) {
   constexpr std::uint64_t kBytes = 1000;
   std::int64_t most = 0;
   const auto drain_interrupted_at = [&](unsigned long instruction, std::uint32_t freeing, std::uint32_t allocating) {
-    FakeBooks books;
-    const std::uint32_t first = books.add_stack({0x1000});
-    const std::uint32_t second = books.add_stack({0x2000});
-    books.counters(0, first) = {.allocated_bytes = kBytes, .allocated_count = 1, .freed_bytes = 0, .freed_count = 0};
-    books.counters(0, second) = {.allocated_bytes = 8, .allocated_count = 1, .freed_bytes = 8, .freed_count = 1};
+    FakeMaps maps;
+    const std::uint32_t first = maps.add_stack({0x1000});
+    const std::uint32_t second = maps.add_stack({0x2000});
+    maps.counters(0, first) = {.allocated_bytes = kBytes, .allocated_count = 1, .freed_bytes = 0, .freed_count = 0};
+    maps.counters(0, second) = {.allocated_bytes = 8, .allocated_count = 1, .freed_bytes = 8, .freed_count = 1};
     Drain drain;
     Drained drained;
     const bool was = Interrupted::run(
-        instruction, [&] { drained = drain.read(books.maps()); },
+        instruction, [&] { drained = drain.read(maps.maps()); },
         [&] {
-          books.counters(freeing, first).freed_bytes += kBytes;
-          books.counters(freeing, first).freed_count += 1;
-          books.counters(allocating, second).allocated_bytes += kBytes;
-          books.counters(allocating, second).allocated_count += 1;
+          maps.counters(freeing, first).freed_bytes += kBytes;
+          maps.counters(freeing, first).freed_count += 1;
+          maps.counters(allocating, second).allocated_bytes += kBytes;
+          maps.counters(allocating, second).allocated_count += 1;
         });
     most = std::max(most, live_bytes(drained));
     return was;
   };
-  FakeBooks books;
-  const unsigned long instructions = Interrupted::count([&] { Drain().read(books.maps()); });
+  FakeMaps maps;
+  const unsigned long instructions = Interrupted::count([&] { Drain().read(maps.maps()); });
   const unsigned long apart = instructions / 12 + 1;
   // Two of four ways to spread it over the stripes: the stripes are read one after the other.
   for (unsigned long at = 0; drain_interrupted_at(at, 0, 1); at += apart) continue;
@@ -116,10 +116,10 @@ TEST(Drain, NeverSeesMoreLiveThanThereEverWas) {
 }
 
 TEST(PendingOn, IsWhatWasBegunAndNotFinishedOnAnyStripe) {
-  FakeBooks books;
-  books.counters(0, HAWK_IN_HAND) = {.allocated_bytes = 64, .allocated_count = 2, .freed_bytes = 0, .freed_count = 0};
-  books.counters(1, HAWK_IN_HAND) = {.allocated_bytes = 0, .allocated_count = 0, .freed_bytes = 24, .freed_count = 1};
-  EXPECT_EQ(pending_on(books.maps(), HAWK_IN_HAND), (Pending{.bytes = 40, .count = 1}));
+  FakeMaps maps;
+  maps.counters(0, HAWK_IN_HAND) = {.allocated_bytes = 64, .allocated_count = 2, .freed_bytes = 0, .freed_count = 0};
+  maps.counters(1, HAWK_IN_HAND) = {.allocated_bytes = 0, .allocated_count = 0, .freed_bytes = 24, .freed_count = 1};
+  EXPECT_EQ(pending_on(maps.maps(), HAWK_IN_HAND), (Pending{.bytes = 40, .count = 1}));
 }
 
 }  // namespace

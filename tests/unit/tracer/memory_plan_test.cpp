@@ -20,14 +20,14 @@ constexpr std::uint64_t kMiB = 1ULL << 20;
 /// kernel's own header.
 constexpr std::uint64_t kOverflowEntryBytes = 64;
 
-MemoryLimits wishes() { return {.max_stacks = kStacksByDefault}; }
+MemoryLimits limits() { return {.max_stacks = kStacksByDefault}; }
 
 MemoryLimits wishes_within(std::uint64_t max_memory_bytes, std::uint32_t max_stacks = kStacksByDefault) {
   return {.max_stacks = max_stacks, .max_memory_bytes = max_memory_bytes};
 }
 
-MemoryPlan plan_of(const MemoryLimits& wishes, LiveTable table, std::uint32_t cpus = 2) {
-  const Result<MemoryPlan> plan = plan_memory(wishes, table, cpus);
+MemoryPlan plan_of(const MemoryLimits& limits, LiveTable table, std::uint32_t cpus = 2) {
+  const Result<MemoryPlan> plan = plan_memory(limits, table, cpus);
   if (plan) return *plan;
   ADD_FAILURE() << plan.error().what;
   return {};
@@ -62,14 +62,14 @@ std::uint64_t least_memory(LiveTable table, std::uint32_t max_stacks) {
 }
 
 TEST(MemoryPlan, ArenaByDefaultHoldsAllTheBlocksThatCanBeAskedFor) {
-  const MemoryPlan plan = plan_of(wishes(), LiveTable::kArena);
+  const MemoryPlan plan = plan_of(limits(), LiveTable::kArena);
   EXPECT_EQ(plan.arena_pages, ArenaMemory::pages_for(HAWK_MAX_BLOCKS));
   EXPECT_GE(std::uint64_t{plan.arena_pages} * HAWK_PAGE_SLOTS * HAWK_FULL_PERCENT / 100, HAWK_MAX_BLOCKS);
   EXPECT_LE((HAWK_ARENA_LIVE_PAGE + plan.arena_pages) * HAWK_ARENA_PAGE_BYTES, 1ULL << 32) << "an arena is 4 GiB";
 }
 
 TEST(MemoryPlan, HashByDefaultHoldsAMillionBlocks) {
-  const MemoryPlan plan = plan_of(wishes(), LiveTable::kHash);
+  const MemoryPlan plan = plan_of(limits(), LiveTable::kHash);
   EXPECT_EQ(plan.hash_blocks, 1U << 20);
   EXPECT_EQ(plan.arena_pages, 0U);
   EXPECT_EQ(plan.reserve_blocks, plan.hash_blocks) << "all of them may be refused memory";
@@ -124,7 +124,7 @@ TEST(MemoryPlan, RoomForFramesBeginsSmallAndWithWholeSegments) {
 
 // 36 frames a stack are set aside; what is left beyond them is for blocks first.
 TEST(MemoryPlan, FramesKeepToTheirShareOfBoundedMemory) {
-  const std::uint32_t most = plan_of(wishes(), LiveTable::kArena).frames;
+  const std::uint32_t most = plan_of(limits(), LiveTable::kArena).frames;
   for (const LiveTable table : {LiveTable::kArena, LiveTable::kHash}) {
     std::uint32_t before = 0;
     for (const std::uint64_t bytes : {64 * kMiB, 128 * kMiB, 512 * kMiB, 4096 * kMiB}) {
@@ -144,8 +144,8 @@ TEST(MemoryPlan, StripesAreOnePerCpuUpToSixteen) {
   const std::pair<std::uint32_t, std::uint32_t> expected[] = {
       {0, 1}, {1, 1}, {2, 2}, {3, 4}, {4, 4}, {5, 8}, {16, 16}, {17, 16}, {64, 16}, {128, 16}, {4096, 16}};
   for (const auto& [cpus, stripes] : expected) {
-    EXPECT_EQ(plan_of(wishes(), LiveTable::kArena, cpus).counter_stripes, stripes) << cpus << " CPUs";
-    EXPECT_EQ(plan_of(wishes(), LiveTable::kHash, cpus).counter_stripes, stripes) << cpus << " CPUs";
+    EXPECT_EQ(plan_of(limits(), LiveTable::kArena, cpus).counter_stripes, stripes) << cpus << " CPUs";
+    EXPECT_EQ(plan_of(limits(), LiveTable::kHash, cpus).counter_stripes, stripes) << cpus << " CPUs";
   }
 }
 

@@ -1,4 +1,4 @@
-#include "tests/unit/tracer/fake_books.h"
+#include "tests/unit/tracer/fake_maps.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@ namespace {
 /// Shared memory of `count` elements and a view of it to write through, which lives as long as the test.
 template <class T>
 T* share(UniqueFd& fd, std::size_t count) {
-  fd = UniqueFd(::memfd_create("books", MFD_CLOEXEC));
+  fd = UniqueFd(::memfd_create("maps", MFD_CLOEXEC));
   HAWK_CHECK(fd && ::ftruncate(fd.get(), static_cast<off_t>(count * sizeof(T))) == 0, "memfd");
   void* data = ::mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   HAWK_CHECK(data != MAP_FAILED, "mmap");
@@ -19,14 +19,14 @@ T* share(UniqueFd& fd, std::size_t count) {
 }
 
 MappedArray view(const UniqueFd& fd, std::size_t bytes) {
-  Result<MappedArray> array = MappedArray::make(fd.get(), bytes, "books");
-  HAWK_CHECK(array.has_value(), "map the books");
+  Result<MappedArray> array = MappedArray::make(fd.get(), bytes, "maps");
+  HAWK_CHECK(array.has_value(), "map the memory");
   return std::move(*array);
 }
 
 }  // namespace
 
-FakeBooks::FakeBooks()
+FakeMaps::FakeMaps()
     : counters_(share<hawk_counters>(counters_fd_, 2 * kStacks)),
       records_(share<hawk_stack_record>(records_fd_, kStacks)),
       locations_(share<__u64>(locations_fd_, kFrames)) {
@@ -40,7 +40,7 @@ FakeBooks::FakeBooks()
   maps_.locations = view(locations_fd_, kFrames * sizeof(__u64));
 }
 
-std::uint32_t FakeBooks::add_stack(const std::vector<std::uint64_t>& addresses, std::uint32_t exec_epoch) {
+std::uint32_t FakeMaps::add_stack(const std::vector<std::uint64_t>& addresses, std::uint32_t exec_epoch) {
   const std::uint32_t number = state_.next_stack++;
   records_[number] = {.first_frame = state_.next_frame,
                       .exec_epoch = exec_epoch,

@@ -9,13 +9,13 @@
 
 namespace hawk {
 
-/// The kernel's books for tests: arrays as BPF programs fill them, with two stripes, mapped as user space maps them.
-class FakeBooks {
+/// The kernel's maps for tests: arrays as BPF programs fill them, with two stripes, mapped as user space maps them.
+class FakeMaps {
  public:
   static constexpr std::uint32_t kStacks = 16;
   static constexpr std::uint32_t kFrames = 64;
 
-  FakeBooks();
+  FakeMaps();
 
   hawk_counters& counters(std::uint32_t stripe, std::uint32_t stack) { return counters_[stripe * kStacks + stack]; }
   /// Gives the next number to a stack with these frames.
