@@ -5,10 +5,10 @@
  * Each bucket has a lock, held for some ten nanoseconds with preemption off. An address has a home bucket; a block that
  * finds it full goes to one of three others of the same page, and the home counts it as displaced, so that only then a
  * look-up goes on. Whoever needs more than one lock takes them in ascending order. A step of growth holds every lock of
- * one set of pages (live_geometry.h) and publishes the new geometry before it lets go: whoever holds a lock and finds the
+ * one set of pages (geometry.h) and publishes the new geometry before it lets go: whoever holds a lock and finds the
  * geometry as it was when the page was computed is in the right place.
  *
- * What each of the two worlds provides (live_arena.bpf.h, tests/unit/bpf/host_arena.h): __arena, hawk_arena_page(number),
+ * What each of the two worlds provides (arena.bpf.h, tests/unit/bpf/host_arena.h): __arena, hawk_arena_page(number),
  * hawk_header(), hawk_has_arena(), hawk_cpu(), hawk_preempt_disable/enable(), hawk_relax() while a lock is waited for, hawk_unlock(lock),
  * hawk_publish(word, value), hawk_current_epoch(), hawk_spill(address, slot, epoch) for a block that a step of growth finds no room for, and
  * HAWK_REPEAT(count, callback, context), which calls callback(number, context) for number = 0 to count - 1 until one

@@ -39,7 +39,7 @@ struct hawk_arena_header {
 	__u32 growing;             /* lock of whoever changes the geometry */
 	__u32 short_of_pages;      /* growth was due, but its page did not exist */
 	__u32 buckets_locked;      /* by the step of growth that is being made */
-	__u32 next_swept;          /* page: see live_sweep.h */
+	__u32 next_swept;          /* page: see sweep.h */
 	__u64 pad_2[6];
 	struct hawk_cpu_population population[HAWK_MAX_CPUS];
 };

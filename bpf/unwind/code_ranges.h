@@ -34,20 +34,20 @@
 /* Loaded where it is written, and as often. */
 #define HAWK_READ_ONCE(object) (*(const volatile __typeof__(object) *)&(object))
 
-/* A version: 31 bits of how often user space has told of ranges, the kernel's number, and one bit that is set. */
-#define HAWK_SAID_SHIFT 33
+/* A version: 31 bits of how often user space has published ranges, the kernel's number, and one bit that is set. */
+#define HAWK_PUBLISHED_SHIFT 33
 
-/* How often user space has told of ranges, by a version, and by now. */
-static inline __attribute__((always_inline)) __u64 hawk_said_in(__u64 version)
+/* How often user space has published ranges, by a version, and by now. */
+static inline __attribute__((always_inline)) __u64 hawk_publications_in(__u64 version)
 {
-	return version >> HAWK_SAID_SHIFT;
+	return version >> HAWK_PUBLISHED_SHIFT;
 }
 
 static inline __attribute__((always_inline)) __u64 hawk_version_of(__u32 kernels)
 {
-	__u64 said = HAWK_READ_ONCE(state.code_ranges) >> HAWK_RANGES_VERSION_SHIFT;
+	__u64 published = HAWK_READ_ONCE(state.code_ranges) >> HAWK_RANGES_VERSION_SHIFT;
 
-	return said << HAWK_SAID_SHIFT | (__u64)kernels << 1 | 1;
+	return published << HAWK_PUBLISHED_SHIFT | (__u64)kernels << 1 | 1;
 }
 
 static inline __attribute__((always_inline)) struct hawk_range_state *hawk_range_state_at(__u32 index)
@@ -102,12 +102,12 @@ static long hawk_settle_range(__u32 entry, struct hawk_settling *settling)
  * the verifier. */
 HAWK_GLOBAL int hawk_settle_mappings(__u64 version)
 {
-	__u64 turn = hawk_used_turn(&state.used_ranges), said_before = hawk_said_in(HAWK_READ_ONCE(state.settled_version));
+	__u64 turn = hawk_used_turn(&state.used_ranges), published_before = hawk_publications_in(HAWK_READ_ONCE(state.settled_version));
 	struct hawk_settling settling = {
 		.version = version,
 		.turn = turn,
 		.is_busy = 0,
-		.is_void = hawk_said_in(version) != said_before || !hawk_knows_used_ranges(turn),
+		.is_void = hawk_publications_in(version) != published_before || !hawk_knows_used_ranges(turn),
 	};
 
 	if (!settling.is_void)
@@ -116,7 +116,7 @@ HAWK_GLOBAL int hawk_settle_mappings(__u64 version)
 	if (settling.is_void)
 		hawk_begin_generation(&state.used_ranges, turn);
 	/* Once user space has told of others, it may write where those are that were looked at. */
-	if (settling.is_busy || hawk_said_in(hawk_version_of(0)) != hawk_said_in(version))
+	if (settling.is_busy || hawk_publications_in(hawk_version_of(0)) != hawk_publications_in(version))
 		return 0;
 	state.settled_version = version;
 	return 1;

@@ -6,7 +6,7 @@
  *            └─ in none: the kernel's mapping ─▶ rows of the file if that is known ─▶ rule number
  *
  * A row says from which offset on a rule holds. Rules are few (300 in libc, some 10,000 on a whole desktop), so that rows
- * only number them. What is particular to x86-64 is in unwind_x86_64.h. */
+ * only number them. What is particular to x86-64 is in arch/x86_64/registers.h. */
 #ifndef HAWKTRACE_UNWIND_LAYOUT_H
 #define HAWKTRACE_UNWIND_LAYOUT_H
 

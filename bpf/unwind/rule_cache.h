@@ -3,8 +3,8 @@
  *
  * An entry is one word, so that it is read and written whole, and says all of the address it is for: there are no locks
  * and no false hits. What programs write that have seen an old table bears the old table's generation. */
-#ifndef HAWKTRACE_UNWIND_CACHE_H
-#define HAWKTRACE_UNWIND_CACHE_H
+#ifndef HAWKTRACE_RULE_CACHE_H
+#define HAWKTRACE_RULE_CACHE_H
 
 #include "bpf/unwind/layout.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* From an address of code to the number of its rule: through the cache, or by searching (unwind_layout.h). */
+/* From an address of code to the number of its rule: through the cache, or by searching (layout.h). */
 #ifndef HAWKTRACE_RULES_BPF_H
 #define HAWKTRACE_RULES_BPF_H
 

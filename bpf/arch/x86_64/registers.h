@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* What a walk has to know of x86-64. Another processor has a file of its own with the same names. */
-#ifndef HAWKTRACE_UNWIND_X86_64_H
-#define HAWKTRACE_UNWIND_X86_64_H
+#ifndef HAWKTRACE_REGISTERS_H
+#define HAWKTRACE_REGISTERS_H
 
 #include "bpf/unwind/layout.h"
 
