@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "userspace/attach/environment.h"
+#include "userspace/attach/module_locator.h"
 #include "userspace/attach/process_status.h"
 #include "userspace/base/log.h"
 #include "userspace/base/process_file.h"
@@ -299,15 +300,10 @@ Snapshot ProcessTrace::snapshot() {
 }
 
 Symbolizer& ProcessTrace::symbolizer() {
+  LiveModuleLocator locator(probing_, subject_.proc_pid);
   for (; symbolized_modules_ < probing_.used_modules().size(); ++symbolized_modules_) {
     const ModuleId id = probing_.used_modules()[symbolized_modules_];
-    const MappedModule& module = probing_.modules().module(id);
-    ModuleFile file;
-    file.path = module.path;
-    file.fd = probing_.open_for_symbols(id);
-    file.root = fmt::format("/proc/{}/root", subject_.proc_pid);
-    file.vdso = module.is_vdso;
-    symbolizer_.add_module(id, std::move(file));
+    symbolizer_.add_module(id, locator.locate(id));
   }
   return symbolizer_;
 }
