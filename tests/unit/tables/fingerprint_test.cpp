@@ -11,7 +11,7 @@ namespace hawk {
 namespace {
 
 /// A snapshot of one stack, in which the modules are mapped and numbered as the run has it.
-struct Run {
+struct TracedRun {
   Snapshot snapshot;
   LocationTable locations;
 
@@ -34,10 +34,10 @@ constexpr std::uint64_t kOneBase = 0x550000000000;
 constexpr std::uint64_t kOtherBase = 0x7f1234560000;
 
 TEST(Fingerprints, AreTheSameWhereverAndInWhateverOrderFilesAreMapped) {
-  Run one;
+  TracedRun one;
   const ModuleId exe = one.add_module("/usr/bin/shop", "aa01");
   const ModuleId libc = one.add_module("/lib/libc.so.6", "bb02");
-  Run other;
+  TracedRun other;
   const ModuleId other_libc = other.add_module("/sysroot/lib/libc.so.6", "bb02");
   const ModuleId other_exe = other.add_module("/opt/shop", "aa01");
   other.fingerprint({{1, other_exe, 1}});  // its locations have other numbers
@@ -46,7 +46,7 @@ TEST(Fingerprints, AreTheSameWhereverAndInWhateverOrderFilesAreMapped) {
 }
 
 TEST(Fingerprints, DifferInEachFrameAndInTheirOrder) {
-  Run run;
+  TracedRun run;
   const ModuleId exe = run.add_module("/usr/bin/shop", "aa01");
   const ModuleId newer = run.add_module("/usr/bin/shop", "aa02");
   const std::uint64_t stack = run.fingerprint({{0, exe, 0x10}, {0, exe, 0x20}});
@@ -59,15 +59,15 @@ TEST(Fingerprints, DifferInEachFrameAndInTheirOrder) {
 }
 
 TEST(Fingerprints, AFileWithoutBuildIdIsKnownByItsPath) {
-  Run one;
-  Run other;
+  TracedRun one;
+  TracedRun other;
   const ModuleId plain = one.add_module("/usr/bin/plain", "");
   const ModuleId elsewhere = other.add_module("/opt/plain", "");
   EXPECT_NE(one.fingerprint({{0, plain, 1}}), other.fingerprint({{0, elsewhere, 1}}));
 }
 
 TEST(Fingerprints, CodeInNoFileIsTheSameWhereverItIs) {
-  Run run;
+  TracedRun run;
   EXPECT_EQ(run.fingerprint({{0x1000, std::nullopt, 0}}), run.fingerprint({{0x2000, std::nullopt, 0}}));
 }
 
