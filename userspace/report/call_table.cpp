@@ -10,17 +10,18 @@ namespace hawk {
 CallTable::CallTable(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks, Symbolizer& symbolizer,
                      const RoleOfFunction& role_of, const LocationCountObserver& observer)
     : ranges_(snapshot.locations.size()) {
-  symbolize_locations(snapshot, stacks, symbolizer, observer, [&](LocationId location, std::vector<SourceFrame> sources) {
-    ranges_[static_cast<std::size_t>(location)] = {calls_.size(), sources.size()};
-    for (SourceFrame& source : sources) {
-      const Location& frame = snapshot.location(location);
-      const bool has_role = role_of && !source.function.empty();
-      const FrameRole role = has_role ? role_of(source.function) : FrameRole::kProgram;
-      std::string name = short_name(frame_name(frame, source, snapshot));
-      calls_.push_back({frame, std::move(source), std::move(name), role});
-      has_interpreted_ = has_interpreted_ || is_interpreted(calls_.back());
-    }
-  });
+  symbolize_locations(snapshot, stacks, symbolizer, observer,
+                      [&](LocationId location, std::vector<SourceFrame> sources) {
+                        ranges_[static_cast<std::size_t>(location)] = {calls_.size(), sources.size()};
+                        for (SourceFrame& source : sources) {
+                          const Location& frame = snapshot.location(location);
+                          const bool has_role = role_of && !source.function.empty();
+                          const FrameRole role = has_role ? role_of(source.function) : FrameRole::kProgram;
+                          std::string name = short_name(frame_name(frame, source, snapshot));
+                          calls_.push_back({frame, std::move(source), std::move(name), role});
+                          has_interpreted_ = has_interpreted_ || is_interpreted(calls_.back());
+                        }
+                      });
 }
 
 FrameList CallTable::list(const StackRecord& stack) const {
