@@ -29,11 +29,12 @@
 
 #include "bpf/arch/x86_64/call_arguments.bpf.h"
 #include "bpf/arch/x86_64/condition.h"
-#include "bpf/unwind/intern.bpf.h"
+#include "bpf/early_frees.bpf.h"
 #include "bpf/kinds.h"
 #include "bpf/live/table.bpf.h"
 #include "bpf/requested_size.h"
 #include "bpf/threads.bpf.h"
+#include "bpf/unwind/intern.bpf.h"
 
 /* Takes the realloc family's old block out of the live table, now: once the allocator has moved the block, another thread
  * may be given its address before we see the return. */
@@ -41,6 +42,8 @@ static __always_inline void take_in_hand(struct hawk_call *call, __u64 address)
 {
 	enum hawk_taking taking = address ? live_take(address, &call->old) : HAWK_NOT_THERE;
 
+	if (address && taking == HAWK_NOT_THERE)
+		note_unknown_free(address);
 	call->old_address = taking == HAWK_TAKE_TIMEOUT ? 0 : address;
 	call->old_found = taking == HAWK_TAKEN;
 	if (call->old_found)
@@ -100,7 +103,10 @@ static __always_inline void open_call(struct hawk_call *call, struct pt_regs *ct
 
 	call->size_bytes = hawk_requested_bytes(kind, arguments.first, arguments.second, arguments.third);
 	call->result_at = arguments.first;
-	call->extra_bytes = kind == HAWK_CALL_XALLOCX ? arguments.third : 0;
+	if (kind == HAWK_CALL_XALLOCX)
+		call->extra_bytes = arguments.third;
+	else if (kind == HAWK_CALL_POSIX_MEMALIGN)
+		call->opened_at_ns = begin_stored_result();
 	call->kind = kind;
 	call->may_throw = !!(cookie & HAWK_COOKIE_MAY_THROW);
 	call->old_found = 0;
@@ -109,6 +115,7 @@ static __always_inline void open_call(struct hawk_call *call, struct pt_regs *ct
 		take_in_hand(call, arguments.first);
 	call->nested = 0;
 	call->is_doubted = 0;
+	call->blocks_inside = 0;
 	if (call->may_throw)
 		bpf_probe_read_user(&call->return_address, sizeof(call->return_address), (void *)ctx->sp);
 	call->sp = ctx->sp;
@@ -184,6 +191,8 @@ static __always_inline __u64 returned_address(struct hawk_thread *thread, __u64 
 		return 0;
 	if (!read_target_word(thread, call->result_at, &address))
 		count_loss(HAWK_LOSS_UNREADABLE_RESULT);
+	else if (!address || freed_early(address, call->opened_at_ns))
+		count_loss(HAWK_LOSS_EARLY_FREE);
 	return address;
 }
 
@@ -223,7 +232,7 @@ static __always_inline bool is_open_call(struct hawk_thread *thread, __u64 slot,
 static __always_inline void on_return(struct hawk_thread *thread, const struct hawk_return *end, const bool in_session)
 {
 	struct hawk_call *call = &thread->call;
-	bool is_alone = !(call->nested | call->may_be_nested);
+	bool is_alone = !(call->nested | call->may_be_nested | call->blocks_inside);
 
 	settle_nested(call);
 	settle_doubt(call);
@@ -243,6 +252,8 @@ static __always_inline void on_return(struct hawk_thread *thread, const struct h
 	if (!address || block.size_bytes < settings.min_block_bytes)
 		return;
 
+	if (call->sp)
+		note_block_inside(thread, address, block.size_bytes);
 	block.stack = in_session ? find_stack_at_once(thread, end->pc, end->sp, end->fp)
 				 : find_stack(thread, end->pc, end->sp, end->fp);
 
@@ -344,6 +355,7 @@ static __always_inline void on_free(struct pt_regs *ctx)
 		if (!settings.min_block_bytes &&
 		    (inside_call(thread, ctx->sp, ctx->bp) || called_by_own_library(ctx) || passed_on(thread, address)))
 			return;
+		note_unknown_free(address);
 		book_untraced_free();
 	}
 	if (state.several_allocators)

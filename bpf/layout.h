@@ -4,6 +4,7 @@
 #define HAWKTRACE_LAYOUT_H
 
 #include "bpf/losses.h"
+#include "bpf/probe_points.h"
 #include "bpf/unwind/stack_hash.h"
 #include "bpf/types.h"
 #include "bpf/unwind/ends.h"
@@ -89,6 +90,13 @@ struct hawk_range {
 /* Anonymous memory that becomes code there is told of at once. Elsewhere that is a just-in-time compiler's work. */
 #define HAWK_MAX_PROBED_RANGES 8
 
+/* A file with probes. What is mapped of so many of them is seen when the target ends before user space has looked. */
+struct hawk_probed_file {
+	__u64 inode;
+	__u32 device;             /* as the kernel encodes it */
+	__u32 pad_0;
+};
+
 /* How to step over one call site of a frameless function. */
 struct hawk_frameless_rule {
 	__u32 cfa_offset_bytes;   /* canonical frame address minus rsp after the call */
@@ -129,7 +137,11 @@ struct hawk_state {
 	__u32 target_group;       /* its thread group, as the kernel numbers it; 0: not known yet */
 	__u32 probe_point_count; /* of probe_points that are in use */
 	__u32 has_children;       /* it has started processes */
-	__u32 pad_4;
+	__u32 has_stored_results; /* it has called functions that store their result in memory */
+	struct hawk_probed_file probed_files[HAWK_MAX_PROBED_RANGES]; /* those that are not used have inode 0 */
+	struct hawk_new_code new_code[HAWK_NEW_CODE];
+	__u32 new_code_next;      /* where the next one goes */
+	__u32 pad_5;
 	__u64 children_executed;  /* of UNTRACED_CHILD, those that run a program of their own */
 	__u64 doubted_calls;      /* interrupted calls of functions that cannot throw, of which it is not known if they are left */
 	__u64 unwind_misses;      /* look-ups of rules that the cache did not have */
@@ -138,6 +150,16 @@ struct hawk_state {
 	__u32 frames_asked;       /* user space has been woken to make room, and has not answered */
 	__u32 next_stack;         /* first unused stack number */
 	__u64 losses[HAWK_LOSS_COUNT] __attribute__((aligned(64)));
+};
+
+/* A power of two. A note is needed for as long as a call of posix_memalign takes. */
+#define HAWK_EARLY_FREES 256u
+
+/* A block that was given back and that the live table did not know (early_frees.bpf.h). */
+struct hawk_early_free {
+	__u64 address;
+	__u64 time_ns;
+	__u64 task;               /* that has freed it; an allocator may do so itself, inside the call */
 };
 
 /* Argument of arena_make_pages and arena_free_pages: pages of the arena, from its start. */

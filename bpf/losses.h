@@ -17,6 +17,8 @@
 	HAWK_LOSS(THREAD_STATE, "thread_state", NUMBERS, "call{|s} not followed: no memory for the state of the thread")           \
 	HAWK_LOSS(ABANDONED_CALL, "abandoned_calls", NUMBERS, "allocator call{|s} that never returned (longjmp, thread killed)")   \
 	HAWK_LOSS(HIDDEN_CALL, "hidden_calls", NUMBERS, "call{|s} not counted: made inside {another|others}, perhaps by the program, perhaps by the allocator") \
+	HAWK_LOSS(COUNTED_TWICE, "counted_twice", NUMBERS, "block{|s} counted twice: one allocator asked another for {it|them}, through other code") \
+	HAWK_LOSS(EARLY_FREE, "early_frees", NUMBERS, "block{|s} freed by another thread before posix_memalign had returned") \
 	HAWK_LOSS(LOST_CALL, "lost_calls", NUMBERS, "allocator call{|s} lost sight of, inside {another|others} of the same thread") \
 	HAWK_LOSS(UNSEEN_SHARER, "unseen_sharers", NUMBERS, "process{|es} that {shares|share} the target's memory and called its allocator unseen") \
 	HAWK_LOSS(UNREADABLE_RESULT, "unreadable_result", NUMBERS, "allocation{|s} not kept: the result could not be read")        \

@@ -117,6 +117,38 @@ static __always_inline int tell_anonymous(__u64 start, __u64 end)
 	return 1;
 }
 
+static __always_inline bool is_probed_file(__u64 inode, __u32 device)
+{
+	for (int i = 0; i < HAWK_MAX_PROBED_RANGES; i++) {
+		if (state.probed_files[i].inode == inode && state.probed_files[i].device == device)
+			return inode != 0;
+	}
+	return false;
+}
+
+/* For the last look (probe_points.bpf.h). */
+static __noinline void remember_new_code(struct vm_area_struct *vma, struct inode *inode)
+{
+	__u64 memory = memory_key(bpf_get_current_task_btf()), start = BPF_CORE_READ(vma, vm_start);
+	__u64 number = BPF_CORE_READ(inode, i_ino);
+	__u32 device = BPF_CORE_READ(inode, i_sb, s_dev), at;
+
+	if (!is_probed_file(number, device))
+		return;
+	/* The tree of mappings may enter one more than once. */
+	at = state.new_code_next - 1;
+	if (state.new_code[at & (HAWK_NEW_CODE - 1)].memory != memory || state.new_code[at & (HAWK_NEW_CODE - 1)].start != start)
+		at = state.new_code_next++;
+	struct hawk_new_code *code = &state.new_code[at & (HAWK_NEW_CODE - 1)];
+
+	code->memory = memory;
+	code->start = start;
+	code->end = BPF_CORE_READ(vma, vm_end);
+	code->file_offset = BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT;
+	code->inode = number;
+	code->device = device;
+}
+
 /* A mapping of the current process, which is the target. */
 static __noinline int tell_mapping(struct vm_area_struct *vma)
 {
@@ -128,10 +160,11 @@ static __noinline int tell_mapping(struct vm_area_struct *vma)
 		return 0;
 	if (!file)
 		return tell_anonymous(BPF_CORE_READ(vma, vm_start), BPF_CORE_READ(vma, vm_end));
+	inode = inode_of(file);
+	remember_new_code(vma, inode);
 	event = begin_mapping_event(HAWK_MAPPING_MADE);
 	if (!event)
 		return 0;
-	inode = inode_of(file);
 	event->start = BPF_CORE_READ(vma, vm_start);
 	event->end = BPF_CORE_READ(vma, vm_end);
 	event->file_offset = BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT;

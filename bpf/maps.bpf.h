@@ -125,7 +125,10 @@ struct hawk_call {
 	__u64 return_address;
 	__u64 size_bytes;
 	__u64 result_at;          /* posix_memalign: where it stores the address */
-	__u64 extra_bytes;        /* xallocx: bytes that the block may be larger */
+	union {
+		__u64 extra_bytes; /* xallocx: bytes that the block may be larger */
+		__u64 opened_at_ns; /* posix_memalign */
+	};
 	__u64 old_address;        /* realloc family: the block passed in, 0 without one */
 	struct hawk_block old;    /* realloc family: what the live table knew of it */
 	__u32 old_found;
@@ -134,13 +137,16 @@ struct hawk_call {
 	__u32 nested;             /* entries since that may be nested */
 	__u32 is_doubted;         /* counted in state.doubted_calls */
 	__u32 may_be_nested;      /* in the one before it (nested_calls.bpf.h) */
-	__u32 pad_0;
+	__u32 blocks_inside;      /* since it began the program was given blocks, see hawk_thread */
 	__u64 inner_address;      /* of the block that a nested one has returned; 0: none */
 	__u64 inner_bytes;
 };
 
 /* Open calls of one thread beside the newest: each was interrupted by code of the program, which called an allocator too. */
 #define HAWK_INTERRUPTED_CALLS 4
+
+/* Of those blocks which it has got meanwhile so many are remembered; a power of two. */
+#define HAWK_BLOCKS_INSIDE 4
 
 /* What wakes user space up: anything in it says that memory is running short. One entry at a time (state.pages_asked). */
 struct {
@@ -179,6 +185,8 @@ struct hawk_thread {
 	__u32 pad_0;
 	struct hawk_known_step known_steps[HAWK_KNOWN_STEPS];
 	struct hawk_call interrupted[HAWK_INTERRUPTED_CALLS]; /* the latest last; those in use come first */
+	/* The last blocks that the program was given while another call was open. */
+	struct hawk_range blocks_inside[HAWK_BLOCKS_INSIDE];
 	__u64 left_slot;          /* of the call that was last taken for left, and what was there then; 0: none */
 	__u64 left_word;
 };

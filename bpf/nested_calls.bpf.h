@@ -12,7 +12,10 @@
  * A file with an allocator has other code too: libc has strdup, an executable may have all of the program. So what cannot be told
  * apart is kept as an open call, which is not booked when it returns. Its block must then be the one, or hold the one, that the
  * outer call gives to the program, as with a calloc that asks malloc, or an allocator that puts headers before its blocks.
- * If not, it may be the program's, and is counted as hidden. */
+ * If not, it may be the program's, and is counted as hidden.
+ *
+ * The other way round, a library that is no allocator's may stand between an allocator and the one below it. The inner call was booked
+ * then, and the outer one, when it returns what lies in that block, will be as well: it is counted. */
 #ifndef HAWKTRACE_NESTED_CALLS_BPF_H
 #define HAWKTRACE_NESTED_CALLS_BPF_H
 
@@ -138,6 +141,43 @@ static __always_inline void give_to_outer(struct hawk_thread *thread, const stru
 	outer->inner_bytes = inner->size_bytes;
 }
 
+/* The program was given a block while the newest call is open. Not static: checked once by the verifier. */
+__noinline int note_block_inside(struct hawk_thread *thread, __u64 address, __u64 size_bytes)
+{
+	if (!thread)
+		return 0;
+	__u32 at = thread->call.blocks_inside & (HAWK_BLOCKS_INSIDE - 1);
+
+	thread->blocks_inside[at].start = address;
+	thread->blocks_inside[at].end = address + (size_bytes ? size_bytes : 1);
+	thread->call.blocks_inside++;
+	return 0;
+}
+
+/* Whether a block has not been freed. Not static: checked once by the verifier. */
+__noinline int is_live(__u64 address)
+{
+	struct hawk_block block = {};
+
+	if (live_take(address, &block) != HAWK_TAKEN)
+		return 0;
+	if (!live_put_back(address, &block))
+		book_freed(&block);
+	return 1;
+}
+
+/* The newest call returns `address`, and the program was given blocks since it began. */
+static __always_inline void look_for_block_inside(struct hawk_thread *thread, __u64 address)
+{
+	for (__u32 i = 0; i < HAWK_BLOCKS_INSIDE && i < thread->call.blocks_inside; i++) {
+		const struct hawk_range *block = &thread->blocks_inside[i];
+
+		if (address >= block->start && address < block->end && is_live(block->start))
+			count_loss(HAWK_LOSS_COUNTED_TWICE);
+	}
+	thread->call.blocks_inside = 0;
+}
+
 /* The newest call returns `address`; it had calls in it that may be nested, or may be nested itself. Returns whether it is to be
  * booked; if not, it is closed. Not static: checked once by the verifier. */
 __noinline int end_nested(struct hawk_thread *thread, __u64 address)
@@ -146,6 +186,8 @@ __noinline int end_nested(struct hawk_thread *thread, __u64 address)
 		return 0;
 	struct hawk_call *call = &thread->call;
 
+	if (call->blocks_inside)
+		look_for_block_inside(thread, address);
 	if (call->inner_address && address - call->inner_address >= (call->inner_bytes ? call->inner_bytes : 1))
 		count_loss(HAWK_LOSS_HIDDEN_CALL);
 	call->inner_address = 0;

@@ -19,20 +19,61 @@ static __always_inline bool is_code(__u64 address)
 	       (BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC);
 }
 
-static long look_at_point(__u32 index, void *nothing)
+/* Where to look. */
+struct hawk_look {
+	struct hawk_new_code code; /* memory 0: at the addresses that user space has told */
+};
+
+static __always_inline __u64 address_of_point(const struct hawk_probe_point *point, const struct hawk_new_code *code)
+{
+	__u64 offset = point->file_offset - code->file_offset;
+
+	if (!code->memory)
+		return point->address;
+	if (point->inode != code->inode || point->device != code->device || offset >= code->end - code->start)
+		return 0;
+	return code->start + offset;
+}
+
+/* Whether the file is still mapped there, or its code was moved into anonymous memory. */
+static __always_inline bool is_still_code(__u64 address, const struct hawk_new_code *code)
+{
+	struct vm_area_struct *vma = search_tree(address);
+	struct file *file;
+	struct inode *inode;
+
+	if (!is_code(address))
+		return false;
+	file = BPF_CORE_READ(vma, vm_file);
+	if (!code->memory || !file)
+		return true;
+	inode = inode_of(file);
+	return BPF_CORE_READ(inode, i_ino) == code->inode && BPF_CORE_READ(inode, i_sb, s_dev) == code->device;
+}
+
+static long look_at_point(__u32 index, struct hawk_look *look)
 {
 	struct hawk_probe_point *point = &probe_points[index & (HAWK_MAX_PROBE_POINTS - 1)];
-	__u64 memory[HAWK_PLACE_WORDS] = {};
+	__u64 memory[HAWK_PLACE_WORDS] = {}, address = address_of_point(point, &look->code);
 	__u32 bytes = ((point->bytes - 1) & (HAWK_PLACE_BYTES - 1)) + 1;
 
 	/* Code that is not there, or has not run since it was dropped. */
-	if (bpf_probe_read_user(memory, bytes, (const void *)point->address))
+	if (!address || bpf_probe_read_user(memory, bytes, (const void *)address))
 		return 0;
 	/* Asked after the reading: until then no breakpoint had been removed by us. */
 	if (!state.enabled)
 		return 1;
-	if (!hawk_point_has_breakpoint(point, memory) && is_code(point->address))
-		point->is_missing = 1;
+	if (!hawk_point_has_breakpoint(point, memory) && is_still_code(address, &look->code))
+		point->is_missing |= look->code.memory ? HAWK_MISSING_IN_NEW_CODE : HAWK_MISSING_THERE;
+	return 0;
+}
+
+static long look_in_new_code(__u32 index, void *nothing)
+{
+	struct hawk_look look = { .code = state.new_code[index & (HAWK_NEW_CODE - 1)] };
+
+	if (look.code.memory && look.code.memory == state.target_memory)
+		bpf_loop(state.probe_point_count, look_at_point, &look, 0);
 	return 0;
 }
 
@@ -43,7 +84,10 @@ static __always_inline void look_a_last_time(void)
 
 	if (!state.enabled || !state.probe_point_count || !is_in_group() || memory_key(task) != state.target_memory)
 		return;
-	bpf_loop(state.probe_point_count, look_at_point, NULL, 0);
+	struct hawk_look look = {};
+
+	bpf_loop(state.probe_point_count, look_at_point, &look, 0);
+	bpf_loop(HAWK_NEW_CODE, look_in_new_code, NULL, 0);
 }
 
 /* Whether no other thread of the current process will run any more. */

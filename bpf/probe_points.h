@@ -14,14 +14,36 @@
 
 /* Of a mask, the highest bit of a byte stands for it. */
 struct hawk_probe_point {
-	__u64 address;            /* of the first of `code` */
+	__u64 address;            /* of the first of `code`; 0: user space knows of no mapping */
+	__u64 file_offset;        /* of the same */
+	__u64 inode;
+	__u32 device;             /* as the kernel encodes it */
+	__u32 pad_0;
 	__u64 code[HAWK_PLACE_WORDS]; /* as the file has it */
 	__u64 before[HAWK_PLACE_WORDS]; /* mask of those that come before the probed one */
 	__u64 probed[HAWK_PLACE_WORDS]; /* mask of that */
 	__u32 bytes;              /* up to and with the probed one */
 	__u16 may_be_call;        /* a long nop, which newer kernels replace by a call */
-	__u16 is_missing;         /* out: seen without a breakpoint */
+	__u16 is_missing;         /* out: seen without a breakpoint, HAWK_MISSING_ */
 };
+
+#define HAWK_MISSING_THERE 1      /* at its address */
+#define HAWK_MISSING_IN_NEW_CODE 2
+
+/* Code of a file with probes that the target has mapped. User space hears of it, but a program that the target replaces itself with
+ * may have ended by then: what is remembered of it is enough for the last look. */
+struct hawk_new_code {
+	__u64 memory;             /* key of the memory that it is in (threads.bpf.h); 0: nothing is remembered */
+	__u64 start;
+	__u64 end;
+	__u64 file_offset;
+	__u64 inode;
+	__u32 device;
+	__u32 pad_0;
+};
+
+/* Of each program the last ones; a power of two. */
+#define HAWK_NEW_CODE 8
 
 /* The mask of bytes that are not zero. */
 static inline __u64 hawk_set_bytes(__u64 word)

@@ -95,6 +95,18 @@ const HostileTarget kTargets[] = {
     {.name = "failing_calls", .roads = kAllRoads},
     {.name = "layered_allocator", .roads = kAllRoads},
     {.name = "tolerant_allocator"},
+    {.name = "helped_wrapper", .verdict = Verdict::kNotExact, .cause = "counted_twice", .program = "wrapped", .environment = {{"LD_PRELOAD", HAWK_HOSTILE_DIR "/libhelped_library.so"}}, .roads = kAllRoads},
+    {.name = "checked", .program = "wrapped", .environment = {{"LD_PRELOAD", "libc_malloc_debug.so.0"}, {"GLIBC_TUNABLES", "glibc.malloc.check=3"}}, .roads = kAllRoads},
+    {.name = "same_names", .roads = kAllRoads},
+    {.name = "memalign_race", .verdict = Verdict::kNotExact, .cause = "early_frees", .roads = kAllRoads},
+    {.name = "moved_code", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .arguments = {"moved"}},
+    {.name = "dropped_code", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .arguments = {"dropped"}, .program = "moved_code"},
+    {.name = "collapsed_code", .arguments = {"collapsed"}, .program = "moved_code"},
+    {.name = "execute_only_code", .arguments = {"execute_only"}, .program = "moved_code"},
+    {.name = "execs_and_drops", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .roads = kAllRoads},
+    {.name = "execs_and_drops_from_start", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .program = "execs_and_drops", .from_start = true, .roads = kAllRoads},
+    {.name = "many_allocators"},
+    {.name = "many_functions"},
 };
 // clang-format on
 

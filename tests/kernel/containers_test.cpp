@@ -115,9 +115,9 @@ KERNEL_TEST(overlay, library_copied_up_while_traced) {
 }
 
 /// The same of libc itself: its copy has no probes, and that is counted.
-KERNEL_TEST(overlay, libc_copied_up_while_traced) {
+void expect_unprobed_copy_counted(const std::vector<std::string>& arguments, Way way) {
   const Container container("copied_up_libc");
-  LedgerProgram program = container.start({});
+  LedgerProgram program = container.start({}, arguments);
   Trace trace = Trace::attach(process_inside(program), way);
   program.run();
   const Report report = trace.finish();
@@ -125,6 +125,11 @@ KERNEL_TEST(overlay, libc_copied_up_while_traced) {
   EXPECT_GT(report.losses.at("missing_breakpoints"), 0u);
   EXPECT_NE(trace.process().errors().find("malloc in "), std::string::npos) << trace.process().errors();
 }
+
+KERNEL_TEST(overlay, libc_copied_up_while_traced) { expect_unprobed_copy_counted({}, way); }
+
+/// The process ends before user space has heard of the copy.
+KERNEL_TEST(overlay, libc_copied_up_before_the_end) { expect_unprobed_copy_counted({"ends"}, way); }
 
 KERNEL_TEST(namespaces, root_of_a_user_namespace) {
   const Container container("operators");

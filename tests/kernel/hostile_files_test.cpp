@@ -1,4 +1,7 @@
-// Files that the target, or whoever may write where it lies, changes or replaces under hawktrace's hands.
+// Files that the target, or whoever may write where it lies, changes or replaces under hawktrace's hands, or that take
+// more than they seem to.
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -10,6 +13,7 @@
 #include <thread>
 
 #include "tests/kernel/harness/compare.h"
+#include "tests/kernel/harness/compressed_bomb.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
 
@@ -96,6 +100,33 @@ KERNEL_TEST_ON(hostile_files, floods_of_call_frame_information, kOneWay) { trace
 
 /// What a file may just take, and all of it is rows.
 KERNEL_TEST_ON(hostile_files, floods_within_the_limit, kOneWay) { trace_floods(way, "60", 800, true); }
+
+/// The most memory that a process has had which has been waited for, in MiB.
+std::uint64_t highest_memory_of_ended() {
+  rusage usage = {};
+  if (getrusage(RUSAGE_CHILDREN, &usage) != 0) throw std::runtime_error("ask how much memory was used");
+  return static_cast<std::uint64_t>(usage.ru_maxrss) / 1024;
+}
+
+/// Debug sections that are small on disk and gigabytes when they are read.
+void trace_bomb(Way way, std::uint64_t inflated_bytes) {
+  constexpr std::uint64_t kMostMemory = 400;
+  const ScratchDirectory directory;
+  const std::string program_file = directory.path("program");
+  write_compressed_bomb(ledger_path("realloc_moves"), program_file, inflated_bytes);
+  LedgerProgram program({.program = program_file});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  EXPECT_LE(highest_memory_of_ended(), kMostMemory);
+  expect_equal(report, ledger);
+  EXPECT_EQ(report.files_with_symbol_gaps, std::vector<std::string>{program_file});
+}
+
+KERNEL_TEST_ON(hostile_files, compressed_sections_of_gigabytes, kOneWay) { trace_bomb(way, std::uint64_t{4} << 30); }
+
+/// Each is small enough, and all of them together are not.
+KERNEL_TEST_ON(hostile_files, many_compressed_sections, kOneWay) { trace_bomb(way, std::uint64_t{60} << 20); }
 
 }  // namespace
 }  // namespace hawk

@@ -1,5 +1,7 @@
 #include "userspace/attach/breakpoints.h"
 
+#include <sys/sysmacros.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -23,7 +25,18 @@ const Mapping* mapping_at(const std::vector<Mapping>& mappings, std::uint64_t ad
 /// A byte's mark in a mask of hawk_probe_point.
 constexpr std::uint8_t kMarked = 0x80;
 
-/// The last bytes up to the probed instruction, as many as the programs look at.
+/// What tells programs the module's file: as its mappings do or, before it has any, as stat does, which is the same on
+/// most file systems.
+void name_file(const MappedModule& module, hawk_probe_point& point) {
+  constexpr unsigned kMinorBits = 20;  // include/linux/kdev_t.h
+  const bool was_mapped = module.inode != 0;
+  const std::uint64_t major_number = was_mapped ? module.device >> 32 : major(module.file.file.device);
+  const std::uint64_t minor_number = was_mapped ? module.device & 0xffffffff : minor(module.file.file.device);
+  point.inode = was_mapped ? module.inode : module.file.file.inode;
+  point.device = static_cast<__u32>(major_number << kMinorBits | minor_number);
+}
+
+/// The last bytes up to the probed instruction, as many as the programs look at. `address` 0: it is not mapped.
 hawk_probe_point as_programs_have_it(const ProbedCode& code, std::uint64_t address) {
   const std::size_t left_out = code.probe_at + 1 - std::min<std::size_t>(code.probe_at + 1, HAWK_PLACE_BYTES);
   const std::size_t bytes = code.probe_at + 1 - left_out;
@@ -35,7 +48,8 @@ hawk_probe_point as_programs_have_it(const ProbedCode& code, std::uint64_t addre
   std::memcpy(point.code, file.data(), file.size());
   std::memcpy(point.before, before.data(), before.size());
   std::memcpy(point.probed, probed.data(), probed.size());
-  point.address = address + left_out;
+  point.address = address == 0 ? 0 : address + left_out;
+  point.file_offset = code.file_offset + left_out;
   point.bytes = static_cast<__u32>(bytes);
   point.may_be_call = is_long_nop(std::span(code.bytes).subspan(code.probe_at)) ? 1 : 0;
   return point;
@@ -181,15 +195,30 @@ std::vector<AddressRange> Breakpoints::hulls() const {
   return found;
 }
 
+/// And of modules that are not mapped, each once: the programs may see them mapped.
+std::vector<Breakpoints::Point> Breakpoints::all_points() const {
+  std::vector<Point> all = points_;
+  for (const Watched& watched : watched_) {
+    const auto is_its = [&](const Point& point) { return point.module == watched.module; };
+    if (std::any_of(points_.begin(), points_.end(), is_its)) continue;
+    for (const ProbedCode& code : watched.code) all.push_back({.module = watched.module, .code = &code});
+  }
+  return all;
+}
+
 void Breakpoints::publish() {
   find_points();
+  std::vector<Point> all = all_points();
   const auto is_same = [](const Point& a, const Point& b) { return a.address == b.address && a.code == b.code; };
-  if (std::equal(points_.begin(), points_.end(), published_.begin(), published_.end(), is_same)) return;
+  if (std::equal(all.begin(), all.end(), published_.begin(), published_.end(), is_same)) return;
   std::vector<hawk_probe_point> points;
-  points.reserve(points_.size());
-  for (const Point& point : points_) points.push_back(as_programs_have_it(*point.code, point.address));
+  points.reserve(all.size());
+  for (const Point& point : all) {
+    points.push_back(as_programs_have_it(*point.code, point.address));
+    name_file(modules_.module(point.module), points.back());
+  }
   last_look_.set(points, hulls_);
-  published_ = points_;
+  published_ = std::move(all);
 }
 
 void Breakpoints::tell(const Point& point, std::vector<Missing>& missing) {
@@ -199,8 +228,12 @@ void Breakpoints::tell(const Point& point, std::vector<Missing>& missing) {
 
 std::vector<Breakpoints::Missing> Breakpoints::take_last_look() {
   std::vector<Missing> missing;
-  for (const std::size_t number : last_look_.take_missing()) {
-    const Point& point = published_[number];
+  for (const LastLook::Missing& seen : last_look_.take_missing()) {
+    const Point& point = published_[seen.number];
+    if (seen.is_in_new_code) {
+      missing.push_back({.function = point.code->function, .module = point.module});
+      continue;
+    }
     // Something else may have been mapped there of which we have heard only now.
     const std::optional<ModuleAddress> now = modules_.resolve(point.address);
     if (now && now->module == point.module) tell(point, missing);

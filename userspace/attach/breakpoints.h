@@ -65,6 +65,7 @@ class Breakpoints {
   std::vector<MappedCode> points_of(ModuleId id) const;
   const Watched* watched(ModuleId id) const;
   void find_points();
+  std::vector<Point> all_points() const;
   std::vector<AddressRange> hulls() const;
   std::vector<const Point*> find_suspects();
   bool is_missing(const Point& suspect, const std::vector<Mapping>& mappings);

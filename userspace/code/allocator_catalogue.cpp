@@ -60,23 +60,23 @@ constexpr std::array kStandard = {
     c_function("realloc", HAWK_CALL_REALLOC),
     c_function("reallocarray", HAWK_CALL_REALLOCARRAY),
     c_function("free", HAWK_CALL_FREE),
-    c_function("cfree", HAWK_CALL_FREE),
-    c_function("free_sized", HAWK_CALL_FREE),
-    c_function("free_aligned_sized", HAWK_CALL_FREE),
+    in_company(c_function("cfree", HAWK_CALL_FREE)),
+    in_company(c_function("free_sized", HAWK_CALL_FREE)),
+    in_company(c_function("free_aligned_sized", HAWK_CALL_FREE)),
     c_function("posix_memalign", HAWK_CALL_POSIX_MEMALIGN),
     c_function("aligned_alloc", HAWK_CALL_ALIGNED_ALLOC),
-    c_function("memalign", HAWK_CALL_ALIGNED_ALLOC),
-    c_function("valloc", HAWK_CALL_MALLOC),
-    c_function("pvalloc", HAWK_CALL_MALLOC),
+    in_company(c_function("memalign", HAWK_CALL_ALIGNED_ALLOC)),
+    in_company(c_function("valloc", HAWK_CALL_MALLOC)),
+    in_company(c_function("pvalloc", HAWK_CALL_MALLOC)),
 };
 constexpr std::array<std::string_view, 5> kStandardPrefixes = {"__libc_", "je_", "_rjem_", "tc_", "mi_"};
 
 constexpr std::array kJemalloc = {
-    c_function("mallocx", HAWK_CALL_MALLOC),
-    c_function("rallocx", HAWK_CALL_REALLOC),
-    c_function("xallocx", HAWK_CALL_XALLOCX),
-    c_function("dallocx", HAWK_CALL_FREE),
-    c_function("sdallocx", HAWK_CALL_FREE),
+    in_company(c_function("mallocx", HAWK_CALL_MALLOC)),
+    in_company(c_function("rallocx", HAWK_CALL_REALLOC)),
+    in_company(c_function("xallocx", HAWK_CALL_XALLOCX)),
+    in_company(c_function("dallocx", HAWK_CALL_FREE)),
+    in_company(c_function("sdallocx", HAWK_CALL_FREE)),
     in_company(c_function("mallctl", HAWK_CALL_CONTROL)),
     // Numbers are made from names: who asks for one of a control that counts is counted here.
     in_company(c_function("mallctlnametomib", HAWK_CALL_CONTROL)),
@@ -308,6 +308,17 @@ constexpr auto kLeavingBlocksAlone = std::to_array<std::string_view>({
     "mi_version",
 });
 
+/// Whether a function of this name, behind an allocator's prefix, is proof enough that the allocator is here. A program
+/// may well have a mi_new or a tc_free that are its own.
+bool is_evident(std::string_view name) {
+  return name.find("alloc") != std::string_view::npos && !name.starts_with("mi_heap_alloc");
+}
+
+CatalogueEntry with_company_of_family(CatalogueEntry entry) {
+  if (!family_prefix(entry.name).empty()) entry.needs_company = !is_evident(entry.name) || entry.is_unfollowed();
+  return entry;
+}
+
 /// All entries, those with prefixes included.
 class Catalogue {
  public:
@@ -329,6 +340,7 @@ class Catalogue {
   void add_all(std::span<const CatalogueEntry> entries, std::string_view prefix = {}) {
     for (CatalogueEntry entry : entries) {
       if (!prefix.empty()) entry.name = prefixed_.emplace_back(std::string(prefix) + std::string(entry.name));
+      entry = with_company_of_family(entry);
       if (by_name_.emplace(entry.name, entry).second) names_.push_back(entry.name);
     }
   }
@@ -358,6 +370,12 @@ const NameSet& operator_new_names() {
 std::optional<CatalogueEntry> find_in_catalogue(std::string_view name) { return catalogue().find(name); }
 
 std::span<const AllocatorFamily> allocator_families() { return kFamilies; }
+
+std::string_view family_prefix(std::string_view name) {
+  const auto family = std::find_if(kFamilies.begin(), kFamilies.end(),
+                                   [&](const AllocatorFamily& each) { return name.starts_with(each.prefix); });
+  return family == kFamilies.end() ? std::string_view() : family->prefix;
+}
 
 bool leaves_blocks_alone(std::string_view name) {
   static const std::unordered_set<std::string_view> names(kLeavingBlocksAlone.begin(), kLeavingBlocksAlone.end());

@@ -23,7 +23,8 @@ struct CatalogueEntry {
   hawk_call_kind kind = HAWK_CALL_NONE;
   bool is_operator = false;  ///< a C++ operator new or delete, whatever its name
   bool may_throw = false;
-  /// Other libraries use the name for wrappers of their own: it means something only in a file with others.
+  /// Others use the name for functions of their own: it means something only in a file with others, of the same
+  /// family if it has the prefix of one.
   bool needs_company = false;
   ArgumentRegisters arguments = kPassedInOrder;
 
@@ -45,6 +46,8 @@ const NameSet& operator_new_names();
 std::optional<CatalogueEntry> find_in_catalogue(std::string_view name);
 
 std::span<const AllocatorFamily> allocator_families();
+/// The prefix of the family whose name it may be; empty: of none.
+std::string_view family_prefix(std::string_view name);
 /// Whether a function of an allocator is known neither to hand out a block nor to resize or take one back. What is
 /// known in neither way, future versions' functions above all, is counted when it is called.
 bool leaves_blocks_alone(std::string_view name);

@@ -105,6 +105,22 @@ std::set<std::uint64_t> add_families(const ElfImage& image, Candidates& candidat
   return harmless;
 }
 
+/// The prefixes of those candidates that need no company, and none (an empty one) if there are any.
+std::set<std::string_view> families_in(const Candidates& candidates) {
+  std::set<std::string_view> families;
+  for (const auto& [vaddr, candidate] : candidates) {
+    if (candidate.needs_company) continue;
+    families.insert("");
+    for (const std::string& name : candidate.names) families.insert(family_prefix(name));
+  }
+  return families;
+}
+
+bool is_in_company(const Candidate& candidate, const std::set<std::string_view>& families) {
+  return std::any_of(candidate.names.begin(), candidate.names.end(),
+                     [&](const std::string& name) { return families.contains(family_prefix(name)); });
+}
+
 Candidates find_candidates(BranchTargets& resolver, AllocatorFile& file) {
   Candidates candidates;
   bool defines_malloc_or_free = false;
@@ -116,11 +132,11 @@ Candidates find_candidates(BranchTargets& resolver, AllocatorFile& file) {
     }
     if (entry->name == "malloc" || entry->name == "free") defines_malloc_or_free = true;
   }
-  const bool has_company =
-      std::any_of(candidates.begin(), candidates.end(), [](const auto& item) { return !item.second.needs_company; });
+  const std::set<std::string_view> company = families_in(candidates);
   std::erase_if(candidates, [&](const auto& item) {
     const Candidate& candidate = item.second;
-    return candidate.only_operators ? !defines_malloc_or_free : candidate.needs_company && !has_company;
+    if (candidate.only_operators && !defines_malloc_or_free) return true;
+    return candidate.needs_company && !is_in_company(candidate, company);
   });
   return candidates;
 }

@@ -5,12 +5,29 @@
 
 namespace hawk {
 
+void LastLook::set_files(std::span<const hawk_probe_point> points) {
+  std::size_t used = 0;
+  for (const hawk_probe_point& point : points) {
+    const auto is_its = [&](const hawk_probed_file& file) {
+      return file.inode == point.inode && file.device == point.device;
+    };
+    const std::span<hawk_probed_file> files(state_.probed_files);
+    if (point.inode == 0 || std::any_of(files.begin(), files.begin() + static_cast<std::ptrdiff_t>(used), is_its))
+      continue;
+    if (used == files.size()) return;
+    __atomic_store_n(&files[used].device, point.device, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&files[used].inode, point.inode, __ATOMIC_SEQ_CST);
+    ++used;
+  }
+}
+
 void LastLook::set(std::span<const hawk_probe_point> points, std::span<const AddressRange> code) {
   // None while they are being written: a look that comes now finds none.
   __atomic_store_n(&state_.probe_point_count, 0, __ATOMIC_SEQ_CST);
   const std::size_t count = std::min(points.size(), points_.size());
   std::copy_n(points.begin(), count, points_.begin());
   __atomic_store_n(&state_.probe_point_count, static_cast<__u32>(count), __ATOMIC_SEQ_CST);
+  set_files(points.first(count));
   for (std::size_t i = 0; i < HAWK_MAX_PROBED_RANGES; ++i) {
     const AddressRange range = i < code.size() ? code[i] : AddressRange{};
     __atomic_store_n(&state_.probed_ranges[i].end, 0, __ATOMIC_SEQ_CST);
@@ -19,11 +36,12 @@ void LastLook::set(std::span<const hawk_probe_point> points, std::span<const Add
   }
 }
 
-std::vector<std::size_t> LastLook::take_missing() {
-  std::vector<std::size_t> missing;
+std::vector<LastLook::Missing> LastLook::take_missing() {
+  std::vector<Missing> missing;
   const __u32 count = __atomic_load_n(&state_.probe_point_count, __ATOMIC_ACQUIRE);
   for (std::size_t i = 0; i < count; ++i) {
-    if (__atomic_exchange_n(&points_[i].is_missing, 0, __ATOMIC_ACQ_REL) != 0) missing.push_back(i);
+    const unsigned seen = __atomic_exchange_n(&points_[i].is_missing, 0, __ATOMIC_ACQ_REL);
+    if (seen != 0) missing.push_back({.number = i, .is_in_new_code = (seen & HAWK_MISSING_IN_NEW_CODE) != 0});
   }
   return missing;
 }

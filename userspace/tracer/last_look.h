@@ -20,10 +20,17 @@ class LastLook {
   /// Where to look from now on, in place of what was said before: the first HAWK_MAX_PROBE_POINTS. `code`: where these
   /// points lie, one range for each file; anonymous memory that becomes code there is told as a change of the mappings.
   void set(std::span<const hawk_probe_point> points, std::span<const AddressRange> code);
-  /// The numbers of those points that had no breakpoint. Each is told once.
-  std::vector<std::size_t> take_missing();
+  /// A point that had no breakpoint.
+  struct Missing {
+    std::size_t number = 0;
+    bool is_in_new_code = false;  ///< where code was mapped since, and not at its address, or there as well
+  };
+  /// Each is told once.
+  std::vector<Missing> take_missing();
 
  private:
+  void set_files(std::span<const hawk_probe_point> points);
+
   hawk_state& state_;
   std::span<hawk_probe_point> points_;
 };

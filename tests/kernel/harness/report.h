@@ -62,6 +62,7 @@ struct Report {
   std::uint64_t children_without_exec = 0;
   std::map<std::string, std::uint64_t> child_programs = {};  ///< name -> times that it was started
   std::vector<std::string> unread_tables = {};  ///< files whose call frame information is not used, and why is said
+  std::vector<std::string> files_with_symbol_gaps = {};
   std::vector<ReportStack> stacks = {};
 };
 
