@@ -129,8 +129,11 @@ Result<Skeleton> load_programs(const TracerOptions& options, LiveTable table, co
     return skeleton;
   const int reason = is_loaded ? ENOMEM : errno;
   if (reason == ENOMEM || reason == E2BIG) {
+    // E2BIG is what a map gives that is too large, and what the verifier gives that has had enough.
+    const std::string_view other = "; if they do, the kernel refuses the programs, and --verbose prints its reason";
     return fail(ExitCode::kPrivilege, fmt::format("load the BPF programs: {}", std::strerror(reason)),
-                "the tables do not fit into memory: lower --max-blocks or --max-stacks");
+                fmt::format("the tables do not fit into memory: lower --max-blocks or --max-stacks{}",
+                            reason == E2BIG ? other : ""));
   }
   const char* const hint = options.live_table == LiveTable::kArena
                                ? "an arena needs Linux 6.10: leave --live-table out and the best that the kernel has "
