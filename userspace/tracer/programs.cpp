@@ -10,6 +10,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include "bpf/layout.h"
 #include "bpf/live/arena_layout.h"
