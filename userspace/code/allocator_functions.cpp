@@ -13,6 +13,8 @@
 /// that do not; skipping it would lose all C++ allocations.
 #include "userspace/code/allocator_functions.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -276,6 +278,18 @@ void add_function(BranchTargets& resolver, const Candidate& candidate, Allocator
   file.functions.push_back(std::move(function));
 }
 
+/// Allocators have some dozens of functions that are counted alone. Perf events for thousands take minutes to remove.
+void give_up_too_many(AllocatorFile& file) {
+  constexpr std::size_t kMostUnfollowed = 512;
+  if (file.unfollowed.size() <= kMostUnfollowed) return;
+  file.unprobed.push_back(
+      {file.unfollowed.front().names.front() + " and others",
+       fmt::format("the file has {} functions of unknown purpose with an allocator's names, and {} are "
+                   "probed at most",
+                   file.unfollowed.size(), kMostUnfollowed)});
+  file.unfollowed.clear();
+}
+
 }  // namespace
 
 AllocatorFile find_allocator_functions(const ElfImage& image) {
@@ -293,6 +307,7 @@ AllocatorFile find_allocator_functions(const ElfImage& image) {
     add_function(resolver, candidate, file, returns);
   }
   settle_returns(image, returns, file);
+  give_up_too_many(file);
   std::sort(file.functions.begin(), file.functions.end(),
             [](const AllocatorFunction& a, const AllocatorFunction& b) { return a.entry_offset < b.entry_offset; });
   return file;
