@@ -23,7 +23,7 @@ static int find_libc(struct dl_phdr_info* info, size_t size, void* nothing) {
 
 static int change(const char* how) {
   void* page = (void*)((uintptr_t)malloc & ~4095ul);
-  if (!strcmp(how, "moved")) return mremap(page, 4096, 4096, MREMAP_MAYMOVE | MREMAP_DONTUNMAP) != MAP_FAILED;
+  if (!strcmp(how, "moved")) return syscall(SYS_mremap, page, 4096, 4096, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, 0) != -1;
   if (!strcmp(how, "dropped")) return madvise(page, 4096, MADV_DONTNEED) == 0;
   if (!strcmp(how, "execute_only")) return mprotect((void*)code, code_bytes, PROT_EXEC) == 0;
   /* The kernel may have none, or none of files. */
