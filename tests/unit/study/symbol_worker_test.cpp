@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,6 +13,18 @@
 
 namespace hawk {
 namespace {
+
+/// The first byte of the program, where its own headers are (ld's).
+extern "C" const char __executable_start;
+
+constexpr std::uint64_t kOffsets = 256;
+constexpr std::uint64_t kStep = 0x40;
+
+/// Where code of this program begins in its file, in which some follows.
+std::uint64_t own_code() {
+  return reinterpret_cast<std::uintptr_t>(&answer_symbol_questions) -
+         reinterpret_cast<std::uintptr_t>(&__executable_start);
+}
 
 /// The other end of the channel, as ConfinedSymbolizer has it.
 class Client {
@@ -56,8 +69,7 @@ TEST(SymbolWorker, AnswersAsTheSymbolizerDoes) {
   const std::unique_ptr<LibdwSymbolizer> direct = LibdwSymbolizer::make();
   direct->add_module(ModuleId(3), {.path = path, .fd = open_regular_file(path), .root = ""});
   std::vector<std::uint64_t> offsets;
-  constexpr std::uint64_t kStep = 0x400;
-  for (std::uint64_t offset = 0x1000; offset < 0x40000; offset += kStep) offsets.push_back(offset);
+  for (std::uint64_t i = 0; i < kOffsets; ++i) offsets.push_back(own_code() + i * kStep);
   const std::vector<FramesAt> answers = client.ask(3, offsets);
   ASSERT_EQ(answers.size(), offsets.size());
   std::size_t named = 0;
