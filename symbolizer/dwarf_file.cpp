@@ -11,7 +11,8 @@
 namespace hawk {
 namespace {
 
-[[noreturn]] void out_of_memory() { throw std::bad_alloc(); }
+/// Of the type that libdw declares: [[noreturn]] is no part of a type.
+__attribute__((noreturn)) void out_of_memory() { throw std::bad_alloc(); }
 
 /// An ELF image with one debug section of one byte, which libdw takes for DWARF that knows nothing.
 struct EmptyImage {

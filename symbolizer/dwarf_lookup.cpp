@@ -1,15 +1,12 @@
 #include "symbolizer/dwarf_lookup.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <new>
 #include <utility>
 
 #include "symbolizer/demangle.h"
+#include "symbolizer/own_memory.h"
 #include "symbolizer/section_sizes.h"
-#include "userspace/base/process_file.h"
 
 namespace hawk {
 namespace {
@@ -23,14 +20,6 @@ constexpr std::uint64_t kImageBudgetBytes = std::uint64_t{32} << 20;
 /// Questions between two looks at how much that is. How much one brings in cannot be told beforehand: Linux maps pages
 /// around the one that was asked for, too.
 constexpr std::uint64_t kQuestionsBetweenLooks = 4;
-
-/// Bytes of files that are mapped and in our memory; 0 when unknown.
-std::uint64_t resident_file_bytes() {
-  const Result<std::string> statm = read_whole_file("/proc/self/statm");
-  unsigned long pages = 0;
-  if (!statm || std::sscanf(statm->c_str(), "%*u %*u %lu", &pages) != 1) return 0;
-  return std::uint64_t{pages} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
 
 /// The readable name of `symbol` if it is a mangled one for the function called `bare`; else nothing. Suffixes that the
 /// compiler gave to a part or a copy (".cold", ".isra.0") are left out: it is the same source function.
@@ -70,7 +59,7 @@ bool DwarfLookup::open(std::string& gap) {
   unit_ranges_.emplace(*units_);
   names_.emplace(*units_, alternate_units_ ? &*alternate_units_ : nullptr);
   source_.file.release();  // what was decompressed
-  mapped_bytes_ = resident_file_bytes();
+  mapped_bytes_ = own_memory().file_bytes;
   return true;
 }
 
@@ -164,11 +153,11 @@ void DwarfLookup::limit_memory() {
     renew();
   }
   if (!source_.file.is_mapped() || ++questions_ % kQuestionsBetweenLooks != 0) return;
-  if (resident_file_bytes() < mapped_bytes_ + kImageBudgetBytes) return;
+  if (own_memory().file_bytes < mapped_bytes_ + kImageBudgetBytes) return;
   source_.file.release();
   split_->release();
   if (alternate_) alternate_->file.release();
-  mapped_bytes_ = resident_file_bytes();
+  mapped_bytes_ = own_memory().file_bytes;
 }
 
 void DwarfLookup::renew() {

@@ -1,24 +1,15 @@
 #include "symbolizer/memory_budget.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <string>
 
+#include "symbolizer/own_memory.h"
 #include "userspace/base/process_file.h"
 
 namespace hawk {
 namespace {
-
-/// What counts against RLIMIT_DATA; 0 when unknown.
-std::size_t data_bytes() {
-  const Result<std::string> statm = read_whole_file("/proc/self/statm");
-  unsigned long pages = 0;
-  if (!statm || std::sscanf(statm->c_str(), "%*u %*u %*u %*u %*u %lu", &pages) != 1) return 0;
-  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
 
 /// "MemAvailable:  8061720 kB", proc_meminfo(5). The most there can be when unknown.
 std::size_t free_bytes() {
@@ -32,7 +23,7 @@ std::size_t free_bytes() {
 }  // namespace
 
 MemoryBudget::MemoryBudget(std::size_t bytes) {
-  const std::size_t now = data_bytes();
+  const std::size_t now = own_memory().data_bytes;
   if (now == 0 || ::getrlimit(RLIMIT_DATA, &before_) != 0) return;
   const rlimit narrowed = {.rlim_cur = std::min<rlim_t>(before_.rlim_cur, now + std::min(bytes, free_bytes() / 2)),
                            .rlim_max = before_.rlim_max};
