@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <bitset>
 #include <cstddef>
-#include <utility>
+#include <cstdint>
+#include <string>
 
 namespace hawk {
 namespace {
@@ -28,17 +29,24 @@ std::size_t key_of(const ShownFrame& line) {
   return name.size() + 37 * at(name.size() - 1) + 1543 * at(name.size() / 2) + 59 * at(name.size() / 4);
 }
 
-/// The keys that occur more than once.
-std::bitset<1024> find_repeated(const std::vector<ShownFrame>& shown) {
-  std::bitset<1024> seen;
-  std::bitset<1024> repeated;
-  for (const ShownFrame& line : shown) {
-    if (line.frame == nullptr) continue;
-    const std::size_t bit = key_of(line) % seen.size();
-    if (seen[bit]) repeated.set(bit);
+using Keys = std::vector<std::uint32_t>;
+
+Keys keys_of(const std::vector<ShownFrame>& shown) {
+  Keys keys;
+  keys.reserve(shown.size());
+  for (const ShownFrame& line : shown) keys.push_back(static_cast<std::uint32_t>(key_of(line)));
+  return keys;
+}
+
+/// Whether a key occurs more than once; true also for some that do not.
+bool may_repeat(const Keys& keys) {
+  std::bitset<2048> seen;
+  return std::any_of(keys.begin(), keys.end(), [&](std::uint32_t key) {
+    const std::size_t bit = key % seen.size();
+    const bool is_known = seen[bit];
     seen.set(bit);
-  }
-  return repeated;
+    return is_known;
+  });
 }
 
 /// How often the `period` lines from `first` on stand there one after the other.
@@ -53,10 +61,11 @@ struct Cycle {
   std::size_t rounds = 0;
 };
 
-Cycle find_cycle(const std::vector<ShownFrame>& shown, std::size_t first) {
+Cycle find_cycle(const std::vector<ShownFrame>& shown, const Keys& keys, std::size_t first) {
+  if (shown[first].frame == nullptr) return {};
   const std::size_t longest = std::min(kMaxPeriod, (shown.size() - first) / 2);
   for (std::size_t period = 2; period <= longest; ++period) {
-    if (!are_same(shown[first], shown[first + period])) continue;
+    if (keys[first] != keys[first + period]) continue;
     const std::size_t rounds = count_rounds(shown, first, period);
     if (rounds >= 2 && (rounds - 1) * period > kMinSaved) return {period, rounds};
   }
@@ -74,24 +83,21 @@ ShownFrame line_of(const std::vector<ShownFrame>& shown, std::size_t first, cons
 }  // namespace
 
 void collapse_repeated_calls(std::vector<ShownFrame>& shown) {
-  const std::bitset<1024> repeated = find_repeated(shown);
-  if (repeated.none()) return;
-  std::vector<ShownFrame> kept;
+  const Keys keys = keys_of(shown);
+  if (!may_repeat(keys)) return;
+  std::size_t end = 0;  // of what is kept: at most as much as was looked at
   for (std::size_t index = 0; index < shown.size();) {
-    const ShownFrame& line = shown[index];
-    const bool may_begin = line.frame != nullptr && repeated[key_of(line) % repeated.size()];
-    const Cycle cycle = may_begin ? find_cycle(shown, index) : Cycle{};
-    const auto first = shown.begin() + static_cast<std::ptrdiff_t>(index);
+    const Cycle cycle = find_cycle(shown, keys, index);
     if (cycle.period == 0) {
-      kept.push_back(line);
-      ++index;
+      shown[end++] = shown[index++];
       continue;
     }
-    kept.insert(kept.end(), first, first + static_cast<std::ptrdiff_t>(cycle.period));
-    kept.push_back(line_of(shown, index, cycle));
+    const ShownFrame line = line_of(shown, index, cycle);
+    for (std::size_t offset = 0; offset < cycle.period; ++offset) shown[end++] = shown[index + offset];
+    shown[end++] = line;
     index += cycle.rounds * cycle.period;
   }
-  shown = std::move(kept);
+  shown.resize(end);
 }
 
 }  // namespace hawk
