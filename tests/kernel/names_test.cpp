@@ -185,7 +185,7 @@ std::string report_of_command(const std::vector<std::string>& runner,
   words.insert(words.end(), runner.begin(), runner.end());
   words.insert(words.end(), {"/usr/bin/sort", "/dev/null"});
   ChildProcess hawktrace({.argv = words, .environment = environment});
-  const std::string text = hawktrace.read_to_end();
+  std::string text = hawktrace.read_to_end();
   EXPECT_EQ(hawktrace.wait(), 0) << hawktrace.errors();
   return text;
 }

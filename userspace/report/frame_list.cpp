@@ -93,7 +93,7 @@ std::size_t deciding_frame(const FrameList& frames) { return find_deciding(frame
 
 bool is_interpreted(const ListedFrame& frame) {
   if (frame.location.module || frame.source.function.empty() || frame.is_plumbing()) return false;
-  return !frame.source.file.empty() || frame.source.function.find("::") != std::string::npos;
+  return !frame.source.file.empty() || frame.source.function.find_first_of(".:") != std::string::npos;
 }
 
 std::size_t naming_frame(const FrameList& frames) {

@@ -56,8 +56,7 @@ bool has_nameless_code_in_no_file(const Snapshot& snapshot, Symbolizer& symboliz
 /// How to get names of code that lies in no file.
 inline constexpr const char* kPerfMapHint =
     "hint: such code gets names from a perf map, /tmp/perf-PID.map, which must be there or be turned on: python3 -X "
-    "perf "
-    "(3.12 or newer), node --perf-basic-prof, java -XX:+DumpPerfMapAtExit or with perf-map-agent";
+    "perf (3.12 or newer), node --perf-basic-prof, jcmd PID Compiler.perfmap for Java (17 or newer)";
 
 /// The line that tells of `gap`, which is one of `module`; `share`: what part of all bytes it affects.
 std::string gap_text(const SymbolGap& gap, const Module& module, const std::string& share);

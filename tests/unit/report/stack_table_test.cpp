@@ -101,6 +101,17 @@ TEST(StackTable, CodeOfAnInterpreterNamesItsStacks) {
   EXPECT_TRUE(lines[2].ends_with("  py::remember (PyBytes_New)")) << lines[2];
 }
 
+TEST(StackTable, CodeOfAJavaMachineNamesItsStacksButItsStubsDoNot) {
+  Sample sample = empty_sample();
+  const Frame init = sample.call(sample.add_module("/usr/lib/libz.so.1", ""), {function("deflateInit2_")});
+  const Frame stub = sample.call_in_no_file(function("Interpreter", "", 0));
+  sample.add_stack(1, {100, 1, 0, 0}, {init, stub, sample.call_in_no_file(function("Leak.openOne", "", 0))});
+  sample.add_stack(2, {90, 1, 0, 0}, {init, stub});
+  const std::vector<std::string> lines = table_of(sample, sample_options());
+  EXPECT_TRUE(lines[1].ends_with("  Leak.openOne")) << lines[1];
+  EXPECT_TRUE(lines[2].ends_with("  deflateInit2_")) << lines[2];
+}
+
 TEST(StackTable, LongNamesGetTheRoomOfColumns) {
   Sample sample = empty_sample();
   const ModuleId exe = sample.add_module("/usr/bin/long", "");
