@@ -103,8 +103,8 @@ TEST(StackTable, CodeOfAnInterpreterNamesItsStacks) {
 
 TEST(StackTable, CodeOfAJavaMachineNamesItsStacksButItsStubsDoNot) {
   Sample sample = empty_sample();
-  const Frame init = sample.call(sample.add_module("/usr/lib/libz.so.1", ""), {function("deflateInit2_")});
-  const Frame stub = sample.call_in_no_file(function("Interpreter", "", 0));
+  const Location init = sample.call(sample.add_module("/usr/lib/libz.so.1", ""), {function("deflateInit2_")});
+  const Location stub = sample.call_in_no_file(function("Interpreter", "", 0));
   sample.add_stack(1, {100, 1, 0, 0}, {init, stub, sample.call_in_no_file(function("Leak.openOne", "", 0))});
   sample.add_stack(2, {90, 1, 0, 0}, {init, stub});
   const std::vector<std::string> lines = table_of(sample, sample_options());
