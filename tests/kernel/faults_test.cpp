@@ -6,6 +6,7 @@
 // HAWK_ALL_FAULTS=1 tries every n, HAWK_FAULT_TRIES=1000 so many of each kind; otherwise as many as there is time for,
 // other ones for each kind, the same in each run.
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cerrno>
 #include <cstdlib>
@@ -98,6 +99,23 @@ constexpr Way kFaultWays[] = {Way::kSessionArena, Way::kMultiHash};
   }
   return true;
 }();
+
+/// What comes after the end is missing in the numbers.
+TEST(faults_of_the_trace, end_it_early) {
+  FaultPlan plan({"memory", FAULT_MEMORY, ENOMEM});
+  LedgerProgram program({.program = "ends", .arguments = {"wait"}});
+  ChildProcess hawktrace(
+      {.argv = {HAWKTRACE_PATH, "-p", std::to_string(program.pid()), "--report-every", "100ms", "--format", "json"},
+       .environment = plan.environment()});
+  std::string last = hawktrace.read_line();
+  plan.fail_next();
+  while (const std::optional<std::string> line = hawktrace.next_line()) last = *line;
+  EXPECT_EQ(hawktrace.wait(), 0) << hawktrace.errors();
+  const nlohmann::json report = nlohmann::json::parse(last);
+  EXPECT_FALSE(report.at("numbers_exact").get<bool>());
+  EXPECT_EQ(report.at("losses").at("ended_early"), 1);
+  program.run();
+}
 
 }  // namespace
 }  // namespace hawk

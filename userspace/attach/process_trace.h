@@ -51,6 +51,8 @@ class ProcessTrace {
   int mapping_fd() const { return mapping_events_.poll_fd(); }
   /// Readable once the target has ended.
   int pid_fd() const { return pid_fd_.get(); }
+  /// What comes later is missing in the numbers, which are not exact then.
+  void note_ended_early() { tracer_.count_loss(HAWK_LOSS_ENDED_EARLY); }
   void note_target_exited() { target_exited_ = true; }
 
  private:

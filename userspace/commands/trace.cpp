@@ -139,6 +139,7 @@ Result<bool> watch_while_memory_lasts(ProcessTrace& trace, const Options& option
     return watch(trace, options, signals, relay, live, reports);
   } catch (const std::bad_alloc&) {
     log_warning("the trace ends here: no memory is left");
+    trace.note_ended_early();
     return false;
   }
 }

@@ -29,6 +29,8 @@ class FaultPlan {
 
   /// That a hawktrace with this plan needs.
   std::map<std::string, std::string> environment() const;
+  /// The call that is made next fails as well.
+  void fail_next() { __atomic_store_n(&plan_->first, calls() + 1, __ATOMIC_RELAXED); }
   std::uint64_t calls() const { return __atomic_load_n(&plan_->calls, __ATOMIC_RELAXED); }
   /// BPF objects that hawktrace has made.
   std::uint64_t objects() const { return __atomic_load_n(&plan_->object_count, __ATOMIC_RELAXED); }

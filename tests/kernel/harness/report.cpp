@@ -116,7 +116,10 @@ Report read_report(const std::string& path) {
                 .children_without_exec = root.at("untraced_children").at("without_exec"),
                 .child_programs = {},
                 .unread_tables = read_unread_tables(root.at("unwinding"))};
-  for (const json& gap : root.at("symbol_gaps")) report.files_with_symbol_gaps.push_back(gap.at("module"));
+  for (const json& gap : root.at("symbol_gaps")) {
+    const json& module = gap.at("module");  // null: code in no file
+    report.files_with_symbol_gaps.push_back(module.is_null() ? std::string() : module.get<std::string>());
+  }
   for (const json& program : root.at("untraced_children").at("programs")) {
     report.child_programs[program.at("comm")] = program.at("count");
   }
