@@ -1,6 +1,5 @@
 #include "symbolizer/libdw_symbolizer.h"
 
-#include <optional>
 #include <utility>
 
 namespace hawk {
@@ -35,11 +34,6 @@ std::vector<SourceFrame> LibdwSymbolizer::frames(ModuleId module, std::uint64_t 
   std::vector<SourceFrame> frames = found->second->frames(module_offset);
   if (!is_known) limit_memory(found->second.get());
   return frames;
-}
-
-std::vector<SourceFrame> LibdwSymbolizer::frames_in_no_file(std::uint64_t address) {
-  std::optional<SourceFrame> frame = perf_map_.find(address);
-  return frame ? std::vector<SourceFrame>{*std::move(frame)} : std::vector<SourceFrame>{};
 }
 
 void LibdwSymbolizer::prepare(ModuleId module, std::span<const std::uint64_t> module_offsets) {

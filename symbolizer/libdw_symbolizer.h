@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "symbolizer/module_symbols.h"
-#include "symbolizer/perf_map.h"
 #include "symbolizer/symbolizer.h"
 
 namespace hawk {
@@ -29,10 +28,6 @@ class LibdwSymbolizer : public Symbolizer {
   /// As the interface says. Addresses are looked up unit by unit, so that each unit of the debug information is
   /// read once, whatever number of them there is: many addresses in random order take several times as long.
   void prepare(ModuleId module, std::span<const std::uint64_t> module_offsets) override;
-  /// As the interface says: from perf_map().
-  std::vector<SourceFrame> frames_in_no_file(std::uint64_t address) override;
-  /// What the target says of code that it makes itself.
-  PerfMap& perf_map() { return perf_map_; }
   /// As the interface says; kNone also for a module that was never added.
   SymbolSource source(ModuleId module) override;
   /// As the interface says, of what has been asked so far.
@@ -43,7 +38,6 @@ class LibdwSymbolizer : public Symbolizer {
 
   void limit_memory(ModuleSymbols* asked);
 
-  PerfMap perf_map_;
   std::map<ModuleId, std::unique_ptr<ModuleSymbols>> modules_;
   std::vector<ModuleSymbols*> open_;  ///< those that hold debug information, the one asked last at the end
 };

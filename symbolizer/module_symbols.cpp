@@ -53,7 +53,7 @@ void ModuleSymbols::give_up(const char* why) {
 }
 
 void ModuleSymbols::close_files() {
-  gap_ = "it was deleted and unloaded, and is one of many: what is not shown of it had not been read by then";
+  gap_ = kFilesClosed;
   loaded_ = true;
   has_dwarf_ = false;
   dwarf_.reset();
@@ -65,19 +65,8 @@ void ModuleSymbols::close_files() {
 }
 
 std::vector<SourceFrame> ModuleSymbols::frames(std::uint64_t module_offset) {
-  Answer found;
-  const auto known = answers_.find(module_offset);
-  if (known != answers_.end()) {
-    found = known->second;
-  } else {
-    within_budget([&] { found = answer(module_offset); });
-  }
-  std::vector<SourceFrame> frames;
-  frames.reserve(found.count);
-  for (const PooledFrame& frame : std::span(answered_frames_).subspan(found.first, found.count)) {
-    frames.push_back({pool_.text(frame.function), pool_.text(frame.file), frame.line, frame.inlined});
-  }
-  return frames;
+  if (!knows(module_offset)) within_budget([&] { answer(module_offset); });
+  return answers_.frames(module_offset, pool_);
 }
 
 void ModuleSymbols::prepare(std::span<const std::uint64_t> module_offsets) {
@@ -93,17 +82,13 @@ void ModuleSymbols::prepare(std::span<const std::uint64_t> module_offsets) {
   });
 }
 
-ModuleSymbols::Answer ModuleSymbols::answer(std::uint64_t module_offset) {
-  const auto known = answers_.find(module_offset);
-  if (known != answers_.end()) return known->second;
+void ModuleSymbols::answer(std::uint64_t module_offset) {
+  if (knows(module_offset)) return;
   load();
   // The call is before the return address; a call that never returns may be its function's last instruction.
   std::vector<PooledFrame> frames;
   if (module_offset != 0) frames = look_up(module_offset - 1);
-  const Answer found = {static_cast<std::uint32_t>(answered_frames_.size()), static_cast<std::uint32_t>(frames.size())};
-  answered_frames_.insert(answered_frames_.end(), frames.begin(), frames.end());
-  answers_.emplace(module_offset, found);
-  return found;
+  answers_.keep(module_offset, frames);
 }
 
 SymbolSource ModuleSymbols::source() {

@@ -5,11 +5,11 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "symbolizer/dwarf_lookup.h"
 #include "symbolizer/elf_file.h"
+#include "symbolizer/frame_answers.h"
 #include "symbolizer/string_pool.h"
 #include "symbolizer/symbol_table.h"
 #include "symbolizer/symbolizer.h"
@@ -24,6 +24,10 @@ struct ModuleFile {
   std::string root;   ///< "", or "/proc/PID/root" where the target has its own file system
   bool vdso = false;  ///< the kernel's image in every process: no file, neither path nor fd are used
 };
+
+/// The gap of a module whose files were closed.
+inline constexpr const char* kFilesClosed =
+    "it was deleted and unloaded, and is one of many: what is not shown of it had not been read by then";
 
 /// The symbols of one module: opened at the first question, every answer kept. What the file holds may make us spend so
 /// much memory and no more: beyond that its debug information is given up, and then its symbols, and gap() says so.
@@ -40,7 +44,7 @@ class ModuleSymbols {
   /// As Symbolizer::gap.
   const std::string& gap() const { return gap_; }
   /// Whether frames() has nothing to look up.
-  bool knows(std::uint64_t module_offset) const { return answers_.contains(module_offset); }
+  bool knows(std::uint64_t module_offset) const { return answers_.has(module_offset); }
   /// About what is taken by debug information that is held open, not by answers.
   std::size_t open_bytes() { return dwarf_ ? dwarf_->memory_bytes() : 0; }
   /// Closes the debug information. The next question that has no answer yet opens it again.
@@ -49,17 +53,12 @@ class ModuleSymbols {
   void close_files();
 
  private:
-  /// A part of answered_frames_.
-  struct Answer {
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
-  };
   template <class Work>
   void within_budget(const Work& work);
   void give_up(const char* why);
   void load();
   void open_dwarf();
-  Answer answer(std::uint64_t module_offset);
+  void answer(std::uint64_t module_offset);
   std::vector<PooledFrame> look_up(std::uint64_t address);
 
   ModuleFile file_;
@@ -73,8 +72,7 @@ class ModuleSymbols {
   StringPool pool_;
   std::unique_ptr<DwarfLookup> dwarf_;
   SymbolTable symbols_;
-  std::unordered_map<std::uint64_t, Answer> answers_;
-  std::vector<PooledFrame> answered_frames_;
+  FrameAnswers answers_;
 };
 
 }  // namespace hawk

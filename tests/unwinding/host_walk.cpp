@@ -92,7 +92,7 @@ namespace {
 int hawk_walk_plainly(hawk_thread* thread) {
   thread->has_asked = false;
   const hawk_reader reader = {.origin = thread->walk.sp & ~0xfffULL, .thread = thread};
-  // Every other walk in each of the two ways.
+  // Each of the two ways, by how deep the walk is.
   return hawk_take_plain_steps(thread, reader, thread->walk.depth % 2 == 0);
 }
 

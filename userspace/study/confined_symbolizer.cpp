@@ -39,22 +39,15 @@ void ConfinedSymbolizer::close_files(ModuleId id) {
   }
   module.is_closed = true;
   module.file.fd.reset();
-  module.gap = "it was deleted and unloaded, and is one of many: what is not shown of it had not been read by then";
+  module.gap = kFilesClosed;
 }
 
 std::vector<SourceFrame> ConfinedSymbolizer::frames(ModuleId id, std::uint64_t module_offset) {
   const auto found = modules_.find(id);
   if (found == modules_.end()) return {};
   Module& module = found->second;
-  if (!module.answers.contains(module_offset)) ask(id, module, {&module_offset, 1});
-  const auto answer = module.answers.find(module_offset);
-  if (answer == module.answers.end()) return {};
-  std::vector<SourceFrame> frames;
-  frames.reserve(answer->second.count);
-  for (const PooledFrame& frame : std::span(answered_frames_).subspan(answer->second.first, answer->second.count)) {
-    frames.push_back({pool_.text(frame.function), pool_.text(frame.file), frame.line, frame.inlined});
-  }
-  return frames;
+  if (!module.answers.has(module_offset)) ask(id, module, {&module_offset, 1});
+  return module.answers.frames(module_offset, pool_);
 }
 
 void ConfinedSymbolizer::prepare(ModuleId id, std::span<const std::uint64_t> module_offsets) {
@@ -62,7 +55,7 @@ void ConfinedSymbolizer::prepare(ModuleId id, std::span<const std::uint64_t> mod
   if (found == modules_.end()) return;
   std::vector<std::uint64_t> unknown;
   for (const std::uint64_t offset : module_offsets) {
-    if (!found->second.answers.contains(offset)) unknown.push_back(offset);
+    if (!found->second.answers.has(offset)) unknown.push_back(offset);
   }
   if (!unknown.empty()) ask(id, found->second, unknown);
 }
@@ -156,12 +149,13 @@ bool ConfinedSymbolizer::keep_frames(Module& module, const std::string& body) {
   std::vector<FramesAt> found;
   if (!from_body(body, found)) return false;
   for (const FramesAt& at : found) {
-    const Answer answer = {static_cast<std::uint32_t>(answered_frames_.size()),
-                           static_cast<std::uint32_t>(at.frames.size())};
-    if (!module.answers.emplace(at.module_offset, answer).second) continue;
+    if (module.answers.has(at.module_offset)) continue;
+    std::vector<PooledFrame> frames;
+    frames.reserve(at.frames.size());
     for (const SourceFrame& frame : at.frames) {
-      answered_frames_.push_back({pool_.add(frame.function), pool_.add(frame.file), frame.line, frame.inlined});
+      frames.push_back({pool_.add(frame.function), pool_.add(frame.file), frame.line, frame.inlined});
     }
+    module.answers.keep(at.module_offset, frames);
   }
   return true;
 }

@@ -6,10 +6,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "symbolizer/frame_answers.h"
 #include "symbolizer/module_symbols.h"
 #include "symbolizer/perf_map.h"
 #include "symbolizer/string_pool.h"
@@ -42,18 +42,13 @@ class ConfinedSymbolizer : public Symbolizer {
   std::string gap(ModuleId module) override;
 
  private:
-  /// A part of answered_frames_.
-  struct Answer {
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
-  };
   struct Module {
     ModuleFile file;
     std::uint32_t known_to = 0;  ///< the number of the worker that has it; 0: none
     bool is_closed = false;      ///< nothing is asked about it any more
     std::optional<SymbolSource> source = {};
     std::string gap = {};
-    std::unordered_map<std::uint64_t, Answer> answers = {};
+    FrameAnswers answers = {};
   };
 
   void ask(ModuleId id, Module& module, std::span<const std::uint64_t> module_offsets);
@@ -74,7 +69,6 @@ class ConfinedSymbolizer : public Symbolizer {
   PerfMap perf_map_;
   std::map<ModuleId, Module> modules_;
   StringPool pool_;
-  std::vector<PooledFrame> answered_frames_;
 };
 
 }  // namespace hawk
