@@ -369,12 +369,7 @@ void write_json_report(const ReportRequest& request, const TextSink& sink) {
 }
 
 std::string render_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options) {
-  std::string document;
-  write_json(snapshot, symbolizer, options, [&](std::string_view piece) {
-    document += piece;
-    return true;
-  });
-  return document;
+  return text_of_document([&](const TextSink& sink) { write_json(snapshot, symbolizer, options, sink); });
 }
 
 }  // namespace hawk

@@ -256,12 +256,7 @@ void write_text_report(const ReportRequest& request, const TextSink& sink) {
 }
 
 std::string render_text(const Snapshot& snapshot, Symbolizer& symbolizer, const TextOptions& options) {
-  std::string report;
-  write_text(snapshot, symbolizer, options, [&](std::string_view piece) {
-    report += piece;
-    return true;
-  });
-  return report;
+  return text_of_document([&](const TextSink& sink) { write_text(snapshot, symbolizer, options, sink); });
 }
 
 }  // namespace hawk

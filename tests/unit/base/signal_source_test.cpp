@@ -9,18 +9,10 @@
 
 #include <set>
 
+#include "tests/support/status_in_child.h"
+
 namespace hawk {
 namespace {
-
-/// Runs `body` in a child, whose signal mask and actions are its own, and gives its exit status; -1 if it was killed.
-template <class Body>
-int status_in_child(Body body) {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(body());
-  int status = -1;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 /// Number of the next signal; 0 when there is none.
 int next_number(Result<SignalSource>& source) {

@@ -2,23 +2,14 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "tests/support/status_in_child.h"
+
 namespace hawk {
 namespace {
-
-/// Runs `body`, which says what failed by a number, in a child, whose descriptors are its own.
-template <class Body>
-int status_in_child(Body body) {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(body());
-  int status = -1;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 bool is_as_good_as_closed(int fd) {
   char byte = 0;
