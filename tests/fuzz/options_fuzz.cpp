@@ -14,7 +14,7 @@ void check_options(const hawk::Options& options) {
   HAWK_CHECK(options.trace.stack_depth >= 1 && options.trace.stack_depth <= hawk::kMaxStackDepth,
              "a depth the kernel has no room for");
   HAWK_CHECK(options.trace.max_blocks.value_or(1) >= 1 && options.trace.max_stacks >= 1, "a table without room");
-  HAWK_CHECK(!options.output_path || !options.output_path->empty(), "a file without a name");
+  HAWK_CHECK(!options.report.output_path || !options.report.output_path->empty(), "a file without a name");
 }
 
 }  // namespace

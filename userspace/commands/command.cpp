@@ -3,26 +3,35 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <string_view>
 
 #include "userspace/base/system_failure.h"
 #include "userspace/base/write_all.h"
+#include "userspace/commands/options.h"
 #include "userspace/commands/trace.h"
 
 namespace hawk {
 namespace {
 
-/// A command is one file and one row. The first needs no name, and has none yet.
+/// The rows of a command whose options are an `OptionsOf`, as they are without any being set.
+template <class OptionsOf, OptionRows (*rows)(OptionsOf&)>
+OptionRows rows_of() {
+  static OptionsOf unset;
+  return rows(unset);
+}
+
+/// A command is one file and one row.
 constexpr Command kCommands[] = {
-    {"", trace_command},
+    {"", trace_text, rows_of<Options, option_rows>, trace_command},
 };
 
 }  // namespace
 
+std::span<const Command> commands() { return kCommands; }
+
 const Command& find_command(int argc, const char* const* argv) {
   const std::string_view word = argc > 1 ? argv[1] : "";
   for (const Command& command : kCommands) {
-    if (command.name == word) return command;
+    if (command.word == word) return command;
   }
   return kCommands[0];
 }

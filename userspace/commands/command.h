@@ -1,17 +1,27 @@
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "userspace/base/result.h"
+#include "userspace/commands/command_line.h"
 
 namespace hawk {
 
-/// Something that hawktrace can be asked to do. Its file has its options' meaning and its narrative.
+/// Something that hawktrace can be asked to do. Its file has its options and its narrative.
 struct Command {
-  const char* name;  ///< the first word on the command line
+  const char* word;  ///< the first one on the command line; empty: it needs none
+  const CommandText& (*text)();
+  OptionRows (*rows)();  ///< for --help and the man page: they set nothing
   /// Reads the whole command line and does what it says. Returns the exit status.
   Result<int> (*run)(int argc, const char* const* argv);
+
+  /// Whether it may start a command (-- COMMAND), whose exit statuses hawktrace's own are told apart from.
+  bool starts_commands() const { return !text().command_exits.empty(); }
 };
+
+/// All of them, the one that needs no name first.
+std::span<const Command> commands();
 
 /// The one that the command line names, or the one that needs no name: to trace a process.
 const Command& find_command(int argc, const char* const* argv);

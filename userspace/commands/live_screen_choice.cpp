@@ -11,19 +11,19 @@ namespace hawk {
 
 bool wants_live_screen(const Options& options, bool output_is_terminal) {
   // A command owns the terminal itself, and a trace with a set end is a report to wait for.
-  return options.format->is_for_people && output_is_terminal && options.trace.command.empty() && !options.duration &&
-         !options.report_every && is_interactive(STDIN_FILENO, STDOUT_FILENO, std::getenv("TERM"));
+  return options.report.format->is_for_people && output_is_terminal && options.trace.command.empty() &&
+         !options.duration && !options.report_every && is_interactive(STDIN_FILENO, STDOUT_FILENO, std::getenv("TERM"));
 }
 
 Result<LiveScreen> make_live_screen(const Options& options) {
   ViewOptions view;
-  view.selection = options.selection();
-  if (!options.top) view.selection.top = 0;  // the list scrolls
-  view.role_of = folded_functions(options.hide);
+  view.selection = options.report.selection();
+  if (!options.report.top) view.selection.top = 0;  // the list scrolls
+  view.role_of = folded_functions(options.report.hide);
   view.interval_ns = static_cast<std::uint64_t>(options.trace.interval.count());
-  view.raw_bytes = options.raw_bytes;
+  view.raw_bytes = options.report.raw_bytes;
   return LiveScreen::make(std::move(view),
-                          use_color(options.color, true, std::getenv("NO_COLOR"), std::getenv("TERM")));
+                          use_color(options.report.color, true, std::getenv("NO_COLOR"), std::getenv("TERM")));
 }
 
 }  // namespace hawk

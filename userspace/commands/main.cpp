@@ -47,7 +47,9 @@ constexpr const char* kOutOfMemoryHint = "free some memory, or raise the limit o
 
 /// What is thrown has taken probes, command and temporary file down on its way here.
 int main_program(int argc, char** argv) {
-  has_command = std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--"; });
+  const Command& command = find_command(argc, argv);
+  has_command = command.starts_commands() &&
+                std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--"; });
   set_character_set(character_set_of(std::getenv("LC_ALL"), std::getenv("LC_CTYPE"), std::getenv("LANG")));
   // By this ncurses knows what it may draw. Not the user's locale by name, which need not be installed.
   if (character_set() == CharacterSet::kUnicode) std::setlocale(LC_CTYPE, "C.UTF-8");
@@ -55,7 +57,7 @@ int main_program(int argc, char** argv) {
   std::set_new_handler(nullptr);
   std::set_terminate(on_terminate);
   try {
-    const Result<int> status = find_command(argc, argv).run(argc, argv);
+    const Result<int> status = command.run(argc, argv);
     if (status) return *status;
     log_error(status.error());
     return exit_status_of(status.error().exit_code, has_command);

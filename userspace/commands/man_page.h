@@ -2,9 +2,11 @@
 
 #include <string>
 
+#include "userspace/commands/command.h"
+
 namespace hawk {
 
-/// hawktrace(1) as roff for man(7), from the same table as --help.
-std::string man_page();
+/// The page of the command, hawktrace(1) for the one without a name, as roff for man(7), from what --help says.
+std::string man_page(const Command& described);
 
 }  // namespace hawk

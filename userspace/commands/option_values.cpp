@@ -238,7 +238,8 @@ Result<std::size_t> parse_choice(OptionValue value, std::span<const std::string_
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   const std::string_view nearest = nearest_name(value.text, names);
   return refuse(value, fmt::format("is not one of {}", fmt::join(names, ", ")),
-                nearest.empty() ? "hawktrace --help explains them" : fmt::format("did you mean '{}'?", nearest));
+                nearest.empty() ? fmt::format("{} --help explains them", value.command)
+                                : fmt::format("did you mean '{}'?", nearest));
 }
 
 std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names) {

@@ -15,6 +15,7 @@ namespace hawk {
 struct OptionValue {
   std::string_view option;  ///< as it is spelled in full: "--top"
   std::string_view text;
+  std::string_view command = "hawktrace";  ///< whose --help explains the option
 };
 
 /// The longest time span that can be asked for: a year.

@@ -151,7 +151,7 @@ Result<int> trace_process(const Options& options) {
   SignalSource signals =
       HAWK_TRY(SignalSource::make(options.trace.command.empty() ? SignalScope::kOurs : SignalScope::kOfACommand));
   // A report that could not be written must not cost anybody a trace.
-  ReportOutput output = HAWK_TRY(ReportOutput::make(options.output_path));
+  ReportOutput output = HAWK_TRY(ReportOutput::make(options.report.output_path));
   std::optional<LaunchedCommand> command;
   if (!options.trace.command.empty()) command.emplace(HAWK_TRY(LaunchedCommand::make(options.trace.command)));
 

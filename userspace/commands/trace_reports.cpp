@@ -39,16 +39,16 @@ ReportProducer producer_of(const Snapshot& snapshot, const Snapshot* previous, P
       .symbolizer = progress,
       .previous = previous,
       .is_one_of_several = options.report_every.has_value(),
-      .selection = options.selection(),
-      .role_of = folded_functions(options.hide),
+      .selection = options.report.selection(),
+      .role_of = folded_functions(options.report.hide),
       .before_symbolizing = [&progress](std::size_t count) { progress.expect(count); },
-      .full_stacks = options.full_stacks,
-      .raw_bytes = options.raw_bytes,
-      .color = use_color(options.color, output.is_terminal(), std::getenv("NO_COLOR"), std::getenv("TERM")),
+      .full_stacks = options.report.full_stacks,
+      .raw_bytes = options.report.raw_bytes,
+      .color = use_color(options.report.color, output.is_terminal(), std::getenv("NO_COLOR"), std::getenv("TERM")),
       .width = terminal.ws_col,
       .rows = terminal.ws_row,
   };
-  return [request, write = options.format->write](const TextSink& sink) { write(request, sink); };
+  return [request, write = options.report.format->write](const TextSink& sink) { write(request, sink); };
 }
 
 ProgressOutlet progress_outlet(const Options& options) {

@@ -46,9 +46,9 @@ Snapshot large_snapshot() {
 std::string written(const Snapshot& snapshot, Options options) {
   std::string path = (std::filesystem::temp_directory_path() / "hawk_trace_reports.XXXXXX").string();
   const UniqueFd file(::mkstemp(path.data()));
-  options.output_path = path;
+  options.report.output_path = path;
   NumberSymbolizer symbolizer;
-  Result<ReportOutput> output = ReportOutput::make(options.output_path);
+  Result<ReportOutput> output = ReportOutput::make(options.report.output_path);
   EXPECT_TRUE(output && write_report(snapshot, symbolizer, options, *output));
   std::ostringstream content;
   content << std::ifstream(path).rdbuf();
@@ -66,15 +66,15 @@ TEST(TraceReports, TheFileHoldsTheWholeReport) {
   const Snapshot snapshot = large_snapshot();
   NumberSymbolizer symbolizer;
   Options options;
-  options.format = format_named("json");
+  options.report.format = format_named("json");
   JsonOptions json;
   json.selection.top = 0;
   const std::string as_json = render_json(snapshot, symbolizer, json);
   EXPECT_GT(as_json.size(), 1'000'000U);
   EXPECT_TRUE(written(snapshot, options) == as_json);
 
-  options.format = format_named("text");
-  options.top = 0;
+  options.report.format = format_named("text");
+  options.report.top = 0;
   TextOptions text;
   text.selection.top = 0;
   const std::string as_text = render_text(snapshot, symbolizer, text);

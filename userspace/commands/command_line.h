@@ -1,0 +1,84 @@
+#pragma once
+
+#include <functional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "userspace/base/result.h"
+#include "userspace/commands/option_values.h"
+
+namespace hawk {
+
+/// Something that a command takes on its command line: what --help, the man page and the parser know of it.
+struct OptionRow {
+  enum class Value {
+    kNone,
+    kOptional,  ///< given as --name=VALUE
+    kRequired,
+    kArgument,  ///< no option but a word without a name, which parse_command_line() leaves to its caller
+  };
+
+  const char* names;       ///< short one first: "-p,--pid"
+  Value value;             ///< what follows
+  const char* value_name;  ///< "PID"; null without one
+  const char* group;       ///< the heading below which it is explained
+  std::string help;        ///< lines for a terminal of 80 columns
+  /// Where the value goes. Empty for an argument, --help and --version.
+  std::function<Result<void>(OptionValue value)> set = {};
+};
+using OptionRows = std::vector<OptionRow>;
+
+/// An example of use, and what it does.
+struct Example {
+  const char* command;
+  const char* what;
+};
+
+/// An exit status, and when hawktrace ends with it. `code` is text, because one stands for a range.
+struct ExitRow {
+  const char* code;
+  const char* meaning;
+};
+
+/// What is said of a command beside its options.
+struct CommandText {
+  const char* name;                    ///< as it is typed: "hawktrace record"
+  const char* title;                   ///< what it does, as a list of commands says it: without a full stop
+  const char* summary;                 ///< the sentence that --help begins with
+  const char* description;             ///< for the man page
+  std::span<const char* const> usage;  ///< each way to use it, without the name: "[OPTIONS] -p PID"
+  std::span<const Example> examples;
+  std::span<const ExitRow> exits;
+  std::span<const ExitRow> command_exits;  ///< where it starts one (-- COMMAND); empty: it never does
+};
+
+/// The one spelling of an option that all messages use: "--pid" of "-p,--pid".
+std::string full_name(std::string_view names);
+
+/// The answer to --help or --version: to be printed to stdout, after which hawktrace ends with kOk.
+struct InfoText {
+  std::string text;
+};
+
+/// What was found on a command line, beside the options whose values have been set.
+struct ParsedLine {
+  std::set<std::string> given;         ///< options, by their full names
+  std::vector<std::string> arguments;  ///< words without a name; more than asked for only where one is too many
+
+  bool has(std::string_view option) const { return given.contains(std::string(option)); }
+};
+
+/// Reads the words of a command line and sets what `rows` say. Every error is kUsage, one line that names the option
+/// and the value, with a hint.
+Result<std::variant<ParsedLine, InfoText>> parse_command_line(const CommandText& text, const OptionRows& rows,
+                                                              std::span<const std::string> words,
+                                                              std::size_t max_arguments = 0);
+
+/// A malformed command line. Without a hint: where the options are listed.
+tl::unexpected<Error> usage_error(const CommandText& text, std::string what, std::string hint = {});
+
+}  // namespace hawk

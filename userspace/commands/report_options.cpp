@@ -1,0 +1,113 @@
+#include "userspace/commands/report_options.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "userspace/commands/folded_functions.h"
+#include "userspace/commands/option_setters.h"
+
+namespace hawk {
+namespace {
+
+constexpr std::uint64_t kMaxTop = 1048576;  // as many as there can be stacks
+
+// In the order of the enumerators.
+constexpr std::array<std::string_view, 3> kColors{"auto", "always", "never"};
+
+Result<void> set_sort(SortKey& sort, OptionValue value) {
+  const std::array<std::string_view, 5> names{
+      sort_key_name(SortKey::kLive), sort_key_name(SortKey::kLiveCount), sort_key_name(SortKey::kAllocated),
+      sort_key_name(SortKey::kAllocatedCount), sort_key_name(SortKey::kFreedCount)};
+  return set_choice(sort, value, names);
+}
+
+/// "text or json", "text, json or csv": the names of formats for which `is_named`.
+template <class Predicate>
+std::string format_names(Predicate is_named) {
+  std::vector<std::string_view> names;
+  for (const Format& format : formats()) {
+    if (is_named(format)) names.emplace_back(format.name);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == names.size() ? " or " : ", ", names[i]);
+  }
+  return text;
+}
+
+std::string format_help() {
+  return fmt::format("{} (default {})", format_names([](const Format&) { return true; }), formats().front().name);
+}
+
+std::string top_help() {
+  return fmt::format("show the first N stacks, 0 for all that --min-size\nleaves (default: {} as {}, all as {})",
+                     kTopForPeople, format_names([](const Format& format) { return format.is_for_people; }),
+                     format_names([](const Format& format) { return !format.is_for_people; }));
+}
+
+Result<void> set_format(const Format*& target, OptionValue value) {
+  std::vector<std::string_view> names;
+  for (const Format& format : formats()) names.emplace_back(format.name);
+  target = &formats()[HAWK_TRY(parse_choice(value, names))];
+  return {};
+}
+
+}  // namespace
+
+Selection ReportOptions::selection() const {
+  const std::size_t default_top = format->is_for_people ? kTopForPeople : 0;
+  return {.sort = sort, .top = top.value_or(default_top), .min_size_bytes = min_size_bytes};
+}
+
+Result<std::string> parse_file_name(OptionValue value, const char* without) {
+  if (!value.text.empty()) return std::string(value.text);
+  return fail(ExitCode::kUsage, fmt::format("{}: '' is not a file name", value.option), without);
+}
+
+void add_report_rows(OptionRows& rows, ReportOptions& options, const char* format_option) {
+  constexpr auto kNone = OptionRow::Value::kNone;
+  constexpr auto kRequired = OptionRow::Value::kRequired;
+  const OptionRow added[] = {
+      {format_option, kRequired, "FORMAT", kReportGroup, format_help(),
+       [&options](OptionValue v) { return set_format(options.format, v); }},
+      {"-o,--output", kRequired, "FILE", kReportGroup, "write the report to FILE, completely or not at all",
+       [&options](OptionValue v) -> Result<void> {
+         options.output_path = HAWK_TRY(parse_file_name(v, "leave the option out to get the report on stdout"));
+         return {};
+       }},
+      {"--sort", kRequired, "KEY", kReportGroup,
+       "live, live-count, allocated, allocated-count or\nfreed-count (default live: bytes not freed)",
+       [&options](OptionValue v) { return set_sort(options.sort, v); }},
+      {"--top", kRequired, "N", kReportGroup, top_help(),
+       [&options](OptionValue v) { return set_number(options.top, v, 0, kMaxTop); }},
+      {"--min-size", kRequired, "BYTES", kReportGroup, "leave out stacks with fewer bytes than that: 4096, 4k,\n1MiB",
+       [&options](OptionValue v) { return set_size(options.min_size_bytes, v); }},
+      {"--hide", kRequired, "REGEX", kReportGroup,
+       "also fold functions whose name, as the report shows it,\nmatches: an application's own wrappers of malloc "
+       "that\nare not known (extended regular expression)",
+       [&options](OptionValue v) -> Result<void> {
+         options.hide = HAWK_TRY(parse_pattern(v));
+         return {};
+       }},
+      {"--color", kRequired, "WHEN", kReportGroup, "auto, always or never (default auto, which honours\nNO_COLOR)",
+       [&options](OptionValue v) { return set_choice(options.color, v, kColors); }},
+      {"--full-stacks", kNone, nullptr, kReportGroup,
+       "fold, shorten and leave out nothing: every frame of\nevery stack, with its whole name, address, file "
+       "and\nmodule",
+       turn_on(options.full_stacks)},
+      {"--bytes", kNone, nullptr, kReportGroup, "plain numbers of bytes, not KiB and MiB", turn_on(options.raw_bytes)},
+  };
+  rows.insert(rows.end(), std::begin(added), std::end(added));
+}
+
+bool use_color(ColorChoice choice, bool is_terminal, const char* no_color, const char* term) {
+  if (choice != ColorChoice::kAuto) return choice == ColorChoice::kAlways;
+  if (!is_terminal || (no_color != nullptr && *no_color != '\0')) return false;
+  return term != nullptr && std::string_view(term) != "dumb";
+}
+
+}  // namespace hawk

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "userspace/commands/command_line.h"
+#include "userspace/export/format.h"
+#include "userspace/tables/selection.h"
+
+namespace hawk {
+
+/// --color.
+enum class ColorChoice { kAuto, kAlways, kNever };
+
+/// How many stacks a report for people shows without --top.
+inline constexpr std::size_t kTopForPeople = 10;
+
+/// What the user asked for of a report, whether its numbers are live or recorded.
+struct ReportOptions {
+  const Format* format = &formats().front();
+  std::optional<std::string> output_path;  ///< nullopt: stdout
+  SortKey sort = SortKey::kLive;
+  std::optional<std::size_t> top;  ///< as given; 0: all. See selection().
+  std::uint64_t min_size_bytes = 0;
+  std::optional<std::string> hide;  ///< a valid pattern; see folded_functions()
+  bool full_stacks = false;
+  bool raw_bytes = false;  ///< --bytes
+  ColorChoice color = ColorChoice::kAuto;
+
+  /// Which stacks the report shows. Without --top that is ten for people and all for programs (JSON).
+  Selection selection() const;
+};
+
+/// The heading below which they are explained.
+inline constexpr const char* kReportGroup = "Report";
+
+/// The rows that set `options`; all of them refer to it. `format_option`: "--format" or what stands for it.
+void add_report_rows(OptionRows& rows, ReportOptions& options, const char* format_option = "--format");
+
+/// Reads the value of an option that names a file to write. `without`: what is so where the option is left out.
+Result<std::string> parse_file_name(OptionValue value, const char* without);
+
+/// Whether to colour what goes to a destination. --color decides; left to auto, a terminal gets colours unless the
+/// environment's NO_COLOR is set and not empty (https://no-color.org) or TERM says it can show none.
+/// The two are nullptr where not set.
+bool use_color(ColorChoice choice, bool is_terminal, const char* no_color, const char* term);
+
+}  // namespace hawk

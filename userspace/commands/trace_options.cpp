@@ -1,0 +1,227 @@
+#include "userspace/commands/trace_options.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "userspace/commands/option_setters.h"
+#include "userspace/commands/process_choice.h"
+
+namespace hawk {
+namespace {
+
+constexpr std::chrono::nanoseconds kMinDuration = std::chrono::milliseconds(1);
+constexpr std::uint64_t kMinStacks = 16;
+
+constexpr std::array kAttachWays{AttachWay::kSession, AttachWay::kMulti, AttachWay::kPerf};
+constexpr std::array kLiveTables{LiveTable::kArena, LiveTable::kHash};
+constexpr std::array kUnwindMethods{UnwindMethod::kAuto, UnwindMethod::kCfi, UnwindMethod::kFramePointers};
+
+constexpr auto kNone = OptionRow::Value::kNone;
+constexpr auto kOptional = OptionRow::Value::kOptional;
+constexpr auto kRequired = OptionRow::Value::kRequired;
+
+/// Each promise is demanded by itself; the option alone demands exact numbers of the whole.
+Result<void> set_required(Required& required, OptionValue value) {
+  constexpr std::array<std::string_view, 4> kPromises{"numbers", "children", "stacks", "all"};
+  required = {};
+  if (value.text.empty()) {
+    required = {.numbers = true, .children = true};
+    return {};
+  }
+  for (std::string_view rest = value.text; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+    const std::size_t promise = HAWK_TRY(parse_choice({value.option, word, value.command}, kPromises));
+    const bool all = promise == 3;
+    required.numbers = required.numbers || all || promise == 0;
+    required.children = required.children || all || promise == 1;
+    required.stacks = required.stacks || all || promise == 2;
+  }
+  return {};
+}
+
+auto set_verbosity_to(Verbosity& target, Verbosity verbosity) {
+  return [&target, verbosity](OptionValue) -> Result<void> {
+    target = verbosity;
+    return {};
+  };
+}
+
+constexpr ExitRow kExits[] = {
+    {"0", "success"},
+    {"2", "malformed command line"},
+    {"3", "no such process, or it ended before the trace began"},
+    {"4", "missing privilege, or the kernel lacks something"},
+    {"5", "finished, but something was missed (only with --require-exact)"},
+    {"6", "a file could not be read or written"},
+    {"70", "a bug of hawktrace"},
+};
+
+constexpr ExitRow kCommandExits[] = {
+    {"125", "hawktrace itself failed"},
+    {"126", "the command was found, but cannot be executed"},
+    {"127", "the command was not found"},
+    {"5", "as above"},
+    {"other", "the command's, 128 + N if signal N ended it; 0 if it runs on"},
+};
+
+/// What to say about words that belong to no option.
+std::string hint_for(const CommandText& text, const std::vector<std::string>& words, const TraceOptions& options) {
+  const std::string& first = words.front();
+  const bool is_number = !first.empty() && first.find_first_not_of("0123456789") == std::string::npos;
+  if (options.trace.pid && is_number) return "one process at a time: give -p a single number";
+  if (is_number) return fmt::format("to attach to that process: {} -p {}", text.name, first);
+  if (options.trace.pid || options.starts_command() || first.empty()) return {};
+  return fmt::format("to start a command: {} -- {}", text.name, first);
+}
+
+Result<void> refuse_arguments(const CommandText& text, const ParsedLine& line, const TraceOptions& options) {
+  if (line.arguments.empty()) return {};
+  if (options.trace.pid) {
+    std::string given = std::to_string(*options.trace.pid);
+    for (const std::string& word : line.arguments) given += " " + word;
+    if (const std::vector<int> pids = several_pids(given); !pids.empty()) return refuse_several_processes(pids);
+  }
+  return usage_error(text, fmt::format("'{}': unexpected argument", line.arguments.front()),
+                     hint_for(text, line.arguments, options));
+}
+
+Result<void> check_target(const CommandText& text, const TraceOptions& options, bool has_separator) {
+  if (options.trace.pid && has_separator) {
+    return usage_error(text, "use either -p or -- COMMAND, not both", "leave one of them out");
+  }
+  if (has_separator && !options.starts_command()) {
+    return usage_error(text, "--: no command follows", fmt::format("{} -- COMMAND [ARGS...]", text.name));
+  }
+  if (!options.trace.pid && !has_separator) {
+    return usage_error(text, "nothing to trace: neither -p PID nor -- COMMAND was given",
+                       fmt::format("{0} -p PID, or {0} -- COMMAND; {0} --help explains both", text.name));
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_target_rows(OptionRows& rows, TraceOptions& options) {
+  rows.push_back({"-p,--pid", kRequired, "PID", kTargetGroup, "the running process, which is not stopped",
+                  [&options](OptionValue v) -> Result<void> {
+                    options.trace.pid = HAWK_TRY(parse_pid(v, ::getpid()));
+                    return {};
+                  }});
+  rows.push_back({"--", OptionRow::Value::kArgument, "COMMAND [ARGS...]", kTargetGroup,
+                  "start it, with the probes in place before its first\ninstruction"});
+}
+
+void add_time_rows(OptionRows& rows, TraceOptions& options) {
+  rows.push_back(
+      {"--duration", kRequired, "TIME", kTimeGroup,
+       "stop after that long: 0.2, 1.5s, 250ms, 10 (seconds),\n1h30m (default: until Ctrl-C, or until the process "
+       "ends)",
+       [&options](OptionValue v) { return set_time_span(options.duration, v, kMinDuration); }});
+  rows.push_back({"--interval", kRequired, "TIME", kTimeGroup,
+                  "how often the counters are read and the screen is\nredrawn, 100ms or more (default 1s)",
+                  [&options](OptionValue v) { return set_time_span(options.trace.interval, v, kMinInterval); }});
+}
+
+void add_kill_row(OptionRows& rows, TraceOptions& options) {
+  rows.push_back({"--kill", kNone, nullptr, kTimeGroup,
+                  "with --duration and -- COMMAND: end the command as well\n(SIGTERM, then SIGKILL after 5 s); else it "
+                  "runs on",
+                  turn_on(options.kill_command)});
+}
+
+void add_tracing_rows(OptionRows& rows, TraceOptions& options) {
+  TraceConfig& trace = options.trace;
+  const OptionRow added[] = {
+      {"--min-block", kRequired, "BYTES", kTracingGroup,
+       "ignore blocks smaller than that, which halves the cost\nof such a call",
+       [&trace](OptionValue v) { return set_size(trace.min_block_bytes, v); }},
+      {"--stack-depth", kRequired, "N", kTracingGroup, "frames kept of a stack, 1 to 256 (default 256)",
+       [&trace](OptionValue v) { return set_number(trace.stack_depth, v, 1, kMaxStackDepth); }},
+      {"--attach-via", kRequired, "WAY", kTracingGroup,
+       "how probes are attached: auto, session (Linux 6.13),\nmulti (6.6) or perf (default auto: the fastest there is)",
+       [&trace](OptionValue v) { return set_choice_or_auto(trace.attach_via, v, kAttachWays, attach_way_name); }},
+      {"--unwind", kRequired, "HOW", kTracingGroup,
+       "how stacks are walked: cfi, by unwind tables; fp, along\nframe pointers; auto (default), along frame "
+       "pointers\nonly where there is no table",
+       [&trace](OptionValue v) { return set_named(trace.unwind, v, kUnwindMethods, unwind_method_name); }},
+      {"--live-table", kRequired, "KIND", kTracingGroup,
+       "where the kernel keeps live blocks: auto, arena (Linux\n6.10) or hash (default auto: the arena if there is "
+       "one)",
+       [&trace](OptionValue v) { return set_choice_or_auto(trace.live_table, v, kLiveTables, live_table_name); }},
+      {"--max-blocks", kRequired, "N", kTracingGroup,
+       "most live blocks that can be held, 1 to 67108864\n(default: 67108864 in an arena, 1048576 in a hash "
+       "map;\nmemory is taken as it fills)",
+       [&trace](OptionValue v) { return set_number(trace.max_blocks, v, 1, kMaxBlocks); }},
+      {"--max-stacks", kRequired, "N", kTracingGroup,
+       "most distinct stacks that can be held, 16 to 1000000\n(default 131072)",
+       [&trace](OptionValue v) { return set_number(trace.max_stacks, v, kMinStacks, kMaxStacks); }},
+      {"--max-memory", kRequired, "BYTES", kTracingGroup,
+       "upper limit for the kernel's tables: 256M, 2G (default:\nwhat they need; the minimum depends on "
+       "--max-stacks\nand is named if it is not met)",
+       [&trace](OptionValue v) { return set_size(trace.max_memory_bytes, v); }},
+      {"--require-exact", kOptional, "WHAT", kTracingGroup,
+       "exit with status 5 if anything was missed of WHAT, one\nor more of: numbers (of this process), children "
+       "(some\nwere not traced), stacks (some are incomplete), all\n(default: numbers,children)",
+       [&options](OptionValue v) { return set_required(options.required, v); }},
+      {"--verify", kNone, nullptr, kTracingGroup,
+       "at the end, compare the counters with the table of\nlive blocks and report the result",
+       turn_on(options.verify)},
+  };
+  rows.insert(rows.end(), std::begin(added), std::end(added));
+}
+
+void add_ready_row(OptionRows& rows, TraceOptions& options) {
+  rows.push_back({"--ready-fd", kRequired, "N", kOtherGroup,
+                  "write a line to descriptor N once all probes are in\nplace",
+                  [&options](OptionValue v) -> Result<void> {
+                    options.ready_fd = HAWK_TRY(parse_open_fd(v));
+                    return {};
+                  }});
+}
+
+void add_common_rows(OptionRows& rows, Verbosity& verbosity) {
+  rows.push_back({"-q,--quiet", kNone, nullptr, kOtherGroup, "only errors and warnings on stderr",
+                  set_verbosity_to(verbosity, Verbosity::kQuiet)});
+  rows.push_back({"-v,--verbose", kNone, nullptr, kOtherGroup, "describe progress on stderr",
+                  set_verbosity_to(verbosity, Verbosity::kVerbose)});
+  rows.push_back({"--version", kNone, nullptr, kOtherGroup, "print the version"});
+  rows.push_back({"-h,--help", kNone, nullptr, kOtherGroup, "print this help"});
+}
+
+TraceWords split_command(int argc, const char* const* argv, int first) {
+  const std::vector<std::string> words(argv + std::min(argc, first), argv + argc);
+  const auto separator = std::find(words.begin(), words.end(), "--");
+  TraceWords split = {.own = {words.begin(), separator}, .command = {}, .has_separator = separator != words.end()};
+  if (split.has_separator) split.command.assign(separator + 1, words.end());
+  return split;
+}
+
+Result<void> check_trace(const CommandText& text, const ParsedLine& line, const TraceOptions& options,
+                         bool has_separator) {
+  HAWK_TRY_VOID(refuse_arguments(text, line, options));
+  HAWK_TRY_VOID(check_target(text, options, has_separator));
+  HAWK_TRY_VOID(check_verbosity(text, line));
+  if (options.kill_command && (!options.starts_command() || !options.duration)) {
+    return usage_error(text, "--kill: there is no command that could outlive the trace",
+                       fmt::format("it goes with --duration: {} --duration 10 --kill -- COMMAND", text.name));
+  }
+  return {};
+}
+
+Result<void> check_verbosity(const CommandText& text, const ParsedLine& line) {
+  if (!line.has("--quiet") || !line.has("--verbose")) return {};
+  return usage_error(text, "use either --quiet or --verbose, not both", "leave one of them out");
+}
+
+std::span<const ExitRow> trace_exits() { return kExits; }
+
+std::span<const ExitRow> trace_command_exits() { return kCommandExits; }
+
+}  // namespace hawk
