@@ -164,10 +164,14 @@ KERNEL_TEST(processes, share_memory) {
   EXPECT_EQ(program.wait(), 0) << "the target lives on";
 }
 
-/// A return probe on the stack above would make the kernel give up the one below, and end the process.
+/// A return probe on the stack above would make the kernel give up the one below, and end the process. With an
+/// allocator of its own: sessions of other tests on the same file would have the kernel place that return probe all the
+/// same.
 constexpr std::array kSessionWays = {Way::kSessionArena, Way::kSessionHash};
 KERNEL_TEST_ON(hooks, handler_above_a_call, kSessionWays) {
-  LedgerProgram program({.program = "hooks_above"});
+  const ScratchDirectory directory;
+  std::filesystem::copy_file(ledger_path("libhooked_library.so"), directory.path("libhooked_library.so"));
+  LedgerProgram program({.program = "hooks_above", .environment = {{"LD_LIBRARY_PATH", directory.path("")}}});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();
   const Report report = trace.finish();

@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 
 #include "tests/unit/tracer/fake_maps.h"
-#include "tests/unit/tracer/interrupted.h"
+#include "tests/unit/tracer/interrupted_at_read.h"
 
 namespace hawk {
 namespace {
@@ -83,20 +84,22 @@ std::int64_t live_bytes(const Drained& drained) {
   return sum;
 }
 
-// One block is freed and another one allocated, on any stripe and stack, whatever the drain is just about to read.
+// One block is freed and another one allocated, on any stripe and stack, before any counter that the drain reads.
 TEST(Drain, NeverSeesMoreLiveThanThereEverWas) {
   constexpr std::uint64_t kBytes = 1000;
   std::int64_t most = 0;
-  const auto drain_interrupted_at = [&](unsigned long instruction, std::uint32_t freeing, std::uint32_t allocating) {
+  unsigned long instants = 0;
+  const auto drain_interrupted_at = [&](unsigned long read, std::uint32_t freeing, std::uint32_t allocating) {
     FakeMaps maps;
     const std::uint32_t first = maps.add_stack({0x1000});
     const std::uint32_t second = maps.add_stack({0x2000});
     maps.counters(0, first) = {.allocated_bytes = kBytes, .allocated_count = 1, .freed_bytes = 0, .freed_count = 0};
     maps.counters(0, second) = {.allocated_bytes = 8, .allocated_count = 1, .freed_bytes = 8, .freed_count = 1};
+    const std::span<const hawk_counters> all = maps.maps().counters.as<hawk_counters>();
     Drain drain;
     Drained drained;
-    const bool was = Interrupted::run(
-        instruction, [&] { drained = drain.read(maps.maps()); },
+    const bool was = InterruptedAtRead::run(
+        {.data = all.data(), .bytes = all.size_bytes()}, read, [&] { drained = drain.read(maps.maps()); },
         [&] {
           maps.counters(freeing, first).freed_bytes += kBytes;
           maps.counters(freeing, first).freed_count += 1;
@@ -104,15 +107,17 @@ TEST(Drain, NeverSeesMoreLiveThanThereEverWas) {
           maps.counters(allocating, second).allocated_count += 1;
         });
     most = std::max(most, live_bytes(drained));
+    instants += was;
     return was;
   };
-  FakeMaps maps;
-  const unsigned long instructions = Interrupted::count([&] { Drain().read(maps.maps()); });
-  const unsigned long apart = instructions / 12 + 1;
-  // Two of four ways to spread it over the stripes: the stripes are read one after the other.
-  for (unsigned long at = 0; drain_interrupted_at(at, 0, 1); at += apart) continue;
-  for (unsigned long at = apart / 2; drain_interrupted_at(at, 1, 0); at += apart) continue;
+  for (const std::uint32_t freeing : {0u, 1u}) {
+    for (const std::uint32_t allocating : {0u, 1u}) {
+      for (unsigned long read = 0; drain_interrupted_at(read, freeing, allocating); ++read) continue;
+    }
+  }
   EXPECT_EQ(most, static_cast<std::int64_t>(kBytes));
+  EXPECT_GE(instants, 4u * 2 * 2 * 4)
+      << "four counters of two stacks on two stripes, in four ways to spread the change";
 }
 
 TEST(PendingOn, IsWhatWasBegunAndNotFinishedOnAnyStripe) {
