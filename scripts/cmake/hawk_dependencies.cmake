@@ -58,6 +58,11 @@ hawk_require_file(library HAWK_LIBIBERTY_ARCHIVE libiberty.a libiberty-dev)
 hawk_require_file(program HAWK_BPF_CLANG clang-19 clang-19)
 hawk_require_file(program HAWK_BPFTOOL bpftool "bpftool, bookworm-backports")
 
+find_path(HAWK_PROTOZERO_INCLUDE protozero/pbf_writer.hpp) # headers only, without a package file
+if(NOT HAWK_PROTOZERO_INCLUDE)
+  list(APPEND hawk_missing "protozero/pbf_writer.hpp (Debian: libprotozero-dev)")
+endif()
+
 if(HAWKTRACE_STATIC)
   foreach(archive elf dw z zstd lzma bz2 ncursesw seccomp tinfo)
     hawk_require_file(library HAWK_ARCHIVE_${archive} lib${archive}.a

@@ -61,6 +61,27 @@ bool is_command(char32_t code) {
 
 bool is_plain(char c) { return c >= ' ' && c <= '~'; }
 
+std::string_view unicode_form(const Character& character, std::string_view bytes) {
+  if (!character.valid) return kReplacement;
+  if (character.code == '\t') return " ";
+  return is_command(character.code) ? kReplacement : bytes;
+}
+
+/// `text` with the form of each character.
+template <class Form>
+std::string formed(std::string_view text, const Form& form_of) {
+  // Nearly every name is plain, and needs no decoding.
+  if (std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const Character character = first_character(text);
+    shown += form_of(character, text.substr(0, character.length));
+    text.remove_prefix(character.length);
+  }
+  return shown;
+}
+
 }  // namespace
 
 void set_character_set(CharacterSet set) { current = set; }
@@ -95,23 +116,11 @@ Character first_character(std::string_view text) noexcept {
 }
 
 std::string_view printable_form(const Character& character, std::string_view bytes) noexcept {
-  if (current == CharacterSet::kAscii) return ascii_form(character, bytes);
-  if (!character.valid) return kReplacement;
-  if (character.code == '\t') return " ";
-  return is_command(character.code) ? kReplacement : bytes;
+  return current == CharacterSet::kAscii ? ascii_form(character, bytes) : unicode_form(character, bytes);
 }
 
-std::string printable(std::string_view text) {
-  // Nearly every name is plain, and needs no decoding.
-  if (std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
-  std::string shown;
-  shown.reserve(text.size());
-  while (!text.empty()) {
-    const Character character = first_character(text);
-    shown += printable_form(character, text.substr(0, character.length));
-    text.remove_prefix(character.length);
-  }
-  return shown;
-}
+std::string printable(std::string_view text) { return formed(text, printable_form); }
+
+std::string printable_unicode(std::string_view text) { return formed(text, unicode_form); }
 
 }  // namespace hawk

@@ -35,4 +35,7 @@ std::string_view printable_form(const Character& character, std::string_view byt
 /// through log.h. Idempotent.
 std::string printable(std::string_view text);
 
+/// The same for files, which are read elsewhere: whatever the character set, in Unicode.
+std::string printable_unicode(std::string_view text);
+
 }  // namespace hawk

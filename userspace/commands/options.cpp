@@ -1,5 +1,7 @@
 #include "userspace/commands/options.h"
 
+#include <fmt/core.h>
+
 #include <utility>
 
 #include "userspace/commands/option_setters.h"
@@ -16,6 +18,14 @@ constexpr Example kExamples[] = {
     {"sudo hawktrace -p 1234 --duration 1m --format json -o heap.json", "the same, for programs"},
     {"sudo hawktrace -- ./server --port 8080", "from its first instruction on"},
 };
+
+Result<void> check_report_every(const Options& options) {
+  const Format& format = *options.report.format;
+  if (!options.report_every || format.can_follow) return {};
+  return fail(ExitCode::kUsage,
+              fmt::format("--report-every: a file of the format {} holds a single report", format.name),
+              "leave it out, or choose a format that can hold several: --format text or json");
+}
 
 }  // namespace
 
@@ -61,6 +71,7 @@ Result<ParsedOptions> parse_options(int argc, const char* const* argv) {
   const auto parsed = HAWK_TRY(parse_command_line(trace_text(), option_rows(options), words.own));
   if (const InfoText* info = std::get_if<InfoText>(&parsed)) return *info;
   HAWK_TRY_VOID(check_trace(trace_text(), std::get<ParsedLine>(parsed), options, words.has_separator));
+  HAWK_TRY_VOID(check_report_every(options));
   return options;
 }
 

@@ -39,14 +39,28 @@ std::string format_names(Predicate is_named) {
   return text;
 }
 
+/// `text` in lines as the help has room for behind an option.
+std::string wrapped(std::string_view text) {
+  constexpr std::size_t kColumns = 56;
+  std::string lines;
+  while (text.size() > kColumns) {
+    const std::size_t space = text.rfind(' ', kColumns);
+    lines.append(text.substr(0, space)).append("\n");
+    text.remove_prefix(space + 1);
+  }
+  return lines.append(text);
+}
+
 std::string format_help() {
-  return fmt::format("{} (default {})", format_names([](const Format&) { return true; }), formats().front().name);
+  return wrapped(
+      fmt::format("{} (default {})", format_names([](const Format&) { return true; }), formats().front().name));
 }
 
 std::string top_help() {
-  return fmt::format("show the first N stacks, 0 for all that --min-size\nleaves (default: {} as {}, all as {})",
-                     kTopForPeople, format_names([](const Format& format) { return format.is_for_people; }),
-                     format_names([](const Format& format) { return !format.is_for_people; }));
+  return wrapped(
+      fmt::format("show the first N stacks, 0 for all that --min-size leaves (default: {} as {}, all in the other "
+                  "formats)",
+                  kTopForPeople, format_names([](const Format& format) { return format.is_for_people; })));
 }
 
 Result<void> set_format(const Format*& target, OptionValue value) {
@@ -80,7 +94,8 @@ void add_report_rows(OptionRows& rows, ReportOptions& options, const char* forma
          return {};
        }},
       {"--sort", kRequired, "KEY", kReportGroup,
-       "live, live-count, allocated, allocated-count or\nfreed-count (default live: bytes not freed)",
+       "live, live-count, allocated, allocated-count or\nfreed-count (default live: bytes not freed); what a\nformat "
+       "with one number a stack holds",
        [&options](OptionValue v) { return set_sort(options.sort, v); }},
       {"--top", kRequired, "N", kReportGroup, top_help(),
        [&options](OptionValue v) { return set_number(options.top, v, 0, kMaxTop); }},

@@ -36,6 +36,7 @@ struct Format {
   const char* extension;    ///< of a file that holds such a report, without the dot
   const char* description;  ///< what it is for: "for people"
   bool is_for_people;       ///< read on a screen: the first stacks are enough, and a live screen may stand in for it
+  bool can_follow;          ///< several reports may follow each other in one file (--report-every)
   void (*write)(const ReportRequest& request, const TextSink& sink);
 };
 

@@ -1,7 +1,9 @@
 #include "userspace/export/json_escapes.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 
@@ -21,6 +23,20 @@ void append_escape(std::string& out, char32_t code) {
 }
 
 }  // namespace
+
+std::string json_text(const nlohmann::ordered_json& json, int indent) {
+  return without_commands(json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+void append_json_text(std::string& out, std::string_view text) {
+  // Nearly all text needs no escape, and is copied as it is.
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+  if (std::all_of(text.begin(), text.end(), is_plain)) {
+    out.append(1, '"').append(text).append(1, '"');
+  } else {
+    out += json_text(nlohmann::ordered_json(text), -1);
+  }
+}
 
 std::string without_commands(std::string_view json) {
   std::string out;

@@ -26,11 +26,6 @@ using Json = nlohmann::ordered_json;
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-/// Names come from the target and from debug information, so they may be any bytes: replaced, never thrown over.
-std::string dump(const Json& json, int indent) {
-  return without_commands(json.dump(indent, ' ', false, Json::error_handler_t::replace));
-}
-
 Json counters_json(const Counters& counters) {
   Json json;
   json["live_bytes"] = counters.live_bytes();
@@ -187,21 +182,11 @@ Json selection_json(const Selection& selection, std::size_t total, std::size_t s
   return json;
 }
 
-/// A string, quoted. Text that needs no escape, nearly all, is copied as it is.
-void append_text(std::string& out, std::string_view text) {
-  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
-  if (std::all_of(text.begin(), text.end(), is_plain)) {
-    out.append(1, '"').append(text).append(1, '"');
-  } else {
-    out += dump(Json(text), -1);
-  }
-}
-
 void append_text_or_null(std::string& out, std::string_view text) {
   if (text.empty()) {
     out += "null";
   } else {
-    append_text(out, text);
+    append_json_text(out, text);
   }
 }
 
@@ -333,7 +318,7 @@ void write_lines(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOpt
   const std::vector<const StackRecord*> stacks = select_stacks(snapshot, options.selection);
   const CallTable calls(snapshot, stacks, symbolizer, options.role_of, options.before_symbolizing);
   CallTexts texts(snapshot, calls);
-  std::string piece = dump(head_json(snapshot, symbolizer, options, stacks.size()), 2);
+  std::string piece = json_text(head_json(snapshot, symbolizer, options, stacks.size()), 2);
   piece.resize(piece.size() - 2);  // "\n}": the object goes on
   piece += ",\n  \"stacks\": [";
   for (std::size_t index = 0; index < stacks.size(); ++index) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,11 @@ class CallTable {
   /// which nothing is known is one call without names. The calls live as long as the table.
   FrameList list(const StackRecord& stack) const;
 
+  /// The calls at one location that a stack given to the constructor passes through, an inlined one first.
+  std::span<const ListedFrame> at(LocationId location) const {
+    return std::span(calls_).subspan(range_of(location).first, range_of(location).count);
+  }
+
   /// The call that deciding_frame() of list() is, without the list; nullptr: the stack has no frames.
   const ListedFrame* deciding(const StackRecord& stack) const;
   /// The call that naming_frame() of list() is; nullptr: the stack has no frames.
@@ -39,6 +45,8 @@ class CallTable {
   /// A number below size() for a call of this table, to keep something about each.
   std::size_t number_of(const ListedFrame& call) const { return static_cast<std::size_t>(&call - calls_.data()); }
   std::size_t size() const { return calls_.size(); }
+  /// All calls, by number.
+  const std::vector<ListedFrame>& calls() const { return calls_; }
 
  private:
   struct Range {

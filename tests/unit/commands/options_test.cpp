@@ -292,7 +292,6 @@ TEST(OptionErrors, MalformedValuesNameOptionAndValue) {
   EXPECT_EQ(refusal_with_pid({"--min-size", "4KB"}),
             "--min-size: '4KB' is not a size in bytes / give bytes (4096), or a whole number of KiB, MiB, GiB or TiB, "
             "in short k, M, G or T: 4k, 1MiB");
-  EXPECT_EQ(refusal_with_pid({"--format", "jsn"}), "--format: 'jsn' is not one of text, json / did you mean 'json'?");
   EXPECT_EQ(refusal_with_pid({"--sort", "size"}),
             "--sort: 'size' is not one of live, live-count, allocated, allocated-count, freed-count / hawktrace --help "
             "explains them");

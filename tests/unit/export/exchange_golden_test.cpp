@@ -1,0 +1,49 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/unit/export/export_sample.h"
+#include "tests/unit/report/golden_file.h"
+#include "userspace/export/format.h"
+
+// Whole files for other tools, compared byte for byte with tests/golden.
+namespace hawk {
+namespace {
+
+/// What tests/unit/export/readers_test.py reads instead: no text.
+bool is_binary(std::string_view format) { return format == "pprof" || format == "sqlite"; }
+
+class GoldenExchange : public testing::TestWithParam<const Format*> {};
+
+TEST_P(GoldenExchange, OfABitOfEverything) {
+  Sample sample = export_sample();
+  const ReportRequest request = {.snapshot = sample.snapshot,
+                                 .symbolizer = sample.symbolizer,
+                                 .selection = {.top = 0},
+                                 .role_of = sample_role_of,
+                                 .hawktrace_version = "0.0.0"};
+  expect_golden(std::string("export.") + GetParam()->extension,
+                text_of_document([&](const TextSink& sink) { GetParam()->write(request, sink); }));
+}
+
+std::vector<const Format*> text_formats() {
+  std::vector<const Format*> found;
+  for (const Format& format : formats()) {
+    const std::string_view name = format.name;
+    if (name != "text" && name != "json" && !is_binary(name)) found.push_back(&format);
+  }
+  return found;
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, GoldenExchange, testing::ValuesIn(text_formats()),
+                         [](const testing::TestParamInfo<const Format*>& format) {
+                           std::string name = format.param->name;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace hawk

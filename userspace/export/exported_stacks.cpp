@@ -1,0 +1,80 @@
+#include "userspace/export/exported_stacks.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <utility>
+
+#include "userspace/base/printable.h"
+#include "userspace/report/units.h"
+#include "userspace/report/verdict.h"
+#include "userspace/tables/losses.h"
+
+namespace hawk {
+namespace {
+
+std::vector<LocationId> locations_of(const Snapshot& snapshot, const std::vector<const StackRecord*>& records) {
+  std::vector<char> is_used(snapshot.locations.size());
+  for (const StackRecord* record : records) {
+    for (const LocationId id : record->frames) is_used[static_cast<std::size_t>(id)] = 1;
+  }
+  std::vector<LocationId> locations;
+  for (std::size_t number = 0; number < is_used.size(); ++number) {
+    if (is_used[number] != 0) locations.push_back(static_cast<LocationId>(number));
+  }
+  return locations;
+}
+
+}  // namespace
+
+ExportedStacks::ExportedStacks(const ReportRequest& request, Names names)
+    : snapshot_(request.snapshot),
+      records_(select_stacks(request.snapshot, request.selection)),
+      table_(request.snapshot, records_, request.symbolizer, request.role_of, request.before_symbolizing),
+      locations_(locations_of(request.snapshot, records_)),
+      functions_{{"[no stack]", ""}, {"[truncated stack]", ""}} {
+  for (const StackRecord* record : records_) totals_ += record->counters;
+  no_stack_.name = functions_[0].name;
+  truncated_.name = functions_[1].name;
+  const bool are_short = names == Names::kShort && !request.full_stacks;
+  std::unordered_map<std::string, std::uint32_t> numbers;
+  function_of_call_.reserve(table_.size());
+  for (const ListedFrame& call : table_.calls()) {
+    std::string name =
+        printable_unicode(are_short ? call.name : frame_name(call.location, call.source, request.snapshot));
+    std::string file = printable_unicode(call.source.file);
+    std::string key = fmt::format("{}\n{}", name, file);
+    const auto [entry, is_new] = numbers.emplace(std::move(key), static_cast<std::uint32_t>(functions_.size()));
+    if (is_new) functions_.push_back({std::move(name), std::move(file)});
+    function_of_call_.push_back(entry->second);
+  }
+}
+
+FrameList ExportedStacks::calls(const StackRecord& stack) const {
+  FrameList calls = table_.list(stack);
+  if (calls.empty()) {
+    calls.push_back(&no_stack_);
+  } else if (stack.quality() == HAWK_STACK_TRUNCATED) {
+    calls.push_back(&truncated_);
+  }
+  return calls;
+}
+
+std::string origin_line(const ReportRequest& request) {
+  const Snapshot& snapshot = request.snapshot;
+  return printable_unicode(fmt::format("hawktrace {}: {} (pid {}), traced for {}: {}", request.hawktrace_version,
+                                       snapshot.target().comm, snapshot.target().pid,
+                                       format_duration(snapshot.trace.duration_ns),
+                                       verdict(snapshot, NumberStyle::kReadable).text));
+}
+
+std::vector<std::string> loss_lines(const Snapshot& snapshot) {
+  std::vector<std::string> lines;
+  for (std::size_t cause = 0; cause < snapshot.losses.counts.size(); ++cause) {
+    if (snapshot.losses.counts[cause] == 0) continue;
+    lines.push_back(fmt::format("{}: {}", loss_texts()[cause].json_name, snapshot.losses.counts[cause]));
+  }
+  return lines;
+}
+
+}  // namespace hawk
