@@ -3,13 +3,14 @@
 #include <optional>
 #include <utility>
 
+#include "userspace/report/function_numbers.h"
 #include "userspace/report/short_name.h"
 
 namespace hawk {
-
 CallTable::CallTable(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks, Symbolizer& symbolizer,
                      const RoleOfFunction& role_of, const LocationCountObserver& observer)
     : ranges_(snapshot.locations.size()) {
+  FunctionNumbers numbers;
   symbolize_locations(snapshot, stacks, symbolizer, observer,
                       [&](LocationId location, std::vector<SourceFrame> sources) {
                         ranges_[static_cast<std::size_t>(location)] = {calls_.size(), sources.size()};
@@ -18,7 +19,8 @@ CallTable::CallTable(const Snapshot& snapshot, const std::vector<const StackReco
                           const bool has_role = role_of && !source.function.empty();
                           const FrameRole role = has_role ? role_of(source.function) : FrameRole::kProgram;
                           std::string name = short_name(frame_name(frame, source, snapshot));
-                          calls_.push_back({frame, std::move(source), std::move(name), role});
+                          const std::uint32_t number = numbers.number_of(frame, source.function);
+                          calls_.push_back({frame, std::move(source), std::move(name), role, number});
                           has_interpreted_ = has_interpreted_ || is_interpreted(calls_.back());
                         }
                       });

@@ -52,11 +52,6 @@ void leave_middle_out(std::vector<ShownFrame>& shown, std::size_t max_frames) {
   *first = ShownFrame{.left_out_count = count, .why = LeftOut::kTooMany};
 }
 
-void leave_out(std::vector<ShownFrame>& shown, LeftOut why) {
-  if (shown.back().frame || shown.back().why != why) shown.push_back({.why = why});
-  ++shown.back().left_out_count;
-}
-
 /// Calls of an allocator's own are not that deep; what is deeper is something that it called out for, a handler
 /// perhaps.
 constexpr std::size_t kMaxInsideAllocator = 10;
@@ -75,6 +70,34 @@ std::optional<std::size_t> find_deciding(const FrameList& frames) {
     if (search.look_at(*frame)) break;
   }
   return search.found();
+}
+
+/// The lines of `frames` from the deciding one on, a recursion being one, and each run of plumbing one that is folded.
+std::vector<CallRun> runs_of(const FrameList& frames) {
+  std::vector<CallRun> runs;
+  runs.reserve(frames.size());
+  const std::optional<std::size_t> deciding = find_deciding(frames);
+  for (std::size_t index = deciding.value_or(0); index < frames.size(); ++index) {
+    const bool is_folded = deciding && frames[index]->is_plumbing();
+    const std::uint32_t number = is_folded ? CallRun::kFolded : frames[index]->function_number;
+    if (runs.empty() || runs.back().function_number != number) {
+      runs.push_back({number, static_cast<std::uint32_t>(index), 0});
+    }
+    ++runs.back().count;
+  }
+  return runs;
+}
+
+ShownFrame shown_run(const FrameList& frames, const CallRun& run) {
+  if (run.is_folded()) return {.left_out_count = run.count, .why = LeftOut::kPlumbing};
+  return {.frame = frames[run.first], .index = run.first, .times = run.count};
+}
+
+/// The line that stands for all rounds of `cycle` but the first.
+ShownFrame repetition(const std::vector<CallRun>& runs, const Cycle& cycle) {
+  ShownFrame line{.times = cycle.rounds, .why = LeftOut::kRepeated, .lines = cycle.period};
+  for (std::size_t index = cycle.end_of_first(); index < cycle.end(); ++index) line.left_out_count += runs[index].count;
+  return line;
 }
 
 }  // namespace
@@ -115,12 +138,6 @@ std::string stack_label(const FrameList& frames) {
   return tells ? label.append(" < ").append((*caller)->name) : label;
 }
 
-bool is_recursion(const ListedFrame& inner, const ListedFrame& outer) {
-  if (&inner == &outer) return true;
-  return inner.source.function.empty() ? inner.location == outer.location && outer.source.function.empty()
-                                       : inner.source.function == outer.source.function;
-}
-
 std::vector<ShownFrame> unfolded_frames(const FrameList& frames) {
   std::vector<ShownFrame> shown;
   shown.reserve(frames.size());
@@ -129,28 +146,29 @@ std::vector<ShownFrame> unfolded_frames(const FrameList& frames) {
 }
 
 std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_frames) {
+  const std::vector<CallRun> runs = runs_of(frames);
   std::vector<ShownFrame> shown;
-  shown.reserve(frames.size());
-  const std::optional<std::size_t> deciding = find_deciding(frames);
-  for (std::size_t index = deciding.value_or(0); index < frames.size(); ++index) {
-    const ListedFrame* frame = frames[index];
-    if (frame->is_plumbing() && deciding) {
-      leave_out(shown, LeftOut::kPlumbing);
-    } else if (!shown.empty() && shown.back().frame && is_recursion(*shown.back().frame, *frame)) {
-      ++shown.back().times;
-    } else {
-      shown.push_back({.frame = frame, .index = index});
-    }
+  shown.reserve(runs.size());
+  std::size_t next = 0;
+  const auto show_until = [&](std::size_t end) {
+    for (; next < end; ++next) shown.push_back(shown_run(frames, runs[next]));
+  };
+  for (const Cycle& cycle : find_cycles(runs)) {
+    show_until(cycle.end_of_first());
+    shown.push_back(repetition(runs, cycle));
+    next = cycle.end();
   }
-  collapse_repeated_calls(shown);
+  show_until(runs.size());
   leave_middle_out(shown, max_frames);
   return shown;
 }
 
 std::vector<bool> hidden_frames(const FrameList& frames) {
+  const std::vector<CallRun> runs = runs_of(frames);
   std::vector<bool> hidden(frames.size(), true);
-  for (const ShownFrame& line : fold_frames(frames, 0)) {
-    if (line.frame != nullptr) hidden[line.index] = false;
+  for (const CallRun& run : runs) hidden[run.first] = run.is_folded();
+  for (const Cycle& cycle : find_cycles(runs)) {
+    for (std::size_t index = cycle.end_of_first(); index < cycle.end(); ++index) hidden[runs[index].first] = true;
   }
   return hidden;
 }

@@ -23,6 +23,7 @@ struct ListedFrame {
   SourceFrame source;                    ///< members empty or zero: unknown
   std::string name;                      ///< as people know it: short_name() of the function, else frame_name()
   FrameRole role = FrameRole::kProgram;  ///< RoleOfFunction's answer; always kProgram of a call without a name
+  std::uint32_t function_number = 0;     ///< the same for calls of one function, and for no others (FunctionNumbers)
 
   bool is_plumbing() const { return role != FrameRole::kProgram; }
   bool operator==(const ListedFrame&) const = default;
@@ -82,7 +83,9 @@ std::size_t naming_frame(const FrameList& frames);
 std::string stack_label(const FrameList& frames);
 
 /// Whether a reader takes both for calls of one function, the second having called the first.
-bool is_recursion(const ListedFrame& inner, const ListedFrame& outer);
+inline bool is_recursion(const ListedFrame& inner, const ListedFrame& outer) {
+  return inner.function_number == outer.function_number;
+}
 
 /// `frames` from the deciding one on; later runs of plumbing are counted, and so is recursion, of one function or of
 /// several that call each other in turn. A stack that is all plumbing is shown whole. Of more than `max_frames` lines

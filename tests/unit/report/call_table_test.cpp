@@ -25,7 +25,7 @@ TEST(CallTable, InlinedCallsStandBeforeTheirFunctionAtTheSameLocation) {
   EXPECT_EQ(frames[2]->location, frames[3]->location);
 }
 
-TEST(CallTable, APlaceOfWhichNothingIsKnownIsOneFrame) {
+TEST(CallTable, ALocationOfWhichNothingIsKnownIsOneFrame) {
   Sample sample = unsymbolized_sample();
   const CallTable calls(sample.snapshot, all_stacks(sample.snapshot), sample.symbolizer, {});
   EXPECT_EQ(calls.list(sample.snapshot.stacks[0]).size(), 3U);
@@ -43,6 +43,23 @@ TEST(CallTable, StacksShareTheCallsAtALocation) {
   for (std::size_t index = 0; index < recursion.size(); ++index) EXPECT_LT(calls.number_of(*recursion[index]), 10U);
   EXPECT_EQ(calls.number_of(*recursion[8]), calls.number_of(*recursion[9]));
   EXPECT_NE(calls.number_of(*recursion[7]), calls.number_of(*recursion[6]));
+}
+
+TEST(CallTable, CallsOfOneFunctionHaveOneNumber) {
+  Sample sample = empty_sample();
+  const ModuleId exe = sample.add_module("/bin/x", "aabb");
+  const std::vector<Location> calls = {sample.call(exe, {function("walk", "x.c", 1)}), sample.call(exe, {}),
+                                       sample.call(exe, {function("walk", "x.c", 7)}), sample.call(exe, {}),
+                                       sample.call(exe, {inlined("leaf"), function("walk")})};
+  sample.add_stack(1, {1, 1, 0, 0}, calls);
+  const CallTable table(sample.snapshot, all_stacks(sample.snapshot), sample.symbolizer, {});
+  const FrameList list = table.list(sample.stack(1));
+  ASSERT_EQ(list.size(), 6U);
+  EXPECT_TRUE(is_recursion(*list[0], *list[2])) << "the function counts, not the line in it";
+  EXPECT_TRUE(is_recursion(*list[0], *list[5]));
+  EXPECT_FALSE(is_recursion(*list[0], *list[4]));
+  EXPECT_FALSE(is_recursion(*list[1], *list[3])) << "without a name, a location is a function of its own";
+  EXPECT_FALSE(is_recursion(*list[0], *list[1]));
 }
 
 TEST(CallTable, TheDecidingCallNeedsNoList) {

@@ -5,14 +5,21 @@
 #include <string>
 
 #include "tests/unit/report/sample_snapshots.h"
+#include "userspace/report/function_numbers.h"
 
 namespace hawk {
 namespace {
 
+std::vector<ListedFrame> numbered(std::vector<ListedFrame> frames) {
+  FunctionNumbers numbers;
+  for (ListedFrame& frame : frames) frame.function_number = numbers.number_of(frame.location, frame.source.function);
+  return frames;
+}
+
 std::vector<ListedFrame> named(const std::vector<std::string>& names) {
   std::vector<ListedFrame> frames;
   for (const std::string& name : names) frames.push_back({{}, function(name), name, sample_role_of(name)});
-  return frames;
+  return numbered(frames);
 }
 
 FrameList list_of(const std::vector<ListedFrame>& frames) {
@@ -74,6 +81,7 @@ TEST(FrameList, RecursionIsCounted) {
   lines.push_back(lines.back());
   lines.push_back(lines.back());
   lines.back().location.address = 1;
+  lines = numbered(lines);
   EXPECT_EQ(summary(fold_frames(list_of(lines), 0)), "walk×3 ?×2 ?") << "the function counts, not the line in it";
 }
 

@@ -6,14 +6,16 @@
 #include <vector>
 
 #include "tests/unit/report/sample_snapshots.h"
+#include "userspace/report/function_numbers.h"
 
 namespace hawk {
 namespace {
 
-/// A call of the function `name`, at a place of its own.
 ListedFrame call(const std::string& name, std::uint32_t line = 0, std::uint64_t address = 0) {
   const Location location{address, ModuleId{0}, address};
-  return {location, function(name, line == 0 ? "" : "src/a.c", line), name, sample_role_of(name)};
+  static FunctionNumbers numbers;
+  return {location, function(name, line == 0 ? "" : "src/a.c", line), name, sample_role_of(name),
+          numbers.number_of(location, name)};
 }
 
 /// What is found for stacks of these calls.

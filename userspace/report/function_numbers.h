@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "userspace/tables/snapshot.h"
+
+namespace hawk {
+
+/// Gives calls of one function one number, so that stacks with recursion are compared without names. A function is
+/// known by its name; what has none, by the location.
+class FunctionNumbers {
+ public:
+  std::uint32_t number_of(const Location& location, const std::string& function);
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+}  // namespace hawk
