@@ -34,6 +34,9 @@ std::string child_programs_text(const UntracedChildren& children, NumberStyle st
   return items.empty() ? last : fmt::format("{} and {}", fmt::join(items, ", "), last);
 }
 
+namespace {
+
+/// What may be promised of the numbers alone.
 Verdict numbers_verdict(const Snapshot& snapshot, NumberStyle style) {
   if (!snapshot.losses.keep(Promise::kNumbers)) return {"NOT exact", Style::kBad};
   if (!snapshot.numbers_exact()) return {"NOT exact, verification failed", Style::kBad};
@@ -41,6 +44,8 @@ Verdict numbers_verdict(const Snapshot& snapshot, NumberStyle style) {
   const std::uint64_t children = snapshot.losses[HAWK_LOSS_UNTRACED_CHILD];
   return {fmt::format("exact for this process, {} not traced", child_processes_text(children, style)), Style::kStrong};
 }
+
+}  // namespace
 
 Verdict verdict(const Snapshot& snapshot, NumberStyle style) {
   Verdict worth = numbers_verdict(snapshot, style);

@@ -8,15 +8,13 @@
 
 namespace hawk {
 
-/// What a report may promise, in the words of its first line: "exact", "numbers exact, stacks incomplete", "exact for
-/// this process, 4 child processes not traced", "NOT exact".
+/// What a report may promise, in the words of its first line and of the live screen's: "exact", "numbers exact, stacks
+/// incomplete", "exact for this process, 4 child processes not traced", "NOT exact".
 struct Verdict {
   std::string text;
   Style style = Style::kPlain;
 };
 Verdict verdict(const Snapshot& snapshot, NumberStyle style);
-/// The same, but of the numbers alone.
-Verdict numbers_verdict(const Snapshot& snapshot, NumberStyle style);
 
 /// "1 child process", "4 child processes".
 std::string child_processes_text(std::uint64_t count, NumberStyle style);

@@ -50,17 +50,20 @@ StyledLine header_line(const Moment& moment, Quantity quantity, std::uint64_t in
   line.add(now.target().comm.empty() ? std::string_view("(unnamed)") : std::string_view(now.target().comm),
            Style::kStrong);
   line.add(fmt::format(" (pid {})  {}  ", now.target().pid, format_duration(now.trace.duration_ns)));
-  const Verdict worth = numbers_verdict(now, moment.style);
+  const Verdict worth = verdict(now, moment.style);
   line.add(worth.text, worth.style);
-  if (paused) line.add("  ").add("PAUSED", Style::kStrong);
-  if (now.trace.target_exited) line.add("  ").add("target ended", Style::kStrong);
-  line.add(fmt::format("  {} {}", moment.count(now.stacks.size()), now.stacks.size() == 1 ? "stack" : "stacks"),
-           Style::kDim);
-  const std::string unwound = UnwindText(now, quantity).short_summary();
-  const auto add_if_it_fits = [&](const std::string& text) {
-    if (line.width() + text.size() <= columns) line.add(text, Style::kDim);
+  const std::string state = std::string(paused ? "  PAUSED" : "") + (now.trace.target_exited ? "  target ended" : "");
+  const auto add_if_it_fits = [&](const std::string& text, std::size_t kept = 0) {
+    if (line.width() + text.size() + kept <= columns) line.add(text, Style::kDim);
   };
-  if (!unwound.empty()) add_if_it_fits(fmt::format(" ({})", unwound));
+  const std::string shares = UnwindText(now, quantity).short_summary();
+  const std::string incomplete = shares.empty() ? "" : fmt::format(" ({})", shares);
+  // Beside the word that they explain; where the numbers are not exact, that word is not there.
+  const bool is_of_stacks = now.numbers_exact();
+  if (is_of_stacks) add_if_it_fits(incomplete, state.size());
+  line.add(state, Style::kStrong);
+  add_if_it_fits(fmt::format("  {} {}", moment.count(now.stacks.size()), now.stacks.size() == 1 ? "stack" : "stacks"));
+  if (!is_of_stacks) add_if_it_fits(incomplete);
   if (interval_ns != 0) add_if_it_fits("  every " + format_duration(interval_ns));
   return line;
 }

@@ -29,6 +29,13 @@ TEST(GoldenScreen, StacksOfEveryQuality) {
   expect_golden("unwinding_live.txt", user.text());
 }
 
+TEST(GoldenScreen, NumbersAndStacksAreTwoPromisesAtEightyColumnsToo) {
+  Sample sample = unwinding_sample();
+  ScreenDriver user(golden_options(), 16, 80);
+  user.show(sample);
+  expect_golden("unwinding_live_80.txt", user.text());
+}
+
 TEST(GoldenScreen, SortedByAllocatedWithoutRates) {
   Sample sample = lossy_sample();
   ScreenDriver user(golden_options(), 16, 100);

@@ -95,9 +95,13 @@ TEST(View, StacksThatAreNotCompleteAreToldWhereTheyFit) {
     user.resize(24, columns);
     return user.lines()[0];
   };
-  EXPECT_TRUE(header(120).ends_with("7 stacks (23.0 % guessed, 6.1 % truncated)  every 1.0 s")) << header(120);
-  EXPECT_TRUE(header(80).ends_with("7 stacks (23.0 % guessed, 6.1 % truncated)")) << header(80);
-  EXPECT_TRUE(header(70).ends_with("7 stacks  every 1.0 s")) << header(70);
+  EXPECT_TRUE(header(120).ends_with(
+      "  numbers exact, stacks incomplete (23.0 % guessed, 6.1 % truncated)  7 stacks  every 1.0 s"))
+      << header(120);
+  EXPECT_TRUE(header(100).ends_with("incomplete (23.0 % guessed, 6.1 % truncated)")) << header(100);
+  EXPECT_TRUE(header(82).ends_with("  numbers exact, stacks incomplete  7 stacks  every 1.0 s")) << header(82);
+  user.type("p");
+  EXPECT_TRUE(header(100).ends_with("incomplete  PAUSED  7 stacks  every 1.0 s")) << header(100);
 }
 
 TEST(View, NothingIsComparedAcrossAnExec) {
