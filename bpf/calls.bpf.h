@@ -81,6 +81,17 @@ static __always_inline void settle_doubt(struct hawk_call *call)
 	call->is_doubted = 0;
 }
 
+/* A call returns that something has happened to. Returns whether it had no others in it. Apart: registers are short in what
+ * every call passes. */
+static __noinline bool settle_rare(struct hawk_call *call)
+{
+	bool is_alone = !(call->nested | call->may_be_nested | call->blocks_inside);
+
+	settle_nested(call);
+	settle_doubt(call);
+	return is_alone;
+}
+
 /* Closes a call that will not return. What a realloc had taken out was never given up. */
 static __noinline void abandon(struct hawk_call *call, bool is_loss)
 {
@@ -102,20 +113,18 @@ static __always_inline void open_call(struct hawk_call *call, struct pt_regs *ct
 	struct hawk_arguments arguments = arguments_at(ctx, cookie);
 
 	call->size_bytes = hawk_requested_bytes(kind, arguments.first, arguments.second, arguments.third);
-	call->result_at = arguments.first;
-	if (kind == HAWK_CALL_XALLOCX)
-		call->extra_bytes = arguments.third;
-	else if (kind == HAWK_CALL_POSIX_MEMALIGN)
+	if (kind == HAWK_CALL_POSIX_MEMALIGN) {
+		call->result_at = arguments.first;
 		call->opened_at_ns = begin_stored_result();
+	}
 	call->kind = kind;
 	call->may_throw = !!(cookie & HAWK_COOKIE_MAY_THROW);
-	call->old_found = 0;
+	call->rare = 0;
 	call->old_address = 0;
-	if (hawk_takes_block(kind))
+	if (hawk_takes_block(kind)) {
+		call->extra_bytes = arguments.third;
 		take_in_hand(call, arguments.first);
-	call->nested = 0;
-	call->is_doubted = 0;
-	call->blocks_inside = 0;
+	}
 	if (call->may_throw)
 		bpf_probe_read_user(&call->return_address, sizeof(call->return_address), (void *)ctx->sp);
 	call->sp = ctx->sp;
@@ -232,10 +241,8 @@ static __always_inline bool is_open_call(struct hawk_thread *thread, __u64 slot,
 static __always_inline void on_return(struct hawk_thread *thread, const struct hawk_return *end, const bool in_session)
 {
 	struct hawk_call *call = &thread->call;
-	bool is_alone = !(call->nested | call->may_be_nested | call->blocks_inside);
+	bool is_alone = !call->rare || settle_rare(call);
 
-	settle_nested(call);
-	settle_doubt(call);
 	/* Once tracing has stopped, return probes go one by one while entries and frees are no longer seen: the call that seems
 	 * open may have returned unseen, and this be the return of another one in the same place. */
 	if (!state.enabled)
@@ -248,11 +255,12 @@ static __always_inline void on_return(struct hawk_thread *thread, const struct h
 	struct hawk_block block = { .size_bytes = call->size_bytes, .exec_epoch = state.exec_epoch };
 
 	call->sp = 0;
-	resume_call(thread);
+	bool is_inner = resume_call(thread);
+
 	if (!address || block.size_bytes < settings.min_block_bytes)
 		return;
 
-	if (call->sp)
+	if (is_inner)
 		note_block_inside(thread, address, block.size_bytes);
 	block.stack = in_session ? find_stack_at_once(thread, end->pc, end->sp, end->fp)
 				 : find_stack(thread, end->pc, end->sp, end->fp);

@@ -131,13 +131,19 @@ struct hawk_call {
 	};
 	__u64 old_address;        /* realloc family: the block passed in, 0 without one */
 	struct hawk_block old;    /* realloc family: what the live table knew of it */
-	__u32 old_found;
 	__u16 kind;
 	__u16 may_throw;
-	__u32 nested;             /* entries since that may be nested */
-	__u32 is_doubted;         /* counted in state.doubted_calls */
-	__u32 may_be_nested;      /* in the one before it (nested_calls.bpf.h) */
-	__u32 blocks_inside;      /* since it began the program was given blocks, see hawk_thread */
+	__u32 pad_0;
+	union {
+		struct {
+			__u32 nested;        /* entries since that may be nested */
+			__u8 old_found;
+			__u8 is_doubted;     /* counted in state.doubted_calls */
+			__u8 may_be_nested;  /* in the one before it (nested_calls.bpf.h) */
+			__u8 blocks_inside;  /* since it began the program was given blocks, see hawk_thread */
+		};
+		__u64 rare;                  /* all of these at once: nearly every call has none */
+	};
 	__u64 inner_address;      /* of the block that a nested one has returned; 0: none */
 	__u64 inner_bytes;
 };

@@ -150,7 +150,8 @@ __noinline int note_block_inside(struct hawk_thread *thread, __u64 address, __u6
 
 	thread->blocks_inside[at].start = address;
 	thread->blocks_inside[at].end = address + (size_bytes ? size_bytes : 1);
-	thread->call.blocks_inside++;
+	/* Counted up to all of them, and on from there so that the next takes the oldest one's place. */
+	thread->call.blocks_inside = at + 1 + (thread->call.blocks_inside >= HAWK_BLOCKS_INSIDE ? HAWK_BLOCKS_INSIDE : 0);
 	return 0;
 }
 

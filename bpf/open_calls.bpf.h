@@ -29,15 +29,21 @@ static __noinline void copy_call(struct hawk_call *to, const struct hawk_call *f
 	*to = *from;
 }
 
-/* The newest of the interrupted calls becomes the newest open one. */
-static __always_inline void resume_call(struct hawk_thread *thread)
+static __noinline bool resume_interrupted(struct hawk_thread *thread)
 {
 	__u32 last = thread->interrupted_count - 1;
 
 	if (last >= HAWK_INTERRUPTED_CALLS)
-		return;
+		return false;
 	thread->interrupted_count = last;
 	thread->call = thread->interrupted[last];
+	return true;
+}
+
+/* The newest of the interrupted calls becomes the newest open one. Returns whether there is one. */
+static __always_inline bool resume_call(struct hawk_thread *thread)
+{
+	return thread->interrupted_count && resume_interrupted(thread);
 }
 
 /* Forgets the newest call, which was left as it seems. Should it return all the same, that is seen by its slot. */

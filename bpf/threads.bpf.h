@@ -66,19 +66,23 @@ static __always_inline bool is_watched_only(const struct task_struct *task)
 	return true;
 }
 
-/* Who intercepts the system calls of `task`. Filters (seccomp) are not asked about those of return probes, from 6.14 on. */
-static __always_inline __u32 interceptors_of(const struct task_struct *task)
+static __noinline __u32 interceptors_in(__u64 work, const struct task_struct *task)
 {
-	__u64 work = task->thread_info.syscall_work;
 	__u32 found = 0;
 
-	if (!work)
-		return 0;
 	if (work & SYSCALL_WORK(SYSCALL_USER_DISPATCH))
 		found |= HAWK_DISPATCHED;
 	if ((work & SYSCALL_WORK(SYSCALL_EMU)) || ((work & SYSCALL_WORK(SYSCALL_TRACE)) && !is_watched_only(task)))
 		found |= HAWK_TRACED;
 	return found;
+}
+
+/* Who intercepts the system calls of `task`. Filters (seccomp) are not asked about those of return probes, from 6.14 on. */
+static __always_inline __u32 interceptors_of(const struct task_struct *task)
+{
+	__u64 work = task->thread_info.syscall_work;
+
+	return work ? interceptors_in(work, task) : 0;
 }
 
 /* Takes the memory of this task, a thread of the target, for the target's. */
@@ -224,8 +228,7 @@ static __always_inline void release_slot(__u64 owner)
 	thread = bpf_map_lookup_elem(&thread_slots, &key);
 	if (thread) {
 		thread->call.sp = 0;
-		thread->call.nested = 0;
-		thread->call.may_be_nested = 0;
+		thread->call.rare = 0;
 		thread->call.inner_address = 0;
 		thread->interrupted_count = 0;
 		thread->left_slot = 0;
