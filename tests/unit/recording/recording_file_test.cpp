@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/support/scratch_directory.h"
+#include "tests/unit/recording/recorded_series.h"
+#include "tests/unit/report/golden_file.h"
+#include "tests/unit/report/sample_snapshots.h"
+#include "userspace/export/json_report.h"
+#include "userspace/recording/recording_reader.h"
+#include "userspace/recording/recording_writer.h"
+
+namespace hawk {
+namespace {
+
+std::string error_of_opening(const std::string& path) {
+  const Result<RecordingReader> reader = RecordingReader::open(path);
+  return reader ? "no error" : reader.error().what;
+}
+
+TEST(RecordingFile, WhatIsThereIsNotOverwrittenUnasked) {
+  const ScratchDirectory directory;
+  const std::string path = directory.path("recording");
+  std::ofstream(path) << "precious";
+  const Result<RecordingWriter> refused = RecordingWriter::create(path, false);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().exit_code, ExitCode::kFile);
+  EXPECT_EQ(refused.error().what, "create " + path + ": the file exists");
+  EXPECT_TRUE(RecordingWriter::create(path, true));
+  EXPECT_FALSE(RecordingWriter::create(directory.path("no/such/directory"), true));
+}
+
+TEST(RecordingFile, ALinkIsReplacedAndNotFollowed) {
+  const ScratchDirectory directory;
+  std::ofstream(directory.path("precious")) << "precious";
+  std::filesystem::create_symlink("precious", directory.path("link"));
+  EXPECT_FALSE(RecordingWriter::create(directory.path("link"), false));
+  EXPECT_TRUE(RecordingWriter::create(directory.path("link"), true));
+  EXPECT_EQ(std::filesystem::file_size(directory.path("precious")), 8U);
+  ASSERT_EQ(::mkfifo(directory.path("fifo").c_str(), 0600), 0);
+  const Result<RecordingWriter> refused = RecordingWriter::create(directory.path("fifo"), true);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().what.find("not a regular file"), std::string::npos);
+}
+
+TEST(RecordingFile, OthersAreRefused) {
+  const ScratchDirectory directory;
+  EXPECT_NE(error_of_opening(directory.path("none")).find("No such file"), std::string::npos);
+  ASSERT_EQ(::mkfifo(directory.path("fifo").c_str(), 0600), 0);
+  EXPECT_NE(error_of_opening(directory.path("fifo")).find("not a regular file"), std::string::npos);
+  std::ofstream(directory.path("text")) << "a text that is longer than the header of a recording";
+  EXPECT_NE(error_of_opening(directory.path("text")).find("not a recording"), std::string::npos);
+  std::ofstream(directory.path("later"), std::ios::binary) << recording::file_header(kRecordingVersion + 1);
+  EXPECT_NE(error_of_opening(directory.path("later")).find("version 2"), std::string::npos);
+}
+
+TEST(RecordingFile, NothingWasRecordedBeforeTheFirstInterval) {
+  const ScratchDirectory directory;
+  RecordedSeries series(3, 3);
+  series.advance(1);
+  Result<RecordingWriter> writer = RecordingWriter::create(directory.path("recording"), false);
+  ASSERT_TRUE(writer && writer->finish(series.state()));
+  Result<RecordingReader> reader = RecordingReader::open(directory.path("recording"));
+  const Result<void> read = reader->read(5);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().hint, "its first interval ends 1.0 s after the trace began");
+}
+
+/// A file that the first version of the format was written with must be readable for ever: this one is never written
+/// again. (It was made by HAWK_WRITE_RECORDING=FILE, which writes one of the version of the day.)
+TEST(RecordingFile, GoldenFileOfVersion1) {
+  if (const char* path = std::getenv("HAWK_WRITE_RECORDING")) {
+    Result<RecordingWriter> writer = RecordingWriter::create(path, true);
+    Sample first = service_sample();
+    ASSERT_TRUE(writer && writer->append({.snapshot = first.snapshot}));
+    Sample last = later_service_sample();
+    last.snapshot.losses.counts[2] = 3;
+    RecordedState state = {.snapshot = last.snapshot, .mappings = {{ModuleId{0}, 0x1000, 0x2000, 0}}};
+    state.names = {{ModuleId{0}, 0x1200, {{"recorded_name", "recorded.c", 12, false}}}};
+    state.modules = {{ModuleId{0}, SymbolSource::kDebugInfo, ""}};
+    ASSERT_TRUE(writer->finish(state));
+  }
+  Result<RecordingReader> reader = RecordingReader::open(std::string(HAWK_GOLDEN_DIR) + "/recording_v1.hawk");
+  ASSERT_TRUE(reader) << reader.error().what;
+  const Result<void> read = reader->read();
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_EQ(reader->what_is_missing(), "");
+  EXPECT_EQ(reader->intervals(), 2U);
+  EXPECT_EQ(reader->mappings().size(), 1U);
+  EXPECT_EQ(reader->writer(), "0.1.0");
+  JsonOptions options;
+  options.hawktrace_version = "0.0.0";
+  expect_golden("recording_v1.json", render_json(reader->snapshot(), reader->names(), options));
+}
+
+}  // namespace
+}  // namespace hawk

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "userspace/base/result.h"
+#include "userspace/base/unique_fd.h"
+#include "userspace/recording/chunk_file.h"
+#include "userspace/recording/interval_decoder.h"
+#include "userspace/recording/recorded_names.h"
+#include "userspace/recording/recording.h"
+
+namespace hawk {
+
+/// Reads a recording, which is not trusted, one interval after the other.
+class RecordingReader {
+ public:
+  /// The most memory that a recording may take.
+  static constexpr std::uint64_t kMaxMemoryBytes = std::uint64_t{2} << 30;
+
+  /// Opens a regular file. Fails with kFile, also if it is no recording, or one of a later version.
+  static Result<RecordingReader> open(const std::string& path, std::uint64_t max_memory_bytes = kMaxMemoryBytes);
+  /// The same for a file that is open. `path`: its name, for messages.
+  static Result<RecordingReader> open(UniqueFd file, const std::string& path,
+                                      std::uint64_t max_memory_bytes = kMaxMemoryBytes);
+
+  /// Reads intervals up to the last one that ends no later than `until_ns` after the trace began; nullopt: up to the
+  /// last. Fails with kFile if there is none, or if one makes no sense although it is what was written.
+  Result<void> read(std::optional<std::uint64_t> until_ns = std::nullopt);
+
+  /// As of the last interval that was read.
+  const Snapshot& snapshot() const { return decoder_.snapshot(); }
+  const std::vector<RecordedMapping>& mappings() const { return decoder_.mappings(); }
+  RecordedNames& names() { return decoder_.names(); }
+  /// The version of the hawktrace that wrote it.
+  const std::string& writer() const { return decoder_.writer(); }
+  /// How many intervals have been read.
+  std::uint64_t intervals() const { return intervals_; }
+  /// Why the recording has no more intervals than those that were read, where it should: "it is cut off ...". Empty:
+  /// it was ended, or `until_ns` ended the reading.
+  std::string what_is_missing() const;
+
+ private:
+  RecordingReader(UniqueFd file, std::string path, std::uint64_t max_memory_bytes)
+      : path_(std::move(path)), file_(std::move(file)), chunks_(file_.get()), decoder_(max_memory_bytes) {}
+  Result<void> take(const std::string& interval);
+
+  std::string path_;
+  UniqueFd file_;
+  recording::ChunkReader chunks_;
+  recording::IntervalDecoder decoder_;
+  std::uint64_t intervals_ = 0;
+  bool ended_by_time_ = false;
+};
+
+}  // namespace hawk
