@@ -14,7 +14,37 @@ void write_folded(const ReportRequest& request, const TextSink& sink);
 /// gzip. Symbolized, with inlined calls.
 void write_pprof(const ReportRequest& request, const TextSink& sink);
 
+/// A flame graph as a page by itself, which loads nothing: zoom, search, the metrics, and the other way round.
+void write_flame_graph(const ReportRequest& request, const TextSink& sink);
+
 /// speedscope's file format, a profile for each metric.
 void write_speedscope(const ReportRequest& request, const TextSink& sink);
+
+/// What DHAT's viewer reads, and the Firefox Profiler. Maxima and lifetimes, which are not recorded, are what was live
+/// at the end, and 0.
+void write_dhat(const ReportRequest& request, const TextSink& sink);
+
+/// A file of massif's with two snapshots, the empty one at the beginning and what is live at the end. Nodes of less
+/// than a thousandth of that are summed up, as massif does.
+void write_massif(const ReportRequest& request, const TextSink& sink);
+
+/// What heaptrack_print and heaptrack_gui read. The format knows single allocations only, so that a stack's are written
+/// with their average size; where they are too many, what was freed is left out, with a warning.
+void write_heaptrack(const ReportRequest& request, const TextSink& sink);
+
+/// A heap profile of gperftools, symbolized, as google-pprof reads it.
+void write_gperftools(const ReportRequest& request, const TextSink& sink);
+
+/// A heap profile of jemalloc, symbolized, as jeprof reads it.
+void write_jemalloc(const ReportRequest& request, const TextSink& sink);
+
+/// A file of callgrind's: what functions allocate by themselves, and by what they call.
+void write_callgrind(const ReportRequest& request, const TextSink& sink);
+
+/// MemHawk's summary: totals, and the ten stacks with most live bytes and most allocations.
+void write_memhawk_summary(const ReportRequest& request, const TextSink& sink);
+
+/// MemHawk's list of stacks, which its summary refers to by number.
+void write_memhawk_stacktraces(const ReportRequest& request, const TextSink& sink);
 
 }  // namespace hawk

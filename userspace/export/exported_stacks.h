@@ -48,6 +48,8 @@ class ExportedStacks {
   const std::vector<LocationId>& locations() const { return locations_; }
   /// The calls at one of locations(), an inlined one first.
   std::span<const ListedFrame> calls_at(LocationId location) const { return table_.at(location); }
+  /// All of them but the two that stand for what is missing, by number.
+  const std::vector<ListedFrame>& all_calls() const { return table_.calls(); }
   const ListedFrame& no_stack() const { return no_stack_; }
   const ListedFrame& truncated() const { return truncated_; }
   /// Whether `call` is one of the two which stand for what is missing: it has no location.
@@ -67,6 +69,11 @@ class ExportedStacks {
     return is_placeholder(call) ? table_.size() + function_of(call) : table_.number_of(call);
   }
   std::size_t call_count() const { return table_.size() + 2; }
+  /// The call of a number.
+  const ListedFrame& call(std::size_t number) const {
+    if (number < table_.size()) return table_.calls()[number];
+    return number == table_.size() ? no_stack_ : truncated_;
+  }
 
  private:
   const Snapshot& snapshot_;

@@ -15,8 +15,22 @@ constexpr Format kFormats[] = {
      false, false, write_folded},
     {"pprof", "pb.gz", "a heap profile, symbolized, for go tool pprof and all that reads its files", false, false,
      write_pprof},
+    {"flamegraph", "html", "a flame graph, one page by itself, for a web browser; what --sort names is shown first",
+     false, false, write_flame_graph},
     {"speedscope", "speedscope.json", "for the viewer speedscope; what --sort names is shown first", false, false,
      write_speedscope},
+    {"dhat", "dhat.json", "for dh_view.html of valgrind, and for the Firefox Profiler", false, false, write_dhat},
+    {"massif", "massif.out", "for ms_print of valgrind and massif-visualizer: live bytes", false, false, write_massif},
+    {"heaptrack", "heaptrack", "for heaptrack_print and heaptrack_gui", false, false, write_heaptrack},
+    {"gperftools", "heap", "a heap profile as gperftools writes it, symbolized, for google-pprof", false, false,
+     write_gperftools},
+    {"jemalloc", "jeprof.heap", "a heap profile as jemalloc writes it, symbolized, for jeprof", false, false,
+     write_jemalloc},
+    {"callgrind", "callgrind.out", "for callgrind_annotate and KCachegrind", false, false, write_callgrind},
+    {"memhawk-summary", "memhawk_summary.log", "totals and the first stacks, as MemHawk's summary has them", false,
+     true, write_memhawk_summary},
+    {"memhawk-stacktraces", "memhawk_stacktraces.log", "the stacks, as MemHawk's file of them has them", false, false,
+     write_memhawk_stacktraces},
 };
 
 }  // namespace

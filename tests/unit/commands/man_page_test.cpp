@@ -37,7 +37,7 @@ TEST(ManPage, HasEveryOptionExampleAndStatus) {
 TEST(ManPage, HasEveryFormat) {
   const std::string page = man_page(commands().front());
   for (const Format& format : formats()) {
-    EXPECT_NE(page.find(std::string("\\fB") + format.name + "\\fR (." + format.extension), std::string::npos);
+    EXPECT_NE(page.find("\\fB" + escaped(format.name) + "\\fR (." + format.extension), std::string::npos);
   }
 }
 

@@ -7,6 +7,7 @@ import collections
 import gzip
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,8 @@ SAMPLES = ('export', 'service', 'unsymbolized', 'lossy', 'deep', 'hostile', 'unw
 METRICS = {'live': 'live_bytes', 'live-count': 'live_count', 'allocated': 'allocated_bytes',
            'allocated-count': 'allocated_count', 'freed-count': 'freed_count'}
 DIRECTORY = pathlib.Path()
+READERS_JS = pathlib.Path(__file__).parent / 'readers.js'
+DH_VIEW = '/usr/libexec/valgrind/dh_view.js'  # of Debian's package valgrind
 
 
 def path_of(sample, form):
@@ -152,6 +155,159 @@ class Pprof(ReaderTest):
                 for found, wanted in zip(called, expected, strict=True):
                     if wanted[0] is not None and wanted[0].isascii() and wanted[0].isprintable():
                         self.assertEqual(found, wanted)
+        self.for_samples(check)
+
+
+class Dhat(ReaderTest):
+    def test_viewer_of_valgrind(self):
+        """Its own code builds its tree, under Node: readers.js."""
+        def check(sample, report):
+            totals = report['totals']
+            found = json.loads(run('node', READERS_JS, 'dhat', DH_VIEW, path_of(sample, 'dhat')))
+            self.assertEqual(found, {'allocatedBytes': totals['allocated_bytes'],
+                                     'allocatedBlocks': totals['allocated_count'],
+                                     'endBytes': totals['live_bytes'], 'endBlocks': totals['live_count']})
+        self.for_samples(check)
+
+    def test_frames_are_what_the_firefox_profiler_reads(self):
+        def check(sample, _):
+            document = json.loads(path_of(sample, 'dhat').read_text(encoding='utf-8'))
+            self.assertEqual(document['ftbl'][0], '[root]')
+            for frame in document['ftbl'][1:]:
+                self.assertRegex(frame, r'^0x[0-9a-f]+: .+$')
+            for point in document['pps']:
+                self.assertTrue(all(0 < f < len(document['ftbl']) for f in point['fs']))
+                self.assertGreaterEqual(point['tb'], point['mb'])
+        self.for_samples(check)
+
+
+class FlameGraph(ReaderTest):
+    def test_page(self):
+        """The page's own code, under Node: readers.js."""
+        def check(sample, report):
+            page = path_of(sample, 'flamegraph').read_text(encoding='utf-8')
+            self.assertEqual(page.count('<script'), 2, 'no name adds one')
+            self.assertEqual(page.count('</script>'), 2)
+            self.assertNotRegex(page, r'(src|href)=')
+            found = json.loads(run('node', READERS_JS, 'flamegraph', path_of(sample, 'flamegraph')))
+            for index, key in enumerate(METRICS.values()):
+                for direction in ('down', 'up'):
+                    self.assertEqual(found[direction][index], report['totals'][key])
+            self.assertEqual(found['matchesAll'], report['totals']['live_bytes'])
+            self.assertEqual(found['matchesNone'], 0)
+        self.for_samples(check)
+
+
+class Massif(ReaderTest):
+    def test_ms_print(self):
+        def check(sample, report):
+            text = run('ms_print', '--threshold=0', path_of(sample, 'massif'))
+            live = report['totals']['live_bytes']
+            rows = re.findall(r'^ +(\d) +([\d,]+) +([\d,]+) +([\d,]+) +0 +0$', text, re.MULTILINE)
+            self.assertEqual([row[2].replace(',', '') for row in rows], ['0', str(live)])
+            self.assertIn(f'({live:,}B) (heap allocation functions)', text)
+            # What the callers of the allocator hold, at the first level of the tree.
+            held = [int(n.replace(',', '')) for n in re.findall(r'^->[\d.]+% \(([\d,]+)B\)', text, re.MULTILINE)]
+            self.assertEqual(sum(held), live)
+        self.for_samples(check)
+
+
+class Heaptrack(ReaderTest):
+    def test_heaptrack_print(self):
+        def check(sample, report):
+            totals = report['totals']
+            text = run('heaptrack_print', '--print-leaks', '1', '-n', '100000', '-s', '100000', '-f',
+                       path_of(sample, 'heaptrack'))
+            self.assertIn(f"calls to allocation functions: {totals['allocated_count']} (", text)
+            self.assertIn('temporary memory allocations: 0 (', text)
+            self.assertEqual(re.search(r'total memory leaked: (.*)', text).group(1), si_bytes(totals['live_bytes']))
+        self.for_samples(check)
+
+    def test_heaptrack_print_sums_up(self):
+        def check(sample, report):
+            for cost, key in (('leaked', 'live_bytes'), ('allocations', 'allocated_count')):
+                with tempfile.NamedTemporaryFile('r', encoding='utf-8') as folded:
+                    run('heaptrack_print', '--flamegraph-cost-type', cost, '-F', folded.name, path_of(sample, 'heaptrack'))
+                    total = sum(int(line.rsplit(' ', 1)[1]) for line in folded.read().split('\n')[:-1])
+                self.assertEqual(total, report['totals'][key], cost)
+        self.for_samples(check)
+
+
+def si_bytes(value):
+    """As heaptrack_print writes sizes."""
+    for unit in ('B', 'K', 'M', 'G', 'T'):
+        if value <= 1000:
+            return f'{value:.0f}B' if unit == 'B' else f'{value:.2f}{unit}'
+        value /= 1000
+    raise ValueError('a sample is never that large')
+
+
+class PerlProfiles(ReaderTest):
+    """gperftools' and jemalloc's own readers, which have a common ancestor."""
+
+    def check_reader(self, reader, form):
+        def check(sample, report):
+            if not report['stacks']:
+                return  # both call an empty profile an error
+            options = (('--inuse_space', 'live_bytes'), ('--inuse_objects', 'live_count'),
+                       ('--alloc_space', 'allocated_bytes'), ('--alloc_objects', 'allocated_count'))
+            for option, key in options if sample == 'export' else options[:1]:
+                text = run(reader, '--text', '--show_bytes', '--nodefraction=0', option, path_of(sample, form))
+                total = re.search(r'^Total: (\d+)', text, re.MULTILINE)
+                self.assertEqual(int(total.group(1)), report['totals'][key], text)
+        self.for_samples(check)
+
+    def test_google_pprof(self):
+        self.check_reader('google-pprof', 'gperftools')
+
+    def test_jeprof(self):
+        self.check_reader('jeprof', 'jemalloc')
+
+    def test_symbols_are_found(self):
+        for reader, form in (('google-pprof', 'gperftools'), ('jeprof', 'jemalloc')):
+            text = run(reader, '--text', '--show_bytes', '--inuse_space', path_of('service', form))
+            self.assertIn('shop::SessionTable::open', text)
+            self.assertNotRegex(text, '0x[0-9a-f]{8}', 'every address has a name')
+            folded = run(reader, '--collapsed', path_of('service', form))
+            self.assertIn('main;shop::Server::dispatch(shop::Request const&);'
+                          'shop::Router::route(shop::Request const&)[inline];shop::SessionTable::open', folded)
+
+
+class Callgrind(ReaderTest):
+    def test_callgrind_annotate(self):
+        def check(sample, report):
+            if not report['stacks']:
+                return  # that there is nothing to annotate is an error to it
+            text = run('callgrind_annotate', '--threshold=100', '--auto=no', '--show-percs=no', path_of(sample, 'callgrind'))
+            totals = report['totals']
+            expected = [totals[key] for key in ('live_bytes', 'live_count', 'allocated_bytes', 'allocated_count')]
+            line = re.search(r'^(.*)PROGRAM TOTALS', text, re.MULTILINE).group(1)
+            self.assertEqual([int(n.replace(',', '')) for n in line.split()], expected)
+            own = [0] * 4
+            for row in re.findall(r'^ *((?:[\d,.]+ +){4})\S.*:', text, re.MULTILINE):
+                numbers = [0 if n == '.' else int(n.replace(',', '')) for n in row.split()]
+                own = [a + b for a, b in zip(own, numbers, strict=True)]
+            self.assertEqual(own, expected, 'what functions allocate by themselves is all')
+        self.for_samples(check)
+
+
+class MemHawk(ReaderTest):
+    def test_summary(self):
+        def check(sample, report):
+            lines = path_of(sample, 'memhawk-summary').read_text(encoding='utf-8').split('\n')
+            totals = report['totals']
+            found = re.fullmatch(r'Application heap: size: +([\d.]+) mb, active: +(\d+), total: +(\d+), average: +'
+                                 r'([\d.]+) bytes, overhead: +0.000 mb', lines[1])
+            self.assertEqual(found.group(1), f"{totals['live_bytes'] / 1048576:.3f}")
+            self.assertEqual(int(found.group(2)), totals['live_count'])
+            self.assertEqual(int(found.group(3)), totals['allocated_count'])
+            traces = path_of(sample, 'memhawk-stacktraces').read_text(encoding='utf-8')
+            listed = re.findall(r'^TraceId: (\d+)$', traces, re.MULTILINE)
+            self.assertEqual(sorted(map(int, listed)), sorted(stack['id'] for stack in report['stacks']))
+            named = [line.split(',')[0].split()[1] for line in lines if line.startswith('TraceId')]
+            self.assertLessEqual(set(named), set(listed))
+            for line in traces.split('\n')[:-1]:
+                self.assertRegex(line, r'^(TraceId: \d+|0x[0-9a-f]+: .* \+ [0-9a-f]+: .*)$')
         self.for_samples(check)
 
 

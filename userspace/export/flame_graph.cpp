@@ -1,0 +1,121 @@
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "userspace/export/call_tree.h"
+#include "userspace/export/exchange_formats.h"
+#include "userspace/export/exported_stacks.h"
+#include "userspace/export/flame_graph_page.h"
+#include "userspace/export/json_escapes.h"
+#include "userspace/export/metrics.h"
+#include "userspace/export/piece_writer.h"
+#include "userspace/report/quantity.h"
+
+namespace hawk {
+namespace {
+
+constexpr std::string_view kDataMark = "HAWK_FLAME_GRAPH_DATA";
+
+/// As append_json_text, for a page: no name can end the element that it stands in, or begin a comment there.
+void append_page_text(std::string& out, std::string_view text) {
+  std::string json;
+  append_json_text(json, text);
+  for (const char c : json) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+}
+
+class FlameGraph {
+ public:
+  FlameGraph(const ReportRequest& request, const TextSink& sink)
+      : request_(request), stacks_(request, ExportedStacks::Names::kShort), out_(sink) {
+    for (const StackRecord* record : stacks_.records()) {
+      CallTree::Node node = CallTree::kRoot;
+      const FrameList calls = stacks_.calls(*record);
+      for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+        node = tree_.below(node, static_cast<std::uint32_t>(stacks_.function_of(**call)));
+      }
+      tree_.at(node).own += record->counters;
+    }
+  }
+
+  void write() {
+    const std::size_t mark = kFlameGraphPage.find(kDataMark);
+    out_.text() += kFlameGraphPage.substr(0, mark);
+    if (!data()) return;
+    out_.text() += kFlameGraphPage.substr(mark + kDataMark.size());
+    out_.finish();
+  }
+
+ private:
+  bool data() {
+    out_.text() += "{\"title\":";
+    append_page_text(out_.text(), origin_line(request_));
+    out_.put(",\"metric\":{},\"metrics\":[", metric_index(request_.selection.sort));
+    for (const Metric& metric : kMetrics) {
+      out_.put("{}{{\"name\":\"{}\",\"bytes\":{}}}", &metric == kMetrics.data() ? "" : ",", sort_key_words(metric.key),
+               metric.is_bytes);
+    }
+    out_.text() += "],\n\"names\":[";
+    for (const ExportedFunction& function : stacks_.functions()) {
+      append_page_text(out_.text(), function.name);
+      out_.text() += ",\n";
+      if (!out_.go_on()) return false;
+    }
+    out_.text() += "\"all\"],\n\"nodes\":[";
+    if (!nodes()) return false;
+    out_.text() += "],\n\"ends\":[";
+    if (!ends()) return false;
+    out_.text() += "]}\n";
+    return true;
+  }
+
+  /// Each behind its caller: depth and name. The last name is the root's.
+  bool nodes() {
+    const CallTree::Children children(tree_);
+    std::vector<CallTree::Node> rest = {CallTree::kRoot};
+    numbers_.resize(tree_.size());
+    for (std::uint32_t number = 0; !rest.empty(); ++number) {
+      const CallTree::Node node = rest.back();
+      rest.pop_back();
+      numbers_[static_cast<std::size_t>(node)] = number;
+      const CallTree::Entry& entry = tree_.at(node);
+      out_.put("{}{},{}", number == 0 ? "" : ",", entry.depth,
+               node == CallTree::kRoot ? stacks_.functions().size() : entry.call);
+      for (const CallTree::Node child : children.of(node)) rest.push_back(child);
+      if (!out_.go_on()) return false;
+    }
+    return true;
+  }
+
+  /// The nodes in which stacks end, by number: what these have of each metric.
+  bool ends() {
+    bool is_first = true;
+    for (std::size_t index = 1; index < tree_.size(); ++index) {
+      const Counters& own = tree_.at(static_cast<CallTree::Node>(index)).own;
+      if (own.allocated_count == 0) continue;
+      out_.put("{}{}", std::exchange(is_first, false) ? "\n" : ",\n", numbers_[index]);
+      for (const Metric& metric : kMetrics) out_.put(",{}", sort_value(own, metric.key));
+      if (!out_.go_on()) return false;
+    }
+    return true;
+  }
+
+  const ReportRequest& request_;
+  const ExportedStacks stacks_;
+  PieceWriter out_;
+  CallTree tree_;
+  std::vector<std::uint32_t> numbers_;  ///< in the page, by node
+};
+
+}  // namespace
+
+void write_flame_graph(const ReportRequest& request, const TextSink& sink) { FlameGraph(request, sink).write(); }
+
+}  // namespace hawk
