@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,15 +40,17 @@ class DhatFile {
   }
 
   /// The numbers in the table of frames, in which 0 is the root.
-  std::vector<std::size_t> frames_of(const StackRecord& record) const {
-    std::vector<std::size_t> frames;
-    for (const ListedFrame* call : stacks_.calls(record)) frames.push_back(stacks_.number_of(*call) + 1);
+  std::vector<std::uint32_t> frames_of(const StackRecord& record) const {
+    std::vector<std::uint32_t> frames;
+    for (const ListedFrame* call : stacks_.calls(record)) {
+      frames.push_back(static_cast<std::uint32_t>(stacks_.number_of(*call) + 1));
+    }
     return frames;
   }
 
   bool points() {
     // A reader takes no two points of the same frames.
-    std::map<std::vector<std::size_t>, Counters> points;
+    std::map<std::vector<std::uint32_t>, Counters> points;
     for (const StackRecord* record : stacks_.records()) points[frames_of(*record)] += record->counters;
     bool is_first = true;
     for (const auto& [frames, counters] : points) {

@@ -41,6 +41,9 @@ void write_jemalloc(const ReportRequest& request, const TextSink& sink);
 /// A file of callgrind's: what functions allocate by themselves, and by what they call.
 void write_callgrind(const ReportRequest& request, const TextSink& sink);
 
+/// A database of SQLite's: stacks with their counters, and their frames as a view.
+void write_sqlite(const ReportRequest& request, const TextSink& sink);
+
 /// MemHawk's summary: totals, and the ten stacks with most live bytes and most allocations.
 void write_memhawk_summary(const ReportRequest& request, const TextSink& sink);
 

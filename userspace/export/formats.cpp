@@ -27,6 +27,8 @@ constexpr Format kFormats[] = {
     {"jemalloc", "jeprof.heap", "a heap profile as jemalloc writes it, symbolized, for jeprof", false, false,
      write_jemalloc},
     {"callgrind", "callgrind.out", "for callgrind_annotate and KCachegrind", false, false, write_callgrind},
+    {"sqlite", "sqlite", "a database for sqlite3: the tables stacks, functions, modules, losses, and a view frames",
+     false, false, write_sqlite},
     {"memhawk-summary", "memhawk_summary.log", "totals and the first stacks, as MemHawk's summary has them", false,
      true, write_memhawk_summary},
     {"memhawk-stacktraces", "memhawk_stacktraces.log", "the stacks, as MemHawk's file of them has them", false, false,

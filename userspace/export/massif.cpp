@@ -1,10 +1,10 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "userspace/base/printable.h"
-#include "userspace/export/call_tree.h"
 #include "userspace/export/exchange_formats.h"
 #include "userspace/export/exported_stacks.h"
 #include "userspace/export/piece_writer.h"
@@ -38,72 +38,93 @@ class MassifFile {
   }
 
  private:
-  using Node = CallTree::Node;
-
   void snapshot(int number, std::uint64_t time_ms, std::uint64_t live_bytes) {
     out_.put("#-----------\nsnapshot={}\n#-----------\ntime={}\nmem_heap_B={}\nmem_heap_extra_B=0\nmem_stacks_B=0\n",
              number, time_ms, live_bytes);
   }
 
-  /// From the callers of the allocator outwards.
-  CallTree callers() const {
-    CallTree tree;
+  /// A stack with its calls, from the caller of the allocator outwards.
+  struct Stack {
+    std::size_t first = 0;  ///< in calls_
+    std::size_t count = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  /// A node of the tree: the stacks that have the same calls so far. What it says of them, where they are too small.
+  struct Node {
+    std::size_t begin = 0;  ///< of stacks_by_node_
+    std::size_t end = 0;
+    std::size_t depth = 0;  ///< so many calls they have in common
+    std::uint64_t bytes = 0;
+    std::uint64_t places = 0;  ///< more than 0: so many nodes that are summed up
+  };
+
+  void collect() {
     for (const StackRecord* record : stacks_.records()) {
       if (record->counters.live_bytes() == 0) continue;
-      Node node = CallTree::kRoot;
-      for (const ListedFrame* call : stacks_.calls(*record)) {
-        node = tree.below(node, static_cast<std::uint32_t>(stacks_.number_of(*call)));
-      }
-      tree.at(node).own += record->counters;
+      const FrameList calls = stacks_.calls(*record);
+      stacks_by_node_.push_back({calls_.size(), calls.size(), record->counters.live_bytes()});
+      for (const ListedFrame* call : calls) calls_.push_back(static_cast<std::uint32_t>(stacks_.number_of(*call)));
     }
-    tree.sum_up();
-    return tree;
   }
 
   bool tree() {
-    const CallTree tree = callers();
-    const CallTree::Children children(tree);
-    std::vector<Line> lines = {{.node = CallTree::kRoot}};
-    while (!lines.empty()) {
-      const Line line = std::move(lines.back());
-      lines.pop_back();
-      if (!line.residue.empty()) {
-        out_.text() += line.residue;
-      } else {
-        put_node(tree, children, line.node, lines);
-      }
+    collect();
+    std::vector<Node> rest = {{0, stacks_by_node_.size(), 0, stacks_.totals().live_bytes()}};
+    while (!rest.empty()) {
+      const Node node = rest.back();
+      rest.pop_back();
+      put_node(node, rest);
       if (!out_.go_on()) return false;
     }
     return true;
   }
 
-  /// What is to be written: a node with all below it, or a line.
-  struct Line {
-    Node node{};
-    std::string residue = {};
-  };
+  std::uint32_t call_at(const Stack& stack, std::size_t depth) const { return calls_[stack.first + depth]; }
 
-  /// Writes `node`, and puts those below it on `lines`, the first one last.
-  void put_node(const CallTree& tree, const CallTree::Children& children, Node node, std::vector<Line>& lines) {
-    std::vector<Node> shown = children.of(node);
-    const auto bytes = [&](Node child) { return tree.at(child).all.live_bytes(); };
-    std::stable_sort(shown.begin(), shown.end(), [&](Node a, Node b) { return bytes(a) > bytes(b); });
+  /// Those below `node`, the largest first. Stacks that have no more calls are of none of them.
+  std::vector<Node> children_of(const Node& node) {
+    const auto first = stacks_by_node_.begin() + static_cast<std::ptrdiff_t>(node.begin);
+    const auto last = stacks_by_node_.begin() + static_cast<std::ptrdiff_t>(node.end);
+    const auto going_on = std::partition(first, last, [&](const Stack& stack) { return stack.count == node.depth; });
+    std::sort(going_on, last, [&](const Stack& a, const Stack& b) {
+      const std::uint32_t call_a = call_at(a, node.depth);
+      const std::uint32_t call_b = call_at(b, node.depth);
+      return call_a != call_b ? call_a < call_b : a.first < b.first;
+    });
+    std::vector<Node> children;
+    for (auto stack = going_on; stack != last; ++stack) {
+      const auto index = static_cast<std::size_t>(stack - stacks_by_node_.begin());
+      if (stack == going_on || call_at(*stack, node.depth) != call_at(stack[-1], node.depth)) {
+        children.push_back({.begin = index, .depth = node.depth + 1});
+      }
+      children.back().end = index + 1;
+      children.back().bytes += stack->bytes;
+    }
+    std::stable_sort(children.begin(), children.end(), [](const Node& a, const Node& b) { return a.bytes > b.bytes; });
+    return children;
+  }
+
+  /// Writes `node`, and puts those below it on `rest`, the first one last.
+  void put_node(const Node& node, std::vector<Node>& rest) {
+    if (node.places != 0) {
+      out_.put("{:>{}}0: {} in {} place{}, all below massif's threshold (0.10%)\n", 'n', node.depth + 1, node.bytes,
+               node.places, node.places == 1 ? "" : "s");
+      return;
+    }
+    std::vector<Node> children = children_of(node);
     const std::uint64_t least = stacks_.totals().live_bytes() / kShareShown;
-    std::uint64_t places = 0;
-    std::uint64_t rest = 0;
-    while (!shown.empty() && bytes(shown.back()) < least) {
-      rest += bytes(shown.back());
-      ++places;
-      shown.pop_back();
+    Node small = {.depth = node.depth + 1};
+    while (!children.empty() && children.back().bytes < least) {
+      small.bytes += children.back().bytes;
+      ++small.places;
+      children.pop_back();
     }
-    const CallTree::Entry& entry = tree.at(node);
-    out_.put("{:>{}}{}: {} {}\n", 'n', entry.depth + 1, shown.size() + (places != 0 ? 1 : 0), entry.all.live_bytes(),
-             node == CallTree::kRoot ? "(heap allocation functions)" : call_text(entry.call));
-    if (places != 0) {
-      lines.push_back({.residue = fmt::format("{:>{}}0: {} in {} place{}, all below massif's threshold (0.10%)\n", 'n',
-                                              entry.depth + 2, rest, places, places == 1 ? "" : "s")});
-    }
-    for (auto child = shown.rbegin(); child != shown.rend(); ++child) lines.push_back({.node = *child});
+    if (small.places != 0) children.push_back(small);
+    out_.put("{:>{}}{}: {} {}\n", 'n', node.depth + 1, children.size(), node.bytes,
+             node.depth == 0 ? "(heap allocation functions)"
+                             : call_text(call_at(stacks_by_node_[node.begin], node.depth - 1)));
+    rest.insert(rest.end(), children.rbegin(), children.rend());
   }
 
   std::string call_text(std::uint32_t number) const {
@@ -122,6 +143,8 @@ class MassifFile {
   const ReportRequest& request_;
   const ExportedStacks stacks_;
   PieceWriter out_;
+  std::vector<std::uint32_t> calls_;
+  std::vector<Stack> stacks_by_node_;
 };
 
 }  // namespace

@@ -47,6 +47,14 @@ std::size_t updated_stacks(const Snapshot& snapshot, const Snapshot* previous) {
   return updated;
 }
 
+std::string stacktrace_line(const ExportedStacks& stacks, const ListedFrame& call) {
+  const Location& location = call.location;
+  const Module* module = location.module ? find_module(stacks.snapshot(), *location.module) : nullptr;
+  return fmt::format("{:#x}: {} + {:x}: {}\n", location.address,
+                     module != nullptr ? printable_unicode(module->path) : "", location.module_offset,
+                     call.source.function.empty() && !stacks.is_placeholder(call) ? "" : stacks.name_of(call));
+}
+
 }  // namespace
 
 void write_memhawk_summary(const ReportRequest& request, const TextSink& sink) {
@@ -68,14 +76,13 @@ void write_memhawk_summary(const ReportRequest& request, const TextSink& sink) {
 void write_memhawk_stacktraces(const ReportRequest& request, const TextSink& sink) {
   const ExportedStacks stacks(request, ExportedStacks::Names::kWhole);
   PieceWriter out(sink);
+  std::vector<std::string> lines(stacks.call_count());  // by call: a report repeats a few thousand of them
   for (const StackRecord* record : stacks.records()) {
     out.put("TraceId: {}\n", static_cast<std::uint32_t>(record->id));
     for (const ListedFrame* call : stacks.calls(*record)) {
-      const Location& location = call->location;
-      const Module* module = location.module ? find_module(request.snapshot, *location.module) : nullptr;
-      out.put("{:#x}: {} + {:x}: {}\n", location.address, module != nullptr ? printable_unicode(module->path) : "",
-              location.module_offset,
-              call->source.function.empty() && !stacks.is_placeholder(*call) ? "" : stacks.name_of(*call));
+      std::string& line = lines[stacks.number_of(*call)];
+      if (line.empty()) line = stacktrace_line(stacks, *call);
+      out.text() += line;
     }
     if (!out.go_on()) return;
   }

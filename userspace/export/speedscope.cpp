@@ -1,4 +1,5 @@
 #include <string>
+#include <vector>
 
 #include "userspace/export/exchange_formats.h"
 #include "userspace/export/exported_stacks.h"
@@ -42,6 +43,7 @@ class SpeedscopeFile {
         append_json_text(out_.text(), function.file);
       }
       out_.text() += '}';
+      numbers_.push_back(fmt::format("{}", numbers_.size()));
       if (!out_.go_on()) return false;
     }
     return true;
@@ -57,7 +59,8 @@ class SpeedscopeFile {
       is_first = false;
       const FrameList calls = stacks_.calls(*record);
       for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
-        out_.put("{}{}", call == calls.rbegin() ? "" : ",", stacks_.function_of(**call));
+        if (call != calls.rbegin()) out_.text() += ',';
+        out_.text() += numbers_[stacks_.function_of(**call)];
       }
       out_.text() += ']';
       if (!out_.go_on()) return false;
@@ -78,6 +81,7 @@ class SpeedscopeFile {
   const ReportRequest& request_;
   const ExportedStacks stacks_;
   PieceWriter out_;
+  std::vector<std::string> numbers_;  ///< of functions, as text: they are written millions of times
 };
 
 }  // namespace

@@ -291,6 +291,27 @@ class Callgrind(ReaderTest):
         self.for_samples(check)
 
 
+class Sqlite(ReaderTest):
+    def test_sums_and_frames(self):
+        def check(sample, report):
+            def query(sql):
+                return json.loads(run('sqlite3', '-readonly', '-json', path_of(sample, 'sqlite'), sql) or '[]')
+
+            self.assertEqual(query('PRAGMA integrity_check')[0]['integrity_check'], 'ok')
+            for key in ('live_bytes', 'live_count', 'allocated_bytes', 'allocated_count', 'freed_bytes', 'freed_count'):
+                found = query(f'SELECT coalesce(sum({key}), 0) AS n FROM stacks')[0]['n']
+                self.assertEqual(found, report['totals'][key], key)
+            frames = collections.defaultdict(list)
+            for row in query('SELECT * FROM frames ORDER BY stack, depth, position'):
+                frames[row['stack']].append((row['address'], row['line'], bool(row['inlined'])))
+            for stack in report['stacks']:
+                expected = [(f['address'], f['line'], f['inlined']) for f in stack['frames']]
+                self.assertEqual(frames[stack['id']], expected)
+            losses = {row['cause']: row['count'] for row in query('SELECT * FROM losses')}
+            self.assertEqual(losses, report['losses'])
+        self.for_samples(check)
+
+
 class MemHawk(ReaderTest):
     def test_summary(self):
         def check(sample, report):
