@@ -12,7 +12,6 @@
 namespace hawk {
 namespace {
 
-constexpr std::string_view kVdso = "[vdso]";
 
 bool is_interesting(const Mapping& mapping) {
   return mapping.executable && (mapping.inode != 0 || mapping.path == kVdso);

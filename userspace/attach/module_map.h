@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -16,6 +17,9 @@
 #include "userspace/process/mappings.h"
 
 namespace hawk {
+
+/// The path of the kernel's image in every process.
+inline constexpr std::string_view kVdso = "[vdso]";
 
 /// A file that is or was mapped executable into the target.
 struct MappedModule {

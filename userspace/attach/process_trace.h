@@ -43,6 +43,9 @@ class ProcessTrace {
   /// Knows every module of snapshot().
   Symbolizer& symbolizer();
 
+  /// Where code of which module of snapshot() is mapped now, as far as is known: by address, not overlapping.
+  const std::vector<MappedCode>& code() const { return probing_.modules().code(); }
+
   int pid() const { return subject_.target.pid; }
   /// Readable when adjust_memory() is due.
   int wakeup_fd() const { return tracer_.wakeup_fd(); }

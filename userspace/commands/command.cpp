@@ -7,6 +7,8 @@
 #include "userspace/base/system_failure.h"
 #include "userspace/base/write_all.h"
 #include "userspace/commands/options.h"
+#include "userspace/commands/record.h"
+#include "userspace/commands/report.h"
 #include "userspace/commands/trace.h"
 
 namespace hawk {
@@ -22,6 +24,9 @@ OptionRows rows_of() {
 /// A command is one file and one row.
 constexpr Command kCommands[] = {
     {"", trace_text, rows_of<Options, option_rows>, trace_command},
+    {"record", record_text, rows_of<RecordOptions, record_rows>, record_command},
+    {"report", report_text, rows_of<RecordedReportOptions, report_rows>, report_command},
+    {"export", export_text, rows_of<RecordedReportOptions, export_rows>, export_command},
 };
 
 }  // namespace

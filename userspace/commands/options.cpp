@@ -9,7 +9,7 @@
 namespace hawk {
 namespace {
 
-constexpr const char* kUsage[] = {"[OPTIONS] -p PID", "[OPTIONS] -- COMMAND [ARGS...]"};
+constexpr const char* kUsage[] = {"[OPTIONS] -p PID", "[OPTIONS] -- COMMAND [ARGS...]", "record|report|export --help"};
 
 constexpr Example kExamples[] = {
     {"sudo hawktrace -p 1234", "watch; q or Ctrl-C reports"},
@@ -17,6 +17,7 @@ constexpr Example kExamples[] = {
     {"sudo hawktrace -p \"$(pidof redis-server)\" --duration 10 --top 20", "one report after 10 seconds"},
     {"sudo hawktrace -p 1234 --duration 1m --format json -o heap.json", "the same, for programs"},
     {"sudo hawktrace -- ./server --port 8080", "from its first instruction on"},
+    {"sudo hawktrace record -p 1234 -o heap.hawk", "to a file, for hawktrace report"},
 };
 
 Result<void> check_report_every(const Options& options) {

@@ -82,13 +82,13 @@ Result<std::string> parse_file_name(OptionValue value, const char* without) {
   return fail(ExitCode::kUsage, fmt::format("{}: '' is not a file name", value.option), without);
 }
 
-void add_report_rows(OptionRows& rows, ReportOptions& options, const char* format_option) {
+void add_report_rows(OptionRows& rows, ReportOptions& options, const ReportRowNames& names) {
   constexpr auto kNone = OptionRow::Value::kNone;
   constexpr auto kRequired = OptionRow::Value::kRequired;
   const OptionRow added[] = {
-      {format_option, kRequired, "FORMAT", kReportGroup, format_help(),
+      {names.format_option, kRequired, "FORMAT", kReportGroup, format_help(),
        [&options](OptionValue v) { return set_format(options.format, v); }},
-      {"-o,--output", kRequired, "FILE", kReportGroup, "write the report to FILE, completely or not at all",
+      {names.output_option, kRequired, "FILE", kReportGroup, names.output_help,
        [&options](OptionValue v) -> Result<void> {
          options.output_path = HAWK_TRY(parse_file_name(v, "leave the option out to get the report on stdout"));
          return {};

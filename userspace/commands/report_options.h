@@ -36,7 +36,13 @@ struct ReportOptions {
 inline constexpr const char* kReportGroup = "Report";
 
 /// The rows that set `options`; all of them refer to it. `format_option`: "--format" or what stands for it.
-void add_report_rows(OptionRows& rows, ReportOptions& options, const char* format_option = "--format");
+/// `output_option`: "-o,--output", with its help, or what stands for it.
+struct ReportRowNames {
+  const char* format_option = "--format";
+  const char* output_option = "-o,--output";
+  const char* output_help = "write the report to FILE, completely or not at all";
+};
+void add_report_rows(OptionRows& rows, ReportOptions& options, const ReportRowNames& names = {});
 
 /// Reads the value of an option that names a file to write. `without`: what is so where the option is left out.
 Result<std::string> parse_file_name(OptionValue value, const char* without);

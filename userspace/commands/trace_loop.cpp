@@ -14,9 +14,14 @@ namespace {
 
 class TraceLoop {
  public:
-  TraceLoop(ProcessTrace& trace, const Options& options, SignalSource& signals, SignalRelay* relay, LiveScreen* screen,
-            const std::function<Result<bool>()>& report)
-      : trace_(trace), options_(options), signals_(signals), relay_(relay), screen_(screen), report_(report) {}
+  TraceLoop(ProcessTrace& trace, const TraceOptions& options, SignalSource& signals, SignalRelay* relay,
+            const TraceWatchers& watchers)
+      : trace_(trace),
+        options_(options),
+        signals_(signals),
+        relay_(relay),
+        screen_(watchers.screen),
+        watchers_(watchers) {}
 
   Result<bool> run() {
     watch_process();
@@ -51,7 +56,7 @@ class TraceLoop {
   Result<void> watch_time() {
     const std::chrono::nanoseconds interval = options_.trace.interval;
     HAWK_TRY_VOID(loop_.add_timer(interval, interval, [this](short) { return take_interval(); }));
-    if (const auto every = options_.report_every) {
+    if (const auto every = watchers_.report_every) {
       HAWK_TRY_VOID(loop_.add_timer(*every, *every, [this](short) { return take_report(); }));
     }
     if (!options_.duration) return {};
@@ -64,12 +69,13 @@ class TraceLoop {
   Result<void> take_interval() {
     trace_.drain();
     show();
+    if (watchers_.interval) return watchers_.interval();
     return {};
   }
 
   Result<void> take_report() {
     trace_.drain();
-    if (!HAWK_TRY(report_())) loop_.end();
+    if (!HAWK_TRY(watchers_.report())) loop_.end();
     return {};
   }
 
@@ -121,20 +127,20 @@ class TraceLoop {
   }
 
   ProcessTrace& trace_;
-  const Options& options_;
+  const TraceOptions& options_;
   SignalSource& signals_;
   SignalRelay* relay_;
   LiveScreen* screen_;
-  const std::function<Result<bool>()>& report_;
+  const TraceWatchers& watchers_;
   EventLoop loop_;
   bool ended_by_user_ = false;
 };
 
 }  // namespace
 
-Result<bool> run_trace_loop(ProcessTrace& trace, const Options& options, SignalSource& signals, SignalRelay* relay,
-                            LiveScreen* screen, const std::function<Result<bool>()>& report) {
-  return TraceLoop(trace, options, signals, relay, screen, report).run();
+Result<bool> run_trace_loop(ProcessTrace& trace, const TraceOptions& options, SignalSource& signals, SignalRelay* relay,
+                            const TraceWatchers& watchers) {
+  return TraceLoop(trace, options, signals, relay, watchers).run();
 }
 
 }  // namespace hawk

@@ -6,22 +6,27 @@
 
 #include "userspace/attach/process_trace.h"
 #include "userspace/base/signal_source.h"
-#include "userspace/commands/options.h"
+#include "userspace/commands/trace_options.h"
 #include "userspace/launch/signal_relay.h"
 #include "userspace/screen/live_screen.h"
 
 namespace hawk {
 
-/// Drains at every interval until the target ends, the time is over, or the user has had enough. Shows each state on
-/// `screen` if there is one.
+/// Who is told of a trace while it goes on.
+struct TraceWatchers {
+  LiveScreen* screen = nullptr;                          ///< shows each state; nullptr: there is none
+  std::optional<std::chrono::nanoseconds> report_every;  ///< nullopt: `report` is never called
+  std::function<Result<bool>()> report = {};             ///< after a drain each time; false ends the trace
+  std::function<Result<void>()> interval = {};           ///< after each drain of the interval; empty: nothing is due
+};
+
+/// Drains at every interval until the target ends, the time is over, or the user has had enough.
 ///
 /// With a command signals are taken by `relay`, and the trace goes on until the command ends or the relay asks for its
 /// end; nullptr: any signal that ends things ends the trace.
 ///
-/// With --report-every `report` is called after a drain each time; it ends the trace by false.
-///
 /// Tells whether the user has ended it.
-Result<bool> run_trace_loop(ProcessTrace& trace, const Options& options, SignalSource& signals, SignalRelay* relay,
-                            LiveScreen* screen, const std::function<Result<bool>()>& report);
+Result<bool> run_trace_loop(ProcessTrace& trace, const TraceOptions& options, SignalSource& signals, SignalRelay* relay,
+                            const TraceWatchers& watchers);
 
 }  // namespace hawk

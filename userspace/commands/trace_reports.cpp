@@ -31,42 +31,42 @@ ProgressOutlet to_stderr() {
 
 /// Makes the report, of several the one behind `previous`.
 ReportProducer producer_of(const Snapshot& snapshot, const Snapshot* previous, ProgressSymbolizer& progress,
-                           const Options& options, const ReportOutput& output) {
+                           const ReportOptions& options, bool is_one_of_several, const ReportOutput& output) {
   // Anything else than a terminal takes lines of any length.
   const winsize terminal = output.is_terminal() ? terminal_size(STDOUT_FILENO) : winsize{};
   const ReportRequest request = {
       .snapshot = snapshot,
       .symbolizer = progress,
       .previous = previous,
-      .is_one_of_several = options.report_every.has_value(),
-      .selection = options.report.selection(),
-      .role_of = folded_functions(options.report.hide),
+      .is_one_of_several = is_one_of_several,
+      .selection = options.selection(),
+      .role_of = folded_functions(options.hide),
       .before_symbolizing = [&progress](std::size_t count) { progress.expect(count); },
-      .full_stacks = options.report.full_stacks,
-      .raw_bytes = options.report.raw_bytes,
-      .color = use_color(options.report.color, output.is_terminal(), std::getenv("NO_COLOR"), std::getenv("TERM")),
+      .full_stacks = options.full_stacks,
+      .raw_bytes = options.raw_bytes,
+      .color = use_color(options.color, output.is_terminal(), std::getenv("NO_COLOR"), std::getenv("TERM")),
       .width = terminal.ws_col,
       .rows = terminal.ws_row,
   };
-  return [request, write = options.report.format->write](const TextSink& sink) { write(request, sink); };
+  return [request, write = options.format->write](const TextSink& sink) { write(request, sink); };
 }
 
-ProgressOutlet progress_outlet(const Options& options) {
-  return options.verbosity == Verbosity::kQuiet ? ProgressOutlet{} : to_stderr();
+ProgressOutlet progress_outlet(Verbosity verbosity) {
+  return verbosity == Verbosity::kQuiet ? ProgressOutlet{} : to_stderr();
 }
 
 }  // namespace
 
-Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, const Options& options,
-                          ReportOutput& output) {
-  ProgressSymbolizer progress(symbolizer, progress_outlet(options));
-  return output.write(producer_of(snapshot, nullptr, progress, options, output));
+Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, const ReportOptions& options,
+                          Verbosity verbosity, ReportOutput& output) {
+  ProgressSymbolizer progress(symbolizer, progress_outlet(verbosity));
+  return output.write(producer_of(snapshot, nullptr, progress, options, false, output));
 }
 
 Result<bool> write_next_report(const Snapshot& snapshot, const Snapshot* previous, Symbolizer& symbolizer,
-                               const Options& options, ReportOutput& output) {
-  ProgressSymbolizer progress(symbolizer, progress_outlet(options));
-  return output.write_next(producer_of(snapshot, previous, progress, options, output));
+                               const ReportOptions& options, Verbosity verbosity, ReportOutput& output) {
+  ProgressSymbolizer progress(symbolizer, progress_outlet(verbosity));
+  return output.write_next(producer_of(snapshot, previous, progress, options, true, output));
 }
 
 }  // namespace hawk

@@ -3,7 +3,8 @@
 #include <string>
 
 #include "symbolizer/symbolizer.h"
-#include "userspace/commands/options.h"
+#include "userspace/base/log.h"
+#include "userspace/commands/report_options.h"
 #include "userspace/export/report_output.h"
 #include "userspace/tables/snapshot.h"
 
@@ -11,12 +12,12 @@ namespace hawk {
 
 /// Writes the final report as the options ask. Tells on stderr how far it has come when debug information takes long to
 /// read (ProgressSymbolizer), unless --quiet.
-Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, const Options& options,
-                          ReportOutput& output);
+Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, const ReportOptions& options,
+                          Verbosity verbosity, ReportOutput& output);
 
 /// Writes one report of several (--report-every), with what has changed since `previous`, the snapshot of the one
 /// before (nullptr: this is the first). False: nobody reads any more.
 Result<bool> write_next_report(const Snapshot& snapshot, const Snapshot* previous, Symbolizer& symbolizer,
-                               const Options& options, ReportOutput& output);
+                               const ReportOptions& options, Verbosity verbosity, ReportOutput& output);
 
 }  // namespace hawk

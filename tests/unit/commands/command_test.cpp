@@ -28,6 +28,11 @@ TEST(Commands, HaveNamesOfTheirOwnAndAreFoundByThem) {
   EXPECT_STREQ(commands().front().word, "");
 }
 
+TEST(Commands, AreNamedByTheFirstOnesHelp) {
+  const std::string last = commands().front().text().usage.back();
+  for (const Command& command : commands()) EXPECT_NE(last.find(command.word), std::string::npos) << command.word;
+}
+
 TEST(Commands, WithoutANameAreTheFirst) {
   const char* const argv[] = {"hawktrace", "-p", "1", nullptr};
   EXPECT_EQ(&find_command(3, argv), &commands().front());

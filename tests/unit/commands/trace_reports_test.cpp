@@ -43,13 +43,13 @@ Snapshot large_snapshot() {
   return snapshot;
 }
 
-std::string written(const Snapshot& snapshot, Options options) {
+std::string written(const Snapshot& snapshot, ReportOptions options) {
   std::string path = (std::filesystem::temp_directory_path() / "hawk_trace_reports.XXXXXX").string();
   const UniqueFd file(::mkstemp(path.data()));
-  options.report.output_path = path;
+  options.output_path = path;
   NumberSymbolizer symbolizer;
-  Result<ReportOutput> output = ReportOutput::make(options.report.output_path);
-  EXPECT_TRUE(output && write_report(snapshot, symbolizer, options, *output));
+  Result<ReportOutput> output = ReportOutput::make(options.output_path);
+  EXPECT_TRUE(output && write_report(snapshot, symbolizer, options, Verbosity::kNormal, *output));
   std::ostringstream content;
   content << std::ifstream(path).rdbuf();
   std::filesystem::remove(path);
@@ -65,16 +65,16 @@ const Format* format_named(std::string_view name) {
 TEST(TraceReports, TheFileHoldsTheWholeReport) {
   const Snapshot snapshot = large_snapshot();
   NumberSymbolizer symbolizer;
-  Options options;
-  options.report.format = format_named("json");
+  ReportOptions options;
+  options.format = format_named("json");
   JsonOptions json;
   json.selection.top = 0;
   const std::string as_json = render_json(snapshot, symbolizer, json);
   EXPECT_GT(as_json.size(), 1'000'000U);
   EXPECT_TRUE(written(snapshot, options) == as_json);
 
-  options.report.format = format_named("text");
-  options.report.top = 0;
+  options.format = format_named("text");
+  options.top = 0;
   TextOptions text;
   text.selection.top = 0;
   const std::string as_text = render_text(snapshot, symbolizer, text);

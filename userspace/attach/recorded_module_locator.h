@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "userspace/attach/module_locator.h"
+#include "userspace/tables/snapshot.h"
+
+namespace hawk {
+
+/// Where files of a recording's modules are looked for.
+struct ModulePlaces {
+  std::string sysroot;                         ///< below which they have their paths; "": our own file system
+  std::vector<std::string> debug_directories;  ///< with .build-id below, or with the files themselves
+};
+
+/// Finds the files of a recording's modules, perhaps on another machine. A file counts only if it has the build id that
+/// was recorded: in the debug directories, below the sysroot, in usr/lib/debug there.
+class RecordedModuleLocator : public ModuleLocator {
+ public:
+  /// `modules` must outlive this. `kernel`: the release that the target ran on, whose vdso is ours if it is ours.
+  RecordedModuleLocator(const SharedTable<Module>& modules, std::string kernel, ModulePlaces places)
+      : modules_(modules), kernel_(std::move(kernel)), places_(std::move(places)) {}
+
+  ModuleFile locate(ModuleId id) override;
+  /// Why locate() found none: what a report says of the module.
+  std::string why_not_found(ModuleId id) const;
+
+ private:
+  struct Candidate {
+    std::string root;
+    std::string path;
+  };
+  std::vector<Candidate> candidates(const Module& module) const;
+
+  const SharedTable<Module>& modules_;
+  std::string kernel_;
+  ModulePlaces places_;
+};
+
+}  // namespace hawk

@@ -1,0 +1,39 @@
+#include "userspace/commands/final_report.h"
+
+#include <new>
+#include <string>
+#include <vector>
+
+#include "userspace/commands/trace_reports.h"
+
+namespace hawk {
+namespace {
+
+/// A Symbolizer that knows nothing, and needs nothing for it.
+class NoSymbols : public Symbolizer {
+ public:
+  std::vector<SourceFrame> frames(ModuleId, std::uint64_t) override { return {}; }
+  SymbolSource source(ModuleId) override { return SymbolSource::kNone; }
+  std::string gap(ModuleId) override { return "its symbols are not read: no memory was left"; }
+};
+
+}  // namespace
+
+Result<void> write_final_report(const Snapshot& snapshot, Symbolizer& symbolizer, const ReportOptions& options,
+                                Verbosity verbosity, ReportOutput& output, bool is_one_of_several,
+                                const Snapshot* previous) {
+  const auto write = [&](Symbolizer& names) -> Result<void> {
+    if (!is_one_of_several) return write_report(snapshot, names, options, verbosity, output);
+    HAWK_TRY_VOID(write_next_report(snapshot, previous, names, options, verbosity, output));
+    return {};
+  };
+  try {
+    return write(symbolizer);
+  } catch (const std::bad_alloc&) {
+    log_warning("the report has no names: no memory is left to read them");
+  }
+  NoSymbols none;
+  return write(none);
+}
+
+}  // namespace hawk

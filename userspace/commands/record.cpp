@@ -1,0 +1,155 @@
+// Traces a process into a file.
+#include "userspace/commands/record.h"
+
+#include <fmt/core.h>
+#include <sys/utsname.h>
+
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "userspace/base/log.h"
+#include "userspace/commands/command.h"
+#include "userspace/commands/final_report.h"
+#include "userspace/commands/option_setters.h"
+#include "userspace/commands/recorded_state.h"
+#include "userspace/commands/recording_name.h"
+#include "userspace/commands/run_trace.h"
+#include "userspace/commands/trace_loop.h"
+#include "userspace/export/report_output.h"
+#include "userspace/recording/recording_writer.h"
+#include "userspace/report/units.h"
+
+namespace hawk {
+namespace {
+
+constexpr const char* kRecordingGroup = "Recording";
+constexpr const char* kUsage[] = {"[OPTIONS] -p PID", "[OPTIONS] -- COMMAND [ARGS...]"};
+
+constexpr Example kExamples[] = {
+    {"sudo hawktrace record -p 1234 -o heap.hawk", "until Ctrl-C"},
+    {"hawktrace report heap.hawk", "what the report would have been"},
+    {"sudo hawktrace record --symbols -o '%h.%e.%t' -- ./server", "named after host, program and time"},
+};
+
+std::string host_name() {
+  utsname names;
+  return ::uname(&names) == 0 ? names.nodename : "";
+}
+
+std::uint64_t unix_seconds() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+}
+
+/// The recording of a trace, and the report at its end.
+class Recording : public TraceUse {
+ public:
+  explicit Recording(const RecordOptions& options) : options_(options), states_(options.symbols) {}
+
+  Result<void> open() override {
+    if (options_.wants_report) output_.emplace(HAWK_TRY(ReportOutput::make(options_.report.output_path)));
+    return {};
+  }
+
+  Result<void> open_for(ProcessTrace& trace) override {
+    const TargetInfo target = trace.snapshot().target();
+    const std::string name =
+        recording_name(options_.pattern,
+                       {.host = host_name(), .comm = target.comm, .pid = target.pid, .unix_seconds = unix_seconds()});
+    writer_.emplace(HAWK_TRY(RecordingWriter::create(name, options_.overwrite)));
+    return {};
+  }
+
+  Result<bool> watch(ProcessTrace& trace, SignalSource& signals, SignalRelay* relay) override {
+    TraceWatchers watchers;
+    watchers.interval = [this, &trace]() -> Result<void> {
+      const Snapshot now = trace.snapshot();
+      return writer_->append(states_.next(now, trace));
+    };
+    return run_trace_loop(trace, options_, signals, relay, watchers);
+  }
+
+  Result<void> finish(ProcessTrace& trace, const Snapshot& last) override {
+    HAWK_TRY_VOID(writer_->finish(states_.next(last, trace)));
+    log_info(fmt::format("recorded {} stacks in {}, {}; hawktrace report shows them", last.stacks.size(),
+                         writer_->path(), format_bytes(writer_->size_bytes(), NumberStyle::kReadable)));
+    if (!output_) return {};
+    return write_final_report(last, trace.symbolizer(), options_.report, options_.verbosity, *output_);
+  }
+
+ private:
+  const RecordOptions& options_;
+  RecordedStates states_;
+  std::optional<RecordingWriter> writer_;
+  std::optional<ReportOutput> output_;
+};
+
+void add_recording_rows(OptionRows& rows, RecordOptions& options) {
+  using Value = OptionRow::Value;
+  rows.push_back({"-o,--output", Value::kRequired, "FILE", kRecordingGroup,
+                  "the recording (default hawktrace.%e.%p.hawk): %h stands\nfor the host, %e for the program, %p for "
+                  "its process id, %t\nfor the time in seconds, %% for %",
+                  [&options](OptionValue v) -> Result<void> {
+                    options.pattern = HAWK_TRY(parse_file_name(v, "leave the option out to get a name made"));
+                    return {};
+                  }});
+  rows.push_back({"--force", Value::kNone, nullptr, kRecordingGroup, "overwrite a file that is there already",
+                  turn_on(options.overwrite)});
+  rows.push_back({"--symbols", Value::kNone, nullptr, kRecordingGroup,
+                  "store functions, files and lines too: for where the\nbinaries will not be found any more",
+                  turn_on(options.symbols)});
+}
+
+}  // namespace
+
+const CommandText& record_text() {
+  static const CommandText text = {
+      .name = "hawktrace record",
+      .title = "record the heap of a process to a file",
+      .summary = "Records the heap of a process to a file, interval by interval.",
+      .description =
+          "hawktrace record traces as hawktrace does, and writes what it counts to a file: at each interval what has "
+          "changed since the one before. The file grows with stacks and intervals, not with calls. Whatever ends the "
+          "recording, a SIGKILL or a full disk, the file can be read up to its last complete interval. hawktrace "
+          "report makes of it the reports that there would have been; names are looked up then, by build id, unless "
+          "--symbols stores them.",
+      .usage = kUsage,
+      .examples = kExamples,
+      .exits = trace_exits(),
+      .command_exits = trace_command_exits(),
+  };
+  return text;
+}
+
+OptionRows record_rows(RecordOptions& options) {
+  OptionRows rows;
+  add_target_rows(rows, options);
+  add_time_rows(rows, options);
+  add_kill_row(rows, options);
+  add_recording_rows(rows, options);
+  add_report_rows(
+      rows, options.report,
+      {.output_option = "--report", .output_help = "also write the report at the end to FILE, - for stdout"});
+  add_tracing_rows(rows, options);
+  add_ready_row(rows, options);
+  add_common_rows(rows, options.verbosity);
+  return rows;
+}
+
+Result<int> record_command(int argc, const char* const* argv) {
+  TraceWords words = split_command(argc, argv, 2);
+  RecordOptions options;
+  options.trace.command = std::move(words.command);
+  const auto parsed = HAWK_TRY(parse_command_line(record_text(), record_rows(options), words.own));
+  if (const InfoText* info = std::get_if<InfoText>(&parsed)) return print_info(info->text);
+  const ParsedLine& line = std::get<ParsedLine>(parsed);
+  HAWK_TRY_VOID(check_trace(record_text(), line, options, words.has_separator));
+  options.wants_report = line.has("--report");
+  set_verbosity(options.verbosity);
+  Recording recording(options);
+  return run_trace(options, recording);
+}
+
+}  // namespace hawk

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "userspace/base/result.h"
+#include "userspace/commands/command_line.h"
+#include "userspace/commands/report_options.h"
+#include "userspace/commands/trace_options.h"
+
+namespace hawk {
+
+/// What the user asked for of a recording.
+struct RecordOptions : TraceOptions {
+  std::string pattern = "hawktrace.%e.%p.hawk";  ///< see recording_name()
+  bool overwrite = false;                        ///< --force
+  bool symbols = false;
+  bool wants_report = false;
+  ReportOptions report;  ///< if one is wanted at the end; its output is where
+};
+
+/// `hawktrace record`: traces one process as trace_command() does, into a file.
+Result<int> record_command(int argc, const char* const* argv);
+
+/// What is said of the command, and its options, which set `options`.
+const CommandText& record_text();
+OptionRows record_rows(RecordOptions& options);
+
+}  // namespace hawk

@@ -1,0 +1,60 @@
+#include "userspace/commands/recorded_state.h"
+
+namespace hawk {
+
+RecordedState RecordedStates::next(const Snapshot& snapshot, ProcessTrace& trace) {
+  RecordedState state = {.snapshot = snapshot};
+  for (const MappedCode& code : trace.code()) {
+    // Of a mapping that was made since the snapshot, the next one knows the module.
+    if (static_cast<std::size_t>(code.module) >= snapshot.modules.size()) continue;
+    state.mappings.push_back({code.module, code.start, code.end, code.file_offset});
+  }
+  Symbolizer& symbolizer = trace.symbolizer();
+  add_names_in_no_file(snapshot, symbolizer, state);
+  if (!symbols_) return state;
+  add_names(snapshot, symbolizer, state);
+  add_modules(symbolizer, state);
+  return state;
+}
+
+/// Such code may be replaced by other code at the same address: what is known last counts, as in a live report.
+void RecordedStates::add_names_in_no_file(const Snapshot& snapshot, Symbolizer& symbolizer, RecordedState& state) {
+  for (const Location& location : snapshot.locations) {
+    if (location.module) continue;
+    for (const std::uint64_t address : {location.address, location.address + (location.interrupted ? 1 : 0)}) {
+      std::vector<SourceFrame> frames = symbolizer.frames_in_no_file(address);
+      std::vector<SourceFrame>& known = in_no_file_[address];
+      if (frames == known) continue;
+      known = frames;
+      state.names.push_back({std::nullopt, address, std::move(frames)});
+    }
+  }
+}
+
+void RecordedStates::add_names(const Snapshot& snapshot, Symbolizer& symbolizer, RecordedState& state) {
+  std::map<ModuleId, std::vector<std::uint64_t>> wanted;
+  for (const Location& location : snapshot.locations) {
+    if (!location.module) continue;
+    if (named_[*location.module].insert(location.symbol_offset()).second) {
+      wanted[*location.module].push_back(location.symbol_offset());
+    }
+  }
+  for (auto& [module, offsets] : wanted) {
+    symbolizer.prepare(module, offsets);
+    for (const std::uint64_t offset : offsets) {
+      state.names.push_back({module, offset, symbolizer.frames(module, offset)});
+    }
+  }
+}
+
+void RecordedStates::add_modules(Symbolizer& symbolizer, RecordedState& state) {
+  for (const auto& [module, offsets] : named_) {
+    NamedModule named = {module, symbolizer.source(module), symbolizer.gap(module)};
+    const auto [known, is_new] = modules_.emplace(module, named);
+    if (!is_new && known->second == named) continue;
+    known->second = named;
+    state.modules.push_back(std::move(named));
+  }
+}
+
+}  // namespace hawk

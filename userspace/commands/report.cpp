@@ -1,0 +1,175 @@
+// Reports of recordings: the same as live, by the same code.
+#include "userspace/commands/report.h"
+
+#include <fmt/core.h>
+
+#include <csignal>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "userspace/base/printable.h"
+#include "userspace/commands/command.h"
+#include "userspace/commands/final_report.h"
+#include "userspace/commands/offline_symbolizer.h"
+#include "userspace/commands/option_setters.h"
+#include "userspace/commands/trace_options.h"
+#include "userspace/export/report_output.h"
+#include "userspace/recording/recording_reader.h"
+
+namespace hawk {
+namespace {
+
+using Value = OptionRow::Value;
+
+constexpr const char* kRecordingGroup = "What to read";
+constexpr const char* kSymbolsGroup = "Functions, files and lines";
+constexpr const char* kReportUsage[] = {"[OPTIONS] FILE"};
+constexpr const char* kExportUsage[] = {"[OPTIONS] FILE --to FORMAT"};
+
+constexpr Example kReportExamples[] = {
+    {"hawktrace report heap.hawk", "what the trace has found"},
+    {"hawktrace report heap.hawk --at 10m --sort allocated", "as of ten minutes after its beginning"},
+    {"hawktrace report heap.hawk --sysroot /srv/image --debug-dir debug", "on another machine"},
+};
+constexpr Example kExportExamples[] = {
+    {"hawktrace export heap.hawk --to json -o heap.json", "for programs"},
+};
+
+constexpr ExitRow kExits[] = {
+    {"0", "success"},
+    {"2", "malformed command line"},
+    {"6", "a file could not be read or written"},
+    {"70", "a bug of hawktrace"},
+};
+
+/// The directories of "DIR:DIR".
+Result<std::vector<std::string>> parse_directories(OptionValue value) {
+  std::vector<std::string> directories;
+  for (std::string_view rest = value.text; !rest.empty();) {
+    const std::string_view directory = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(directory.size() + 1, rest.size()));
+    directories.push_back(HAWK_TRY(parse_file_name({value.option, directory, value.command}, "name a directory")));
+  }
+  return directories;
+}
+
+void add_recording_rows(OptionRows& rows, RecordedReportOptions& options) {
+  rows.push_back({"", Value::kArgument, "FILE", kRecordingGroup, "what hawktrace record has written"});
+  rows.push_back({"--at", Value::kRequired, "TIME", kRecordingGroup,
+                  "as of that long after the trace began: 90s, 1h30m\n(default: its end)",
+                  [&options](OptionValue v) { return set_time_span(options.at, v, std::chrono::nanoseconds(1)); }});
+}
+
+void add_symbol_rows(OptionRows& rows, RecordedReportOptions& options) {
+  rows.push_back({"--sysroot", Value::kRequired, "DIR", kSymbolsGroup,
+                  "look for the traced process's files below DIR, not in\nthis file system",
+                  [&options](OptionValue v) -> Result<void> {
+                    options.places.sysroot = HAWK_TRY(parse_file_name(v, "leave the option out for this file system"));
+                    return {};
+                  }});
+  rows.push_back(
+      {"--debug-dir", Value::kRequired, "DIR", kSymbolsGroup,
+       "look there first for files with the recorded build ids,\nand in .build-id there; DIR:DIR for several",
+       [&options](OptionValue v) -> Result<void> {
+         options.places.debug_directories = HAWK_TRY(parse_directories(v));
+         return {};
+       }});
+}
+
+Result<int> write_recorded_report(const RecordedReportOptions& options) {
+  RecordingReader reader = HAWK_TRY(RecordingReader::open(options.recording));
+  std::optional<std::uint64_t> until;
+  if (options.at) until = static_cast<std::uint64_t>(options.at->count());
+  HAWK_TRY_VOID(reader.read(until));
+  if (const std::string missing = reader.what_is_missing(); !missing.empty()) {
+    log_warning(fmt::format("{}: {}", options.recording, missing));
+  }
+  ReportOutput output = HAWK_TRY(ReportOutput::make(options.report.output_path));
+  OfflineSymbolizer symbolizer(reader.snapshot(), reader.names(), options.places);
+  HAWK_TRY_VOID(write_final_report(reader.snapshot(), symbolizer, options.report, options.verbosity, output));
+  return static_cast<int>(ExitCode::kOk);
+}
+
+Result<int> run(const CommandText& text, OptionRows (*rows)(RecordedReportOptions&), const char* required, int argc,
+                const char* const* argv) {
+  RecordedReportOptions options;
+  const std::vector<std::string> words(argv + std::min(argc, 2), argv + argc);
+  const auto parsed = HAWK_TRY(parse_command_line(text, rows(options), words, 1));
+  if (const InfoText* info = std::get_if<InfoText>(&parsed)) return print_info(info->text);
+  const ParsedLine& line = std::get<ParsedLine>(parsed);
+  if (line.arguments.empty()) return usage_error(text, "no recording was named", fmt::format("{} FILE", text.name));
+  if (line.arguments.size() > 1) {
+    return usage_error(text, fmt::format("'{}': unexpected argument", line.arguments[1]), "one recording at a time");
+  }
+  HAWK_TRY_VOID(check_verbosity(text, line));
+  if (*required != '\0' && !line.has(required)) {
+    return usage_error(text, fmt::format("{}: the format is missing", required));
+  }
+  options.recording = line.arguments.front();
+  set_verbosity(options.verbosity);
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away has had enough
+  return write_recorded_report(options);
+}
+
+}  // namespace
+
+const CommandText& report_text() {
+  static const CommandText text = {
+      .name = "hawktrace report",
+      .title = "report what a recording holds",
+      .summary = "Reports what a recording holds, as the trace would have.",
+      .description =
+          "hawktrace report makes of a file that hawktrace record has written the report that the trace would have "
+          "ended with. It needs neither root nor the machine that was traced: functions, files and lines are those "
+          "that the recording holds (record --symbols), or are read from files with the build ids that were "
+          "recorded. What is not found is named with its share of bytes.",
+      .usage = kReportUsage,
+      .examples = kReportExamples,
+      .exits = kExits,
+      .command_exits = {},
+  };
+  return text;
+}
+
+OptionRows report_rows(RecordedReportOptions& options) {
+  OptionRows rows;
+  add_recording_rows(rows, options);
+  add_report_rows(rows, options.report);
+  add_symbol_rows(rows, options);
+  add_common_rows(rows, options.verbosity);
+  return rows;
+}
+
+Result<int> report_command(int argc, const char* const* argv) {
+  return run(report_text(), report_rows, "", argc, argv);
+}
+
+const CommandText& export_text() {
+  static const CommandText text = {
+      .name = "hawktrace export",
+      .title = "write a recording in another format",
+      .summary = "Writes what a recording holds in a format for other programs.",
+      .description = "hawktrace export is hawktrace report in a format that must be named.",
+      .usage = kExportUsage,
+      .examples = kExportExamples,
+      .exits = kExits,
+      .command_exits = {},
+  };
+  return text;
+}
+
+OptionRows export_rows(RecordedReportOptions& options) {
+  OptionRows rows;
+  add_recording_rows(rows, options);
+  add_report_rows(rows, options.report, {.format_option = "--to"});
+  add_symbol_rows(rows, options);
+  add_common_rows(rows, options.verbosity);
+  return rows;
+}
+
+Result<int> export_command(int argc, const char* const* argv) {
+  return run(export_text(), export_rows, "--to", argc, argv);
+}
+
+}  // namespace hawk
