@@ -12,7 +12,6 @@
 namespace hawk {
 namespace {
 
-
 bool is_interesting(const Mapping& mapping) {
   return mapping.executable && (mapping.inode != 0 || mapping.path == kVdso);
 }

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -43,46 +44,76 @@ std::uint64_t unix_seconds() {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
 }
 
-/// The recording of a trace, and the report at its end.
+/// The recording of a trace, in one file or several, and the report at its end.
 class Recording : public TraceUse {
  public:
-  explicit Recording(const RecordOptions& options) : options_(options), states_(options.symbols) {}
+  explicit Recording(const RecordOptions& options) : options_(options) {}
 
   Result<void> open() override {
     if (options_.wants_report) output_.emplace(HAWK_TRY(ReportOutput::make(options_.report.output_path)));
     return {};
   }
 
-  Result<void> open_for(ProcessTrace& trace) override {
-    const TargetInfo target = trace.snapshot().target();
-    const std::string name =
-        recording_name(options_.pattern,
-                       {.host = host_name(), .comm = target.comm, .pid = target.pid, .unix_seconds = unix_seconds()});
-    writer_.emplace(HAWK_TRY(RecordingWriter::create(name, options_.overwrite)));
-    return {};
-  }
+  Result<void> open_for(ProcessTrace& trace) override { return begin_file(trace.snapshot(), 0); }
 
   Result<bool> watch(ProcessTrace& trace, SignalSource& signals, SignalRelay* relay) override {
     TraceWatchers watchers;
-    watchers.interval = [this, &trace]() -> Result<void> {
-      const Snapshot now = trace.snapshot();
-      return writer_->append(states_.next(now, trace));
-    };
+    watchers.interval = [this, &trace] { return append(trace); };
     return run_trace_loop(trace, options_, signals, relay, watchers);
   }
 
   Result<void> finish(ProcessTrace& trace, const Snapshot& last) override {
-    HAWK_TRY_VOID(writer_->finish(states_.next(last, trace)));
+    HAWK_TRY_VOID(file_->writer.finish(file_->states.next(last, trace)));
     log_info(fmt::format("recorded {} stacks in {}, {}; hawktrace report shows them", last.stacks.size(),
-                         writer_->path(), format_bytes(writer_->size_bytes(), NumberStyle::kReadable)));
+                         file_->writer.path(), format_bytes(file_->writer.size_bytes(), NumberStyle::kReadable)));
     if (!output_) return {};
     return write_final_report(last, trace.symbolizer(), options_.report, options_.verbosity, *output_);
   }
 
  private:
+  /// What is written now.
+  struct File {
+    RecordingWriter writer;
+    RecordedStates states;
+    std::uint64_t began_ns;  ///< since the trace began
+  };
+
+  /// `began_ns`: since the trace began, which it may not have yet.
+  Result<void> begin_file(const Snapshot& now, std::uint64_t began_ns) {
+    std::string name = recording_name(
+        options_.pattern,
+        {.host = host_name(), .comm = now.target().comm, .pid = now.target().pid, .unix_seconds = unix_seconds()});
+    ++files_;
+    if (name == last_name_) {
+      name += fmt::format(".{}", files_);
+    } else {
+      last_name_ = name;
+    }
+    file_.emplace(
+        File{HAWK_TRY(RecordingWriter::create(name, options_.overwrite)), RecordedStates(options_.symbols), began_ns});
+    return {};
+  }
+
+  bool is_full(const Snapshot& now) const {
+    const std::chrono::nanoseconds age(now.trace.duration_ns - file_->began_ns);
+    return (options_.rotate_bytes && file_->writer.size_bytes() >= *options_.rotate_bytes) ||
+           (options_.rotate_after && age >= *options_.rotate_after);
+  }
+
+  /// A file that is full ends with this interval, and the next one begins with all that is known.
+  Result<void> append(ProcessTrace& trace) {
+    const Snapshot now = trace.snapshot();
+    if (is_full(now)) {
+      HAWK_TRY_VOID(file_->writer.finish(file_->states.next(now, trace)));
+      HAWK_TRY_VOID(begin_file(now, now.trace.duration_ns));
+    }
+    return file_->writer.append(file_->states.next(now, trace));
+  }
+
   const RecordOptions& options_;
-  RecordedStates states_;
-  std::optional<RecordingWriter> writer_;
+  std::optional<File> file_;
+  std::string last_name_;  ///< as the pattern gave it
+  int files_ = 0;
   std::optional<ReportOutput> output_;
 };
 
@@ -90,7 +121,7 @@ void add_recording_rows(OptionRows& rows, RecordOptions& options) {
   using Value = OptionRow::Value;
   rows.push_back({"-o,--output", Value::kRequired, "FILE", kRecordingGroup,
                   "the recording (default hawktrace.%e.%p.hawk): %h stands\nfor the host, %e for the program, %p for "
-                  "its process id, %t\nfor the time in seconds, %% for %",
+                  "its process\nid, %t for the time in seconds, %% for %",
                   [&options](OptionValue v) -> Result<void> {
                     options.pattern = HAWK_TRY(parse_file_name(v, "leave the option out to get a name made"));
                     return {};
@@ -100,6 +131,12 @@ void add_recording_rows(OptionRows& rows, RecordOptions& options) {
   rows.push_back({"--symbols", Value::kNone, nullptr, kRecordingGroup,
                   "store functions, files and lines too: for where the\nbinaries will not be found any more",
                   turn_on(options.symbols)});
+  rows.push_back({"--rotate-size", Value::kRequired, "BYTES", kRecordingGroup,
+                  "begin another file when one has as many: 64M. Without\n%t in its name it gets a number",
+                  [&options](OptionValue v) { return set_size(options.rotate_bytes, v); }});
+  rows.push_back({"--rotate-every", Value::kRequired, "TIME", kRecordingGroup,
+                  "begin another file when one is as old: 1h",
+                  [&options](OptionValue v) { return set_time_span(options.rotate_after, v, kMinInterval); }});
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,6 +17,8 @@ struct RecordOptions : TraceOptions {
   std::string pattern = "hawktrace.%e.%p.hawk";  ///< see recording_name()
   bool overwrite = false;                        ///< --force
   bool symbols = false;
+  std::optional<std::uint64_t> rotate_bytes;             ///< a new file is begun when one has as many
+  std::optional<std::chrono::nanoseconds> rotate_after;  ///< the same, when one is as old
   bool wants_report = false;
   ReportOptions report;  ///< if one is wanted at the end; its output is where
 };

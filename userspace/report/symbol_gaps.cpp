@@ -77,8 +77,11 @@ bool has_nameless_code_in_no_file(const Snapshot& snapshot, Symbolizer& symboliz
 std::string gap_text(const SymbolGap& gap, const Module& module, const std::string& share) {
   const std::string path = printable(module.path);
   const std::string build_id = module.build_id.empty() ? "no build id" : "build id " + module.build_id;
+  if (gap.no_symbols) {
+    return fmt::format("  {}: {}; {} pass through it ({})", path, gap.cause.empty() ? "no symbols" : gap.cause, share,
+                       build_id);
+  }
   if (!gap.cause.empty()) return fmt::format("  {}: {} ({})", path, gap.cause, build_id);
-  if (gap.no_symbols) return fmt::format("  {}: no symbols; {} pass through it ({})", path, share, build_id);
   return fmt::format("  {}: some functions have no name; the stacks above that pass through them hold {} ({})", path,
                      share, build_id);
 }
