@@ -13,7 +13,7 @@
  *                                                                  entry takes over
  *     above the open    holds the trampoline       -               left: the kernel gives its return probe up
  *     elsewhere         holds either               code that is     a call of the program's own, from a hook, a signal handler
- *                                                  no allocator's  or a coroutine; or the open call was left, and nobody has
+ *                                                  no allocator's  or a coroutine; or the open call was left, and nothing has
  *                                                                  written to its slot since
  *     elsewhere         holds either               code that may   nested, or a call of the program's own: nested_calls.bpf.h
  *                                                  be
@@ -146,7 +146,7 @@ static __always_inline bool too_small(struct pt_regs *ctx, __u64 cookie)
 }
 
 /* Entry of an allocating function, in a thread that may not be known yet. Returns whether its return is wanted. In a session
- * it can still be left out: where somebody would answer its system call as if it were the process's, which that might not
+ * it can still be left out: where its system call would be answered as if it were the process's, which that might not
  * survive. */
 static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie, const bool in_session)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* The processes that the target starts, and those that these start. They are not traced: they are counted, and the programs that
- * they run are named, so that nobody takes the target's numbers for those of all. */
+ * they run are named, so that the target's numbers are not taken for those of all. */
 #ifndef HAWKTRACE_CHILDREN_BPF_H
 #define HAWKTRACE_CHILDREN_BPF_H
 
@@ -56,7 +56,7 @@ static __always_inline void note_child(struct task_struct *task, struct hawk_chi
 }
 
 /* The current task makes `task`: a thread, a process with memory of its own, or one that shares the maker's memory until it runs
- * a program (vfork). The last is nobody to count as long as it shares: on the target's memory it is the target. */
+ * a program (vfork). The last is not counted as long as it shares: on the target's memory it is the target. */
 static __always_inline void on_fork(struct task_struct *task)
 {
 	struct task_struct *maker = bpf_get_current_task_btf();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* Tells user space what code the target maps. Perf events would tell of every process's mappings, and a strange process that maps
- * in a loop would keep hawktrace busy; or they would have to be opened for each thread and CPU. So programs ask who it is that
+ * in a loop would keep hawktrace busy; or they would have to be opened for each thread and CPU. So programs ask which process
  * maps, which costs a stranger some nanoseconds, and hawktrace nothing.
  *
  * Where the kernel can have programs on its functions (fentry), on the one that perf events come from. Elsewhere on the
@@ -188,7 +188,7 @@ static __always_inline void on_tree_entry(const struct ma_state *mas, __u64 entr
 		state.mapping_told = 1;
 }
 
-/* The lock over the mappings of `mm` is released, by whoever had it to change them or to look. */
+/* The lock over the mappings of `mm` is released, whether it was taken to change them or to look. */
 static __always_inline void on_mappings_unlocked(struct mm_struct *mm)
 {
 	struct hawk_mapping_event *event;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Where breakpoints of probes stand in the target's memory, for a last look at them when that memory is about to go: nobody
- * else can look any more. */
+/* Where breakpoints of probes stand in the target's memory, for a last look at them when that memory is about to go:
+ * user space cannot look any more. */
 #ifndef HAWKTRACE_PROBE_POINTS_H
 #define HAWKTRACE_PROBE_POINTS_H
 

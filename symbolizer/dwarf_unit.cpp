@@ -133,7 +133,7 @@ void DwarfUnit::close_entry(Address end, std::vector<Open>& open) {
   open.pop_back();
   if (closed.holds_functions && !open.empty()) open.back().holds_functions = true;
   if (closed.container == kNone) return;
-  // Most functions and classes hold no functions: nobody will ask for them.
+  // Most functions and classes hold no functions: they are not asked for.
   if (!closed.holds_functions) {
     containers_.resize(closed.container);
   } else {

@@ -21,7 +21,7 @@ class ElfFile {
  public:
   /// Reads through `fd` alone: the file may be deleted or lie in another mount namespace. nullopt if it is no ELF file.
   /// Files up to 64 MiB are read with pread. Larger ones are mapped, because a copy of a gigabyte of debug information
-  /// could get us, or the target, killed for memory. Somebody who truncates a mapped file makes the rest zeros
+  /// could get us, or the target, killed for memory. What is truncated of a mapped file reads as zeros
   /// (truncated_files.h).
   static std::optional<ElfFile> open(UniqueFd fd);
   /// Our own vdso: the same kernel gives every process of our architecture this image.

@@ -8,7 +8,7 @@ namespace hawk {
 namespace {
 
 constexpr int kLongestChain = 16;
-/// Local classes inside methods of local classes: nobody goes deeper, except damaged files in circles.
+/// Local classes inside methods of local classes: only damaged files go deeper, in circles.
 constexpr int kDeepestLocality = 8;
 
 std::string scope_name(Dwarf_Die* scope) {

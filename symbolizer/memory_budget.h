@@ -7,8 +7,8 @@
 namespace hawk {
 
 /// Lets the process take so much memory more, as long as this lives: what goes beyond fails, as std::bad_alloc or as
-/// the failure of whatever C function needed it. For work on files of which nobody knows what it will need; without a
-/// limit Linux promises memory that it does not have, and kills somebody for it later. One at a time.
+/// the failure of the C function that needed it. For work on files whose need is not known before; without a
+/// limit Linux promises memory that it does not have, and kills some process for it later. One at a time.
 class MemoryBudget {
  public:
   /// At most half of what the machine has free.

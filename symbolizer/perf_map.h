@@ -13,7 +13,7 @@ namespace hawk {
 
 /// What JIT compilers and interpreters say of the code that they make: lines "START SIZE NAME", both numbers in
 /// hexadecimal, in a file that grows (perf's documentation: jit-interface.txt). Where code lies, other code may lie
-/// later: the last line counts. The text is somebody else's: lines that make no sense are passed over, and there is a
+/// later: the last line counts. The text is not to be trusted: lines that make no sense are passed over, and there is a
 /// limit to what is kept.
 class PerfMap {
  public:

@@ -4,8 +4,8 @@
  *
  * Each bucket has a lock, held for some ten nanoseconds with preemption off. An address has a home bucket; a block that
  * finds it full goes to one of three others of the same page, and the home counts it as displaced, so that only then a
- * look-up goes on. Whoever needs more than one lock takes them in ascending order. A step of growth holds every lock of
- * one set of pages (geometry.h) and publishes the new geometry before it lets go: whoever holds a lock and finds the
+ * look-up goes on. Several locks are taken in ascending order. A step of growth holds every lock of
+ * one set of pages (geometry.h) and publishes the new geometry before it lets go: the holder of a lock that finds the
  * geometry as it was when the page was computed is in the right place.
  *
  * What each of the two worlds provides (arena.bpf.h, tests/unit/bpf/host_arena.h): __arena, hawk_arena_page(number),

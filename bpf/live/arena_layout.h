@@ -36,7 +36,7 @@ struct hawk_arena_header {
 	__u32 pages_ready;         /* pages that exist; raised by user space */
 	__u32 cpus;                /* that this machine can have */
 	__u64 pad_0[6];
-	__u32 growing;             /* lock of whoever changes the geometry */
+	__u32 growing;             /* lock over changes of the geometry */
 	__u32 short_of_pages;      /* growth was due, but its page did not exist */
 	__u32 buckets_locked;      /* by the step of growth that is being made */
 	__u32 next_swept;          /* page: see sweep.h */

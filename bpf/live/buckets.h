@@ -112,7 +112,7 @@ HAWK_INLINE __u32 hawk_free_slots(hawk_bucket_ref bucket)
 	return slots;
 }
 
-/* Forgets the blocks of a program that the process has replaced since. They are never of a newer program: then whoever asks
+/* Forgets the blocks of a program that the process has replaced since. They are never of a newer program: then the caller
  * has been late. */
 static __attribute__((noinline)) int hawk_forget_blocks(hawk_bucket_ref bucket, __u32 epoch)
 {

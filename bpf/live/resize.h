@@ -116,7 +116,7 @@ static long hawk_empty_misplaced(__u32 number, void *context)
 	return 0;
 }
 
-/* Sets the epoch of a page that nobody uses yet. */
+/* Sets the epoch of a page that is not used yet. */
 static long hawk_start_bucket(__u32 number, void *context)
 {
 	struct hawk_step *step = (struct hawk_step *)context;
@@ -134,7 +134,7 @@ HAWK_INLINE struct hawk_step hawk_step_of(struct hawk_geometry g)
 	return step;
 }
 
-/* Makes the step and publishes `geometry`. Whoever calls holds header->growing. False: nothing was changed. */
+/* Makes the step and publishes `geometry`. The caller holds header->growing. False: nothing was changed. */
 HAWK_INLINE int hawk_make_step(struct hawk_step *step, struct hawk_geometry geometry)
 {
 	struct hawk_arena_header __arena *header = hawk_header();
@@ -146,7 +146,7 @@ HAWK_INLINE int hawk_make_step(struct hawk_step *step, struct hawk_geometry geom
 	HAWK_REPEAT(HAWK_LOCK_ATTEMPTS, hawk_lock_in_set, step);
 	all_locked = header->buckets_locked == buckets;
 	if (all_locked) {
-		/* Not before: whoever locked one of them in a newer program has raised it, and the blocks are that one's. */
+		/* Not before: a lock of one of them in a newer program has raised it, and the blocks are that program's. */
 		step->epoch = hawk_current_epoch();
 		/* New pages are zero: in epoch 0 no bucket can be of another one. */
 		if (step->epoch && step->pages_after > step->pages_before)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Forgetting the blocks of replaced programs in buckets that nobody locks. arena.h tells the whole.
+/* Forgetting the blocks of replaced programs in buckets that are not locked. arena.h tells the whole.
  *
  * A bucket has 16 bits of the number of the program whose blocks it has, so that after 65,536 programs old blocks would be
  * taken for the current one's. Each exec sweeps a part of the table, so large that every page has had its turn after

@@ -170,7 +170,7 @@ __noinline int reserve_insert(__u64 address, const struct hawk_block *block)
 	return 0;
 }
 
-/* Into the next map of the reserve. Whoever is the first there asks user space for another. */
+/* Into the next map of the reserve. The first block there asks user space for another. */
 __noinline int reserve_open(__u64 address, const struct hawk_block *block)
 {
 	__u64 nothing = 0;

@@ -112,7 +112,7 @@ HAWK_GLOBAL int hawk_settle_mappings(__u64 version)
 
 	if (!settling.is_void)
 		bpf_loop(HAWK_MAX_USED_RANGES, hawk_settle_range, &settling, 0);
-	/* Whoever finds that a range is dead: another may have marked it and be interrupted here. */
+	/* Also if it was marked already: the one that marked it may be interrupted here. */
 	if (settling.is_void)
 		hawk_begin_generation(&state.used_ranges, turn);
 	/* Once user space has told of others, it may write where those are that were looked at. */
@@ -183,7 +183,7 @@ static inline __attribute__((always_inline)) __u32 hawk_find_range(__u64 ranges,
 }
 
 /* Whether a range from which a rule shall be taken, and cached in this generation, holds: as hawk_check_range. In this order:
- * see used_ranges.h; and who sees the mark may rely on the list. */
+ * see used_ranges.h; and a reader that sees the mark may rely on the list. */
 static inline __attribute__((always_inline)) int hawk_use_range(const struct hawk_thread *thread, __u32 index, __u32 generation)
 {
 	struct hawk_range_state *range = hawk_range_state_at(index);

@@ -186,7 +186,7 @@ static long store_two_frames(__u32 pair, struct hawk_frame_loop *loop)
 	if (!two)
 		return 1;
 	two->location[0] = loop->thread->frames[number & (HAWK_MAX_FRAMES - 1)];
-	/* Of an odd depth one more, which nobody reads. */
+	/* Of an odd depth one more, which is not read. */
 	two->location[1] = loop->thread->frames[(number + 1) & (HAWK_MAX_FRAMES - 1)];
 	loop->done = number + 2;
 	return 0;

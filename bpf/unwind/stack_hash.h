@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* The 64-bit identity of a stack. Pure: compiled for the kernel and for the host's tests.
  *
- * Each frame's address is first made a number that nobody can foresee, with a key that user space draws anew for each trace; so no
+ * Each frame's address is first made a number that cannot be foreseen, with a key that user space draws anew for each trace; so no
  * program can place its code in order to make stacks collide. That takes three multiplications, and a walk does it once for each
  * step that it learns (hawk_known_step.mixed). What it does for every frame is one multiplication of what it has so far and that
  * number; and one more at the end, which spreads what distinguishes two stacks over all bits. With n stacks the chance that any two
@@ -23,7 +23,7 @@ struct hawk_hash_key {
 /* What tells a frame that was interrupted from one that is returned to right behind the same instruction. */
 #define HAWK_HASH_INTERRUPTED 0x2545F4914F6CDD1Dull
 
-/* What stands for a frame in hashes: the finalizer of splitmix64, behind a first round that nobody knows. As a walk sees it, which
+/* What stands for a frame in hashes: the finalizer of splitmix64, behind a first round that is secret. As a walk sees it, which
  * looks one byte further on to an address that was interrupted; where it has gone over that, it has marked its hash. */
 static inline __attribute__((always_inline)) __u64 hawk_mix_frame(__u64 addend, __u64 multiplier, __u64 frame)
 {

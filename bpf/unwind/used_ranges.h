@@ -3,7 +3,7 @@
  * Pure: compiled for the kernel and for the host's tests, which run it on threads.
  *
  * A cached rule bears the generation in which its walk began, and counts in no other. So the list and the generation must
- * change together, or a rule could count whose range nobody looks at: they are one word. The rules for the two sides:
+ * change together, or a rule could count whose range is not looked at: they are one word. The rules for the two sides:
  *
  *   who caches    notes the range, then learns the version of the mappings, then finds out whether the range holds
  *   who settles   learns the version, then reads the word, then looks at the ranges in the list
@@ -39,14 +39,14 @@ static inline __attribute__((always_inline)) __u64 hawk_used_turn(const struct h
 	return *(const volatile __u64 *)&used->turn;
 }
 
-/* Makes everything void that was cached since `turn` was read or before, unless somebody has done so meanwhile. */
+/* Makes everything void that was cached since `turn` was read or before, unless that has been done meanwhile. */
 static inline __attribute__((always_inline)) void hawk_begin_generation(struct hawk_used_ranges *used, __u64 turn)
 {
 	__u64 next = (__u64)(hawk_generation_of(turn) + 1) << HAWK_GENERATION_SHIFT;
 	__u64 found = __sync_val_compare_and_swap(&used->turn, turn, next);
 
-	/* Somebody has noted a range meanwhile. The entries stay taken; they are of another generation, by which those who settle
-	 * the new one know that its list is of no use. */
+	/* A range has been noted meanwhile. The entries stay taken; they are of another generation, by which settling
+	 * the new one finds that its list is of no use. */
 	if (found != turn && hawk_generation_of(found) == hawk_generation_of(turn))
 		__sync_fetch_and_add(&used->turn, 1ull << HAWK_GENERATION_SHIFT);
 }

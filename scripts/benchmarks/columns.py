@@ -147,7 +147,7 @@ class TracedByFramePointers(Traced):
 # -------------------------------------------------------------------------------------------------- peers that attach
 
 class AttachedPeer:
-    """A tracer of somebody else on a process; ready once it has printed `sign`."""
+    """Another project's tracer on a process; ready once it has printed `sign`."""
 
     def __init__(self, name, command, sign, environment=None, refusal=Unavailable):
         self._output = tempfile.TemporaryFile('w+', errors='replace')

@@ -37,7 +37,7 @@ def summary(samples):
 
 
 class TimeBound:
-    """The time that may still be spent on what is being measured; nobody should wait for a benchmark that hangs."""
+    """The time that may still be spent on what is being measured; a benchmark that hangs must not hang for ever."""
 
     def __init__(self):
         self._ends = []

@@ -224,7 +224,7 @@ def available_bytes():
 
 def memory_of(tracer, cgroup):
     """Bytes of kernel and user memory for a running hawktrace, each page once: what is charged to its cgroup (its own
-    memory, page tables, maps, arena), and its code, which is charged to whoever read the file first. Pages of maps that
+    memory, page tables, maps, arena), and its code, which is charged to the process that read the file first. Pages of maps that
     it has mapped are resident for it too, and not added again."""
     resident = resident_by_mapping(tracer.process.pid)
     total = cgroup.bytes_without_files() + resident['files']

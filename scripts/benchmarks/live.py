@@ -68,7 +68,7 @@ def measure_live(bench):
                         watcher.finish(total)
             for row, figure in figures.items():
                 bench.book(row, column, number, figure, size)
-        # Its blocks go with it: nobody wants to trace ten million frees.
+        # Its blocks go with it: ten million frees need not be traced.
         bench.drop_subject('live')
 
 

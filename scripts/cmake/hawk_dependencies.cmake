@@ -1,5 +1,5 @@
 # Everything hawktrace links or runs at build time, found once. All of it is in Debian packages: scripts/setup installs
-# them. What is missing is collected and reported in one message, so that nobody plays find-one-install-one.
+# them. What is missing is collected and reported in one message, not one by one.
 set(hawk_missing "")
 
 # hawk_require_package(<cmake package> <Debian package>)

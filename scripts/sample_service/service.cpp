@@ -1,6 +1,6 @@
 /// A small service for `scripts/quickstart`: three worker threads answer made-up requests until SIGINT or SIGTERM.
 /// Its heap has the three shapes that a real one has: churn (RequestParser), a bounded cache that looks large but is
-/// constant (ThumbnailCache), and a leak (SessionStore::remember keeps what nobody ever forgets).
+/// constant (ThumbnailCache), and a leak (SessionStore::remember keeps what is never forgotten).
 
 #include <atomic>
 #include <chrono>

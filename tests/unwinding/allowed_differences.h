@@ -19,7 +19,7 @@ struct AllowedDifference {
   const char* cause;
 };
 
-/// nullptr: nobody has explained that yet.
+/// nullptr: not explained yet.
 const AllowedDifference* find_allowed(const Parting& parting);
 
 }  // namespace hawk

@@ -16,7 +16,7 @@ namespace hawk {
 
 /// Compares the target's code with what the probes rest on. The kernel puts its breakpoints into a process's private
 /// copy of the code, but neither into writable nor into shared mappings; and the process may write over them, drop the
-/// copy, or run its code in other memory, which nobody announces.
+/// copy, or run its code in other memory, unannounced.
 class Breakpoints {
  public:
   /// `proc_pid`: see ModuleMap. `modules` must outlive this.
@@ -29,7 +29,7 @@ class Breakpoints {
   /// The functions of `file` are probed now.
   void watch(ModuleId id, const AllocatorFile& file);
 
-  /// Tells of a mapping that `modules` knows by now. Whoever maps something may have changed the code that is there.
+  /// Tells of a mapping that `modules` knows by now. The code that is there may have been changed with it.
   void note_mapping(const Mapping& mapping);
   /// As if of each mapping.
   void note_all_mappings() { points_changed_ = is_look_due_ = true; }

@@ -49,7 +49,7 @@ std::vector<std::string> missing_capabilities(std::uint64_t effective);
 /// Fails when `status` lacks a capability. `is_root` (effective user id 0) tells the hint apart: sudo would not help.
 Result<void> check_capabilities(std::string_view status, bool is_root);
 
-/// What it means that bpf(2) failed with `error_number`, for one who has all capabilities.
+/// What it means that bpf(2) failed with `error_number`, for a process with all capabilities.
 Error bpf_failure(int error_number);
 
 }  // namespace hawk

@@ -52,7 +52,7 @@ struct MappedCode {
   std::uint64_t start = 0;  ///< first address
   std::uint64_t end = 0;    ///< one past the last
   std::uint64_t file_offset = 0;
-  std::uint64_t device = 0;  ///< as whoever told of the mapping gave it; not always that of the module
+  std::uint64_t device = 0;  ///< as /proc or the event gave it; not always that of the module
   std::uint64_t inode = 0;   ///< the same
   ModuleId module{};
   std::optional<std::uint64_t> bias;  ///< see ElfSegments::code_bias

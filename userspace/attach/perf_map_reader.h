@@ -10,7 +10,7 @@
 namespace hawk {
 
 /// Reads the perf map that a target writes, below its own root: /tmp/perf-PID.map, with its number in its own PID
-/// namespace. The file is in a directory in which everybody may write: it must be the target's user's, or root's, and
+/// namespace. The file is in a directory in which every user may write: it must be the target's user's, or root's, and
 /// no link.
 class PerfMapReader {
  public:

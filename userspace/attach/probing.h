@@ -44,7 +44,7 @@ class Probing {
 
   /// Counts, and warns of, probes for which the process has no breakpoint in its memory.
   void check_breakpoints();
-  /// The same, if there is reason to think so, or if nobody has looked for a second: a process changes its code unseen.
+  /// The same, if there is reason to think so, or if the last look was a second ago: a process changes its code unseen.
   /// To be called often.
   void check_breakpoints_in_time();
   /// What the programs saw when the process's memory was about to go.

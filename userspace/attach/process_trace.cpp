@@ -56,7 +56,7 @@ std::string kernel_release() {
 Result<std::optional<ProbeCosts>> costs_here(AttachWay way) {
   // Detaching perf events takes the kernel several times as long.
   if (way == AttachWay::kPerf && verbosity() != Verbosity::kVerbose) return std::nullopt;
-  // We are the one who is probed, and must outlive it.
+  // The probed process is this one, and must outlive it.
   const ProcessInfo own = HAWK_TRY(inspect_process(::getpid()));
   HAWK_TRY_VOID(check_seccomp(kernel_release(), own.seccomp_mode));
   const ProbeCosts costs = HAWK_TRY(measure_probe_costs(way));
@@ -103,7 +103,7 @@ std::unique_ptr<UnwindTableReader> ProcessTrace::begin_to_read_tables(const Subj
     return std::make_unique<UnwindTableReader>(UnwindTableReader::sources_of(subject.expected_files), kThreads);
   }
   const Result<std::vector<Mapping>> mappings = read_mappings(subject.target.pid);
-  if (!mappings) return nullptr;  // who needs them will find out why
+  if (!mappings) return nullptr;  // the error is reported where they are needed
   return std::make_unique<UnwindTableReader>(UnwindTableReader::sources_of(subject.proc_pid, *mappings), kThreads);
 }
 
@@ -231,7 +231,7 @@ void ProcessTrace::drain() {
   // What the target says of its code may be gone with it.
   if (probing_.has_frames_in_no_file()) perf_map_reader_.refresh(symbolizer_.perf_map());
   read_memory();
-  // Of what is unmapped nobody tells us. After the stacks, whose frames may lie there.
+  // What is unmapped is not announced. After the stacks, whose frames may lie there.
   if (is_replaced || (is_probed() && tracer_.code_ranges_are_stale())) take_mappings_again();
   if (!is_probed()) return;
   close_unmapped_files();

@@ -104,7 +104,7 @@ bool await(const UniqueFd& ending, const UniqueFd& copy, Clock::time_point deadl
 /// nullopt: no answer.
 std::optional<Status> ask_beside(int fd, const UniqueFd& copy, Clock::time_point deadline) {
   int pid_fd = -1;
-  // No signal at its end: nobody waits for it but us.
+  // No signal at its end: nothing else waits for it.
   const long pid = ::syscall(SYS_clone, CLONE_PIDFD, nullptr, &pid_fd, nullptr, nullptr);
   if (pid == 0) ask(fd, copy.get());
   if (pid < 0) return std::nullopt;

@@ -19,7 +19,7 @@ namespace {
 constexpr int kPatienceMs = 1000;
 
 Verbosity current = Verbosity::kNormal;
-/// Nobody has read stderr for kPatienceMs: no message waits again until it takes one.
+/// stderr has not been read for kPatienceMs: no message waits again until it takes one.
 std::atomic<bool> stalled = false;
 
 /// Whether stderr takes PIPE_BUF bytes now, or soon. A reader that sleeps, or a terminal that was stopped (Ctrl-S),
@@ -34,7 +34,7 @@ bool is_writable() {
   return !stalled;
 }
 
-/// Gives up at the first error: there is nobody to tell.
+/// Gives up at the first error: there is nowhere to report it.
 void send(std::string_view bytes) {
   while (!bytes.empty() && is_writable()) {
     const ssize_t written = ::write(STDERR_FILENO, bytes.data(), bytes.size());

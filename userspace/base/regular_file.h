@@ -26,9 +26,9 @@ struct FileState {
 };
 
 /// The one way in which the program opens files that others choose: what a target has mapped, what lies below its root
-/// or in anybody's directory, under names that may lead elsewhere by the time that they are opened. Nobody is made to
+/// or in any user's directory, under names that may lead elsewhere by the time that they are opened. Opening does not
 /// wait, and nothing but a regular file is opened: a FIFO would wait for its writer, a device may act on being opened,
-/// a leased file keeps whoever opens it waiting for 45 s, and a file system in user space as long as it likes: of a
+/// a leased file keeps the opener waiting for 45 s, and a file system in user space as long as it likes: of a
 /// file there one gets a copy.
 ///
 /// The descriptor is for reading and is closed by exec. None: errno tells why, EINVAL if it is no regular file,
@@ -50,7 +50,7 @@ struct RegularFile {
 /// As open_regular_file and open_regular_file_below.
 RegularFile find_regular_file(const std::string& path);
 RegularFile find_regular_file_below(const std::string& root, const std::string& path);
-/// As find_regular_file_below, but `path` itself is no link: for directories in which anybody could make one that leads
+/// As find_regular_file_below, but `path` itself is no link: for directories in which any user could make one that leads
 /// to a file of another's.
 RegularFile find_unlinked_file_below(const std::string& root, const std::string& path);
 

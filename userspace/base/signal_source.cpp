@@ -51,7 +51,7 @@ Result<SignalSource> SignalSource::make(SignalScope scope) {
   }
   UniqueFd fd(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) return system_failure(ExitCode::kPrivilege, "open a signalfd", errno);
-  // Whoever started us may have ignored it, and then children would vanish without a status.
+  // It may be ignored, as inherited, and then children would vanish without a status.
   set_action(SIGCHLD, SIG_DFL);
   return SignalSource(std::move(fd), handled, original_mask);
 }

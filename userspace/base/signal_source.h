@@ -12,7 +12,7 @@ namespace hawk {
 /// A signal that was sent to us.
 struct ReceivedSignal {
   int number = 0;              ///< 0: signals cannot be read any more
-  bool from_terminal = false;  ///< made by a key or a hang-up: everybody in the foreground has got it, our child too
+  bool from_terminal = false;  ///< made by a key or a hang-up: all of the foreground has got it, our child too
   int sender = 0;              ///< the process that sent it; 0: the kernel, or one that we cannot see
   std::optional<void*> value = std::nullopt;  ///< of sigqueue(3)
 };
@@ -44,7 +44,7 @@ class SignalSource {
   /// Lets SIGINT, SIGTERM and SIGQUIT end us at once from now on: for when all that matters has been done. SIGHUP does
   /// not: a terminal that hangs up makes two of them, its own and the shell's, and the report may go to a file.
   void restore_defaults();
-  /// The same, but the first signal of each number changes nothing: for when the trace has ended by itself, so that who
+  /// The same, but the first signal of each number changes nothing: for when the trace has ended by itself, so that a user who
   /// meant to end it, and is late, does not lose its report.
   void restore_defaults_after_one();
   /// The signals that were blocked when we were started.

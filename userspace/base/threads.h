@@ -17,7 +17,7 @@ std::jthread try_thread(Work work) noexcept {
     return std::jthread([work = std::move(work)]() mutable {
       try {
         work();
-      } catch (const std::bad_alloc&) {  // whoever waits for what it was to do looks whether it is done
+      } catch (const std::bad_alloc&) {  // what waits for its work looks whether it is done
       }
     });
   } catch (const std::system_error&) {

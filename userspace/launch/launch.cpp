@@ -148,7 +148,7 @@ LaunchedCommand::~LaunchedCommand() {
 
 Result<void> LaunchedCommand::release() {
   const char word = 1;
-  // When the child is gone already, there is nothing to tell it: who waits for it sees what killed it.
+  // When the child is gone already, there is nothing to tell it: waiting for it says what killed it.
   (void)::send(go_.get(), &word, 1, MSG_NOSIGNAL);
   go_.reset();
   int error = 0;

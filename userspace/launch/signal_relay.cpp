@@ -6,10 +6,10 @@
 namespace hawk {
 namespace {
 
-/// Signals by which somebody wants an end.
+/// Signals that ask for an end.
 bool is_ending(int number) { return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT; }
 
-/// The kernel lets nobody but itself say where a signal comes from, except that it was queued with a value.
+/// The kernel alone says where a signal comes from, except that it was queued with a value.
 void pass_on(int pid_fd, const ReceivedSignal& signal) {
   siginfo_t info = {};
   info.si_signo = signal.number;

@@ -45,7 +45,7 @@ struct PtraceInfo {
   int pid = 0;
   std::string comm;
 };
-/// nullopt: nobody, as far as /proc tells.
+/// nullopt: none, as far as /proc tells.
 std::optional<PtraceInfo> find_ptracer(int pid);
 
 /// Reads /proc/PID. Errors, each with a hint: no such process, a thread id that is no process, a zombie (all

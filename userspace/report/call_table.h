@@ -16,8 +16,8 @@ namespace hawk {
 /// once; the stacks share the result.
 class CallTable {
  public:
-  /// Asks `symbolizer` for everything at once. `role_of` empty: all calls are the program's; `observer` empty: nobody
-  /// wants to know.
+  /// Asks `symbolizer` for everything at once. `role_of` empty: all calls are the program's; `observer` may be
+  /// empty.
   CallTable(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks, Symbolizer& symbolizer,
             const RoleOfFunction& role_of, const LocationCountObserver& observer = {});
   CallTable(const CallTable&) = delete;

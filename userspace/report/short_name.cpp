@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMaxArguments = 20;  // with their brackets; longer lists are elided
 constexpr std::string_view kElided = "<...>";
 constexpr std::string_view kStd = "std::";
-/// Of libstdc++ and libc++, which nobody writes.
+/// Of libstdc++ and libc++, which sources do not spell out.
 constexpr std::array<std::string_view, 3> kInlineNamespaces = {"__cxx11::", "__1::", "__ndk1::"};
 
 /// What std::basic_...<T, traits, allocator> is called for a character type.

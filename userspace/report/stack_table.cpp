@@ -19,7 +19,7 @@ namespace {
 // Beside the numbers so many columns are wanted for functions: for the longest name, but no more than that.
 constexpr std::size_t kMinNamesColumns = 22;
 constexpr std::size_t kMaxNamesColumns = 36;
-constexpr std::size_t kMostToldApart = 1000;  // rows; of more, nobody compares the names
+constexpr std::size_t kMostToldApart = 1000;  // rows; more are not compared by a reader
 constexpr std::size_t kMaxDifferences = 2;    // calls that are named to tell a row from others
 
 /// What was counted in the time that rates are of, for each row; the last is that of the totals.

@@ -20,7 +20,7 @@ struct TextOptions {
   std::size_t rows = 0;   ///< of the terminal: what is longer ends with its summary, again; 0: nothing is repeated
   std::size_t max_frames = 24;         ///< lines of one stack, unless full_stacks; 0: any number
   const Snapshot* previous = nullptr;  ///< of the report before: changes and rates are since then; nullptr: none was
-  LocationCountObserver before_symbolizing;  ///< empty: nobody wants to know
+  LocationCountObserver before_symbolizing;  ///< may be empty
 };
 
 }  // namespace hawk

@@ -37,7 +37,7 @@ class TextPage {
 
   /// Lines put so far.
   std::size_t line_count() const;
-  /// Hands on what has become a piece. Returns whether anybody still reads.
+  /// Hands on what has become a piece. Returns whether the reader is still there.
   bool go_on();
   /// Hands on what is left.
   void finish();
@@ -56,7 +56,7 @@ class TextPage {
   std::string out_;
   std::size_t lines_handed_on_ = 0;
   bool ends_empty_ = false;  ///< what was handed on last ends with an empty line
-  bool wanted_ = true;       ///< somebody still reads
+  bool wanted_ = true;       ///< the reader is still there
 };
 
 }  // namespace hawk

@@ -12,7 +12,7 @@
 namespace hawk {
 namespace {
 
-constexpr std::size_t kMaxCauses = 8;  // more tell nobody anything
+constexpr std::size_t kMaxCauses = 8;  // more are of no use to a reader
 constexpr std::size_t kShareColumns = 8;
 
 /// Whether a walk along frame pointers could have gone on there.

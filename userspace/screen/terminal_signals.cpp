@@ -26,7 +26,7 @@ struct Guard {
 };
 Guard guard;
 
-/// Gives up when the terminal does: there is nobody to tell.
+/// Gives up when the terminal does: there is nowhere to report it.
 void paint(const std::string& bytes) { static_cast<void>(write_all(guard.modes.output_fd, bytes)); }
 
 void enter_screen() {

@@ -8,7 +8,7 @@ namespace hawk {
 struct Counters {
   std::uint64_t allocated_bytes = 0;  ///< requested bytes, before the allocator rounds them
   std::uint64_t allocated_count = 0;  ///< blocks
-  std::uint64_t freed_bytes = 0;      ///< of blocks allocated by this stack, whoever freed them
+  std::uint64_t freed_bytes = 0;      ///< of blocks allocated by this stack, wherever they were freed
   std::uint64_t freed_count = 0;
 
   std::uint64_t live_bytes() const { return allocated_bytes - freed_bytes; }

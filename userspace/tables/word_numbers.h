@@ -28,7 +28,7 @@ class WordNumbers {
   std::size_t size() const { return used_; }
 
  private:
-  static constexpr Number kFree{0xffffffff};  // nobody has so many
+  static constexpr Number kFree{0xffffffff};  // more than there are
   struct Slot {
     std::uint64_t word = 0;
     Number number = kFree;

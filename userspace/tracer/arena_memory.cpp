@@ -105,7 +105,7 @@ void ArenaMemory::free_unused() {
 }
 
 bool ArenaMemory::adjust_pages() {
-  // Before looking: whoever runs short from now on asks again.
+  // Before looking: a program that runs short from now on asks again.
   __atomic_store_n(&state_->pages_asked, 0, __ATOMIC_SEQ_CST);
   const bool supplied = supply();
   shrink();

@@ -105,7 +105,7 @@ std::uint64_t FrameStore::least_room() const { return std::min(least_room_.load(
 std::span<const __u32> FrameStore::frames() const { return {reinterpret_cast<const __u32*>(memory_), most_}; }
 
 Result<void> FrameStore::make_more() {
-  // Before looking: whoever runs short from now on asks again.
+  // Before looking: a program that runs short from now on asks again.
   __atomic_store_n(&kernel_.state->frames_asked, 0, __ATOMIC_SEQ_CST);
   Result<void> grown = or_out_of_memory([this] { return grow(); });
   // Who could get nothing shall not ask.

@@ -32,7 +32,7 @@ class FrameStore {
   ~FrameStore();
 
   /// Keeps room for `spare` frames ahead of what is stored, once it has started. The kernel takes 15 ms to give the
-  /// first to the programs; who waits for it side by side with something else that does, begun at the same time, waits
+  /// first to the programs; waiting for it side by side with something else that does, begun at the same time, takes
   /// only once.
   MemoryThread& thread() { return thread_; }
   /// Less room than this: programs ask for more. An eighth of what is kept ahead is used by then.

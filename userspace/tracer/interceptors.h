@@ -7,7 +7,7 @@
 
 namespace hawk {
 
-/// Fails when somebody intercepts the system calls of a thread of process `pid`, with the reason. `find_interceptors`:
+/// Fails if the system calls of a thread of process `pid` are intercepted, with the reason. `find_interceptors`:
 /// the program of that name.
 Result<void> require_no_interceptor(const bpf_program* find_interceptors, hawk_state& state, int pid);
 

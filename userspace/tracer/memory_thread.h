@@ -11,7 +11,7 @@
 
 namespace hawk {
 
-/// Makes memory for the programs in the kernel when they ask for it, whatever the rest of us is at: who draws a screen
+/// Makes memory for the programs in the kernel when they ask for it, independently of the other threads: one that draws a screen
 /// or reads the tables of a library cannot answer in time. One for each kind of memory, for the kernel takes 15 ms or
 /// more to hand over a map, during which another kind must not run out.
 class MemoryThread {

@@ -46,7 +46,7 @@ class Tracer {
   Tracer& operator=(Tracer&&) noexcept;
   ~Tracer();
 
-  /// Fails when somebody intercepts the system calls of the process, which would not survive return probes then.
+  /// Fails if the system calls of the process are intercepted: it would not survive return probes then.
   Result<void> require_no_interceptor();
   /// Probes the allocator functions of the file open as `fd`. Wherever a process has mapped it, now or later. All of
   /// them, or none when that fails.
@@ -85,8 +85,8 @@ class Tracer {
   MappingEvents::Source mapping_events() const;
   /// Readable when the programs ask for memory: adjust_memory() is due.
   int wakeup_fd() const;
-  /// Gives the programs the memory they will need next, and takes back what they no longer use. Due now and then as
-  /// well.
+  /// Gives the programs the memory they will need next, and takes back what they no longer use. Also due
+  /// periodically.
   void adjust_memory();
   LiveTable live_table() const;
   std::uint64_t min_block_bytes() const;

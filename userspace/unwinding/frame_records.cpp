@@ -150,7 +150,7 @@ CommonRecord RecordParser::common(const Record& record) {
 
 void RecordParser::read_augmentation(ByteCursor& cursor, std::string_view letters, CommonRecord& found) const {
   if (letters.empty()) return;
-  // Without z nobody knows how much to pass over.
+  // Without z it is not known how much to pass over.
   if (letters[0] != 'z') {
     found.flaw = Unsupported::kAugmentation;
     return;

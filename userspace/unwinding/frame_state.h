@@ -22,8 +22,8 @@ struct CfaRule {
 /// What is known of a register of the caller.
 struct SavedRegister {
   enum class Rule : std::uint8_t {
-    kUnchanged,   ///< nobody touched it, or nothing was said
-    kUndefined,   ///< nobody knows it any more
+    kUnchanged,   ///< not changed, or nothing was said
+    kUndefined,   ///< lost
     kAtCfa,       ///< stored at CFA + offset
     kAtSp,        ///< stored at stack pointer + offset
     kAtFp,        ///< stored at frame pointer + offset

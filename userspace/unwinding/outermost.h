@@ -11,7 +11,7 @@ namespace hawk {
 /// libraries are called, has no call frame information.
 void end_at_entry_point(UnwindTable& table, std::uint64_t entry_vaddr);
 
-/// Makes a function the outermost frame of whoever has its very first instruction as return address, which no call
+/// Makes a function the outermost frame of stacks with its very first instruction as return address, which no call
 /// leaves behind: the byte before it gets the rule.
 void end_at_start_of(UnwindTable& table, std::uint64_t function_vaddr);
 

@@ -6,7 +6,7 @@
 
 namespace hawk {
 
-/// Whether read_pointer() understands it. Not: addresses relative to the text or data segment, which nobody writes into
+/// Whether read_pointer() understands it. Not: addresses relative to the text or data segment, which no compiler writes into
 /// call frame information for x86-64, and indirect ones, which are only known once the file is loaded.
 bool is_readable_pointer(std::uint8_t encoding);
 
