@@ -3,8 +3,6 @@
 #include <elf.h>
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
-#include <link.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -18,17 +16,6 @@ namespace hawk {
 namespace {
 
 constexpr off_t kLargestFileReadIntoMemoryBytes = 64 << 20;
-
-/// Bytes of the vdso image: it ends with its section headers or its last segment.
-std::size_t vdso_size_bytes(const ElfW(Ehdr) & header, const char* image) {
-  std::size_t end = header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;
-  for (std::size_t i = 0; i < header.e_phnum; ++i) {
-    ElfW(Phdr) segment;
-    std::memcpy(&segment, image + header.e_phoff + i * header.e_phentsize, sizeof segment);
-    end = std::max(end, static_cast<std::size_t>(segment.p_offset + segment.p_filesz));
-  }
-  return end;
-}
 
 }  // namespace
 
@@ -45,16 +32,6 @@ std::optional<ElfFile> ElfFile::open(UniqueFd fd) {
   file.elf_.reset(elf_begin(file.fd_.get(), how, nullptr));
   if (!file.elf_ || elf_kind(file.elf_.get()) != ELF_K_ELF) return std::nullopt;
   return file;
-}
-
-std::optional<ElfFile> ElfFile::own_vdso() {
-  elf_version(EV_CURRENT);
-  const unsigned long address = ::getauxval(AT_SYSINFO_EHDR);
-  if (address == 0) return std::nullopt;
-  const char* image = reinterpret_cast<const char*>(address);
-  ElfW(Ehdr) header;
-  std::memcpy(&header, image, sizeof header);
-  return of_bytes({image, image + vdso_size_bytes(header, image)});
 }
 
 std::optional<ElfFile> ElfFile::of_bytes(std::vector<char> bytes) {

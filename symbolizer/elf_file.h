@@ -24,9 +24,6 @@ class ElfFile {
   /// could get us, or the target, killed for memory. What is truncated of a mapped file reads as zeros
   /// (truncated_files.h).
   static std::optional<ElfFile> open(UniqueFd fd);
-  /// Our own vdso: the same kernel gives every process of our architecture this image.
-  static std::optional<ElfFile> own_vdso();
-
   /// The image that `bytes` are. nullopt if they are no ELF file.
   static std::optional<ElfFile> of_bytes(std::vector<char> bytes);
 

@@ -106,8 +106,8 @@ SymbolSource ModuleSymbols::source() {
 void ModuleSymbols::load() {
   if (!loaded_) {
     loaded_ = true;
-    if (!file_.vdso && !file_.fd) gap_ = "its symbols are not read: the file is gone, or was written to, by now";
-    image_ = file_.vdso ? ElfFile::own_vdso() : ElfFile::open(std::move(file_.fd));
+    if (!file_.fd) gap_ = "its symbols are not read: the file is gone, or was written to, by now";
+    image_ = ElfFile::open(std::move(file_.fd));
     if (!image_) return;
     symbols_.add(image_->elf());
     has_dwarf_ = image_->has_debug_info();

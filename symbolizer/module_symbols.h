@@ -22,7 +22,7 @@ struct ModuleFile {
   std::string path;   ///< absolute, as the target sees it: what .gnu_debuglink is relative to
   UniqueFd fd;        ///< open for reading; the only way the file is read. None: its addresses have no names
   std::string root;   ///< "", or "/proc/PID/root" where the target has its own file system
-  bool vdso = false;  ///< the kernel's image in every process: no file, neither path nor fd are used
+  bool vdso = false;  ///< the kernel's image in every process, which has no path; `fd`: a copy
 };
 
 /// The gap of a module whose files were closed.

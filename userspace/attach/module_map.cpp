@@ -18,8 +18,8 @@ bool is_interesting(const Mapping& mapping) {
 
 constexpr int kPageShift = 12;
 /// Their memory stays within the CPU's second-level cache.
-constexpr int kRememberedPagesShift = 13;
-constexpr std::size_t kRememberedPages = std::size_t{1} << kRememberedPagesShift;
+constexpr unsigned kRememberedPagesBits = 13;
+constexpr std::size_t kRememberedPages = std::size_t{1} << kRememberedPagesBits;
 constexpr std::uint32_t kNoRange = std::numeric_limits<std::uint32_t>::max();
 
 /// How many of the sorted numbers are at most `limit`. No branch depends on the numbers: none could be
@@ -200,8 +200,8 @@ void ModuleMap::prepare_look_ups() const {
 const MappedCode* ModuleMap::range_at(std::uint64_t address) const {
   if (remembered_.empty()) prepare_look_ups();
   const std::uint64_t page = address >> kPageShift;
-  // Fibonacci hashing: libraries tend to lie at like distances.
-  RememberedPage& remembered = remembered_[page * 0x9e3779b97f4a7c15u >> (64 - kRememberedPagesShift)];
+  // Libraries tend to lie at like distances.
+  RememberedPage& remembered = remembered_[fibonacci_hash(page, kRememberedPagesBits)];
   if (remembered.page != page) {
     const std::size_t index = count_up_to(ends_, address);
     const bool found = index < ranges_.size() && ranges_[index].start <= address;

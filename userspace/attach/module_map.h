@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "userspace/base/address_range.h"
+#include "userspace/base/fibonacci_hash.h"
 #include "userspace/base/ids.h"
 #include "userspace/base/regular_file.h"
 #include "userspace/elf/elf_image.h"
@@ -117,7 +118,7 @@ class ModuleMap {
   };
   struct IdentityHash {
     std::size_t operator()(const FileIdentity& file) const {
-      return static_cast<std::size_t>(file.inode * 0x9e3779b97f4a7c15u ^ file.device);
+      return static_cast<std::size_t>(fibonacci_hash(file.inode, 64) ^ file.device);
     }
   };
   using Index = std::unordered_map<FileIdentity, ModuleId, IdentityHash>;

@@ -45,4 +45,11 @@ void for_each_at_once(std::vector<Element>& elements, Work work) noexcept {
   }
 }
 
+/// Destroys all elements at the same time: those that wait for the kernel when they end, wait together.
+template <class Element>
+void destroy_at_once(std::vector<Element>& elements) noexcept {
+  for_each_at_once(elements, [](Element& element) { const Element destroyed = std::move(element); });
+  elements.clear();
+}
+
 }  // namespace hawk

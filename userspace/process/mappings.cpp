@@ -1,20 +1,16 @@
 #include "userspace/process/mappings.h"
 
-#include <dirent.h>
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>
-#include <memory>
 #include <optional>
 
-#include "userspace/base/owned.h"
 #include "userspace/base/process_file.h"
+#include "userspace/process/thread_ids.h"
 
 namespace hawk {
 namespace {
-
-using DirPtr = std::unique_ptr<DIR, Freer<closedir>>;
 
 /// Takes text from the front of a line, one field after the other.
 class LineReader {
@@ -97,12 +93,9 @@ std::optional<Mapping> parse_line(std::string_view line) {
 
 /// A main thread that has exited has no memory any more; the other threads still show the process's.
 std::string maps_of_another_thread(int pid) {
-  const std::string directory = fmt::format("/proc/{}/task", pid);
-  const DirPtr threads(::opendir(directory.c_str()));
-  if (!threads) return {};
-  while (const dirent* entry = ::readdir(threads.get())) {
-    if (entry->d_name[0] == '.') continue;
-    Result<std::string> text = read_whole_file(fmt::format("{}/{}/maps", directory, entry->d_name));
+  const std::string directory = fmt::format("/proc/{}", pid);
+  for (const int tid : thread_ids(directory)) {
+    Result<std::string> text = read_whole_file(fmt::format("{}/task/{}/maps", directory, tid));
     if (text && !text->empty()) return *text;
   }
   return {};

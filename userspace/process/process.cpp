@@ -1,6 +1,5 @@
 #include "userspace/process/process.h"
 
-#include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -12,20 +11,17 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include "userspace/base/owned.h"
 #include "userspace/base/process_file.h"
 #include "userspace/base/regular_file.h"
 #include "userspace/base/system_failure.h"
+#include "userspace/process/thread_ids.h"
 
 namespace hawk {
 namespace {
-
-using DirPtr = std::unique_ptr<DIR, Freer<closedir>>;
 
 /// PF_KTHREAD of include/linux/sched.h, as shown in field 9 of /proc/PID/stat; the same value since Linux 2.6.
 constexpr std::uint64_t kKernelThreadFlag = 0x00200000;
@@ -71,16 +67,6 @@ std::uint64_t task_flags(std::string_view stat) {
     stat.remove_prefix(std::min(stat.find(' '), stat.size()));
   }
   return parse_number<std::uint64_t>(stat).value_or(0);
-}
-
-std::vector<int> thread_ids(const std::string& directory) {
-  std::vector<int> tids;
-  const DirPtr threads(::opendir((directory + "/task").c_str()));
-  if (!threads) return tids;
-  while (const dirent* entry = ::readdir(threads.get())) {
-    if (const std::optional<int> tid = parse_number<int>(entry->d_name)) tids.push_back(*tid);
-  }
-  return tids;
 }
 
 std::optional<int> find_living_thread(const std::string& directory, int pid) {

@@ -17,19 +17,25 @@
 #include "userspace/process/mappings.h"
 
 namespace hawk {
+namespace {
 
-Result<ElfImage> read_vdso() {
-  const std::string name = "[vdso]";
+constexpr const char* kName = "[vdso]";
+
+}  // namespace
+
+Result<UniqueFd> copy_vdso() {
   const std::vector<Mapping> mappings = HAWK_TRY(read_mappings(::getpid()));
   for (const Mapping& mapping : mappings) {
-    if (mapping.path != name) continue;
+    if (mapping.path != kName) continue;
     UniqueFd file(::memfd_create("vdso", MFD_CLOEXEC));
     const std::string_view bytes(reinterpret_cast<const char*>(mapping.start), mapping.end - mapping.start);
     const int error = file ? write_all(file.get(), bytes) : errno;
     if (error != 0) return system_failure(ExitCode::kPrivilege, "copy the vdso to memory", error);
-    return ElfImage::make(std::move(file), name);
+    return file;
   }
   return fail(ExitCode::kPrivilege, "read the vdso: this kernel maps none");
 }
+
+Result<ElfImage> read_vdso() { return ElfImage::make(HAWK_TRY(copy_vdso()), kName); }
 
 }  // namespace hawk

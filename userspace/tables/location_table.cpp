@@ -1,10 +1,12 @@
 #include "userspace/tables/location_table.h"
 
+#include "userspace/base/fibonacci_hash.h"
+
 namespace hawk {
 
 std::size_t LocationTable::Hash::operator()(const Location& frame) const {
   // Nearly always the address alone tells frames apart; what was mapped there before an exec or a dlclose is rare.
-  return static_cast<std::size_t>(frame.address * 0x9E3779B97F4A7C15U >> 16U);
+  return static_cast<std::size_t>(fibonacci_hash(frame.address, 48));
 }
 
 LocationId LocationTable::number_of(const Location& frame) {

@@ -77,9 +77,7 @@ class Links {
   Links() = default;
   Links(const Links&) = delete;
   Links& operator=(const Links&) = delete;
-  ~Links() {
-    for_each_at_once(links_, [](UniqueFd& link) { link.reset(); });
-  }
+  ~Links() { destroy_at_once(links_); }
 
   void add(UniqueFd link) { links_.push_back(std::move(link)); }
 

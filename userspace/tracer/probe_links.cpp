@@ -13,12 +13,6 @@ namespace {
 
 std::string path_of(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 
-template <class Link>
-void destroy_together(std::vector<Link>& links) {
-  for_each_at_once(links, [](Link& link) { const Link destroyed = std::move(link); });
-  links.clear();
-}
-
 }  // namespace
 
 Result<void> ProbeLinks::add(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return) {
@@ -51,8 +45,8 @@ void ProbeLinks::remove_since(const Mark& mark) {
 }
 
 void ProbeLinks::remove_all() {
-  destroy_together(perf_);
-  destroy_together(multi_);
+  destroy_at_once(perf_);
+  destroy_at_once(multi_);
 }
 
 }  // namespace hawk

@@ -17,6 +17,7 @@
 #include "debug_image.h"
 #include "oracle.h"
 #include "tests/support/scratch_directory.h"
+#include "userspace/process/vdso.h"
 
 namespace hawk {
 namespace {
@@ -149,7 +150,9 @@ TEST(module_symbols, go_on_answering_after_they_were_closed) {
 
 TEST(libdw_symbolizer, names_functions_of_the_vdso) {
   const std::unique_ptr<LibdwSymbolizer> symbolizer = LibdwSymbolizer::make();
-  symbolizer->add_module(kModule, {"[vdso]", UniqueFd(), "", true});
+  Result<UniqueFd> vdso = copy_vdso();
+  ASSERT_TRUE(vdso) << vdso.error().what;
+  symbolizer->add_module(kModule, {"[vdso]", std::move(*vdso), "", true});
   EXPECT_NE(symbolizer->source(kModule), SymbolSource::kNone);
   std::set<std::string> names;
   for (std::uint64_t address = 0; address < 0x3000; ++address) {

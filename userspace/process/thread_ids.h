@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hawk {
+
+/// The threads that a process has now, in no particular order; none when it is gone. `directory`: "/proc/PID".
+std::vector<int> thread_ids(const std::string& directory);
+
+}  // namespace hawk
