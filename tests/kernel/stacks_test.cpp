@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <set>
+#include <string>
 
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
@@ -292,6 +294,25 @@ KERNEL_TEST(stacks, depth_limit) {
   expect_equal(report, ledger);
   ASSERT_EQ(report.stacks.size(), 1u);
   EXPECT_EQ(report.stacks[0].text(), "by_malloc < descend < descend < descend < descend");
+}
+
+/// Of programs whose files are mapped at other addresses in every run.
+constexpr Way kPositionIndependent[] = {Way::kSessionArena, Way::kMultiHash};
+KERNEL_TEST_ON(stacks, have_the_same_fingerprints_in_every_run, kPositionIndependent) {
+  std::map<std::string, std::string> fingerprints[2];
+  std::set<std::uint64_t> addresses[2];
+  for (int run : {0, 1}) {
+    LedgerProgram program({.program = "recursion"});
+    Trace trace = Trace::attach(program.pid(), way);
+    program.run();
+    for (const ReportStack& stack : trace.finish().stacks) {
+      fingerprints[run][stack.fingerprint] = stack.text();
+      for (const ReportFrame& frame : stack.frames) addresses[run].insert(frame.address);
+    }
+  }
+  EXPECT_FALSE(fingerprints[0].empty());
+  EXPECT_EQ(fingerprints[0], fingerprints[1]);
+  EXPECT_NE(addresses[0], addresses[1]);
 }
 
 KERNEL_TEST_ON(stacks, preempted_on_one_cpu, kStackWays) {

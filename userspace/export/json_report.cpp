@@ -17,6 +17,7 @@
 #include "userspace/report/period.h"
 #include "userspace/report/symbol_gaps.h"
 #include "userspace/report/unwind_shares.h"
+#include "userspace/tables/fingerprint.h"
 #include "userspace/tables/stack_ends.h"
 
 namespace hawk {
@@ -254,12 +255,17 @@ void append_since(std::string& out, const Counters& since) {
                  since.allocated_bytes, since.allocated_count, since.freed_bytes, since.freed_count);
 }
 
-void append_stack(std::string& out, const StackRecord& stack, const FrameList& calls, CallTexts& texts,
-                  const Period& period) {
+void append_stack(std::string& out, const StackRecord& stack, std::uint64_t fingerprint, const FrameList& calls,
+                  CallTexts& texts, const Period& period) {
   const Counters& counters = stack.counters;
   const enum hawk_stack_quality quality = stack.quality();
-  fmt::format_to(std::back_inserter(out), R"({{"id":{},"label":{},)", static_cast<std::uint32_t>(stack.id),
-                 texts.label(calls));
+  fmt::format_to(std::back_inserter(out), R"({{"id":{},"fingerprint":)", static_cast<std::uint32_t>(stack.id));
+  if (stack.id == kNoStack) {
+    out += "null";
+  } else {
+    fmt::format_to(std::back_inserter(out), R"("{:016x}")", fingerprint);
+  }
+  out.append(R"(,"label":)").append(texts.label(calls)).append(1, ',');
   fmt::format_to(std::back_inserter(out),
                  R"("live_bytes":{},"live_count":{},"allocated_bytes":{},"allocated_count":{},)"
                  R"("freed_bytes":{},"freed_count":{},"truncated":{},)",
@@ -318,12 +324,13 @@ void write_lines(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOpt
   const std::vector<const StackRecord*> stacks = select_stacks(snapshot, options.selection);
   const CallTable calls(snapshot, stacks, symbolizer, options.role_of, options.before_symbolizing);
   CallTexts texts(snapshot, calls);
+  const Fingerprints fingerprints(snapshot);
   std::string piece = json_text(head_json(snapshot, symbolizer, options, stacks.size()), 2);
   piece.resize(piece.size() - 2);  // "\n}": the object goes on
   piece += ",\n  \"stacks\": [";
   for (std::size_t index = 0; index < stacks.size(); ++index) {
     piece += index == 0 ? "\n    " : ",\n    ";
-    append_stack(piece, *stacks[index], calls.list(*stacks[index]), texts, period);
+    append_stack(piece, *stacks[index], fingerprints.of(*stacks[index]), calls.list(*stacks[index]), texts, period);
     if (piece.size() < kPieceBytes) continue;
     if (!sink(piece)) return;
     piece.clear();

@@ -35,7 +35,8 @@ ReportStack read_stack(const json& from) {
   ReportStack stack{.numbers = read_counters(from),
                     .live = read_live(from),
                     .unwound = text_or_empty(from.at("unwound")),
-                    .end = text_or_empty(from.at("end"))};
+                    .end = text_or_empty(from.at("end")),
+                    .fingerprint = text_or_empty(from.at("fingerprint"))};
   for (const json& frame : from.at("frames")) stack.frames.push_back(read_frame(frame));
   return stack;
 }

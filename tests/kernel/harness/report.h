@@ -21,9 +21,10 @@ struct ReportFrame {
 
 struct ReportStack {
   Numbers numbers;
-  Numbers live;         ///< live bytes and count, in the first two fields
-  std::string unwound;  ///< "complete", "guessed" or "truncated"; empty: the stack was not recorded
-  std::string end;      ///< why the walk ended
+  Numbers live;             ///< live bytes and count, in the first two fields
+  std::string unwound;      ///< "complete", "guessed" or "truncated"; empty: the stack was not recorded
+  std::string end;          ///< why the walk ended
+  std::string fingerprint;  ///< empty: the stack was not recorded
   std::vector<ReportFrame> frames = {};
 
   /// The first function that is neither inlined nor a form of operator new: the direct caller of the allocator.

@@ -53,8 +53,8 @@ TEST(JsonReport, KeysOfTheSchemaInOrder) {
             (Keys{"live_bytes", "live_count", "allocated_bytes", "allocated_count", "freed_bytes", "freed_count",
                   "peak_live_bytes", "peak_is_lower_bound", "frees_of_untraced"}));
   EXPECT_EQ(keys_of(json["stacks"][0]),
-            (Keys{"id", "label", "live_bytes", "live_count", "allocated_bytes", "allocated_count", "freed_bytes",
-                  "freed_count", "truncated", "unwound", "end", "frames"}));
+            (Keys{"id", "fingerprint", "label", "live_bytes", "live_count", "allocated_bytes", "allocated_count",
+                  "freed_bytes", "freed_count", "truncated", "unwound", "end", "frames"}));
   EXPECT_EQ(keys_of(json["stacks"][0]["frames"][0]),
             (Keys{"address", "module", "build_id", "module_offset", "function", "file", "line", "inlined", "hidden"}));
 }
@@ -180,6 +180,7 @@ TEST(JsonReport, LabelsAndVisibleFramesAreWhatTheTextShows) {
 
   Sample lossy = lossy_sample();
   EXPECT_EQ(parsed(lossy, options)["stacks"][1]["label"], nullptr) << "no frames";
+  EXPECT_EQ(parsed(lossy, options)["stacks"][1]["fingerprint"], nullptr) << "no stack was recorded";
 }
 
 TEST(JsonReport, SelectionAppliesAndIsSaid) {
