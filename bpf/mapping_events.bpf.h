@@ -84,6 +84,7 @@ static __always_inline struct hawk_mapping_event *begin_mapping_event(__u32 kind
 		return NULL;
 	}
 	event->kind = kind;
+	event->pid = settings.tgid;
 	return event;
 }
 

@@ -30,7 +30,7 @@ struct hawk_mapping_event {
 	__u32 path_bytes;         /* that are used below */
 	/* The names from the file up to the root directory of the process, a zero byte after each. */
 	char path[HAWK_PATH_BYTES + HAWK_NAME_BYTES];
-	__u32 pad_0;
+	__u32 pid;                /* of the target, as user space knows it: the records of all targets are in one ring */
 };
 
 #endif

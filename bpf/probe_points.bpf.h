@@ -32,7 +32,8 @@ static __always_inline __u64 address_of_point(const struct hawk_probe_point *poi
 		return point->address;
 	if (point->inode != code->inode || point->device != code->device || offset >= code->end - code->start)
 		return 0;
-	return code->start + offset;
+	/* Where user space has heard of it, it is looked at as there. */
+	return code->start + offset != point->address ? code->start + offset : 0;
 }
 
 /* Whether the file is still mapped there, or its code was moved into anonymous memory. */

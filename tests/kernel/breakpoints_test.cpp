@@ -1,4 +1,8 @@
 // Targets in whose memory the kernel's breakpoints are not, or no longer are, where the probes were asked for.
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
@@ -67,7 +71,26 @@ KERNEL_TEST(breakpoints, get_into_code_that_was_writable) {
   expect_equal(traced.report, traced.ledger);
 }
 
-/// Nobody looks again before the target has ended.
+/// The points that hawktrace counts where it has said that breakpoints are missing before the program ends.
+std::uint64_t missing_when_ended(Way way, const std::string& when) {
+  LedgerProgram program({.program = "patched_code", .arguments = {"dropped", when}});
+  Trace trace = Trace::attach(program.pid(), way, {"--interval", "100ms"});
+  program.run();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
+  while (trace.process().errors().find("is not traced") == std::string::npos) {
+    if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("no breakpoint is missed");
+    std::this_thread::yield();
+  }
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target is unharmed";
+  return trace.wait_for_report().losses.at("missing_breakpoints");
+}
+
+KERNEL_TEST(breakpoints, of_a_later_program_are_counted_once) {
+  EXPECT_EQ(missing_when_ended(way, "after_exec"), missing_when_ended(way, "during"));
+}
+
+/// There is no further look before the target has ended.
 void expect_missing_at_the_end(Way way, const std::string& change) {
   LedgerProgram program({.program = "patched_code", .arguments = {change, "end"}});
   Trace trace = Trace::attach(program.pid(), way, {"--interval", "3600"});

@@ -177,6 +177,17 @@ KERNEL_TEST_ON(command, is_killed_on_demand, kOneWay) {
   expect_killed(way, {"/bin/sh", "-c", "trap '' TERM; echo ready; read word; read word"});
 }
 
+/// It has ended before anything could be read of it, and allocates nothing; its files were told when it mapped them.
+KERNEL_TEST(command, replaces_itself_with_a_short_program) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"/usr/bin/env", "/bin/true"}, {"/bin/bash", "-c", "exec /bin/true"}}) {
+    const Report report = Trace::launch(command, way).wait_for_report();
+    EXPECT_TRUE(report.exact) << command.back();
+    EXPECT_EQ(report.comm, "true");
+    EXPECT_EQ(report.exec_count, 1u);
+  }
+}
+
 /// Children that no probe reaches: they are counted and named, and what holds for the command is not said of them.
 KERNEL_TEST(command, children_are_named) {
   Trace trace = Trace::launch({"/bin/bash", "-c", "/bin/true; (:); /bin/sh -c '/bin/true; /bin/true; :' | /bin/cat"},

@@ -76,7 +76,7 @@ void trace_many_programs(Way way, const std::string& interval) {
 
 KERNEL_TEST(target, replaces_its_program_again_and_again) { trace_many_programs(way, "100ms"); }
 
-KERNEL_TEST(target, replaces_its_program_while_nobody_looks) { trace_many_programs(way, "1h"); }
+KERNEL_TEST(target, replaces_its_program_between_two_looks) { trace_many_programs(way, "1h"); }
 
 KERNEL_TEST(trace, ends_after_its_duration) {
   LedgerProgram program({.program = "ends", .arguments = {"wait"}});

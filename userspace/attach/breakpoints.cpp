@@ -217,7 +217,8 @@ void Breakpoints::publish() {
     points.push_back(as_programs_have_it(*point.code, point.address));
     name_file(modules_.module(point.module), points.back());
   }
-  last_look_.set(points, hulls_);
+  // A look may have come since the last ones were taken.
+  note_last_look(last_look_.set(points, hulls_));
   published_ = std::move(all);
 }
 
@@ -226,19 +227,22 @@ void Breakpoints::tell(const Point& point, std::vector<Missing>& missing) {
   missing.push_back({.function = point.code->function, .module = point.module});
 }
 
-std::vector<Breakpoints::Missing> Breakpoints::take_last_look() {
-  std::vector<Missing> missing;
-  for (const LastLook::Missing& seen : last_look_.take_missing()) {
-    const Point& point = published_[seen.number];
-    if (seen.is_in_new_code) {
-      missing.push_back({.function = point.code->function, .module = point.module});
+void Breakpoints::note_last_look(const std::vector<LastLook::Missing>& seen) {
+  for (const LastLook::Missing& each : seen) {
+    const Point& point = published_[each.number];
+    if (each.is_in_new_code) {
+      seen_last_.push_back({.function = point.code->function, .module = point.module});
       continue;
     }
     // Something else may have been mapped there of which we have heard only now.
     const std::optional<ModuleAddress> now = modules_.resolve(point.address);
-    if (now && now->module == point.module) tell(point, missing);
+    if (now && now->module == point.module) tell(point, seen_last_);
   }
-  return missing;
+}
+
+std::vector<Breakpoints::Missing> Breakpoints::take_last_look() {
+  note_last_look(last_look_.take_missing());
+  return std::exchange(seen_last_, {});
 }
 
 std::vector<const Breakpoints::Point*> Breakpoints::find_suspects() {

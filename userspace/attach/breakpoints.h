@@ -70,6 +70,7 @@ class Breakpoints {
   std::vector<const Point*> find_suspects();
   bool is_missing(const Point& suspect, const std::vector<Mapping>& mappings);
   void tell(const Point& point, std::vector<Missing>& missing);
+  void note_last_look(const std::vector<LastLook::Missing>& seen);
 
   int proc_pid_;
   const ModuleMap& modules_;
@@ -81,7 +82,8 @@ class Breakpoints {
   std::vector<AddressRange> hulls_;  ///< of the points of each file
   bool points_changed_ = false;
   bool is_look_due_ = false;
-  std::set<std::uint64_t> told_;  ///< addresses
+  std::set<std::uint64_t> told_;    ///< addresses
+  std::vector<Missing> seen_last_;  ///< by the programs, and not taken yet
 };
 
 /// Executable memory that belongs to no file.

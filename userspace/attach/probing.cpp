@@ -270,12 +270,15 @@ Result<void> Probing::take_mappings(const std::vector<Mapping>& mappings) {
   return {};
 }
 
-void Probing::program_replaced() {
+void Probing::program_replaced(bool is_known) {
   knows_allocator_files_ = false;
-  program_has_allocator_ = false;
+  program_has_allocator_ = program_has_allocator_ && is_known;
 }
 
-void Probing::program_began() { program_has_allocator_ = std::exchange(expects_allocator_, false); }
+void Probing::program_began(std::span<const Mapping> its_mappings) {
+  program_has_allocator_ = std::exchange(expects_allocator_, false);
+  look_for_allocator(its_mappings);
+}
 
 void Probing::look_for_allocator(std::span<const Mapping> mappings) {
   program_has_allocator_ =

@@ -53,11 +53,12 @@ class Probing {
   /// From now on a new file with allocator functions is a late one: what it handed out before it was probed is unknown.
   void tracing_began() { tracing_ = true; }
 
-  /// The target runs another program: which allocators that will use is not known for sure any more.
-  void program_replaced();
-  /// The target has begun to run a program, the expected command perhaps: whether it has an allocator is to be found
-  /// out.
-  void program_began();
+  /// The target runs another program: which allocators that will use is not known for sure any more. `is_known`:
+  /// program_began() has been called for it.
+  void program_replaced(bool is_known);
+  /// The target has begun to run a program, the expected command perhaps, and has mapped these files in it so far:
+  /// whether it has an allocator is to be found out.
+  void program_began(std::span<const Mapping> its_mappings);
 
   /// Where an address lies now. Files in which addresses lie are in used_modules().
   Location frame_at(std::uint64_t address);

@@ -97,6 +97,13 @@ Result<ProcessTrace::Subject> ProcessTrace::subject_of(const TraceConfig& config
   return subject;
 }
 
+Result<void> ProcessTrace::name_program(TargetInfo& target) {
+  const ProcessInfo process = HAWK_TRY(inspect_process(target.pid));
+  target.comm = process.comm;
+  target.exe = process.exe;
+  return {};
+}
+
 std::unique_ptr<UnwindTableReader> ProcessTrace::begin_to_read_tables(const Subject& subject, bool is_command) {
   constexpr std::size_t kThreads = 2;
   if (is_command) {
@@ -133,6 +140,9 @@ Result<std::unique_ptr<ProcessTrace>> ProcessTrace::make(const TraceConfig& conf
                                          .programs_on_functions = features.programs_on_functions}));
   // Before the list of mappings is read, so that none falls in between.
   MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(tracer.mapping_events()));
+  mapping_events.follow(pid);
+  // Another program that began before is not announced.
+  if (command == nullptr) HAWK_TRY_VOID(name_program(subject.target));
   std::unique_ptr<ProcessTrace> trace(new ProcessTrace(std::move(subject), process.take_fd(), way, config.unwind,
                                                        std::move(tracer), std::move(mapping_events)));
   trace->interval_ = config.interval;
@@ -197,7 +207,7 @@ void ProcessTrace::close_unmapped_files() {
 }
 
 void ProcessTrace::take_mapping_events() {
-  const MappingChanges changes = mapping_events_.take();
+  const MappingChanges changes = mapping_events_.take(pid());
   if (changes.last_exec) {
     subject_.target.comm = changes.last_exec->comm;
     if (!changes.last_exec->path.empty()) subject_.target.exe = changes.last_exec->path;
@@ -205,7 +215,10 @@ void ProcessTrace::take_mapping_events() {
   probing_.take_new_mappings(changes.mapped, !changes.last_exec);
   // What was read until now may be the list of the process that was to become the command. It is not read again: that
   // would leave walks without rules for a moment.
-  if (changes.last_exec) probing_.program_began();
+  if (changes.last_exec) {
+    probing_.program_began(changes.of_last_program());
+    exec_was_told_ = true;
+  }
   if (changes.read_all) take_mappings_again();
   if (is_probed()) probing_.check_breakpoints_in_time();
 }
@@ -223,8 +236,10 @@ void ProcessTrace::drain() {
   const auto began = std::chrono::steady_clock::now();
   const Drained drained = tracer_.drain();
   longest_drain_ = std::max<std::chrono::nanoseconds>(longest_drain_, std::chrono::steady_clock::now() - began);
-  const bool is_replaced = drained.exec_epoch != model_.exec_epoch() && drained.exec_epoch > subject_.own_execs;
-  if (is_replaced) probing_.program_replaced();
+  const bool has_exec = drained.exec_epoch != model_.exec_epoch();
+  const bool is_told = has_exec && std::exchange(exec_was_told_, false);
+  const bool is_replaced = has_exec && drained.exec_epoch > subject_.own_execs;
+  if (is_replaced) probing_.program_replaced(is_told);
   // After the maps: the mapping of every stack in them has been announced by then.
   take_mapping_events();
   model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });

@@ -73,6 +73,7 @@ class ProcessTrace {
   ProcessTrace(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindMethod unwind, Tracer tracer,
                MappingEvents mapping_events);
   static Result<Subject> subject_of(const TraceConfig& config, const LaunchedCommand* command);
+  static Result<void> name_program(TargetInfo& target);
   static std::unique_ptr<UnwindTableReader> begin_to_read_tables(const Subject& subject, bool is_command);
   Result<void> probe_running_process();
   std::string no_allocator_text() const;
@@ -100,6 +101,7 @@ class ProcessTrace {
   std::chrono::nanoseconds interval_{};
   TraceLimits limits_;
   std::chrono::nanoseconds longest_drain_{};
+  bool exec_was_told_ = false;  ///< one that no drain has seen yet
   bool target_exited_ = false;
   std::optional<bool> verified_;
 };

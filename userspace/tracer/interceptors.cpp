@@ -13,8 +13,8 @@ Result<void> require_no_interceptor(const bpf_program* find_interceptors, hawk_s
   __atomic_store_n(&state.interceptors, 0, __ATOMIC_SEQ_CST);
   const Result<void> looked = run_for_tasks(find_interceptors, pid);
   if (!looked) {
-    return fail(ExitCode::kPrivilege,
-                fmt::format("find out whether system calls of process {} are intercepted: {}", pid, looked.error().what));
+    return fail(ExitCode::kPrivilege, fmt::format("find out whether system calls of process {} are intercepted: {}",
+                                                  pid, looked.error().what));
   }
   const __u32 found = __atomic_load_n(&state.interceptors, __ATOMIC_SEQ_CST);
   if (found == 0) return {};

@@ -21,9 +21,11 @@ void LastLook::set_files(std::span<const hawk_probe_point> points) {
   }
 }
 
-void LastLook::set(std::span<const hawk_probe_point> points, std::span<const AddressRange> code) {
+std::vector<LastLook::Missing> LastLook::set(std::span<const hawk_probe_point> points,
+                                             std::span<const AddressRange> code) {
   // None while they are being written: a look that comes now finds none.
-  __atomic_store_n(&state_.probe_point_count, 0, __ATOMIC_SEQ_CST);
+  const __u32 before = __atomic_exchange_n(&state_.probe_point_count, 0, __ATOMIC_SEQ_CST);
+  std::vector<Missing> missing = take_missing_of(before);
   const std::size_t count = std::min(points.size(), points_.size());
   std::copy_n(points.begin(), count, points_.begin());
   __atomic_store_n(&state_.probe_point_count, static_cast<__u32>(count), __ATOMIC_SEQ_CST);
@@ -34,11 +36,15 @@ void LastLook::set(std::span<const hawk_probe_point> points, std::span<const Add
     __atomic_store_n(&state_.probed_ranges[i].start, range.start, __ATOMIC_SEQ_CST);
     __atomic_store_n(&state_.probed_ranges[i].end, range.end, __ATOMIC_SEQ_CST);
   }
+  return missing;
 }
 
 std::vector<LastLook::Missing> LastLook::take_missing() {
+  return take_missing_of(__atomic_load_n(&state_.probe_point_count, __ATOMIC_ACQUIRE));
+}
+
+std::vector<LastLook::Missing> LastLook::take_missing_of(std::uint32_t count) {
   std::vector<Missing> missing;
-  const __u32 count = __atomic_load_n(&state_.probe_point_count, __ATOMIC_ACQUIRE);
   for (std::size_t i = 0; i < count; ++i) {
     const unsigned seen = __atomic_exchange_n(&points_[i].is_missing, 0, __ATOMIC_ACQ_REL);
     if (seen != 0) missing.push_back({.number = i, .is_in_new_code = (seen & HAWK_MISSING_IN_NEW_CODE) != 0});

@@ -17,18 +17,21 @@ class LastLook {
   /// Mapped memory of the programs, which must live longer.
   LastLook(hawk_state& state, std::span<hawk_probe_point> points) : state_(state), points_(points) {}
 
-  /// Where to look from now on, in place of what was said before: the first HAWK_MAX_PROBE_POINTS. `code`: where these
-  /// points lie, one range for each file; anonymous memory that becomes code there is told as a change of the mappings.
-  void set(std::span<const hawk_probe_point> points, std::span<const AddressRange> code);
   /// A point that had no breakpoint.
   struct Missing {
     std::size_t number = 0;
     bool is_in_new_code = false;  ///< where code was mapped since, and not at its address, or there as well
+    bool operator==(const Missing&) const = default;
   };
+  /// Where to look from now on, in place of what was said before: the first HAWK_MAX_PROBE_POINTS. `code`: where these
+  /// points lie, one range for each file; anonymous memory that becomes code there is told as a change of the mappings.
+  /// Returns take_missing() of the points before.
+  std::vector<Missing> set(std::span<const hawk_probe_point> points, std::span<const AddressRange> code);
   /// Each is told once.
   std::vector<Missing> take_missing();
 
  private:
+  std::vector<Missing> take_missing_of(std::uint32_t count);
   void set_files(std::span<const hawk_probe_point> points);
 
   hawk_state& state_;

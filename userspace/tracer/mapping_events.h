@@ -2,33 +2,17 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "userspace/base/result.h"
-#include "userspace/process/mappings.h"
+#include "userspace/tracer/mapping_router.h"
 
 struct ring_buffer;
 
 namespace hawk {
 
-/// The program that a process began to run.
-struct ExecEvent {
-  std::string comm;
-  std::string path;  ///< of the executable file; empty: unknown
-};
-
-/// What happened to a process's mappings since the last look.
-struct MappingChanges {
-  std::vector<Mapping> mapped;         ///< of code, in order of time; some more than once, and some gone again
-  std::optional<ExecEvent> last_exec;  ///< all mappings from before it are gone
-  bool read_all = false;               ///< not all is told here: read the whole list
-};
-
-/// The announcements of new executable mappings of the traced process by our programs (bpf/mapping_events.bpf.h). They
-/// arrive while the process goes on, so that a file can be opened before it is unmapped or the process ends. Of other
-/// processes nothing arrives.
+/// The announcements of new executable mappings of traced processes by our programs (bpf/mapping_events.bpf.h): one
+/// feed for all of them. They arrive while a process goes on, so that a file can be opened before it is unmapped or the
+/// process ends. Of other processes nothing arrives.
 class MappingEvents {
  public:
   /// Where they come from; belongs to the programs, which must live longer.
@@ -38,9 +22,13 @@ class MappingEvents {
   };
   static Result<MappingEvents> make(const Source& source);
 
-  /// Readable when there is something to take.
+  /// Readable when there is something to take, of any process.
   int poll_fd() const;
-  MappingChanges take();
+  /// Keeps what is told of process `pid` from now on.
+  void follow(int pid) { router_->follow(pid); }
+  void forget(int pid) { router_->forget(pid); }
+  /// What has been told of the process since the last call. What comes with it of others is kept for them.
+  MappingChanges take(int pid);
 
  private:
   MappingEvents() = default;
@@ -50,7 +38,7 @@ class MappingEvents {
   };
 
   std::unique_ptr<ring_buffer, FreeRing> ring_;
-  std::unique_ptr<MappingChanges> taken_;  ///< what the ring's callback fills
+  std::unique_ptr<MappingRouter> router_;  ///< what the ring's callback fills
   const std::uint32_t* lost_ = nullptr;
   std::uint32_t lost_seen_ = 0;
 };

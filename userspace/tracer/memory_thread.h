@@ -11,9 +11,9 @@
 
 namespace hawk {
 
-/// Makes memory for the programs in the kernel when they ask for it, independently of the other threads: one that draws a screen
-/// or reads the tables of a library cannot answer in time. One for each kind of memory, for the kernel takes 15 ms or
-/// more to hand over a map, during which another kind must not run out.
+/// Makes memory for the programs in the kernel when they ask for it, independently of the other threads: one that draws
+/// a screen or reads the tables of a library cannot answer in time. One for each kind of memory, for the kernel takes
+/// 15 ms or more to hand over a map, during which another kind must not run out.
 class MemoryThread {
  public:
   /// Both run in the thread. That they fail, or find no memory of ours, means that the kernel has none.

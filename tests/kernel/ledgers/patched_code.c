@@ -1,6 +1,6 @@
 /* A program that changes libc's code in its own memory, or has it where the kernel puts no breakpoints. The first
  * argument tells how; "before" as the second one: before the trace begins, "end": during it, and the program ends at
- * once afterwards, otherwise during it. */
+ * once afterwards, "after_exec": during it, and when it has replaced itself with itself; otherwise during it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -120,9 +120,18 @@ static const struct {
     {"anonymous", map_anonymous}, {"hooked", hook},
 };
 
+static void begin_again(char** argv) {
+  char* again[] = {argv[0], argv[1], (char*)"again", NULL};
+  ledger_begin();
+  execv("/proc/self/exe", again);
+  ledger_require(0, "execv works");
+}
+
 int main(int argc, char** argv) {
   void (*change)(void) = NULL;
-  int is_before = argc > 2 && strcmp(argv[2], "before") == 0;
+  const char* when = argc > 2 ? argv[2] : "";
+  int is_before = strcmp(when, "before") == 0;
+  if (strcmp(when, "after_exec") == 0) begin_again(argv);
   for (size_t i = 0; argc > 1 && i < sizeof(changes) / sizeof(*changes); i++)
     if (strcmp(argv[1], changes[i].name) == 0) change = changes[i].change;
   ledger_require(change != NULL, "there is a change of that name");
@@ -130,7 +139,7 @@ int main(int argc, char** argv) {
   dl_iterate_phdr(find_code, NULL);
   ledger_require(code.start != NULL, "libc's code can be found");
   if (is_before) change();
-  ledger_begin();
+  if (strcmp(when, "again") != 0) ledger_begin();
   if (!is_before) change();
   struct block blocks[kBlocks];
   for (size_t i = 0; i < kBlocks; i++) {
@@ -143,7 +152,7 @@ int main(int argc, char** argv) {
     if (is_hooked) ledger_freed(blocks[i]);
     if (!is_hooked && i % 2) release(blocks[i]);
   }
-  if (argc > 2 && strcmp(argv[2], "end") == 0)
+  if (strcmp(when, "end") == 0)
     ledger_close();
   else
     ledger_end();

@@ -27,7 +27,7 @@ class Turns {
     for (std::size_t place = 0; place < 2; ++place) walk(place);
   }
 
-  /// Somebody does something. Code at the place `spared` is not replaced.
+  /// Any thread does something. Code at the place `spared` is not replaced.
   void take(std::size_t spared) {
     const std::size_t place = random_() % kPlacesUsed;
     switch (random_() % 7) {

@@ -31,7 +31,7 @@ struct World {
   std::atomic<__u32> changes{0};
   std::atomic<__u64> walks{0};
 
-  /// Code that somebody runs is not unmapped.
+  /// Code that is being run is not unmapped.
   std::array<std::atomic<int>, kPlaces> users{};
   std::array<std::atomic<bool>, kPlaces> being_changed{};
 
@@ -109,7 +109,7 @@ class CodeRanges : public ::testing::Test {
     std::fill(std::begin(unwind_cache), std::end(unwind_cache), 0);
   }
 
-  /// Puts a file, or none, where nobody runs.
+  /// Puts a file, or none, where no code is being run.
   static void map(std::size_t place, __u64 file) {
     world->being_changed[place] = true;
     while (world->users[place] > 0) std::this_thread::yield();

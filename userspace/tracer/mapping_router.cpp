@@ -1,0 +1,85 @@
+#include "userspace/tracer/mapping_router.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+namespace hawk {
+namespace {
+
+/// As Mapping::device has it, from the kernel's own form (include/linux/kdev_t.h).
+std::uint64_t device_of(std::uint32_t kernel_device) {
+  constexpr unsigned kMinorBits = 20;
+  return static_cast<std::uint64_t>(kernel_device >> kMinorBits) << 32 | (kernel_device & ((1u << kMinorBits) - 1));
+}
+
+/// The path whose names the record has, innermost first.
+std::string path_of(const hawk_mapping_event& event) {
+  std::string path;
+  const std::size_t bytes = std::min<std::size_t>(event.path_bytes, sizeof(event.path));
+  for (std::string_view names(event.path, bytes); !names.empty();) {
+    const std::string_view name = names.substr(0, names.find('\0'));
+    path.insert(0, name).insert(0, 1, '/');
+    names.remove_prefix(std::min(name.size() + 1, names.size()));
+  }
+  return path;
+}
+
+Mapping mapping_of(const hawk_mapping_event& event) {
+  return {.start = event.start,
+          .end = event.end,
+          .file_offset = event.file_offset,
+          .device = device_of(event.device),
+          .inode = event.inode,
+          .executable = true,
+          .deleted = false,
+          .path = path_of(event)};
+}
+
+void note(const hawk_mapping_event& event, MappingChanges& changes) {
+  switch (event.kind) {
+    case HAWK_MAPPING_MADE: {
+      Mapping mapping = mapping_of(event);
+      // The tree of mappings may enter one more than once.
+      if (changes.mapped.empty() || !(changes.mapped.back() == mapping)) changes.mapped.push_back(std::move(mapping));
+      break;
+    }
+    case HAWK_MAPPINGS_CHANGED:
+      changes.read_all = true;
+      break;
+    default:
+      changes.last_exec = ExecEvent{.comm = std::string(event.comm, ::strnlen(event.comm, sizeof(event.comm))),
+                                    .path = path_of(event),
+                                    .mappings_before = changes.mapped.size()};
+  }
+}
+
+}  // namespace
+
+std::vector<Mapping> MappingChanges::of_last_program() const {
+  if (!last_exec) return mapped;
+  const auto since = mapped.begin() + static_cast<std::ptrdiff_t>(last_exec->mappings_before);
+  std::vector<Mapping> its;
+  std::copy_if(mapped.begin(), since, std::back_inserter(its),
+               [&](const Mapping& mapping) { return !mapping.path.empty() && mapping.path == last_exec->path; });
+  its.insert(its.end(), since, mapped.end());
+  return its;
+}
+
+void MappingRouter::add(const hawk_mapping_event& event) {
+  const auto of_process = changes_.find(static_cast<int>(event.pid));
+  if (of_process != changes_.end()) note(event, of_process->second);
+}
+
+void MappingRouter::note_lost() {
+  for (auto& [pid, changes] : changes_) changes.read_all = true;
+}
+
+MappingChanges MappingRouter::take(int pid) {
+  const auto of_process = changes_.find(pid);
+  return of_process != changes_.end() ? std::exchange(of_process->second, {}) : MappingChanges{};
+}
+
+}  // namespace hawk
