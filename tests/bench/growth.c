@@ -7,7 +7,7 @@ enum { kFirstBytes = 16, kSmallBytes = 1024, kMib = 1024 * 1024 };
 /* What a buffer of `bytes` grows to: half as much again, as most vectors do. */
 static size_t grown(size_t bytes) { return bytes + bytes / 2; }
 
-/* Grows to `target` bytes and writes a word into each new page, as somebody who fills it would. */
+/* Grows to `target` bytes and writes a word into each new page, as a program that fills it would. */
 BENCH_CALL static void* grow(void* buffer, size_t* bytes, size_t target, long* reallocs) {
   while (*bytes < target) {
     const size_t old = *bytes;

@@ -4,7 +4,7 @@
 //           threads COUNT DEPTH PAIRS                      see run_pairs_in_threads
 //           list THREADS ELEMENTS                          see run_lists
 //           growth MIB SMALL                               see run_growth
-//           keep COUNT                                     COUNT blocks that nobody ever frees
+//           keep COUNT                                     COUNT blocks that are never freed
 //   stdout: "= NANOSECONDS ALLOCATIONS", nanoseconds per operation
 #include <array>
 #include <cstdio>

@@ -82,7 +82,7 @@ TEST(bad_input, kernel_thread) { expect_refused({"-p", "2"}, 4); }
 
 TEST(bad_input, not_root) {
   LedgerProgram program({.program = "ends", .arguments = {"wait"}});
-  const ScratchDirectory directory;  // where nobody can reach the program
+  const ScratchDirectory directory;  // where the program cannot be reached
   const std::string copy = directory.path("hawktrace");
   std::filesystem::copy_file(HAWKTRACE_PATH, copy);
   ASSERT_EQ(chmod(std::filesystem::path(copy).parent_path().c_str(), 0755), 0);
@@ -173,7 +173,7 @@ TEST(bad_input, no_such_command) {
   expect_refused({"--", "/etc/passwd"}, 126);
 }
 
-/// The first Ctrl-C makes it write the report, into a pipe that nobody empties; the second must end it all the same.
+/// The first Ctrl-C makes it write the report, into a pipe that is not emptied; the second must end it all the same.
 TEST(bad_input, control_c_twice) {
   LedgerProgram program({.program = "distinct_stacks"});
   ReadyPipe ready;

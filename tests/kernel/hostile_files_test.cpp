@@ -1,5 +1,5 @@
-// Files that the target, or whoever may write where it lies, changes or replaces under hawktrace's hands, or that take
-// more than they seem to.
+// Files that the target, or another user who may write where it lies, changes or replaces under hawktrace's hands, or
+// that take more than they seem to.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace hawk {
 namespace {
 
-/// hawktrace opens nothing but files, waits for nobody, and ends when it is asked to.
+/// hawktrace opens nothing but files, does not wait, and ends when it is asked to.
 KERNEL_TEST(hostile_files, names_that_became_pipes_and_links) {
   const ScratchDirectory directory;
   const std::string files = directory.path("files");

@@ -1,4 +1,4 @@
-// Targets whose system calls somebody intercepts. That of the kernel's return probes would be the end of them.
+// Targets whose system calls are intercepted. That of the kernel's return probes would be the end of them.
 #include <filesystem>
 
 #include "tests/kernel/harness/compare.h"

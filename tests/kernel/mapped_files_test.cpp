@@ -101,7 +101,7 @@ class OpenFileLimit {
   rlimit before_ = {};
 };
 
-/// Three times as many files as a process may have open where nobody has raised the limit.
+/// Three times as many files as a process may have open where the limit has not been raised.
 KERNEL_TEST(mapped_files, three_thousand) {
   const OpenFileLimit limit(1024);
   EXPECT_EQ(trace_through_libraries(3000, way), 3000u);

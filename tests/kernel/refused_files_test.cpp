@@ -11,7 +11,7 @@
 namespace hawk {
 namespace {
 
-/// A library in a directory of its own, with nobody's probes on it.
+/// A library in a directory of its own, without probes on it.
 std::string copy_of(const std::string& library, const ScratchDirectory& directory) {
   std::string copy = directory.path(std::filesystem::path(library).filename());
   std::filesystem::copy_file(library, copy);

@@ -28,7 +28,7 @@ class CountedProcess {
 
   ChildProcess& process() { return *process_; }
 
-  /// Stops every thread (SIGSTOP) where none is inside an allocator function, so that nobody who counts calls can be
+  /// Stops every thread (SIGSTOP) where none is inside an allocator function, so that no counter of calls can be
   /// half way through one. Tries until that is so; throws after kPatienceMs.
   void stop_outside_allocator();
   void resume();

@@ -109,7 +109,7 @@ static struct shard {
   _Alignas(64) pthread_mutex_t lock;
   size_t used;
   struct block slots[kSlots];
-} shards[1 << kShardBits]; /* all zeros: pages that nobody touches cost nothing */
+} shards[1 << kShardBits]; /* all zeros: pages that are not touched cost nothing */
 
 static uint64_t hash(uintptr_t address) { return (uint64_t)(address >> 4) * 0x9e3779b97f4a7c15u; }
 static struct shard* shard_of(uintptr_t address) { return &shards[hash(address) >> (64 - kShardBits)]; }

@@ -1,4 +1,4 @@
-// Debian's redis-server: somebody else's program and allocator (jemalloc), compiled without frame pointers. Stacks may
+// Debian's redis-server: a foreign program and allocator (jemalloc), compiled without frame pointers. Stacks may
 // be short there; the totals must be those of the preloaded counter, to the byte.
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -45,7 +45,7 @@ bool stands_still(pid_t pid, pid_t tid) {
 
 std::vector<pid_t> wait_until_stopped(pid_t pid) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
-  // A thread that was still running may have made another one since the listing: only when nobody ran during a whole
+  // A thread that was still running may have made another one since the listing: only when none ran during a whole
   // pass does the next listing have all.
   std::vector<pid_t> still;
   while (std::chrono::steady_clock::now() < deadline) {

@@ -12,8 +12,8 @@
 
 namespace hawk {
 
-/// Waits for what happens first and calls the callback added for it, until one of them ends the loop. What happens at the
-/// same time is dealt with in the order in which it was added. Single-threaded.
+/// Waits for what happens first and calls the callback added for it, until one of them ends the loop. What happens at
+/// the same time is dealt with in the order in which it was added. Single-threaded.
 class EventLoop {
  public:
   /// `events`: poll(2)'s POLLIN, POLLHUP and POLLERR. A failure ends the loop.

@@ -13,8 +13,8 @@ enum class FileReader {
   kNobody,  ///< that file system does not answer, or the file is too large to be copied; errno tells
 };
 
-/// Finds out which way to read the regular file `fd` (opened with O_PATH), which lies on `device`; `copy` becomes the copy, in
-/// memory.
+/// Finds out which way to read the regular file `fd` (opened with O_PATH), which lies on `device`; `copy` becomes the
+/// copy, in memory.
 ///
 /// A server that takes a request and never answers keeps the process that made it asleep beyond any signal. So only a
 /// process of its own opens and reads such a file, which holds nothing else open and is left behind if it gets no

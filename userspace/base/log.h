@@ -12,8 +12,8 @@ void set_verbosity(Verbosity verbosity);
 Verbosity verbosity();
 
 // Messages go to stderr and never fail: one that stderr does not take (closed, full, its reader gone or asleep) is
-// lost, and the trace goes on. What they quote may come from anywhere: control characters in it, a newline included, and what
-// is no UTF-8 are replaced (printable.h). One message is one line.
+// lost, and the trace goes on. What they quote may come from anywhere: control characters in it, a newline included,
+// and what is no UTF-8 are replaced (printable.h). One message is one line.
 
 /// "hawktrace: error: WHAT", the details and, when there is one, a last line "hint: HINT". Always written, always to
 /// stderr.

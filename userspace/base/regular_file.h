@@ -50,8 +50,8 @@ struct RegularFile {
 /// As open_regular_file and open_regular_file_below.
 RegularFile find_regular_file(const std::string& path);
 RegularFile find_regular_file_below(const std::string& root, const std::string& path);
-/// As find_regular_file_below, but `path` itself is no link: for directories in which any user could make one that leads
-/// to a file of another's.
+/// As find_regular_file_below, but `path` itself is no link: for directories in which any user could make one that
+/// leads to a file of another's.
 RegularFile find_unlinked_file_below(const std::string& root, const std::string& path);
 
 /// Both without asking a file system in user space. nullopt: errno tells why.

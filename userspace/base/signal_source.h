@@ -44,8 +44,8 @@ class SignalSource {
   /// Lets SIGINT, SIGTERM and SIGQUIT end us at once from now on: for when all that matters has been done. SIGHUP does
   /// not: a terminal that hangs up makes two of them, its own and the shell's, and the report may go to a file.
   void restore_defaults();
-  /// The same, but the first signal of each number changes nothing: for when the trace has ended by itself, so that a user who
-  /// meant to end it, and is late, does not lose its report.
+  /// The same, but the first signal of each number changes nothing: for when the trace has ended by itself, so that a
+  /// user who meant to end it, and is late, does not lose its report.
   void restore_defaults_after_one();
   /// The signals that were blocked when we were started.
   const sigset_t& original_mask() const { return original_mask_; }

@@ -68,7 +68,7 @@ constexpr ExitRow kCommandExits[] = {
     {"126", "the command was found, but cannot be executed"},
     {"127", "the command was not found"},
     {"5", "as above"},
-    {"other", "the command's, 128 + N if signal N ended it; 0 if it runs on"},
+    {"other", "the command's, 128 + N if signal N ended it; 0 if the trace ended first"},
 };
 
 /// What to say about words that belong to no option.
@@ -156,8 +156,8 @@ void add_tracing_rows(OptionRows& rows, TraceOptions& options) {
        "one)",
        [&trace](OptionValue v) { return set_choice_or_auto(trace.live_table, v, kLiveTables, live_table_name); }},
       {"--max-blocks", kRequired, "N", kTracingGroup,
-       "most live blocks that can be held, 1 to 67108864\n(default: 67108864 in an arena, 1048576 in a hash "
-       "map;\nmemory is taken as it fills)",
+       "most live blocks that can be held, 1 to 67108864; an\narena always has room for 10000 (default: 67108864 "
+       "in\nan arena, 1048576 in a hash map; memory is taken as\nit fills)",
        [&trace](OptionValue v) { return set_number(trace.max_blocks, v, 1, kMaxBlocks); }},
       {"--max-stacks", kRequired, "N", kTracingGroup,
        "most distinct stacks that can be held, 16 to 1000000\n(default 131072)",

@@ -16,8 +16,8 @@ struct TerminalModes {
   std::string leave;  ///< and that end it
 };
 
-/// Takes the signals. To be called before ncurses begins, which would take those without a handler, and end us by exit(3)
-/// on them. A signal that was ignored (nohup) stays so. One terminal at a time.
+/// Takes the signals. To be called before ncurses begins, which would take those without a handler, and end us by
+/// exit(3) on them. A signal that was ignored (nohup) stays so. One terminal at a time.
 void catch_terminal_signals();
 /// From here on the terminal is given back when a signal or abort() ends us, and while Ctrl-Z has us stopped.
 void guard_terminal(TerminalModes modes);

@@ -6,8 +6,8 @@
 
 namespace hawk {
 
-/// Whether read_pointer() understands it. Not: addresses relative to the text or data segment, which no compiler writes into
-/// call frame information for x86-64, and indirect ones, which are only known once the file is loaded.
+/// Whether read_pointer() understands it. Not: addresses relative to the text or data segment, which no compiler writes
+/// into call frame information for x86-64, and indirect ones, which are only known once the file is loaded.
 bool is_readable_pointer(std::uint8_t encoding);
 
 /// The pointer at the cursor (LSB Core, "DWARF Exception Header Encoding"). `at_vaddr`: where the cursor stands. The

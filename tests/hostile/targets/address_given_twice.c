@@ -1,5 +1,5 @@
-/* An arena that is reset without a free: the same addresses are given out again while their blocks, as far as anybody
- * can tell, live. */
+/* An arena that is reset without a free: the same addresses are given out again while their blocks, as far as any
+ * tracer can tell, live. */
 #include "own_allocator.h"
 
 int main(void) {

@@ -1,4 +1,4 @@
-/* During the trace it becomes somebody else, forbids to be looked at, leaves its root, its descriptors and its session,
+/* During the trace it becomes another user, forbids to be looked at, leaves its root, its descriptors and its session,
  * and takes another name. */
 #define _GNU_SOURCE
 #include <linux/close_range.h>

@@ -1,4 +1,4 @@
-/* An allocator in the executable that keeps the books itself, of whoever calls it: the truth where libraries allocate.
+/* An allocator in the executable that counts by itself, for all of its callers: the truth where libraries allocate.
  */
 #ifndef HAWKTRACE_COUNTING_ITSELF_H
 #define HAWKTRACE_COUNTING_ITSELF_H

@@ -1,4 +1,4 @@
-/* Runs itself again, drops libc's breakpoints, and ends before anybody can look. */
+/* Runs itself again, drops libc's breakpoints, and ends before hawktrace can look. */
 #define _GNU_SOURCE
 #include "hostile.h"
 

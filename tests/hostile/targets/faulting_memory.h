@@ -1,4 +1,4 @@
-/* Memory whose pages a thread of the program itself provides (userfaultfd): whoever touches it from elsewhere without
+/* Memory whose pages a thread of the program itself provides (userfaultfd): a touch from elsewhere without
  * being ready to wait, as a probe, gets nothing. */
 #ifndef HAWKTRACE_FAULTING_MEMORY_H
 #define HAWKTRACE_FAULTING_MEMORY_H

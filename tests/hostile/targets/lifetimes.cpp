@@ -1,4 +1,4 @@
-/* Allocates when nobody expects it: before main, in handlers at exit, in destructors of threads, of libraries and of
+/* Allocates at unusual times: before main, in handlers at exit, in destructors of threads, of libraries and of
  * objects, and in the very last one. Traced from its start. */
 #include <pthread.h>
 

@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   ledger_require(chdir(odd_directory) == 0 && mount("none", ".", "tmpfs", 0, NULL) == 0, "there is an empty place");
   int before = open("..", O_RDONLY | O_DIRECTORY);
   ledger_require(chroot(odd_directory) == 0, "the root can be changed");
-  ledger_require(setuid(65534) == 0 && prctl(PR_SET_DUMPABLE, 0) == 0, "it can be somebody else");
+  ledger_require(setuid(65534) == 0 && prctl(PR_SET_DUMPABLE, 0) == 0, "it can be another user");
   ledger_begin();
   allocate_a_while(100);
   ledger_end();

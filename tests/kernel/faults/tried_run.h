@@ -14,7 +14,7 @@ struct Conditions {
   Way way = Way::kSessionArena;
   const FaultPlan& plan;
   std::vector<std::string> runner = {};  ///< the words of a command that runs hawktrace under limits
-  /// Whether that is the end of somebody else, by this status and these messages: of the runner, or by the kernel.
+  /// Whether that is the end of another program, by this status and these messages: of the runner, or by the kernel.
   std::function<bool(int, const std::string&)> is_end_of_other = [](int, const std::string&) { return false; };
 };
 

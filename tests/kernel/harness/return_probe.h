@@ -7,7 +7,7 @@
 
 namespace hawk {
 
-/// A return probe of somebody else: while it lives, the kernel puts the address of its trampoline in place of the
+/// A return probe of another tracer: while it lives, the kernel puts the address of its trampoline in place of the
 /// return address whenever the function is called.
 class ReturnProbe {
  public:
@@ -21,7 +21,7 @@ class ReturnProbe {
   int event_ = -1;
 };
 
-/// A probe of somebody else with a counter, as those of a USDT probe have it. While it lives, the kernel refuses every
+/// A probe of another tracer with a counter, as those of a USDT probe have it. While it lives, the kernel refuses every
 /// probe without that counter on the same instruction.
 class CountedProbe {
  public:

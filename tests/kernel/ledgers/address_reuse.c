@@ -1,5 +1,5 @@
 /* Addresses that thread after thread is given: each thread puts its block on a shelf and frees what lay there, mostly
- * another's, in one heap. Whoever books a free late or an allocation early finds somebody else's block. */
+ * another's, in one heap. A free that is booked late, or an allocation early, finds another's block. */
 #include <malloc.h>
 #include <pthread.h>
 
@@ -23,7 +23,7 @@ static uint64_t handovers;
 SITE_FUNCTION struct block even_thread(size_t n) { return ALLOCATED(malloc(n), n); }
 SITE_FUNCTION struct block odd_thread(size_t n) { return ALLOCATED(malloc(n), n); }
 
-/* Not exact, for nobody locks it; a wrong number is as good. */
+/* Not exact, for it is not locked; a wrong number is as good. */
 static void note(void* address, size_t thread) {
   size_t at = (uintptr_t)address / 64 % kSeen;
   if (seen[at].address == address && seen[at].thread != thread) __atomic_fetch_add(&handovers, 1, __ATOMIC_RELAXED);

@@ -1,5 +1,5 @@
 /* Opens its libc for writing, which an overlay file system answers with a copy, and runs itself again, with that copy
- * under the same number: the probes are on the original. With "ends": it ends at once, before anybody looks. */
+ * under the same number: the probes are on the original. With "ends": it ends at once, before any look. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// C++20 coroutines: their frames lie on the heap, their code runs on the stack of whoever resumes them: the function
-// that made them, a deeper one, another coroutine, another thread.
+// C++20 coroutines: their frames lie on the heap, their code runs on the stack of the thread that resumes them: the
+// function that made them, a deeper one, another coroutine, another thread.
 #include <pthread.h>
 
 #include <coroutine>

@@ -1,4 +1,4 @@
-/* A program that replaces itself with itself, again and again, as long as nobody writes to it. The time without libc is
+/* A program that replaces itself with itself, again and again, until it is written to. The time without libc is
  * long: that of a program that is being loaded. */
 #include <poll.h>
 

@@ -1,6 +1,6 @@
-/* idle_allocator LIBRARY [over]: a program in which another library defines an allocator as well, and nobody calls it.
- * "over": at last data lies where that library's code was, and the program ends at once: no call was missed, for nobody
- * can call what is not there. */
+/* idle_allocator LIBRARY [over]: a program in which another library defines an allocator as well, which is never
+ * called. "over": at last data lies where that library's code was, and the program ends at once: no call was missed,
+ * for none can call what is not there. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>

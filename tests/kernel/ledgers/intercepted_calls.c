@@ -1,4 +1,4 @@
-/* A program whose system calls go to somebody who does not know that of the kernel's return probes, and ends if there
+/* A program whose system calls are answered without knowledge of that of the kernel's return probes, and ends if there
  * is one: its own SIGSYS handler ("dispatched", in a thread of its own), or a process that supervises it
  * ("supervised"). One that calls itself strace only looks ("watched"). "before" as the second argument: before the
  * trace begins, otherwise during it. */

@@ -27,8 +27,8 @@ extern "C" {
 /* A function that stays one: not inlined, not cloned, not analysed through. Its name is what the report must show. */
 #define SITE_FUNCTION __attribute__((noinline, noipa, used)) static
 
-/* What one function did. `freed` counts blocks that this function allocated, whoever freed them. Aligned to its size,
- * so that the linker lays all of them out as one array. */
+/* What one function did. `freed` counts blocks that this function allocated, wherever they were freed. Aligned to its
+ * size, so that the linker lays all of them out as one array. */
 struct __attribute__((aligned(64))) ledger_site {
   const char* function;
   uint64_t allocated_bytes;

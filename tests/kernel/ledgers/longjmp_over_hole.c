@@ -26,7 +26,7 @@ SITE_FUNCTION void never_returns(void) {
 }
 SITE_FUNCTION struct block over_a_hole(size_t n) {
   volatile char hole[64 << 10];
-  __asm__ volatile("" ::"r"(hole)); /* it exists, and nobody writes it */
+  __asm__ volatile("" ::"r"(hole)); /* it exists, and is not written to */
   return by_malloc(n);
 }
 

@@ -1,4 +1,4 @@
-/* An allocator of our own that hands addresses out again whose free nobody sees, as one does that has several heaps. Of
+/* An allocator of our own that hands addresses out again whose free is not seen, as one does that has several heaps. Of
  * each such address there may be a block in either part of the live table: the arena takes none of 4 GiB or more.
  * Nothing is ever stored there, so that there need not be any memory. */
 #include "ledger.h"

@@ -1,4 +1,4 @@
-/* The return addresses of outer functions are not where the compiler put them while somebody else has return probes on
+/* The return addresses of outer functions are not where the compiler put them while another tracer has return probes on
  * them (the test does). The stacks are noted before. */
 #include <pthread.h>
 
@@ -63,7 +63,7 @@ int main(void) {
     pthread_barrier_wait(&start);
   }
   pthread_join(thread, NULL);
-  ledger_require_of_traced(replaced >= kLevels, "somebody replaces return addresses");
+  ledger_require_of_traced(replaced >= kLevels, "return addresses are replaced");
   ledger_value("stacks", noted_stack_count);
   ledger_end();
   return 0;

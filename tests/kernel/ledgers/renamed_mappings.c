@@ -1,5 +1,6 @@
 /* DIRECTORY: maps code of files for a moment and puts other things under their names meanwhile: a FIFO, a symbolic link
- * to one, a directory, a link that leads round in a circle. Says as "opened_pipes" how many FIFOs somebody has open. */
+ * to one, a directory, a link that leads round in a circle. Says as "opened_pipes" how many FIFOs are open for reading.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -54,7 +55,7 @@ static size_t opened_pipes(void) {
   for (size_t number = 0; number < kFiles; number++) {
     char name[32];
     name_of(name, "pipe", number);
-    /* ENXIO: nobody has it open for reading. */
+    /* ENXIO: it is not open for reading anywhere. */
     const int writer = open(name, O_WRONLY | O_NONBLOCK);
     opened += writer >= 0 || errno != ENXIO;
   }

@@ -117,7 +117,7 @@ TEST_F(LiveArena, ForgetsTheBlocksOfAnotherEpoch) {
   EXPECT_EQ(static_cast<__u64>(population()) + host_arena::spilled.size(), 20000U);
 }
 
-// Whoever shrinks the table may have begun before the target replaced its program, and go on long after.
+// Shrinking may have begun before the target replaced its program, and go on long after.
 TEST_F(LiveArena, BlocksOfANewerProgramAreNeverTakenForOlderOnes) {
   const __u64 address = 0x7f1234567890;
   ASSERT_EQ(insert(address, block_of(address), 7), HAWK_INSERTED);

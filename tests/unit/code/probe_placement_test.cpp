@@ -87,7 +87,7 @@ TEST(ProbeArguments, AreNamedByTheRegistersThatHoldThem) {
   EXPECT_EQ(arguments_at_probe("first_argument_moves", HAWK_CALL_MALLOC), (Places{HAWK_RSI, HAWK_RSI, HAWK_RDX}));
   EXPECT_EQ(arguments_at_probe("arguments_swap", HAWK_CALL_CALLOC), (Places{kRax, HAWK_RDI, HAWK_RDX}));
   EXPECT_EQ(arguments_at_probe("copy_of_a_copy", HAWK_CALL_POSIX_MEMALIGN), (Places{HAWK_RDI, HAWK_RSI, kR8}));
-  // Nobody asks for the first argument, and the entry has all of them.
+  // The first argument is not asked for, and the entry has all of them.
   EXPECT_EQ(arguments_at_probe("copy_is_lost", HAWK_CALL_ALIGNED_ALLOC), (Places{HAWK_RDI, HAWK_RSI, HAWK_RDX}));
   EXPECT_EQ(arguments_at_probe("copy_is_lost", HAWK_CALL_MALLOC), (Places{HAWK_RDI, HAWK_RSI, HAWK_RDX}));
 }

@@ -27,7 +27,7 @@ TEST(probed_code, no_breakpoint) {
   EXPECT_FALSE(is_other_code(kPush, kPush.bytes));
 }
 
-/// Somebody else's, an instruction before: calls go on from there.
+/// Another tracer's, an instruction before: calls go on from there.
 TEST(probed_code, two_breakpoints) {
   const Bytes placed = {0xcc, 0x54, 0xcc, 0x48, 0x89, 0xfd};
   EXPECT_TRUE(has_breakpoint(kPush, placed));

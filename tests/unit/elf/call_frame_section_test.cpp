@@ -54,7 +54,7 @@ TEST(CallFrameSection, EhFrameByItsSectionHeader) {
   }
 }
 
-/// A sparse file costs nobody anything but us.
+/// A sparse file costs only its reader.
 TEST(CallFrameSection, MoreThanTheBudgetIsNotRead) {
   Bytes bytes = bytes_of_file(fixture_path("return_points.so"));
   const std::uint64_t vaddr = section_of(fixture_path("return_points.so"), ".eh_frame").vaddr;

@@ -1,4 +1,4 @@
-// Where -o leads to, while somebody else changes the way there.
+// Where -o leads to, while another process changes the way there.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -139,7 +139,7 @@ TEST_F(Output, RelativePathIsOneOfTheCurrentDirectory) {
   fs::current_path(directory_);
   Result<ReportOutput> output = ReportOutput::make("report");
   ASSERT_TRUE(output);
-  // Whoever changes the directory during the trace does not change where the report goes.
+  // A change of the directory during the trace does not change where the report goes.
   fs::current_path("/");
   EXPECT_TRUE(output->write("here"));
   fs::current_path(before);
@@ -201,7 +201,7 @@ TEST_F(Output, FullDeviceIsAnError) {
   EXPECT_TRUE(fs::exists("/dev/full"));
 }
 
-/// In a child, because the limit cannot be raised again by everybody: writes a report that is too large. 0 when that
+/// In a child, because only root can raise the limit again: writes a report that is too large. 0 when that
 /// was refused as it should be.
 int write_beyond_size_limit(const std::string& path) {
   ::signal(SIGXFSZ, SIG_IGN);

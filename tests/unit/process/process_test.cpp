@@ -176,7 +176,7 @@ TEST(InspectProcess, NameIsAsItIs) {
   EXPECT_EQ(info->comm, kName);
 }
 
-/// Root of a user namespace of its own, which is nobody outside.
+/// Root of a user namespace of its own, which is user nobody outside.
 bool become_powerless_root() {
   const std::string map = "0 " + std::to_string(::geteuid()) + " 1";
   if (::unshare(CLONE_NEWUSER) != 0) return false;

@@ -18,7 +18,7 @@ inline ViewOptions sample_view_options() {
   return options;
 }
 
-/// A view and somebody who uses it: shows states, does things, and reads what is on the screen then.
+/// A view and its user: shows states, does things, and reads what is on the screen then.
 class ScreenDriver {
  public:
   explicit ScreenDriver(ViewOptions options = sample_view_options(), std::size_t rows = 24, std::size_t columns = 120)
