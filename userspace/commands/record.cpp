@@ -50,7 +50,7 @@ class Recording : public TraceUse {
   explicit Recording(const RecordOptions& options) : options_(options) {}
 
   Result<void> open() override {
-    if (options_.wants_report) output_.emplace(HAWK_TRY(ReportOutput::make(options_.report.output_path)));
+    if (options_.wants_report) output_.emplace(HAWK_TRY(options_.report.open_output()));
     return {};
   }
 

@@ -85,7 +85,7 @@ Result<int> write_recorded_report(const RecordedReportOptions& options) {
   if (const std::string missing = reader.what_is_missing(); !missing.empty()) {
     log_warning(fmt::format("{}: {}", options.recording, missing));
   }
-  ReportOutput output = HAWK_TRY(ReportOutput::make(options.report.output_path));
+  ReportOutput output = HAWK_TRY(options.report.open_output());
   OfflineSymbolizer symbolizer(reader.snapshot(), reader.names(), options.places);
   HAWK_TRY_VOID(write_final_report(reader.snapshot(), symbolizer, options.report, options.verbosity, output));
   return static_cast<int>(ExitCode::kOk);

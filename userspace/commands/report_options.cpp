@@ -77,6 +77,14 @@ Selection ReportOptions::selection() const {
   return {.sort = sort, .top = top.value_or(default_top), .min_size_bytes = min_size_bytes};
 }
 
+Result<ReportOutput> ReportOptions::open_output() const {
+  ReportOutput output = HAWK_TRY(ReportOutput::make(output_path));
+  if (format->is_text || !output.is_terminal()) return output;
+  return fail(ExitCode::kUsage,
+              fmt::format("a report of the format {} is no text, and would go to a terminal", format->name),
+              fmt::format("write it to a file: -o heap.{}", format->extension));
+}
+
 Result<std::string> parse_file_name(OptionValue value, const char* without) {
   if (!value.text.empty()) return std::string(value.text);
   return fail(ExitCode::kUsage, fmt::format("{}: '' is not a file name", value.option), without);

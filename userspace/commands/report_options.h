@@ -6,6 +6,7 @@
 
 #include "userspace/commands/command_line.h"
 #include "userspace/export/format.h"
+#include "userspace/export/report_output.h"
 #include "userspace/tables/selection.h"
 
 namespace hawk {
@@ -30,6 +31,8 @@ struct ReportOptions {
 
   /// Which stacks the report shows. Without --top that is ten for people and all for programs (JSON).
   Selection selection() const;
+  /// Where the report goes. Fails with kUsage if that is a terminal and the format is no text.
+  Result<ReportOutput> open_output() const;
 };
 
 /// The heading below which they are explained.

@@ -25,7 +25,7 @@ class Reports : public TraceUse {
   explicit Reports(const Options& options) : options_(options) {}
 
   Result<void> open() override {
-    output_.emplace(HAWK_TRY(ReportOutput::make(options_.report.output_path)));
+    output_.emplace(HAWK_TRY(options_.report.open_output()));
     live_ = wants_live_screen(options_, output_->is_terminal());
     return {};
   }

@@ -57,19 +57,21 @@ class Costs {
     const std::uint64_t word = std::uint64_t{place_of(call)} << 32U | callee;
     return static_cast<std::uint32_t>(row_numbers_.find_or_add(word, [&] {
       rows_.push_back({static_cast<std::uint32_t>(stacks_.function_of(call)), call.source.line, callee, {}});
-      last_stack_.push_back(0);
       return static_cast<Number>(rows_.size() - 1);
     }));
   }
 
   void add(const StackRecord& record) {
     ++stack_;
+    last_stack_.resize(stacks_.functions().size());
     std::uint32_t callee = kItself;
     for (const ListedFrame* call : stacks_.calls(record)) {
-      const std::uint32_t row = row_of(*call, callee);
-      callee = static_cast<std::uint32_t>(stacks_.function_of(*call));
-      // Of a recursion a stack counts once.
-      if (std::exchange(last_stack_[row], stack_) != stack_) rows_[row].counters += record.counters;
+      const std::size_t function = stacks_.function_of(*call);
+      // Of a recursion the innermost call counts: what a function has with all it calls is no more than there is.
+      if (std::exchange(last_stack_[function], stack_) != stack_) {
+        rows_[row_of(*call, callee)].counters += record.counters;
+      }
+      callee = static_cast<std::uint32_t>(function);
     }
   }
 
@@ -78,7 +80,7 @@ class Costs {
   WordNumbers<Number> place_numbers_;
   WordNumbers<Number> row_numbers_;
   std::vector<Row> rows_;
-  std::vector<std::uint32_t> last_stack_;  ///< that was added to a row
+  std::vector<std::uint32_t> last_stack_;  ///< that was added to a function's rows, by function
   std::uint32_t stack_ = 0;
 };
 

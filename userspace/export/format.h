@@ -37,6 +37,7 @@ struct Format {
   const char* description;  ///< what it is for: "for people"
   bool is_for_people;       ///< read on a screen: the first stacks are enough, and a live screen may stand in for it
   bool can_follow;          ///< several reports may follow each other in one file (--report-every)
+  bool is_text;             ///< or any bytes, which no terminal should be sent
   void (*write)(const ReportRequest& request, const TextSink& sink);
 };
 

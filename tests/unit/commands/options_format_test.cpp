@@ -1,7 +1,10 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <string>
 
+#include "userspace/base/unique_fd.h"
 #include "userspace/commands/options.h"
 
 // What the command line makes of --format.
@@ -33,6 +36,24 @@ TEST(OptionFormats, ARefusalNamesThemAll) {
   ASSERT_FALSE(parsed);
   EXPECT_EQ(parsed.error().what, "--format: 'jsn' is not one of " + names);
   EXPECT_EQ(parsed.error().hint, "did you mean 'json'?");
+}
+
+TEST(OptionFormats, ATerminalIsSentNothingButText) {
+  const UniqueFd master(::posix_openpt(O_RDWR | O_NOCTTY));
+  ASSERT_EQ(::grantpt(master.get()), 0);
+  ASSERT_EQ(::unlockpt(master.get()), 0);
+  for (const Format& format : formats()) {
+    ReportOptions options;
+    options.format = &format;
+    options.output_path = ::ptsname(master.get());
+    const Result<ReportOutput> output = options.open_output();
+    ASSERT_EQ(output.has_value(), format.is_text) << format.name;
+    if (output) continue;
+    EXPECT_EQ(output.error().exit_code, ExitCode::kUsage);
+    EXPECT_EQ(output.error().what,
+              std::string("a report of the format ") + format.name + " is no text, and would go to a terminal");
+    EXPECT_EQ(output.error().hint, std::string("write it to a file: -o heap.") + format.extension);
+  }
 }
 
 }  // namespace

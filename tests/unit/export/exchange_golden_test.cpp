@@ -13,9 +13,6 @@
 namespace hawk {
 namespace {
 
-/// What tests/unit/export/readers_test.py reads instead: no text.
-bool is_binary(std::string_view format) { return format == "pprof" || format == "sqlite"; }
-
 class GoldenExchange : public testing::TestWithParam<const Format*> {};
 
 TEST_P(GoldenExchange, OfABitOfEverything) {
@@ -36,11 +33,12 @@ TEST_P(GoldenExchange, OfABitOfEverything) {
   expect_golden("export." + extension, text);
 }
 
+/// The others are read by tests/unit/export/readers_test.py.
 std::vector<const Format*> text_formats() {
   std::vector<const Format*> found;
   for (const Format& format : formats()) {
     const std::string_view name = format.name;
-    if (name != "text" && name != "json" && !is_binary(name)) found.push_back(&format);
+    if (name != "text" && name != "json" && format.is_text) found.push_back(&format);
   }
   return found;
 }

@@ -288,6 +288,11 @@ class Callgrind(ReaderTest):
                 numbers = [0 if n == '.' else int(n.replace(',', '')) for n in row.split()]
                 own = [a + b for a, b in zip(own, numbers, strict=True)]
             self.assertEqual(own, expected, 'what functions allocate by themselves is all')
+            text = run('callgrind_annotate', '--threshold=100', '--auto=no', '--show-percs=no', '--inclusive=yes',
+                       path_of(sample, 'callgrind'))
+            for row in re.findall(r'^ *((?:[\d,.]+ +){4})\S.*:', text, re.MULTILINE):
+                for number, total in zip(row.split(), expected, strict=True):
+                    self.assertLessEqual(int(number.replace(',', '').replace('.', '0')), total, 'recursion counts once')
         self.for_samples(check)
 
 
