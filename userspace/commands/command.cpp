@@ -6,6 +6,7 @@
 
 #include "userspace/base/system_failure.h"
 #include "userspace/base/write_all.h"
+#include "userspace/commands/diff.h"
 #include "userspace/commands/options.h"
 #include "userspace/commands/record.h"
 #include "userspace/commands/report.h"
@@ -26,6 +27,7 @@ constexpr Command kCommands[] = {
     {"", trace_text, rows_of<Options, option_rows>, trace_command},
     {"record", record_text, rows_of<RecordOptions, record_rows>, record_command},
     {"report", report_text, rows_of<RecordedReportOptions, report_rows>, report_command},
+    {"diff", diff_text, rows_of<DiffOptions, diff_rows>, diff_command},
     {"export", export_text, rows_of<RecordedReportOptions, export_rows>, export_command},
 };
 

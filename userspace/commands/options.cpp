@@ -9,7 +9,8 @@
 namespace hawk {
 namespace {
 
-constexpr const char* kUsage[] = {"[OPTIONS] -p PID", "[OPTIONS] -- COMMAND [ARGS...]", "record|report|export --help"};
+constexpr const char* kUsage[] = {"[OPTIONS] -p PID", "[OPTIONS] -- COMMAND [ARGS...]",
+                                  "record|report|diff|export --help"};
 
 constexpr Example kExamples[] = {
     {"sudo hawktrace -p 1234", "watch; q or Ctrl-C reports"},

@@ -8,11 +8,11 @@
 #include <utility>
 #include <variant>
 
-#include "userspace/base/printable.h"
 #include "userspace/commands/command.h"
 #include "userspace/commands/final_report.h"
 #include "userspace/commands/offline_symbolizer.h"
 #include "userspace/commands/option_setters.h"
+#include "userspace/commands/recorded_options.h"
 #include "userspace/commands/trace_options.h"
 #include "userspace/export/report_output.h"
 #include "userspace/recording/recording_reader.h"
@@ -23,7 +23,6 @@ namespace {
 using Value = OptionRow::Value;
 
 constexpr const char* kRecordingGroup = "What to read";
-constexpr const char* kSymbolsGroup = "Functions, files and lines";
 constexpr const char* kReportUsage[] = {"[OPTIONS] FILE"};
 constexpr const char* kExportUsage[] = {"[OPTIONS] FILE --to FORMAT"};
 
@@ -36,24 +35,6 @@ constexpr Example kExportExamples[] = {
     {"hawktrace export heap.hawk --to json -o heap.json", "for programs"},
 };
 
-constexpr ExitRow kExits[] = {
-    {"0", "success"},
-    {"2", "malformed command line"},
-    {"6", "a file could not be read or written"},
-    {"70", "a bug of hawktrace"},
-};
-
-/// The directories of "DIR:DIR".
-Result<std::vector<std::string>> parse_directories(OptionValue value) {
-  std::vector<std::string> directories;
-  for (std::string_view rest = value.text; !rest.empty();) {
-    const std::string_view directory = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(directory.size() + 1, rest.size()));
-    directories.push_back(HAWK_TRY(parse_file_name({value.option, directory, value.command}, "name a directory")));
-  }
-  return directories;
-}
-
 void add_recording_rows(OptionRows& rows, RecordedReportOptions& options) {
   rows.push_back({"", Value::kArgument, "FILE", kRecordingGroup, "what hawktrace record has written"});
   rows.push_back({"--at", Value::kRequired, "TIME", kRecordingGroup,
@@ -61,30 +42,8 @@ void add_recording_rows(OptionRows& rows, RecordedReportOptions& options) {
                   [&options](OptionValue v) { return set_time_span(options.at, v, std::chrono::nanoseconds(1)); }});
 }
 
-void add_symbol_rows(OptionRows& rows, RecordedReportOptions& options) {
-  rows.push_back({"--sysroot", Value::kRequired, "DIR", kSymbolsGroup,
-                  "look for the traced process's files below DIR, not in\nthis file system",
-                  [&options](OptionValue v) -> Result<void> {
-                    options.places.sysroot = HAWK_TRY(parse_file_name(v, "leave the option out for this file system"));
-                    return {};
-                  }});
-  rows.push_back(
-      {"--debug-dir", Value::kRequired, "DIR", kSymbolsGroup,
-       "look there first for files with the recorded build ids,\nand in .build-id there; DIR:DIR for several",
-       [&options](OptionValue v) -> Result<void> {
-         options.places.debug_directories = HAWK_TRY(parse_directories(v));
-         return {};
-       }});
-}
-
 Result<int> write_recorded_report(const RecordedReportOptions& options) {
-  RecordingReader reader = HAWK_TRY(RecordingReader::open(options.recording));
-  std::optional<std::uint64_t> until;
-  if (options.at) until = static_cast<std::uint64_t>(options.at->count());
-  HAWK_TRY_VOID(reader.read(until));
-  if (const std::string missing = reader.what_is_missing(); !missing.empty()) {
-    log_warning(fmt::format("{}: {}", options.recording, missing));
-  }
+  RecordingReader reader = HAWK_TRY(read_recording(options.recording, options.at));
   ReportOutput output = HAWK_TRY(options.report.open_output());
   OfflineSymbolizer symbolizer(reader.snapshot(), reader.names(), options.places);
   HAWK_TRY_VOID(write_final_report(reader.snapshot(), symbolizer, options.report, options.verbosity, output));
@@ -126,7 +85,7 @@ const CommandText& report_text() {
           "recorded. What is not found is named with its share of bytes.",
       .usage = kReportUsage,
       .examples = kReportExamples,
-      .exits = kExits,
+      .exits = recorded_exits(),
       .command_exits = {},
   };
   return text;
@@ -136,7 +95,7 @@ OptionRows report_rows(RecordedReportOptions& options) {
   OptionRows rows;
   add_recording_rows(rows, options);
   add_report_rows(rows, options.report);
-  add_symbol_rows(rows, options);
+  add_symbol_rows(rows, options.places);
   add_common_rows(rows, options.verbosity);
   return rows;
 }
@@ -153,7 +112,7 @@ const CommandText& export_text() {
       .description = "hawktrace export is hawktrace report in a format that must be named.",
       .usage = kExportUsage,
       .examples = kExportExamples,
-      .exits = kExits,
+      .exits = recorded_exits(),
       .command_exits = {},
   };
   return text;
@@ -163,7 +122,7 @@ OptionRows export_rows(RecordedReportOptions& options) {
   OptionRows rows;
   add_recording_rows(rows, options);
   add_report_rows(rows, options.report, {.format_option = "--to"});
-  add_symbol_rows(rows, options);
+  add_symbol_rows(rows, options.places);
   add_common_rows(rows, options.verbosity);
   return rows;
 }

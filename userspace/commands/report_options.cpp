@@ -13,17 +13,8 @@
 namespace hawk {
 namespace {
 
-constexpr std::uint64_t kMaxTop = 1048576;  // as many as there can be stacks
-
 // In the order of the enumerators.
 constexpr std::array<std::string_view, 3> kColors{"auto", "always", "never"};
-
-Result<void> set_sort(SortKey& sort, OptionValue value) {
-  const std::array<std::string_view, 5> names{
-      sort_key_name(SortKey::kLive), sort_key_name(SortKey::kLiveCount), sort_key_name(SortKey::kAllocated),
-      sort_key_name(SortKey::kAllocatedCount), sort_key_name(SortKey::kFreedCount)};
-  return set_choice(sort, value, names);
-}
 
 /// "text or json", "text, json or csv": the names of formats for which `is_named`.
 template <class Predicate>
@@ -71,6 +62,13 @@ Result<void> set_format(const Format*& target, OptionValue value) {
 }
 
 }  // namespace
+
+Result<void> set_sort(SortKey& sort, OptionValue value) {
+  const std::array<std::string_view, 5> names{
+      sort_key_name(SortKey::kLive), sort_key_name(SortKey::kLiveCount), sort_key_name(SortKey::kAllocated),
+      sort_key_name(SortKey::kAllocatedCount), sort_key_name(SortKey::kFreedCount)};
+  return set_choice(sort, value, names);
+}
 
 Selection ReportOptions::selection() const {
   const std::size_t default_top = format->is_for_people ? kTopForPeople : 0;

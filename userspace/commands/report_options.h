@@ -47,6 +47,10 @@ struct ReportRowNames {
 };
 void add_report_rows(OptionRows& rows, ReportOptions& options, const ReportRowNames& names = {});
 
+/// As set by --sort, and the most that --top takes.
+Result<void> set_sort(SortKey& sort, OptionValue value);
+inline constexpr std::uint64_t kMaxTop = 1048576;  // as many as there can be stacks
+
 /// Reads the value of an option that names a file to write. `without`: what is so where the option is left out.
 Result<std::string> parse_file_name(OptionValue value, const char* without);
 

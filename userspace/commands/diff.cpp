@@ -1,0 +1,164 @@
+// What has changed between two recordings, or between two times of one.
+#include "userspace/commands/diff.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "userspace/analysis/diff_text.h"
+#include "userspace/commands/command.h"
+#include "userspace/commands/folded_functions.h"
+#include "userspace/commands/offline_symbolizer.h"
+#include "userspace/commands/option_setters.h"
+#include "userspace/commands/recorded_options.h"
+#include "userspace/commands/report_options.h"
+#include "userspace/commands/trace_options.h"
+#include "userspace/export/report_output.h"
+#include "userspace/recording/recording_reader.h"
+
+namespace hawk {
+namespace {
+
+using Value = OptionRow::Value;
+
+constexpr const char* kFilesGroup = "What to compare";
+constexpr const char* kDiffGroup = "Difference";
+constexpr const char* kUsage[] = {"[OPTIONS] BEFORE AFTER", "[OPTIONS] FILE --from TIME [--to TIME]"};
+
+constexpr Example kExamples[] = {
+    {"hawktrace diff monday.hawk tuesday.hawk", "two runs, or two builds"},
+    {"hawktrace diff heap.hawk --from 10m", "from ten minutes on to its end"},
+    {"hawktrace diff heap.hawk --from 10m --to 20m --top 0 --format json", "for programs"},
+};
+
+Result<void> set_format(bool& as_json, OptionValue value) {
+  constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
+  as_json = HAWK_TRY(parse_choice(value, kFormats)) == 1;
+  return {};
+}
+
+/// A state of a recording and its names.
+struct State {
+  RecordingReader reader;
+  OfflineSymbolizer symbolizer;
+
+  static Result<std::unique_ptr<State>> read(const std::string& path, std::optional<std::chrono::nanoseconds> at,
+                                             const ModulePlaces& places) {
+    RecordingReader reader = HAWK_TRY(read_recording(path, at));
+    return std::make_unique<State>(std::move(reader), places);
+  }
+  State(RecordingReader read, const ModulePlaces& places)
+      : reader(std::move(read)), symbolizer(reader.snapshot(), reader.names(), places) {}
+};
+
+Result<int> write_diff(const DiffOptions& options) {
+  const std::unique_ptr<State> before = HAWK_TRY(State::read(options.before, options.from, options.places));
+  const std::unique_ptr<State> after = HAWK_TRY(State::read(options.after, options.to, options.places));
+  ReportOutput output = HAWK_TRY(ReportOutput::make(options.output_path));
+  const auto stacks_of = [](State& state) {
+    const ReportRequest request = {
+        .snapshot = state.reader.snapshot(), .symbolizer = state.symbolizer, .selection = {.top = 0}};
+    return ExportedStacks(request, ExportedStacks::Names::kShort);
+  };
+  const ExportedStacks stacks_before = stacks_of(*before);
+  const ExportedStacks stacks_after = stacks_of(*after);
+  const SnapshotDiff diff = diff_of(stacks_before, stacks_after, options.selection);
+  const DiffTextOptions text = {.role_of = folded_functions(options.hide),
+                                .numbers = options.raw_bytes ? NumberStyle::kRaw : NumberStyle::kReadable,
+                                .full_stacks = options.full_stacks};
+  HAWK_TRY_VOID(output.write(options.as_json ? render_diff_json(diff) : render_diff_text(diff, text)));
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace
+
+const CommandText& diff_text() {
+  static const CommandText text = {
+      .name = "hawktrace diff",
+      .title = "show what has changed between two recordings",
+      .summary = "Shows what has changed between two recordings, or between two times of one.",
+      .description =
+          "hawktrace diff compares what two recordings hold, stack by stack: by the names of functions and modules, "
+          "not "
+          "by addresses, so that another run or another build of the same program can be compared. Stacks of the same "
+          "names are one.",
+      .usage = kUsage,
+      .examples = kExamples,
+      .exits = recorded_exits(),
+      .command_exits = {},
+  };
+  return text;
+}
+
+OptionRows diff_rows(DiffOptions& options) {
+  OptionRows rows;
+  const auto time = [](const char* name, const char* help, std::optional<std::chrono::nanoseconds>& target) {
+    return OptionRow{
+        name,   Value::kRequired,
+        "TIME", kFilesGroup,
+        help,   [&target](OptionValue v) { return set_time_span(target, v, std::chrono::nanoseconds(1)); }};
+  };
+  rows.push_back(
+      {"", Value::kArgument, "BEFORE AFTER", kFilesGroup, "what hawktrace record has written; one file with --from"});
+  rows.push_back(
+      time("--from", "the first as of that long after its trace began: 90s,\n1h30m (default: its end)", options.from));
+  rows.push_back(time("--to", "the same of the second", options.to));
+  const OptionRow added[] = {
+      {"--format", Value::kRequired, "NAME", kDiffGroup, "text or json (default text)",
+       [&options](OptionValue v) { return set_format(options.as_json, v); }},
+      {"-o,--output", Value::kRequired, "FILE", kDiffGroup, "write it to FILE, completely or not at all",
+       [&options](OptionValue v) -> Result<void> {
+         options.output_path = HAWK_TRY(parse_file_name(v, "leave the option out to get it on stdout"));
+         return {};
+       }},
+      {"--sort", Value::kRequired, "KEY", kDiffGroup,
+       "by the change of: live, live-count, allocated,\nallocated-count or freed-count (default live)",
+       [&options](OptionValue v) { return set_sort(options.selection.sort, v); }},
+      {"--top", Value::kRequired, "N", kDiffGroup, "show the first N stacks, 0 for all (default 10)",
+       [&options](OptionValue v) { return set_number(options.selection.top, v, 0, kMaxTop); }},
+      {"--min-size", Value::kRequired, "BYTES", kDiffGroup, "leave out stacks that have changed by fewer bytes",
+       [&options](OptionValue v) { return set_size(options.selection.min_size_bytes, v); }},
+      {"--hide", Value::kRequired, "REGEX", kDiffGroup, "also fold functions whose name matches",
+       [&options](OptionValue v) -> Result<void> {
+         options.hide = HAWK_TRY(parse_pattern(v));
+         return {};
+       }},
+      {"--full-stacks", Value::kNone, nullptr, kDiffGroup, "fold nothing", turn_on(options.full_stacks)},
+      {"--bytes", Value::kNone, nullptr, kDiffGroup, "plain numbers of bytes, not KiB and MiB",
+       turn_on(options.raw_bytes)},
+  };
+  rows.insert(rows.end(), std::begin(added), std::end(added));
+  add_symbol_rows(rows, options.places);
+  add_common_rows(rows, options.verbosity);
+  return rows;
+}
+
+Result<int> diff_command(int argc, const char* const* argv) {
+  DiffOptions options;
+  const std::vector<std::string> words(argv + std::min(argc, 2), argv + argc);
+  const auto parsed = HAWK_TRY(parse_command_line(diff_text(), diff_rows(options), words, 2));
+  if (const InfoText* info = std::get_if<InfoText>(&parsed)) return print_info(info->text);
+  const ParsedLine& line = std::get<ParsedLine>(parsed);
+  const std::vector<std::string>& files = line.arguments;
+  HAWK_TRY_VOID(check_verbosity(diff_text(), line));
+  if (files.size() > 2) {
+    return usage_error(diff_text(), fmt::format("'{}': unexpected argument", files[2]), "two recordings at a time");
+  }
+  if (files.empty() || (files.size() == 1 && !options.from)) {
+    return usage_error(diff_text(), "nothing to compare with",
+                       "name two recordings, or two times of one: hawktrace diff FILE --from TIME");
+  }
+  options.before = files.front();
+  options.after = files.back();
+  set_verbosity(options.verbosity);
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away has had enough
+  return write_diff(options);
+}
+
+}  // namespace hawk

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "userspace/attach/recorded_module_locator.h"
+#include "userspace/base/log.h"
+#include "userspace/base/result.h"
+#include "userspace/commands/command_line.h"
+#include "userspace/tables/selection.h"
+
+namespace hawk {
+
+/// What the user asked for of a difference.
+struct DiffOptions {
+  std::string before;  ///< the recordings' files; the same one for two times of one
+  std::string after;
+  std::optional<std::chrono::nanoseconds> from;  ///< since the trace of `before` began; nullopt: its end
+  std::optional<std::chrono::nanoseconds> to;    ///< the same of `after`
+  ModulePlaces places;
+  Selection selection = {};
+  bool as_json = false;
+  std::optional<std::string> output_path;
+  std::optional<std::string> hide;
+  bool full_stacks = false;
+  bool raw_bytes = false;
+  Verbosity verbosity = Verbosity::kNormal;
+};
+
+/// `hawktrace diff A B`: what has changed, stack by stack.
+Result<int> diff_command(int argc, const char* const* argv);
+
+/// What is said of the command, and its options, which set `options`.
+const CommandText& diff_text();
+OptionRows diff_rows(DiffOptions& options);
+
+}  // namespace hawk

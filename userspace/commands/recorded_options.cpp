@@ -1,0 +1,67 @@
+#include "userspace/commands/recorded_options.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "userspace/base/log.h"
+#include "userspace/commands/report_options.h"
+
+namespace hawk {
+namespace {
+
+constexpr const char* kSymbolsGroup = "Functions, files and lines";
+
+constexpr ExitRow kExits[] = {
+    {"0", "success"},
+    {"2", "malformed command line"},
+    {"6", "a file could not be read or written"},
+    {"70", "a bug of hawktrace"},
+};
+
+/// The directories of "DIR:DIR".
+Result<std::vector<std::string>> parse_directories(OptionValue value) {
+  std::vector<std::string> directories;
+  for (std::string_view rest = value.text; !rest.empty();) {
+    const std::string_view directory = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(directory.size() + 1, rest.size()));
+    directories.push_back(HAWK_TRY(parse_file_name({value.option, directory, value.command}, "name a directory")));
+  }
+  return directories;
+}
+
+}  // namespace
+
+void add_symbol_rows(OptionRows& rows, ModulePlaces& places) {
+  rows.push_back({"--sysroot", OptionRow::Value::kRequired, "DIR", kSymbolsGroup,
+                  "look for the traced process's files below DIR, not in\nthis file system",
+                  [&places](OptionValue v) -> Result<void> {
+                    places.sysroot = HAWK_TRY(parse_file_name(v, "leave the option out for this file system"));
+                    return {};
+                  }});
+  rows.push_back(
+      {"--debug-dir", OptionRow::Value::kRequired, "DIR", kSymbolsGroup,
+       "look there first for files with the recorded build ids,\nand in .build-id there; DIR:DIR for several",
+       [&places](OptionValue v) -> Result<void> {
+         places.debug_directories = HAWK_TRY(parse_directories(v));
+         return {};
+       }});
+}
+
+std::span<const ExitRow> recorded_exits() { return kExits; }
+
+Result<RecordingReader> read_recording(const std::string& path, std::optional<std::chrono::nanoseconds> at) {
+  RecordingReader reader = HAWK_TRY(RecordingReader::open(path));
+  std::optional<std::uint64_t> until;
+  if (at) until = static_cast<std::uint64_t>(at->count());
+  HAWK_TRY_VOID(reader.read(until));
+  if (const std::string missing = reader.what_is_missing(); !missing.empty()) {
+    log_warning(fmt::format("{}: {}", path, missing));
+  }
+  return reader;
+}
+
+}  // namespace hawk

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "userspace/attach/recorded_module_locator.h"
+#include "userspace/base/result.h"
+#include "userspace/commands/command_line.h"
+#include "userspace/recording/recording_reader.h"
+
+namespace hawk {
+
+/// What commands that read recordings share: the rows that say where symbols are looked for, and statuses.
+void add_symbol_rows(OptionRows& rows, ModulePlaces& places);
+std::span<const ExitRow> recorded_exits();
+
+/// Reads a recording up to that time; nullopt: its end. Warns if it was cut off.
+Result<RecordingReader> read_recording(const std::string& path, std::optional<std::chrono::nanoseconds> at);
+
+}  // namespace hawk
