@@ -118,7 +118,7 @@ if(HAWKTRACE_STATIC)
   foreach(archive bz2 eu_search fmt lzma seccomp tinfo z zstd)
     hawk_archive(${archive} ${HAWK_ARCHIVE_${archive}})
   endforeach()
-  hawk_archive(sqlite ${HAWK_ARCHIVE_sqlite3} -l:libm.a)
+  hawk_archive(sqlite ${HAWK_ARCHIVE_sqlite3} m) # libm comes with libc, and cannot be linked in without it
   hawk_archive(ncurses ${HAWK_ARCHIVE_ncursesw} hawk_archive_tinfo)
   hawk_archive(zydis ${HAWK_ARCHIVE_Zydis})
   hawk_archive(elf ${HAWK_ARCHIVE_elf} hawk_archive_z hawk_archive_zstd)
