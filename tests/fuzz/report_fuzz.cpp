@@ -153,6 +153,24 @@ void check_json(const hawk::Snapshot& snapshot, hawk::Symbolizer& symbolizer) {
   HAWK_CHECK(document.at("stacks").size() == snapshot.stacks.size(), "stacks are missing");
 }
 
+/// The formats of other tools: no name breaks a line, and none ends what it stands in.
+void check_exports(const hawk::Snapshot& snapshot, hawk::Symbolizer& symbolizer) {
+  for (const hawk::Format& format : hawk::formats()) {
+    const hawk::ReportRequest request = {.snapshot = snapshot, .symbolizer = symbolizer, .selection = {.top = 0}};
+    const std::string file = hawk::text_of_document([&](const hawk::TextSink& sink) { format.write(request, sink); });
+    const std::string_view name = format.name;
+    if (format.is_text) for_each_line(file, check_printable);
+    if (std::string_view(format.extension).ends_with("json")) {
+      HAWK_CHECK(!nlohmann::json::parse(file, nullptr, false).is_discarded(), format.name);
+    }
+    if (name != "flamegraph") continue;
+    const std::size_t data = file.find("{\"title\"");
+    const std::size_t end = file.find('<', data);
+    HAWK_CHECK(file.compare(end, 9, "</script>") == 0, "a name looks like an element of the page");
+    HAWK_CHECK(!nlohmann::json::parse(file.substr(data, end - data), nullptr, false).is_discarded(), "not JSON");
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -164,5 +182,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_text(snapshot, symbolizer, data);
   check_live(snapshot, symbolizer, data);
   check_json(snapshot, symbolizer);
+  check_exports(snapshot, symbolizer);
   return 0;
 }

@@ -27,20 +27,22 @@ class PieceWriter {
     if (piece_.size() >= kPieceBytes) hand_over();
     return wanted_;
   }
-  /// To be called once, at the end.
+  /// To be called once, at the end. A document without a byte is one piece as well.
   void finish() {
-    if (wanted_ && !piece_.empty()) hand_over();
+    if (!piece_.empty() || !is_begun_) hand_over();
   }
 
  private:
   void hand_over() {
     wanted_ = wanted_ && sink_(piece_);
     piece_.clear();
+    is_begun_ = true;
   }
 
   const TextSink& sink_;
   std::string piece_;
   bool wanted_ = true;
+  bool is_begun_ = false;
 };
 
 }  // namespace hawk

@@ -188,7 +188,7 @@ class PprofFile {
       message.add_uint64(mapping::kMemoryLimit, mapped.limit);
       message.add_uint64(mapping::kFileOffset, mapped.file_offset());
       message.add_int64(mapping::kFileName, number_of(module != nullptr ? printable_unicode(module->path) : ""));
-      message.add_int64(mapping::kBuildId, number_of(module != nullptr ? module->build_id : ""));
+      message.add_int64(mapping::kBuildId, number_of(module != nullptr ? printable_unicode(module->build_id) : ""));
       // All that could be found has been: readers need not look for it.
       for (const auto field :
            {mapping::kHasFunctions, mapping::kHasFileNames, mapping::kHasLineNumbers, mapping::kHasInlineFrames}) {

@@ -159,7 +159,8 @@ class SqliteFile {
     Inserter modules(database_, "INSERT INTO modules VALUES (?, ?, ?)");
     for (std::size_t index = 0; index < snapshot.modules.size(); ++index) {
       const std::string path = printable_unicode(snapshot.modules[index].path);
-      modules.add({std::uint64_t{index}, std::string_view(path), text_or_null(snapshot.modules[index].build_id)});
+      const std::string build_id = printable_unicode(snapshot.modules[index].build_id);
+      modules.add({std::uint64_t{index}, std::string_view(path), text_or_null(build_id)});
     }
     Inserter functions(database_, "INSERT INTO functions VALUES (?, ?, ?)");
     for (std::size_t index = 0; index < stacks_.functions().size(); ++index) {

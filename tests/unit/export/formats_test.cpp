@@ -1,11 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "tests/support/scratch_directory.h"
 #include "tests/unit/report/sample_snapshots.h"
 #include "userspace/export/format.h"
+#include "userspace/export/report_output.h"
 
 namespace hawk {
 namespace {
@@ -47,6 +50,18 @@ TEST(Formats, ReportsAreWholeLinesAndSeveralCanFollowEachOther) {
     EXPECT_TRUE(alone.ends_with('\n')) << format.name;
     EXPECT_TRUE(next.ends_with('\n')) << format.name;
     EXPECT_NE(alone, next) << format.name;
+  }
+}
+
+TEST(Formats, AReportOfNothingIsAFileToo) {
+  for (const Format& format : formats()) {
+    Sample sample = empty_sample();
+    ScratchDirectory directory;
+    Result<ReportOutput> output = ReportOutput::make(directory.path("report"));
+    ASSERT_TRUE(output);
+    const ReportRequest request = {.snapshot = sample.snapshot, .symbolizer = sample.symbolizer};
+    EXPECT_TRUE(output->write([&](const TextSink& sink) { format.write(request, sink); })) << format.name;
+    EXPECT_TRUE(std::filesystem::exists(directory.path("report"))) << format.name;
   }
 }
 
