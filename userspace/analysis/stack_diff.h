@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "userspace/export/exported_stacks.h"
@@ -16,7 +17,10 @@ namespace hawk {
 struct ComparedCall {
   std::string function;  ///< of a call without one: module and offset
   std::string module;    ///< the file's name without its directory; empty: in no file
-  auto operator<=>(const ComparedCall&) const = default;
+  bool operator==(const ComparedCall&) const = default;
+  bool operator<(const ComparedCall& other) const {
+    return std::tie(function, module) < std::tie(other.function, other.module);
+  }
 };
 
 /// What all stacks of the same calls hold, before and after.
