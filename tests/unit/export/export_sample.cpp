@@ -16,8 +16,7 @@ const std::vector<std::string>& hostile_names() {
       "</script><script>document.title='owned'</script><!--",
       "a;b;c 12",
       "line\nbreak\r\ttab",
-      "\x1b[31mred\x1b[0m \u202Egpj.c \xc2\x9b"
-      "2J",
+      "\x1b[31mred\x1b[0m \u202Egpj.c \302\2332J",
       "not \xff\xfe UTF-8 \xe6\x97",
       "back\\slash \"quote\" 'tick' `$(true)`",
       "fn=(1) calls=2 + 3",
