@@ -39,6 +39,8 @@ class Symbolizer {
 
   /// As frames(), of code that lies in no file, as JIT compilers make it, at return address `address`.
   virtual std::vector<SourceFrame> frames_in_no_file(std::uint64_t /*address*/) { return {}; }
+  /// Says that frames_in_no_file() will be asked for all of these, as prepare() does for frames().
+  virtual void prepare_in_no_file(std::span<const std::uint64_t> /*addresses*/) {}
 
   /// Says that frames() will be asked for all of these return addresses of `module`, in any order: it may be faster to
   /// look them up together. Changes no answer. May take as long as all those questions; callers that show progress pass

@@ -22,7 +22,7 @@
 
 #include "userspace/base/unique_fd.h"
 #include "userspace/unwinding/rule_set.h"
-#include "userspace/unwinding/unwind_table.h"
+#include "userspace/unwinding/unwind_section.h"
 
 namespace hawk {
 namespace {

@@ -1,6 +1,6 @@
 // Call frame information of a mapped file: a byte of settings, then a section.
 #include "tests/fuzz/fuzz_input.h"
-#include "userspace/unwinding/unwind_table.h"
+#include "userspace/unwinding/unwind_section.h"
 
 namespace {
 

@@ -147,14 +147,13 @@ KERNEL_TEST(command, replaces_its_program) {
 KERNEL_TEST(command, outlives_the_trace) {
   Trace trace = Trace::launch({ledger_path("ends"), "wait"}, way, {"--duration", "0.5"});
   const Ledger ledger = run_command(trace);
-  const std::vector<pid_t> children = children_of(trace.process().pid());
-  ASSERT_EQ(children.size(), 1u);
-  const UniqueFd command(static_cast<int>(::syscall(SYS_pidfd_open, children.front(), 0)));
+  const std::optional<pid_t> child = command_of(trace.process().pid());
+  ASSERT_TRUE(child);
+  const UniqueFd command(static_cast<int>(::syscall(SYS_pidfd_open, *child, 0)));
   const Report report = trace.wait_for_report();
   expect_equal(report, ledger);
   EXPECT_FALSE(report.target_exited);
-  EXPECT_NE(trace.process().errors().find("still running, as process " + std::to_string(children.front())),
-            std::string::npos)
+  EXPECT_NE(trace.process().errors().find("still running, as process " + std::to_string(*child)), std::string::npos)
       << trace.process().errors();
   EXPECT_EQ(::syscall(SYS_pidfd_send_signal, command.get(), 0, nullptr, 0), 0) << "it lives on";
   trace.process().close_input();  // and ends now
@@ -165,9 +164,9 @@ KERNEL_TEST(command, outlives_the_trace) {
 void expect_killed(Way way, const std::vector<std::string>& words) {
   Trace trace = Trace::launch(words, way, {"--duration", "0.5", "--kill"});
   EXPECT_EQ(trace.process().read_line(), "ready");
-  const std::vector<pid_t> children = children_of(trace.process().pid());
-  ASSERT_EQ(children.size(), 1u);
-  const UniqueFd command(static_cast<int>(::syscall(SYS_pidfd_open, children.front(), 0)));
+  const std::optional<pid_t> child = command_of(trace.process().pid());
+  ASSERT_TRUE(child);
+  const UniqueFd command(static_cast<int>(::syscall(SYS_pidfd_open, *child, 0)));
   trace.wait_for_report();
   EXPECT_TRUE(wait_readable(command.get()));
 }

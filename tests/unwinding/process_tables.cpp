@@ -1,21 +1,30 @@
 #include "tests/unwinding/process_tables.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <optional>
+#include <utility>
 
 #include "bpf/arch/x86_64/registers.h"
-#include "userspace/attach/unwind_table_reader.h"
 #include "userspace/process/mappings.h"
 #include "userspace/process/vdso.h"
+#include "userspace/study/file_contents.h"
 #include "userspace/unwinding/unwind_table.h"
 
 namespace hawk {
 namespace {
 
 UnwindTable vdso_table(RuleSet& rules) {
-  const Result<ElfImage> vdso = read_vdso();
-  return vdso ? read_unwind_table_of(*vdso, rules) : UnwindTable{};
+  Result<ElfLayout> vdso = read_vdso();
+  return vdso ? read_unwind_table_of(ElfImage(std::move(*vdso)), rules) : UnwindTable{};
+}
+
+UnwindTable table_of(const MappedModule& module, RuleSet& rules) {
+  if (module.is_vdso) return vdso_table(rules);
+  UniqueFd fd(::fcntl(module.image->fd(), F_DUPFD_CLOEXEC, 0));
+  const Result<ElfImage> image = ElfImage::make(std::move(fd), module.path);
+  return image ? read_unwind_table_of(*image, rules) : UnwindTable{};
 }
 
 }  // namespace
@@ -27,7 +36,7 @@ void ProcessTables::read_table(ModuleId id) {
   const MappedModule& module = modules_.module(id);
   tables_.resize(modules_.module_count());
   if (!module.image && !module.is_vdso) return;
-  const UnwindTable table = module.is_vdso ? vdso_table(rules_) : read_unwind_table_of(*module.image, rules_);
+  const UnwindTable table = table_of(module, rules_);
   StoredTable& stored = tables_[static_cast<std::size_t>(id)];
   stored.base_vaddr = table.base_vaddr;
   stored.first_row = static_cast<std::uint32_t>(rows_.size());

@@ -69,14 +69,14 @@ bool is_anonymous_code(const Mapping& mapping) {
   return mapping.executable && mapping.inode == 0 && has_no_name;
 }
 
-std::optional<std::uint64_t> load_base_by(const ElfImage& image, const Mapping& mapping) {
+std::optional<std::uint64_t> load_base_by(const ElfLayout& image, const Mapping& mapping) {
   // The last byte of a page: the first one may still belong to the segment before.
   const std::optional<std::uint64_t> vaddr = image.vaddr_of(mapping.file_offset + kPageBytes - 1);
   if (!vaddr) return std::nullopt;
   return mapping.start + kPageBytes - 1 - *vaddr;
 }
 
-std::vector<Mapping> replaced_code(const std::vector<Mapping>& mappings, const ElfImage& image, const Mapping& file) {
+std::vector<Mapping> replaced_code(const std::vector<Mapping>& mappings, const ElfLayout& image, const Mapping& file) {
   std::vector<Mapping> replaced;
   const std::optional<std::uint64_t> base = load_base_by(image, file);
   if (!base) return replaced;
@@ -132,7 +132,7 @@ bool Breakpoints::is_changed(const ProbedCode& code, const std::vector<MappedCod
 std::vector<std::string> Breakpoints::take_out_changed(ModuleId id, AllocatorFile& file) {
   std::vector<std::string> changed;
   const std::vector<MappedCode> points = points_of(id);
-  const ElfImage& image = *modules_.module(id).image;
+  const ElfLayout& image = *modules_.module(id).image;
   std::erase_if(file.functions, [&](const AllocatorFunction& function) {
     const std::vector<ProbedCode> all = probed_code_of(image, function);
     const bool is_other =
@@ -261,7 +261,7 @@ std::vector<const Breakpoints::Point*> Breakpoints::find_suspects() {
 bool Breakpoints::is_missing(const Point& suspect, const std::vector<Mapping>& mappings) {
   const Mapping* const mapping = mapping_at(mappings, suspect.address);
   if (mapping == nullptr || !mapping->executable) return false;
-  const ElfImage& image = *modules_.module(suspect.module).image;
+  const ElfLayout& image = *modules_.module(suspect.module).image;
   const std::optional<std::uint64_t> vaddr = image.vaddr_of(suspect.code->file_offset);
   if (!vaddr) return false;
   const bool is_still_loaded = std::any_of(mappings.begin(), mappings.end(), [&](const Mapping& other) {

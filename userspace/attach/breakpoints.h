@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "userspace/attach/module_map.h"
-#include "userspace/code/allocator_functions.h"
+#include "userspace/code/allocator_file.h"
 #include "userspace/code/probed_code.h"
 #include "userspace/process/memory_reader.h"
 #include "userspace/tracer/last_look.h"
@@ -90,10 +90,10 @@ class Breakpoints {
 bool is_anonymous_code(const Mapping& mapping);
 
 /// The address that the file's ELF virtual address 0 has by one mapping of the file, of any of its segments.
-std::optional<std::uint64_t> load_base_by(const ElfImage& image, const Mapping& mapping);
+std::optional<std::uint64_t> load_base_by(const ElfLayout& image, const Mapping& mapping);
 
 /// Code that `mappings` have where a file's code should be, but in anonymous memory: as the mappings of that file that
 /// they were before. `file`: a mapping of another part of the file.
-std::vector<Mapping> replaced_code(const std::vector<Mapping>& mappings, const ElfImage& image, const Mapping& file);
+std::vector<Mapping> replaced_code(const std::vector<Mapping>& mappings, const ElfLayout& image, const Mapping& file);
 
 }  // namespace hawk

@@ -68,7 +68,7 @@ ModuleId ModuleMap::add_module(MappedModule module, RegularFile file) {
   if (module.file.file.inode != 0) by_file_.insert_or_assign(module.file.file, id);
   if (module.is_vdso) vdso_ = id;
   if (file.fd) {
-    Result<ElfImage> image = ElfImage::make(std::move(file.fd), module.path);
+    Result<ElfLayout> image = ElfLayout::make(std::move(file.fd), module.path);
     if (image) {
       module.build_id = image->build_id();
       module.image.emplace(std::move(*image));

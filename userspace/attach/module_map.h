@@ -14,7 +14,7 @@
 #include "userspace/base/fibonacci_hash.h"
 #include "userspace/base/ids.h"
 #include "userspace/base/regular_file.h"
-#include "userspace/elf/elf_image.h"
+#include "userspace/elf/elf_layout.h"
 #include "userspace/process/mappings.h"
 
 namespace hawk {
@@ -39,7 +39,7 @@ struct MappedModule {
   /// The file that is to be probed, as a descriptor; -1: it is not open.
   int probed_fd() const { return original || !image ? original.get() : image->fd(); }
 
-  std::optional<ElfImage> image;  ///< nullopt: the file could not be opened or is no ELF file (and for the vdso)
+  std::optional<ElfLayout> image;  ///< nullopt: the file could not be opened or is no ELF file (and for the vdso)
 };
 
 /// Where an address lies.

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "userspace/attach/module_map.h"
-#include "userspace/code/allocator_functions.h"
+#include "userspace/code/allocator_file.h"
 #include "userspace/tables/snapshot.h"
 #include "userspace/tracer/probe_cost.h"
 

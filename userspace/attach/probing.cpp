@@ -3,35 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 #include "userspace/base/log.h"
-#include "userspace/code/allocator_catalogue.h"
-#include "userspace/code/allocator_functions.h"
-#include "userspace/code/operator_frames.h"
 #include "userspace/process/open_file_limit.h"
 
 namespace hawk {
 namespace {
-
-/// The dynamic linker allocates on behalf of an allocator: thread-local storage, symbol look-ups. It, and in musl the C
-/// library that it is one file with, defines __tls_get_addr (System V ABI, thread-local storage).
-constexpr std::array<std::string_view, 1> kDynamicLinkerNames = {"__tls_get_addr"};
-
-/// A file that defines none of these functions is of no interest. Of 3,000 files nearly all are of that sort, so that
-/// they are asked once for all names.
-const NameSet& telling_names() {
-  static const NameSet names = [] {
-    std::vector<std::string_view> all(kDynamicLinkerNames.begin(), kDynamicLinkerNames.end());
-    for (const NameSet::Entry& entry : catalogue_names().entries()) all.push_back(entry.name);
-    return NameSet(all);
-  }();
-  return names;
-}
 
 std::uint64_t code_bytes(const MappedModule& module) {
   std::uint64_t bytes = 0;
@@ -54,8 +34,9 @@ std::size_t max_open_modules() {
 
 }  // namespace
 
-Probing::Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables)
+Probing::Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables, std::unique_ptr<FileReader> files)
     : max_open_modules_(max_open_modules()),
+      reader_(std::move(files)),
       modules_(proc_pid, max_open_modules_),
       breakpoints_(proc_pid, modules_, tracer.last_look()),
       tracer_(tracer),
@@ -101,10 +82,9 @@ void Probing::note_refused(const MappedModule& module, const AllocatorFile& file
   if (!refusal_) refusal_ = Error{error.exit_code, fmt::format("{}: {}", module.path, error.what), error.hint};
 }
 
-Result<void> Probing::probe_allocator(ModuleId id, bool is_expected) {
+Result<void> Probing::probe_allocator(ModuleId id, bool is_expected, AllocatorFile file) {
   const MappedModule& module = modules_.module(id);
-  AllocatorFile file = find_allocator_functions(*module.image);
-  if (!is_expected) leave_out_changed(id, file);
+  if (!is_expected && !file.functions.empty()) leave_out_changed(id, file);
   for (const UnprobedFunction& unprobed : file.unprobed) {
     log_warning(fmt::format("{} in {} is not probed: {}", unprobed.name, module.path, unprobed.reason));
     tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
@@ -131,29 +111,16 @@ Result<void> Probing::probe_allocator(ModuleId id, bool is_expected) {
   return {};
 }
 
-void Probing::add_operator_frames(ModuleId id, bool is_expected) {
+void Probing::add_operator_frames(ModuleId id, bool is_expected, const OperatorFrames& frames) {
   const MappedModule& module = modules_.module(id);
-  const std::optional<OperatorFrames> frames = find_operator_frames(*module.image);
-  if (!frames) return;
   const Result<std::optional<std::uint32_t>> number =
-      tracer_.add_operator_frames(module.probed_fd(), *frames, is_expected);
+      tracer_.add_operator_frames(module.probed_fd(), frames, is_expected);
   if (!number || !*number) {
     log_warning(fmt::format("the callers of operator new in {} are not shown: {}", module.path,
                             number ? "too many files define it" : number.error().what));
     return;
   }
   frameless_[id] = **number;
-}
-
-Result<void> Probing::probe_telling_module(ModuleId id, bool is_expected) {
-  const MappedModule& module = modules_.module(id);
-  const std::size_t known = allocators_.size();
-  HAWK_TRY_VOID(probe_allocator(id, is_expected));
-  const bool is_allocator = allocators_.size() > known;
-  if (is_allocator) probed_files_.push_back(id);
-  if (is_allocator || !module.image->functions(kDynamicLinkerNames).empty()) allocator_files_.push_back(id);
-  add_operator_frames(id, is_expected);
-  return {};
 }
 
 /// What the file holds is not known then: it may define an allocator. A file that is gone by now is passed over, as one
@@ -175,23 +142,41 @@ void Probing::note_rewritten(const MappedModule& module) {
   tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
 }
 
-Result<void> Probing::probe_module(ModuleId id, bool is_expected) {
+/// The reader has failed on it, or there is none. It may define an allocator, perhaps the only one.
+void Probing::note_not_studied(const MappedModule& module, const std::string& gap) {
+  log_warning(fmt::format("allocator functions in {} are not probed: {}", module.path, gap));
+  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+  if (!refusal_) refusal_ = Error{ExitCode::kPrivilege, fmt::format("read {}: {}", module.path, gap), {}, {}};
+}
+
+Result<void> Probing::probe_module(ModuleId id, bool is_expected, const FileStudy& study) {
   const MappedModule& module = modules_.module(id);
   if (module.earlier) note_rewritten(module);
   if (!module.image && !module.is_vdso) note_unreadable(module);
-  if (module.image && module.image->entry_vaddr() && module.image->is_go()) go_programs_.insert(module.path);
-  if (!module.image || module.image->functions(telling_names()).empty()) return {};
-  return probe_telling_module(id, is_expected);
+  if (module.image && !study.code) note_not_studied(module, study.gap);
+  if (!module.image || !study.code) return {};
+  const FileCode& code = *study.code;
+  if (code.is_go) go_programs_.insert(module.path);
+  const std::size_t known = allocators_.size();
+  HAWK_TRY_VOID(probe_allocator(id, is_expected, code.allocator));
+  const bool is_allocator = allocators_.size() > known;
+  if (is_allocator) probed_files_.push_back(id);
+  if (is_allocator || code.is_dynamic_linker) allocator_files_.push_back(id);
+  if (code.operator_frames) add_operator_frames(id, is_expected, *code.operator_frames);
+  return {};
 }
 
-void Probing::read_table(ModuleId id) {
-  unwinding_.read_table(modules_, id);
+void Probing::take_table(ModuleId id, FileStudy study) {
+  unwinding_.take_table(modules_, id, std::move(study.table), study.gap);
   modules_.settle(id);
 }
 
 Result<void> Probing::study_module(ModuleId id, bool is_expected) {
-  Result<void> probed = probe_module(id, is_expected);
-  read_table(id);
+  const bool is_file = modules_.module(id).image.has_value(), wants_table = unwinding_.wants_table(modules_, id);
+  FileStudy study = reader_.read(modules_.module(id), {.code = is_file, .table = wants_table});
+  Result<void> probed = probe_module(id, is_expected, study);
+  if (wants_table) take_table(id, std::move(study));
+  modules_.settle(id);
   return probed;
 }
 
@@ -203,6 +188,7 @@ Result<void> Probing::expect_files(const std::vector<std::string>& paths) {
   }
   if (!found_allocator() && refusal_) return tl::unexpected<Error>(*refusal_);
   program_has_allocator_ = expects_allocator_ = found_allocator();
+  reader_.end_ahead();
   unwinding_.publish(modules_);
   return {};
 }
@@ -266,6 +252,7 @@ Result<void> Probing::take_mappings(const std::vector<Mapping>& mappings) {
   update_allocator_ranges();
   program_has_allocator_ = false;
   look_for_allocator(mappings);
+  reader_.end_ahead();
   unwinding_.publish(modules_);
   return {};
 }
@@ -339,6 +326,29 @@ void Probing::update_addresses(std::span<const Mapping> mappings) {
   }
 }
 
+void Probing::probe_late(ModuleId id, const FileStudy& study) {
+  const Result<void> probed = probe_module(id, false, study);
+  if (probed) return;
+  log_warning(fmt::format("{}: {}", modules_.module(id).path, probed.error().what));
+  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+}
+
+void Probing::read_tables(std::vector<ModuleId> ids) {
+  std::erase_if(ids, [&](ModuleId id) {
+    if (unwinding_.wants_table(modules_, id)) return false;
+    modules_.settle(id);
+    return true;
+  });
+  // What is read soon comes first: a large library takes a tenth of a second.
+  std::stable_sort(ids.begin(), ids.end(), [&](ModuleId a, ModuleId b) {
+    return code_bytes(modules_.module(a)) < code_bytes(modules_.module(b));
+  });
+  reader_.read(modules_, ids, {.code = false, .table = true}, [&](ModuleId id, FileStudy study) {
+    take_table(id, std::move(study));
+    unwinding_.publish_now_and_then(modules_);
+  });
+}
+
 void Probing::take_some_mappings(std::span<const Mapping> mappings) {
   std::vector<ModuleId> added;
   for (const Mapping& mapping : mappings) {
@@ -351,21 +361,10 @@ void Probing::take_some_mappings(std::span<const Mapping> mappings) {
   for (const Mapping& mapping : mappings) breakpoints_.note_mapping(mapping);
   if (added.empty()) return;
   // Probes first: blocks that come before them are lost.
-  for (const ModuleId id : added) {
-    const Result<void> probed = probe_module(id, false);
-    if (probed) continue;
-    log_warning(fmt::format("{}: {}", modules_.module(id).path, probed.error().what));
-    tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
-  }
+  reader_.read(modules_, added, {.code = true, .table = false},
+               [&](ModuleId id, const FileStudy& study) { probe_late(id, study); });
   update_addresses(mappings);
-  // Then what is read soon: a large library takes a tenth of a second.
-  std::stable_sort(added.begin(), added.end(), [&](ModuleId a, ModuleId b) {
-    return code_bytes(modules_.module(a)) < code_bytes(modules_.module(b));
-  });
-  for (const ModuleId id : added) {
-    read_table(id);
-    unwinding_.publish_now_and_then(modules_);
-  }
+  read_tables(std::move(added));
   unwinding_.publish(modules_);
 }
 

@@ -14,6 +14,7 @@
 
 #include "userspace/attach/breakpoints.h"
 #include "userspace/attach/module_map.h"
+#include "userspace/attach/module_reader.h"
 #include "userspace/attach/probed_functions.h"
 #include "userspace/attach/unwind_tables.h"
 #include "userspace/base/result.h"
@@ -28,12 +29,12 @@ namespace hawk {
 /// functions, and has their unwind tables read.
 class Probing {
  public:
-  /// `proc_pid`: see ModuleMap. `uses_unwind_tables`: see UnwindTables. Raises our limit of open files: one is kept for
-  /// each file that the target maps.
-  Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables);
+  /// `proc_pid`: see ModuleMap. `uses_unwind_tables`: see UnwindTables. `files`: what has files read. Raises our limit
+  /// of open files: one is kept for each file that the target maps.
+  Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables, std::unique_ptr<FileReader> files);
 
-  /// See UnwindTables.
-  void use(std::unique_ptr<UnwindTableReader> reading) { unwinding_.use(std::move(reading)); }
+  /// Takes what has been read of the target's files already, by `files` among others, until they have been studied.
+  void use(std::unique_ptr<ReadAhead> ahead) { reader_.use(std::move(ahead)); }
   /// Probes files that a command will map, before it runs.
   Result<void> expect_files(const std::vector<std::string>& paths);
   /// Takes the target's mappings as they are now.
@@ -93,18 +94,20 @@ class Probing {
 
  private:
   Result<void> study_module(ModuleId id, bool is_expected);
-  Result<void> probe_module(ModuleId id, bool is_expected);
+  Result<void> probe_module(ModuleId id, bool is_expected, const FileStudy& study);
+  void probe_late(ModuleId id, const FileStudy& study);
+  void read_tables(std::vector<ModuleId> ids);
   void note_unreadable(const MappedModule& module);
+  void note_not_studied(const MappedModule& module, const std::string& gap);
   void note_rewritten(const MappedModule& module);
-  void read_table(ModuleId id);
-  Result<void> probe_telling_module(ModuleId id, bool is_expected);
-  Result<void> probe_allocator(ModuleId id, bool is_expected);
+  void take_table(ModuleId id, FileStudy study);
+  Result<void> probe_allocator(ModuleId id, bool is_expected, AllocatorFile file);
   void leave_out_changed(ModuleId id, AllocatorFile& file);
   void note_refused(const MappedModule& module, const AllocatorFile& file, const Error& error);
   void count_missing(const std::vector<Breakpoints::Missing>& points);
   Result<void> take_replaced_code(const std::vector<Mapping>& mappings);
   Result<void> take_mapping(const Mapping& mapping);
-  void add_operator_frames(ModuleId id, bool is_expected);
+  void add_operator_frames(ModuleId id, bool is_expected, const OperatorFrames& frames);
   void update_base(ModuleId id);
   void update_addresses(std::span<const Mapping> mappings);
   void take_some_mappings(std::span<const Mapping> mappings);
@@ -112,6 +115,7 @@ class Probing {
   void look_for_allocator(std::span<const Mapping> mappings);
 
   std::size_t max_open_modules_;
+  ModuleReader reader_;
   ModuleMap modules_;
   Breakpoints breakpoints_;
   Tracer& tracer_;

@@ -66,15 +66,15 @@ Result<std::optional<ProbeCosts>> costs_here(AttachWay way) {
 }  // namespace
 
 ProcessTrace::ProcessTrace(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindMethod unwind, Tracer tracer,
-                           MappingEvents mapping_events)
+                           MappingEvents mapping_events, std::unique_ptr<FileReader> files)
     : subject_(std::move(subject)),
       pid_fd_(std::move(pid_fd)),
       way_(way),
       unwind_(unwind),
       tracer_(std::move(tracer)),
       mapping_events_(std::move(mapping_events)),
-      probing_(subject_.proc_pid, tracer_, unwind != UnwindMethod::kFramePointers),
-      perf_map_reader_(subject_.proc_pid) {}
+      probing_(subject_.proc_pid, tracer_, unwind != UnwindMethod::kFramePointers, std::move(files)),
+      perf_map_(subject_.proc_pid) {}
 
 Result<ProcessTrace::Subject> ProcessTrace::subject_of(const TraceConfig& config, const LaunchedCommand* command) {
   Subject subject;
@@ -104,14 +104,11 @@ Result<void> ProcessTrace::name_program(TargetInfo& target) {
   return {};
 }
 
-std::unique_ptr<UnwindTableReader> ProcessTrace::begin_to_read_tables(const Subject& subject, bool is_command) {
-  constexpr std::size_t kThreads = 2;
-  if (is_command) {
-    return std::make_unique<UnwindTableReader>(UnwindTableReader::sources_of(subject.expected_files), kThreads);
-  }
+std::vector<ReadAhead::Source> ProcessTrace::files_to_read(const Subject& subject, bool is_command) {
+  if (is_command) return ReadAhead::sources_of(subject.expected_files);
   const Result<std::vector<Mapping>> mappings = read_mappings(subject.target.pid);
-  if (!mappings) return nullptr;  // the error is reported where they are needed
-  return std::make_unique<UnwindTableReader>(UnwindTableReader::sources_of(subject.proc_pid, *mappings), kThreads);
+  if (!mappings) return {};  // the error is reported where they are needed
+  return ReadAhead::sources_of(subject.proc_pid, *mappings);
 }
 
 Result<std::unique_ptr<ProcessTrace>> ProcessTrace::make(const TraceConfig& config, LaunchedCommand* command) {
@@ -119,8 +116,11 @@ Result<std::unique_ptr<ProcessTrace>> ProcessTrace::make(const TraceConfig& conf
   Subject subject = HAWK_TRY(subject_of(config, command));
   const int pid = subject.target.pid;
   HAWK_TRY_VOID(process.require_same());
-  std::unique_ptr<UnwindTableReader> reading;
-  if (config.unwind != UnwindMethod::kFramePointers) reading = begin_to_read_tables(subject, command != nullptr);
+  auto files = std::make_unique<FileReader>();
+  files->start();
+  constexpr std::size_t kWorkers = 2;
+  const FileWants wants = {.code = true, .table = config.unwind != UnwindMethod::kFramePointers};
+  auto reading = std::make_unique<ReadAhead>(files_to_read(subject, command != nullptr), wants, *files, kWorkers);
   const KernelFeatures features = HAWK_TRY(probe_kernel_features());
   const AttachWay way = HAWK_TRY(choose_attach_way(features, config.attach_via));
   // A multi link's pid filter goes by the main thread's memory, which an exited main thread no longer has.
@@ -144,7 +144,7 @@ Result<std::unique_ptr<ProcessTrace>> ProcessTrace::make(const TraceConfig& conf
   // Another program that began before is not announced.
   if (command == nullptr) HAWK_TRY_VOID(name_program(subject.target));
   std::unique_ptr<ProcessTrace> trace(new ProcessTrace(std::move(subject), process.take_fd(), way, config.unwind,
-                                                       std::move(tracer), std::move(mapping_events)));
+                                                       std::move(tracer), std::move(mapping_events), std::move(files)));
   trace->interval_ = config.interval;
   trace->limits_ = limits_of(config, trace->tracer_.live_table());
   trace->probing_.use(std::move(reading));
@@ -244,7 +244,7 @@ void ProcessTrace::drain() {
   take_mapping_events();
   model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });
   // What the target says of its code may be gone with it.
-  if (probing_.has_frames_in_no_file()) perf_map_reader_.refresh(symbolizer_.perf_map());
+  if (probing_.has_frames_in_no_file()) perf_map_.refresh(symbolizer_);
   read_memory();
   // What is unmapped is not announced. After the stacks, whose frames may lie there.
   if (is_replaced || (is_probed() && tracer_.code_ranges_are_stale())) take_mappings_again();

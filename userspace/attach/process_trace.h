@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "symbolizer/symbolizer.h"
-#include "userspace/attach/perf_map_reader.h"
+#include "userspace/attach/perf_map_finder.h"
 #include "userspace/attach/probing.h"
 #include "userspace/attach/trace_config.h"
 #include "userspace/base/result.h"
@@ -71,10 +71,10 @@ class ProcessTrace {
   };
 
   ProcessTrace(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindMethod unwind, Tracer tracer,
-               MappingEvents mapping_events);
+               MappingEvents mapping_events, std::unique_ptr<FileReader> files);
   static Result<Subject> subject_of(const TraceConfig& config, const LaunchedCommand* command);
   static Result<void> name_program(TargetInfo& target);
-  static std::unique_ptr<UnwindTableReader> begin_to_read_tables(const Subject& subject, bool is_command);
+  static std::vector<ReadAhead::Source> files_to_read(const Subject& subject, bool is_command);
   Result<void> probe_running_process();
   std::string no_allocator_text() const;
   void take_mappings_again();
@@ -91,7 +91,7 @@ class ProcessTrace {
   HeapModel model_;
   SharedTable<Module> modules_;  ///< of all snapshots
   std::optional<ProcessMemory> memory_;
-  PerfMapReader perf_map_reader_;
+  PerfMapFinder perf_map_;
   ConfinedSymbolizer symbolizer_;
   std::size_t symbolized_modules_ = 0;
   std::chrono::system_clock::time_point start_wall_;

@@ -8,7 +8,7 @@
 
 #include "userspace/attach/module_map.h"
 #include "userspace/base/regular_file.h"
-#include "userspace/elf/elf_image.h"
+#include "userspace/elf/elf_layout.h"
 
 namespace hawk {
 namespace {
@@ -19,7 +19,7 @@ constexpr const char* kSystemDebugDirectory = "/usr/lib/debug";
 UniqueFd open_with_build_id(const std::string& root, const std::string& path, const std::string& build_id) {
   UniqueFd file = open_regular_file_below(root, path);
   if (!file) return {};
-  const Result<ElfImage> image = ElfImage::make(std::move(file), path);
+  const Result<ElfLayout> image = ElfLayout::make(std::move(file), path);
   if (!image || image->build_id() != build_id) return {};
   return open_regular_file_below(root, path);
 }

@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <new>
 #include <optional>
 #include <utility>
 
+#include "userspace/attach/read_ahead.h"
 #include "userspace/base/log.h"
-#include "userspace/elf/elf_image.h"
-#include "userspace/process/vdso.h"
+#include "userspace/elf/elf_layout.h"
 #include "userspace/unwinding/unwind_table.h"
 
 namespace hawk {
@@ -23,11 +22,6 @@ constexpr unsigned kMinorBits = 20;
 /// The kernel's own form of a device number (include/linux/kdev_t.h), from ours (Mapping::device).
 std::uint32_t kernel_device(std::uint64_t device) {
   return static_cast<std::uint32_t>(device >> 32 << kMinorBits | (device & ((1u << kMinorBits) - 1)));
-}
-
-TimedTable vdso_table(RuleSet& rules) {
-  const Result<ElfImage> vdso = read_vdso();
-  return vdso ? time_reading(*vdso, rules) : TimedTable{};
 }
 
 constexpr std::uint64_t kPageBytes = 4096;
@@ -153,40 +147,29 @@ StoredTable UnwindTables::store(const MappedModule& module, const UnwindTable& t
           .row_count = static_cast<std::uint32_t>(table.rows.size())};
 }
 
-TimedTable UnwindTables::table_of(const MappedModule& module) {
-  if (module.is_vdso) return vdso_table(rules_);
-  std::optional<TimedTable> table;
-  if (reading_) table = reading_->take(module, rules_);
-  return table ? std::move(*table) : time_reading(*module.image, rules_);
-}
-
-/// Where memory does not suffice for the table, it is as if the file had none, and the table names the cause.
-TimedTable UnwindTables::table_within_budget(const MappedModule& module) {
-  TimedTable without;
-  if (rows_in_sum_ >= kMaxRowsInSum) {
-    without.table.unsupported["no room for more rows"] = 1;
-    return without;
-  }
-  try {
-    return table_of(module);
-  } catch (const std::bad_alloc&) {
-    without.table.unsupported["no memory to read it"] = 1;
-    return without;
-  }
-}
-
-void UnwindTables::read_table(const ModuleMap& modules, ModuleId id) {
+bool UnwindTables::wants_table(const ModuleMap& modules, ModuleId id) {
   const MappedModule& module = modules.module(id);
-  if (!uses_tables_ || (!module.image && !module.is_vdso)) return;
-  if (!module.build_id.empty()) {
-    const auto [known, is_new] = by_build_id_.emplace(module.build_id, id);
-    if (!is_new) twins_.emplace_back(id, known->second);
-    if (!is_new) return;
-  }
+  if (!uses_tables_ || (!module.image && !module.is_vdso)) return false;
+  if (module.build_id.empty()) return true;
+  const auto [known, is_new] = by_build_id_.emplace(module.build_id, id);
+  if (!is_new) twins_.emplace_back(id, known->second);
+  return is_new;
+}
+
+void UnwindTables::take_table(const ModuleMap& modules, ModuleId id, std::optional<FileTable> read,
+                              const std::string& gap) {
+  const MappedModule& module = modules.module(id);
+  UnwindTable table;
   const std::size_t rules_before = rules_.rules().size();
-  auto [table, time] = table_within_budget(module);
+  const std::chrono::duration<double, std::milli> took = read ? read->took : std::chrono::nanoseconds{};
+  if (!read) {
+    table.unsupported[gap.empty() ? "it was not read" : gap] = 1;
+  } else if (rows_in_sum_ >= kMaxRowsInSum) {
+    table.unsupported["no room for more rows"] = 1;
+  } else {
+    table = std::move(*read).numbered_by(rules_);
+  }
   rows_in_sum_ += table.rows.size();
-  const std::chrono::duration<double, std::milli> took = time;
   for (const auto& [reason, rows] : table.unsupported) {
     info_.unsupported_rules.push_back({.module = id, .reason = reason, .rows = rows});
   }
@@ -250,7 +233,6 @@ void UnwindTables::publish_now_and_then(const ModuleMap& modules) {
 void UnwindTables::publish(const ModuleMap& modules) {
   published_changes_ = modules.changes();
   if (!uses_tables_) return;
-  reading_.reset();
   store_tables(modules);
   warn_of_limits(modules);
   publish_rules();

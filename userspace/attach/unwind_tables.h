@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,8 +11,8 @@
 
 #include "bpf/unwind/layout.h"
 #include "userspace/attach/module_map.h"
-#include "userspace/attach/unwind_table_reader.h"
 #include "userspace/base/ids.h"
+#include "userspace/study/file_study.h"
 #include "userspace/tables/snapshot.h"
 #include "userspace/tracer/tracer.h"
 #include "userspace/unwinding/rule_set.h"
@@ -52,11 +51,11 @@ class UnwindTables {
   /// `uses_tables`: false makes all of it do nothing.
   UnwindTables(Tracer& tracer, bool uses_tables);
 
-  /// Lets read_table take tables from there, until the next publish().
-  void use(std::unique_ptr<UnwindTableReader> reading) { reading_ = std::move(reading); }
-  /// Reads the module's unwind table, for the next publish() to store it. The module's file must be open. Files of one
-  /// build id are read once. Some 2 ms for a file of libc's size.
-  void read_table(const ModuleMap& modules, ModuleId id);
+  /// Whether the module's unwind table is to be read, and taken by take_table(): files of one build id are read once.
+  /// To be asked once for each module.
+  bool wants_table(const ModuleMap& modules, ModuleId id);
+  /// Takes the module's table, for the next publish() to store it. nullopt: it could not be read, because of `gap`.
+  void take_table(const ModuleMap& modules, ModuleId id, std::optional<FileTable> table, const std::string& gap);
   /// Stores what has been read since the last time, and tells where code is mapped now, in place of what was told
   /// before. Without new tables that takes microseconds, but what the kernel side had cached is void afterwards.
   void publish(const ModuleMap& modules);
@@ -74,8 +73,6 @@ class UnwindTables {
   const UnwindInfo& info() const { return info_; }
 
  private:
-  TimedTable table_of(const MappedModule& module);
-  TimedTable table_within_budget(const MappedModule& module);
   void store_tables(const ModuleMap& modules);
   StoredTable store(const MappedModule& module, const UnwindTable& table);
   void publish_rules();
@@ -84,7 +81,6 @@ class UnwindTables {
 
   Tracer& tracer_;
   bool uses_tables_;
-  std::unique_ptr<UnwindTableReader> reading_;
   RuleSet rules_;
   std::size_t published_rules_ = 0;  ///< that the kernel knows
   std::vector<StoredTable> tables_;  ///< by module

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "userspace/code/allocator_functions.h"
-#include "userspace/elf/elf_image.h"
+#include "userspace/code/allocator_file.h"
+#include "userspace/elf/elf_layout.h"
 
 namespace hawk {
 
@@ -24,7 +24,7 @@ struct ProbedCode {
 bool is_long_nop(std::span<const std::uint8_t> bytes);
 
 /// Of every probe on the function, as far as the file can be read.
-std::vector<ProbedCode> probed_code_of(const ElfImage& image, const AllocatorFunction& function);
+std::vector<ProbedCode> probed_code_of(const ElfLayout& image, const AllocatorFunction& function);
 
 /// Whether what a process has in memory there (as many bytes) is other code than the file's. Breakpoints are no change,
 /// whosever they are.

@@ -1,26 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
+#include "userspace/code/allocator_file.h"
 #include "userspace/code/branch_targets.h"
 #include "userspace/code/function_walk.h"
 
 namespace hawk {
-
-/// An instruction, emulated by the kernel, from which a function is certain to return, and what it will return.
-struct ReturnPoint {
-  std::uint64_t vaddr = 0;
-  /// It is a branch, and the function is certain to return only if this condition holds: the low four bits of the
-  /// opcode of a branch that would be taken then. nullopt: it always is.
-  std::optional<std::uint8_t> condition;
-  std::uint8_t result_register = 0;  ///< holds what the function will return; the number that instructions encode
-  std::uint32_t slot_words = 0;      ///< words from rsp up to the return address
-  /// Words from rsp up to where the caller's rbp has been saved; nullopt: rbp itself still holds it, or again.
-  std::optional<std::uint32_t> saved_rbp_words;
-  bool operator==(const ReturnPoint&) const = default;
-};
 
 /// Where a function's returns can be seen.
 struct ReturnProbes {

@@ -13,7 +13,7 @@
 #include "userspace/commands/command.h"
 #include "userspace/commands/standard_streams.h"
 #include "userspace/screen/terminal_signals.h"
-#include "userspace/study/symbol_worker.h"
+#include "userspace/study/worker.h"
 #include "userspace/study/worker_process.h"
 
 namespace hawk {
@@ -74,6 +74,6 @@ int main_program(int argc, char** argv) {
 }  // namespace hawk
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::strcmp(argv[1], hawk::kWorkerArgument) == 0) return hawk::run_symbol_worker();
+  if (argc == 2 && std::strcmp(argv[1], hawk::kWorkerArgument) == 0) return hawk::run_worker();
   return hawk::main_program(argc, argv);
 }

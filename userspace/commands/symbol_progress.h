@@ -39,6 +39,9 @@ class ProgressSymbolizer : public Symbolizer {
   std::vector<SourceFrame> frames_in_no_file(std::uint64_t address) override {
     return symbolizer_.frames_in_no_file(address);
   }
+  void prepare_in_no_file(std::span<const std::uint64_t> addresses) override {
+    symbolizer_.prepare_in_no_file(addresses);
+  }
   void prepare(ModuleId module, std::span<const std::uint64_t> module_offsets) override;
   SymbolSource source(ModuleId module) override { return symbolizer_.source(module); }
   std::string gap(ModuleId module) override { return symbolizer_.gap(module); }

@@ -1,166 +1,47 @@
 #include "userspace/elf/elf_image.h"
 
-#include <elf.h>
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <map>
 #include <utility>
 
-#include "userspace/elf/arch/x86_64/machine.h"
 #include "userspace/elf/elf_dynamic.h"
 #include "userspace/elf/elf_sections.h"
-#include "userspace/elf/elf_segments.h"
 #include "userspace/elf/function_collector.h"
 #include "userspace/elf/unwind_index.h"
 
 namespace hawk {
-namespace {
-
-/// File header, program headers and notes of nearly every file in one read.
-constexpr std::size_t kHeadBytes = 4096;
-constexpr std::uint64_t kMaxNoteBytes = 1u << 20;
-constexpr std::uint64_t kMaxInterpreterBytes = 4096;
-constexpr std::uint64_t kMaxDynamicBytes = 1u << 20;
-
-/// Content of the build id note among `notes`, as hex (gABI, note section; sizes are padded to `alignment`).
-std::string build_id_in(std::span<const std::uint8_t> notes, std::uint64_t alignment) {
-  const std::uint64_t mask = alignment == 8 ? 7 : 3;
-  const auto padded = [mask](std::uint64_t bytes) { return (bytes + mask) & ~mask; };
-  while (notes.size() >= sizeof(Elf64_Nhdr)) {
-    Elf64_Nhdr note;
-    std::memcpy(&note, notes.data(), sizeof(note));
-    const std::uint64_t content = padded(sizeof(note) + std::uint64_t{note.n_namesz});
-    if (content > notes.size() || note.n_descsz > notes.size() - content) return {};
-    const bool is_gnu = note.n_namesz == 4 && std::memcmp(notes.data() + sizeof(note), "GNU", 4) == 0;
-    if (is_gnu && note.n_type == NT_GNU_BUILD_ID) {
-      std::string hex;
-      for (const std::uint8_t byte : notes.subspan(content, note.n_descsz)) hex += fmt::format("{:02x}", byte);
-      return hex;
-    }
-    notes = notes.subspan(std::min<std::uint64_t>(padded(content + note.n_descsz), notes.size()));
-  }
-  return {};
-}
-
-Result<void> check_header(const Elf64_Ehdr& header, std::size_t bytes, const std::string& name) {
-  const bool has_ident = bytes >= EI_NIDENT && std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
-  if (has_ident && header.e_ident[EI_CLASS] == ELFCLASS32) {
-    return fail(ExitCode::kPrivilege, fmt::format("read {}: a 32-bit ELF file", name),
-                "hawktrace traces 64-bit x86-64 programs only");
-  }
-  if (!has_ident || header.e_ident[EI_CLASS] != ELFCLASS64 || bytes < sizeof(header)) {
-    return fail(ExitCode::kFile, fmt::format("read {}: not an ELF file", name));
-  }
-  if (header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != arch::kElfMachine) {
-    return fail(ExitCode::kPrivilege, fmt::format("read {}: an ELF file for another processor", name),
-                "hawktrace traces 64-bit x86-64 programs only");
-  }
-  if (header.e_type != ET_EXEC && header.e_type != ET_DYN) {
-    return fail(ExitCode::kFile, fmt::format("read {}: neither an executable nor a shared library", name));
-  }
-  return {};
-}
-
-}  // namespace
 
 struct ElfImage::Impl {
-  explicit Impl(UniqueFd fd) : segments(std::move(fd)) {}
-
-  ElfSegments segments;
-  Elf64_Ehdr header = {};
   std::optional<ElfDynamic> dynamic;
-  std::string interpreter;
-  std::string build_id;
-  std::optional<std::uint64_t> unwind_index_vaddr;
   mutable std::optional<std::map<std::uint64_t, std::string>> got_symbols;
-
-  void read_program_headers(std::span<const std::uint8_t> head);
-  CallFrameSection call_frames(const Elf64_Shdr& section) const;
-  void take(const Elf64_Phdr& segment, std::span<const std::uint8_t> head);
-  /// Calls `use` with a part of the file, which is read again only where `head`, its beginning, does not reach.
-  template <class Use>
-  void with_bytes(std::uint64_t offset, std::uint64_t bytes, std::span<const std::uint8_t> head, const Use& use) const {
-    if (offset <= head.size() && bytes <= head.size() - offset) return use(head.subspan(offset, bytes));
-    use(std::span<const std::uint8_t>(segments.read_file(offset, bytes)));
-  }
 };
 
-void ElfImage::Impl::read_program_headers(std::span<const std::uint8_t> head) {
-  if (header.e_phentsize != sizeof(Elf64_Phdr)) return;
-  std::vector<Elf64_Phdr> headers;
-  with_bytes(header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr), head, [&](std::span<const std::uint8_t> bytes) {
-    headers.resize(bytes.size() / sizeof(Elf64_Phdr));
-    if (!headers.empty()) std::memcpy(headers.data(), bytes.data(), headers.size() * sizeof(Elf64_Phdr));
-  });
-  for (const Elf64_Phdr& segment : headers) {
-    if (segment.p_type != PT_LOAD) continue;
-    segments.add({.vaddr = segment.p_vaddr,
-                  .file_offset = segment.p_offset,
-                  .file_bytes = segment.p_filesz,
-                  .executable = (segment.p_flags & PF_X) != 0});
-  }
-  for (const Elf64_Phdr& segment : headers) take(segment, head);
+ElfImage::ElfImage(ElfLayout layout) : ElfLayout(std::move(layout)), impl_(std::make_unique<Impl>()) {
+  const std::optional<Elf64_Phdr>& table = dynamic_segment();
+  if (table) impl_->dynamic.emplace(segments(), segments().read_file(table->p_offset, table->p_filesz));
 }
 
-CallFrameSection ElfImage::Impl::call_frames(const Elf64_Shdr& section) const {
-  const std::uint64_t there = segments.file_bytes() - std::min(section.sh_offset, segments.file_bytes());
-  CallFrameSection found;
-  found.vaddr = section.sh_addr;
-  found.is_too_large = std::min(section.sh_size, there) > kMaxCallFrameBytes;
-  if (!found.is_too_large) found.bytes = segments.read_file(section.sh_offset, section.sh_size);
-  return found;
-}
-
-void ElfImage::Impl::take(const Elf64_Phdr& segment, std::span<const std::uint8_t> head) {
-  if (segment.p_type == PT_DYNAMIC && segment.p_filesz <= kMaxDynamicBytes && !dynamic) {
-    with_bytes(segment.p_offset, segment.p_filesz, head,
-               [&](std::span<const std::uint8_t> bytes) { dynamic.emplace(segments, bytes); });
-  }
-  if (segment.p_type == PT_INTERP && segment.p_filesz <= kMaxInterpreterBytes) {
-    with_bytes(segment.p_offset, segment.p_filesz, head, [&](std::span<const std::uint8_t> bytes) {
-      interpreter.assign(bytes.begin(), std::find(bytes.begin(), bytes.end(), 0));
-    });
-  }
-  if (segment.p_type == PT_GNU_EH_FRAME) unwind_index_vaddr = segment.p_vaddr;
-  if (segment.p_type == PT_NOTE && segment.p_filesz <= kMaxNoteBytes && build_id.empty()) {
-    with_bytes(segment.p_offset, segment.p_filesz, head,
-               [&](std::span<const std::uint8_t> bytes) { build_id = build_id_in(bytes, segment.p_align); });
-  }
-}
-
-ElfImage::ElfImage(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 ElfImage::ElfImage(ElfImage&&) noexcept = default;
 ElfImage& ElfImage::operator=(ElfImage&&) noexcept = default;
 ElfImage::~ElfImage() = default;
 
 Result<ElfImage> ElfImage::make(UniqueFd fd, const std::string& name) {
-  auto impl = std::make_unique<Impl>(std::move(fd));
-  // Plain reads, not a mapping: the file may shrink under our hands.
-  std::array<std::uint8_t, kHeadBytes> buffer;
-  const std::span<const std::uint8_t> head(buffer.data(), impl->segments.read_file(0, buffer));
-  std::memcpy(&impl->header, head.data(), std::min(head.size(), sizeof(impl->header)));
-  HAWK_TRY_VOID(check_header(impl->header, head.size(), name));
-  impl->read_program_headers(head);
-  return ElfImage(std::move(impl));
+  return ElfImage(HAWK_TRY(ElfLayout::make(std::move(fd), name)));
 }
 
-std::string ElfImage::build_id() const {
-  if (!impl_->build_id.empty()) return impl_->build_id;
-  for (const Elf64_Shdr& section : ElfSections(impl_->segments, impl_->header).of_type(SHT_NOTE)) {
-    if (section.sh_size > kMaxNoteBytes) continue;
-    std::string id = build_id_in(impl_->segments.read_file(section.sh_offset, section.sh_size), section.sh_addralign);
-    if (!id.empty()) return id;
-  }
-  return {};
+CallFrameSection ElfImage::call_frames(const Elf64_Shdr& section) const {
+  const std::uint64_t there = segments().file_bytes() - std::min(section.sh_offset, segments().file_bytes());
+  CallFrameSection found;
+  found.vaddr = section.sh_addr;
+  found.is_too_large = std::min(section.sh_size, there) > kMaxCallFrameBytes;
+  if (!found.is_too_large) found.bytes = segments().read_file(section.sh_offset, section.sh_size);
+  return found;
 }
 
 std::vector<ElfFunction> ElfImage::functions(const NameSet& names) const {
-  FunctionCollector collector(impl_->segments, names);
+  FunctionCollector collector(segments(), names);
   const bool found = impl_->dynamic && impl_->dynamic->find_functions(collector);
-  const ElfSections sections(impl_->segments, impl_->header);
+  const ElfSections sections(segments(), header());
   if (!found) sections.find_functions(SHT_DYNSYM, collector);
   if (!collector.settle()) sections.find_functions(SHT_SYMTAB, collector);
   return collector.result();
@@ -172,63 +53,45 @@ std::vector<ElfFunction> ElfImage::public_functions(std::string_view prefix) con
     const unsigned visibility = ELF64_ST_VISIBILITY(symbol.st_other);
     if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL || visibility == STV_HIDDEN || visibility == STV_INTERNAL) return;
     const std::string_view name = symbol_name(symbol, strings);
-    if (!name.starts_with(prefix) || !impl_->segments.is_executable(symbol.st_value)) return;
+    if (!name.starts_with(prefix) || !segments().is_executable(symbol.st_value)) return;
     if (std::optional<ElfFunction> function = defined_function(symbol, name)) found.emplace(name, std::move(*function));
   };
   if (impl_->dynamic) impl_->dynamic->for_each_symbol(take);
-  ElfSections(impl_->segments, impl_->header).for_each_symbol_of(SHT_SYMTAB, take);
+  ElfSections(segments(), header()).for_each_symbol_of(SHT_SYMTAB, take);
   std::vector<ElfFunction> functions;
   functions.reserve(found.size());
   for (auto& [name, function] : found) functions.push_back(std::move(function));
   return functions;
 }
 
-bool ElfImage::has_symtab() const { return ElfSections(impl_->segments, impl_->header).has_function(SHT_SYMTAB); }
-
-std::optional<std::uint64_t> ElfImage::file_offset_of(std::uint64_t vaddr) const {
-  return impl_->segments.file_offset_of(vaddr);
-}
-
-std::optional<std::uint64_t> ElfImage::vaddr_of(std::uint64_t file_offset) const {
-  return impl_->segments.vaddr_of(file_offset);
-}
-
-std::vector<LoadSegment> ElfImage::code() const { return impl_->segments.code(); }
-
-std::optional<std::uint64_t> ElfImage::code_bias(std::uint64_t file_offset, std::uint64_t bytes) const {
-  return impl_->segments.code_bias(file_offset, bytes);
-}
-
-std::span<const std::uint8_t> ElfImage::code_at(std::uint64_t vaddr, std::size_t max_bytes) const {
-  return impl_->segments.code_at(vaddr, max_bytes);
-}
+bool ElfImage::has_symtab() const { return ElfSections(segments(), header()).has_function(SHT_SYMTAB); }
 
 ElfSegments::CodeSearch ElfImage::search_code(std::span<const std::uint8_t> bytes) const {
-  return impl_->segments.search_code(bytes);
+  return segments().search_code(bytes);
 }
 
 bool ElfImage::handles_no_exceptions(std::uint64_t vaddr) const {
-  return impl_->unwind_index_vaddr && hawk::handles_no_exceptions(impl_->segments, *impl_->unwind_index_vaddr, vaddr);
+  return unwind_index_vaddr() && hawk::handles_no_exceptions(segments(), *unwind_index_vaddr(), vaddr);
 }
 
 std::optional<CallFrameSection> ElfImage::eh_frame() const {
-  if (const std::optional<Elf64_Shdr> header = ElfSections(impl_->segments, impl_->header).named(".eh_frame")) {
-    CallFrameSection found = impl_->call_frames(*header);
+  if (const std::optional<Elf64_Shdr> section = ElfSections(segments(), header()).named(".eh_frame")) {
+    CallFrameSection found = call_frames(*section);
     if (!found.bytes.empty() || found.is_too_large) return found;
   }
-  if (!impl_->unwind_index_vaddr) return std::nullopt;
-  const std::optional<std::uint64_t> vaddr = eh_frame_vaddr(impl_->segments, *impl_->unwind_index_vaddr);
+  if (!unwind_index_vaddr()) return std::nullopt;
+  const std::optional<std::uint64_t> vaddr = eh_frame_vaddr(segments(), *unwind_index_vaddr());
   if (!vaddr) return std::nullopt;
   CallFrameSection found = {
-      .bytes = impl_->segments.read(*vaddr, kMaxCallFrameBytes), .vaddr = *vaddr, .ends_at_zero = true};
+      .bytes = segments().read(*vaddr, kMaxCallFrameBytes), .vaddr = *vaddr, .ends_at_zero = true};
   if (found.bytes.empty()) return std::nullopt;
   return found;
 }
 
 std::optional<CallFrameSection> ElfImage::debug_frame() const {
-  const std::optional<Elf64_Shdr> header = ElfSections(impl_->segments, impl_->header).named(".debug_frame");
-  if (!header || (header->sh_flags & SHF_COMPRESSED) != 0) return std::nullopt;
-  CallFrameSection found = impl_->call_frames(*header);
+  const std::optional<Elf64_Shdr> section = ElfSections(segments(), header()).named(".debug_frame");
+  if (!section || (section->sh_flags & SHF_COMPRESSED) != 0) return std::nullopt;
+  CallFrameSection found = call_frames(*section);
   found.is_debug_frame = true;
   if (found.bytes.empty() && !found.is_too_large) return std::nullopt;
   return found;
@@ -247,21 +110,10 @@ std::optional<std::uint64_t> ElfImage::init_vaddr() const {
 }
 
 bool ElfImage::is_go() const {
-  const ElfSections sections(impl_->segments, impl_->header);
+  const ElfSections sections(segments(), header());
   return sections.named(".note.go.buildid") || sections.named(".go.buildinfo");
 }
 
 bool ElfImage::is_library() const { return impl_->dynamic && impl_->dynamic->has_soname(); }
-
-int ElfImage::fd() const { return impl_->segments.fd(); }
-
-void ElfImage::close_file() { impl_->segments.close_file(); }
-
-std::optional<std::uint64_t> ElfImage::entry_vaddr() const {
-  if (impl_->header.e_entry == 0) return std::nullopt;
-  return impl_->header.e_entry;
-}
-
-std::string ElfImage::interpreter() const { return impl_->interpreter; }
 
 }  // namespace hawk

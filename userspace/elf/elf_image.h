@@ -1,5 +1,7 @@
 #pragma once
 
+#include <elf.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +12,7 @@
 
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
+#include "userspace/elf/elf_layout.h"
 #include "userspace/elf/elf_function.h"
 #include "userspace/elf/elf_segments.h"
 #include "userspace/elf/name_set.h"
@@ -28,19 +31,18 @@ struct CallFrameSection {
   bool is_too_large = false;    ///< more than kMaxCallFrameBytes, and therefore not read
 };
 
-/// An ELF file for x86-64, opened for reading. Damaged or hostile files yield errors or missing answers, never crashes,
-/// not even when they change while being read: nothing is mapped. Not thread-safe.
-class ElfImage {
+/// An ELF file, and what its tables say: symbols, relocations, unwind tables. For processes without rights (study/). As
+/// ElfLayout, it survives whatever the file holds. Not thread-safe.
+class ElfImage : public ElfLayout {
  public:
-  /// Takes the descriptor. `name` is for messages only. Files for other processors: kPrivilege; others: kFile.
+  /// See ElfLayout::make.
   static Result<ElfImage> make(UniqueFd fd, const std::string& name);
+  explicit ElfImage(ElfLayout layout);
 
   ElfImage(ElfImage&&) noexcept;
   ElfImage& operator=(ElfImage&&) noexcept;
   ~ElfImage();
 
-  /// Lower-case hex of the GNU build id note; empty when there is none.
-  std::string build_id() const;
   /// Function symbols whose name is in `names`: .dynsym first, then .symtab (names found in .dynsym are not repeated).
   /// One entry per (name, address); compat versions such as cfree@GLIBC_2.2.5 included. .dynsym is read as the dynamic
   /// linker does: what its hash table does not find, nobody can call by name. In no particular order.
@@ -53,16 +55,6 @@ class ElfImage {
   std::vector<ElfFunction> public_functions(std::string_view prefix) const;
   /// Whether the file has a .symtab with functions.
   bool has_symtab() const;
-  /// By the PT_LOAD segments; nullopt outside of them.
-  std::optional<std::uint64_t> file_offset_of(std::uint64_t vaddr) const;
-  std::optional<std::uint64_t> vaddr_of(std::uint64_t file_offset) const;
-  /// See ElfSegments::code_bias.
-  std::optional<std::uint64_t> code_bias(std::uint64_t file_offset, std::uint64_t bytes) const;
-  /// Its executable segments.
-  std::vector<LoadSegment> code() const;
-  /// Up to `max_bytes` (at most 64 KiB) bytes of an executable segment from `vaddr` on; fewer at the segment's end,
-  /// empty outside. Valid as long as the image.
-  std::span<const std::uint8_t> code_at(std::uint64_t vaddr, std::size_t max_bytes) const;
   /// See ElfSegments::CodeSearch.
   ElfSegments::CodeSearch search_code(std::span<const std::uint8_t> bytes) const;
   /// Whether the unwinder's table says that the function which begins at `vaddr` handles no exceptions: neither catches
@@ -82,18 +74,11 @@ class ElfImage {
   bool is_go() const;
   /// Whether it is a shared library: it has a DT_SONAME. (PT_INTERP does not tell: libc.so.6 has one.)
   bool is_library() const;
-  /// The open file; -1 once it has been closed.
-  int fd() const;
-  /// Closes the file. What has not been read by then is missing; addresses and offsets keep their answers.
-  void close_file();
-  /// Where the kernel enters the file as a program or as its dynamic linker; nullopt for other libraries.
-  std::optional<std::uint64_t> entry_vaddr() const;
-  /// PT_INTERP's content; empty for a static executable or a library.
-  std::string interpreter() const;
 
  private:
+  CallFrameSection call_frames(const Elf64_Shdr& section) const;
+
   struct Impl;
-  explicit ElfImage(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -17,7 +17,7 @@
 
 #include "userspace/base/regular_file.h"
 #include "userspace/base/system_failure.h"
-#include "userspace/elf/elf_image.h"
+#include "userspace/elf/elf_layout.h"
 #include "userspace/launch/command_path.h"
 #include "userspace/launch/launch.h"
 
@@ -146,7 +146,7 @@ class FileCollector {
   }
 
   Result<void> add_elf(UniqueFd fd, const std::string& path) {
-    const ElfImage image = HAWK_TRY(ElfImage::make(std::move(fd), path));
+    const ElfLayout image = HAWK_TRY(ElfLayout::make(std::move(fd), path));
     add_file(path);
     const std::string interpreter = image.interpreter();
     if (interpreter.empty()) return {};

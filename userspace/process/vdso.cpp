@@ -36,6 +36,6 @@ Result<UniqueFd> copy_vdso() {
   return fail(ExitCode::kPrivilege, "read the vdso: this kernel maps none");
 }
 
-Result<ElfImage> read_vdso() { return ElfImage::make(HAWK_TRY(copy_vdso()), kName); }
+Result<ElfLayout> read_vdso() { return ElfLayout::make(HAWK_TRY(copy_vdso()), kName); }
 
 }  // namespace hawk

@@ -2,7 +2,7 @@
 
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
-#include "userspace/elf/elf_image.h"
+#include "userspace/elf/elf_layout.h"
 
 namespace hawk {
 
@@ -11,6 +11,6 @@ namespace hawk {
 /// (vdso=0).
 Result<UniqueFd> copy_vdso();
 /// The same, read.
-Result<ElfImage> read_vdso();
+Result<ElfLayout> read_vdso();
 
 }  // namespace hawk

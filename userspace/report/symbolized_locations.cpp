@@ -51,10 +51,11 @@ class AskedLocations {
   bool is_trampoline(LocationId id) const {
     return !trampolines_.empty() && trampolines_[static_cast<std::size_t>(id)] != 0;
   }
-  /// By which a Symbolizer finds the location. The trampoline is entered at its first instruction, which no call is
-  /// before.
+  /// By which a Symbolizer finds the location: its address, if that lies in no file. The trampoline is entered at its
+  /// first instruction, which no call is before.
   std::uint64_t offset_of(LocationId id) const {
     const Location& location = snapshot_.location(id);
+    if (!location.module) return location.address + (location.interrupted ? 1 : 0);
     return is_trampoline(id) ? location.module_offset + 1 : location.symbol_offset();
   }
 
@@ -81,6 +82,7 @@ std::size_t prepare_from(const Snapshot& snapshot, const AskedLocations& asked, 
     ++end;
   }
   if (module) symbolizer.prepare(*module, offsets);
+  if (!module) symbolizer.prepare_in_no_file(offsets);
   return end;
 }
 
@@ -104,7 +106,7 @@ void symbolize_locations(const Snapshot& snapshot, const std::vector<const Stack
     if (location.module) {
       sources = symbolizer.frames(*location.module, asked.offset_of(id));
     } else {
-      sources = symbolizer.frames_in_no_file(location.address + (location.interrupted ? 1 : 0));
+      sources = symbolizer.frames_in_no_file(asked.offset_of(id));
     }
     if (sources.empty()) sources.emplace_back().function = asked.is_trampoline(id) ? kTrampolineName : "";
     consumer(id, std::move(sources));

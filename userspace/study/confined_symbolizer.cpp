@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <utility>
 
+#include "userspace/base/log.h"
 #include "userspace/base/regular_file.h"
 
 namespace hawk {
@@ -60,9 +62,45 @@ void ConfinedSymbolizer::prepare(ModuleId id, std::span<const std::uint64_t> mod
   if (!unknown.empty()) ask(id, found->second, unknown);
 }
 
+void ConfinedSymbolizer::use_perf_map(UniqueFd file) {
+  in_no_file_ = {.file = {.path = {}, .fd = std::move(file), .root = {}}};
+  has_perf_map_grown_ = false;
+}
+
+void ConfinedSymbolizer::perf_map_grew() {
+  has_perf_map_grown_ = true;
+  in_no_file_.answers = {};
+}
+
 std::vector<SourceFrame> ConfinedSymbolizer::frames_in_no_file(std::uint64_t address) {
-  std::optional<SourceFrame> frame = perf_map_.find(address);
-  return frame ? std::vector<SourceFrame>{*std::move(frame)} : std::vector<SourceFrame>{};
+  if (!in_no_file_.answers.has(address)) ask_in_no_file({&address, 1});
+  return in_no_file_.answers.frames(address, pool_);
+}
+
+void ConfinedSymbolizer::prepare_in_no_file(std::span<const std::uint64_t> addresses) {
+  std::vector<std::uint64_t> unknown;
+  for (const std::uint64_t address : addresses) {
+    if (!in_no_file_.answers.has(address)) unknown.push_back(address);
+  }
+  if (!unknown.empty()) ask_in_no_file(unknown);
+}
+
+void ConfinedSymbolizer::ask_in_no_file(std::span<const std::uint64_t> addresses) {
+  if (in_no_file_.is_closed || !in_no_file_.file.fd || !start_worker()) return;
+  worker_->begin_work();
+  const bool is_asked = introduce_perf_map() && worker_->channel().send(kAskInNoFile, to_body(0, addresses));
+  if (is_asked && take_answer(in_no_file_)) return;
+  lose(in_no_file_);
+  log_warning(fmt::format("names from the perf map are missing: {}", in_no_file_.gap));
+}
+
+/// Tells the worker of the perf map, or that it has grown.
+bool ConfinedSymbolizer::introduce_perf_map() {
+  const bool is_known = in_no_file_.known_to == worker_number_;
+  const bool is_grown = std::exchange(has_perf_map_grown_, false);
+  in_no_file_.known_to = worker_number_;
+  if (!is_known) return worker_->channel().send(kPerfMap, {}, in_no_file_.file.fd.get());
+  return !is_grown || worker_->channel().send(kPerfMapGrew, {});
 }
 
 SymbolSource ConfinedSymbolizer::source(ModuleId id) {

@@ -11,7 +11,6 @@
 
 #include "symbolizer/frame_answers.h"
 #include "symbolizer/module_symbols.h"
-#include "symbolizer/perf_map.h"
 #include "symbolizer/string_pool.h"
 #include "symbolizer/symbolizer.h"
 #include "userspace/study/symbol_messages.h"
@@ -19,25 +18,28 @@
 
 namespace hawk {
 
-/// Symbolizer that never reads a module's file itself. A process without rights does (run_symbol_worker), which is
+/// Symbolizer that never reads a module's file itself. A process without rights does (run_worker), which is
 /// handed descriptors; what it answers is kept. One that crashes, hangs or outgrows its memory costs the names of the
 /// module it was asked about, and gap() says so; the next question starts another. For one thread at a time.
 class ConfinedSymbolizer : public Symbolizer {
  public:
   /// `program`: what to start as the worker; this program, if nothing else is said.
-  explicit ConfinedSymbolizer(std::string program = "/proc/self/exe", WorkerLimits limits = {})
+  explicit ConfinedSymbolizer(std::string program = kThisProgram, WorkerLimits limits = {})
       : program_(std::move(program)), limits_(limits) {}
 
   /// Makes `module` known. A second file for the same module replaces the first, with all its answers.
   void add_module(ModuleId module, ModuleFile file);
   /// Closes the files of `module` for good: what has not been asked by now stays unknown.
   void close_files(ModuleId module);
-  /// What the target says of code that it makes itself.
-  PerfMap& perf_map() { return perf_map_; }
+  /// From now on code that lies in no file has the names that this perf map gives it. It is read when it is asked for.
+  void use_perf_map(UniqueFd file);
+  /// More has been written to it.
+  void perf_map_grew();
 
   std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override;
   void prepare(ModuleId module, std::span<const std::uint64_t> module_offsets) override;
   std::vector<SourceFrame> frames_in_no_file(std::uint64_t address) override;
+  void prepare_in_no_file(std::span<const std::uint64_t> addresses) override;
   SymbolSource source(ModuleId module) override;
   std::string gap(ModuleId module) override;
 
@@ -52,6 +54,8 @@ class ConfinedSymbolizer : public Symbolizer {
   };
 
   void ask(ModuleId id, Module& module, std::span<const std::uint64_t> module_offsets);
+  void ask_in_no_file(std::span<const std::uint64_t> addresses);
+  bool introduce_perf_map();
   bool start_worker();
   bool introduce(ModuleId id, Module& module);
   bool take_answer(Module& module);
@@ -66,7 +70,8 @@ class ConfinedSymbolizer : public Symbolizer {
   std::uint32_t worker_number_ = 0;
   std::string no_worker_;  ///< why there will be none; empty: there may
   int hung_workers_ = 0;
-  PerfMap perf_map_;
+  Module in_no_file_ = {.file = {}};  ///< whose file is the perf map, if there is one
+  bool has_perf_map_grown_ = false;   ///< since the worker was told
   std::map<ModuleId, Module> modules_;
   StringPool pool_;
 };

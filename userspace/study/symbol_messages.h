@@ -15,6 +15,9 @@ enum SymbolMessage : std::uint32_t {
   kAddModule,     ///< to the worker, with the file if there is one: ModuleHead
   kCloseFiles,    ///< to the worker: the module's number
   kAskForFrames,  ///< to the worker: the module's number, and return addresses
+  kPerfMap,       ///< to the worker, with the file: what names code that lies in no file, in place of what did before
+  kPerfMapGrew,   ///< to the worker: more has been written to it
+  kAskInNoFile,   ///< as kAskForFrames, of such code; the module's number means nothing
   kOpenFile,      ///< from the worker, while it works: root and path of a file with debug information
   kOpenedFile,    ///< the answer, with the file if it could be opened
   kFrames,        ///< from the worker: some of the frames asked for

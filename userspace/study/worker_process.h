@@ -11,8 +11,10 @@
 
 namespace hawk {
 
-/// With this as its only argument hawktrace is a worker: see run_symbol_worker().
+/// With this as its only argument hawktrace is a worker: see run_worker().
 inline constexpr const char* kWorkerArgument = "--read-files-for-parent";
+/// What is started as a worker, unless a test says otherwise.
+inline constexpr const char* kThisProgram = "/proc/self/exe";
 /// The descriptor on which a worker finds its end of the channel.
 inline constexpr int kWorkerSocket = 3;
 

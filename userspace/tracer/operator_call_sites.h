@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "userspace/base/result.h"
-#include "userspace/code/operator_frames.h"
+#include "userspace/code/call_site_rules.h"
 #include "userspace/tracer/kernel_maps.h"
 
 namespace hawk {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "userspace/code/allocator_functions.h"
+#include "userspace/code/allocator_file.h"
 #include "userspace/tracer/links.h"
 
 namespace hawk {

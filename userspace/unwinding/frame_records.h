@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "userspace/unwinding/unsupported.h"
-#include "userspace/unwinding/unwind_table.h"
+#include "userspace/unwinding/unwind_section.h"
 
 namespace hawk {
 

@@ -30,6 +30,8 @@ class RuleSet {
   std::span<const hawk_rule> rules() const { return rules_; }
   /// Times that there was no room.
   std::uint64_t refused() const { return refused_; }
+  /// There was no room in another set, whose rules are taken into this one.
+  void note_refused(std::uint64_t times) { refused_ += times; }
 
  private:
   std::vector<hawk_rule> rules_;

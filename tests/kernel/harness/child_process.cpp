@@ -16,8 +16,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace hawk {
@@ -207,6 +209,17 @@ std::vector<pid_t> children_of(pid_t pid) {
   }
   closedir(proc);
   return children;
+}
+
+std::optional<pid_t> command_of(pid_t hawktrace) {
+  const auto program_of = [](pid_t pid) {
+    std::error_code none;
+    return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", none);
+  };
+  for (const pid_t child : children_of(hawktrace)) {
+    if (program_of(child) != program_of(hawktrace)) return child;
+  }
+  return std::nullopt;
 }
 
 }  // namespace hawk

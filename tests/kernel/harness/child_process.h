@@ -90,5 +90,7 @@ bool wait_readable(int descriptor);
 
 /// The processes whose parent is `pid`.
 std::vector<pid_t> children_of(pid_t pid);
+/// The child of a hawktrace that is its command, and not hawktrace again, which reads files.
+std::optional<pid_t> command_of(pid_t hawktrace);
 
 }  // namespace hawk

@@ -9,45 +9,15 @@
 #include <cstring>
 #include <vector>
 
+#include "tests/support/small_elf.h"
 #include "userspace/attach/unwind_tables.h"
 
 namespace hawk {
 namespace {
 
-constexpr std::uint64_t kFileBytes = 0x10000;
 constexpr StoredTable kTable = {.base_vaddr = 0x1000, .first_row = 500, .row_count = 70};
 
-Elf64_Phdr code_segment(std::uint64_t file_offset, std::uint64_t vaddr, std::uint64_t bytes) {
-  Elf64_Phdr segment = {};
-  segment.p_type = PT_LOAD;
-  segment.p_flags = PF_R | PF_X;
-  segment.p_offset = file_offset;
-  segment.p_vaddr = vaddr;
-  segment.p_filesz = segment.p_memsz = bytes;
-  return segment;
-}
-
-/// A file of 64 KiB with these segments.
-UniqueFd make_file(const std::vector<Elf64_Phdr>& segments) {
-  UniqueFd fd(::memfd_create("hawktrace-test", MFD_CLOEXEC));
-  Elf64_Ehdr header = {};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_ident[EI_VERSION] = EV_CURRENT;
-  header.e_type = ET_DYN;
-  header.e_machine = EM_X86_64;
-  header.e_version = EV_CURRENT;
-  header.e_ehsize = sizeof(header);
-  header.e_phoff = sizeof(header);
-  header.e_phentsize = sizeof(Elf64_Phdr);
-  header.e_phnum = static_cast<Elf64_Half>(segments.size());
-  const auto bytes = static_cast<ssize_t>(segments.size() * sizeof(Elf64_Phdr));
-  EXPECT_EQ(::ftruncate(fd.get(), kFileBytes), 0);
-  EXPECT_EQ(::pwrite(fd.get(), &header, sizeof(header), 0), static_cast<ssize_t>(sizeof(header)));
-  EXPECT_EQ(::pwrite(fd.get(), segments.data(), static_cast<std::size_t>(bytes), sizeof(header)), bytes);
-  return fd;
-}
+using testing::code_segment;
 
 /// As a file that is mapped as file 77 of device 8:1, and is file 1234 of device 0:30 to stat.
 MappedModule make_module(const std::vector<Elf64_Phdr>& segments) {
@@ -55,7 +25,7 @@ MappedModule make_module(const std::vector<Elf64_Phdr>& segments) {
   module.device = std::uint64_t{8} << 32 | 1;
   module.inode = 77;
   module.file.file = {.device = ::makedev(0, 30), .inode = 1234};
-  Result<ElfImage> image = ElfImage::make(make_file(segments), "a test's file");
+  Result<ElfLayout> image = ElfLayout::make(testing::small_elf(segments), "a test's file");
   EXPECT_TRUE(image);
   if (image) module.image.emplace(std::move(*image));
   return module;

@@ -130,13 +130,14 @@ TEST(CallFrameSection, DamagedHeadersGiveNone) {
 }
 
 TEST(CallFrameSection, TheVdsoIsReadFromOurOwnProcess) {
-  const Result<ElfImage> vdso = read_vdso();
+  Result<ElfLayout> vdso = read_vdso();
   ASSERT_TRUE(vdso) << vdso.error().what;
-  EXPECT_TRUE(vdso->is_library());
+  const ElfImage image(std::move(*vdso));
+  EXPECT_TRUE(image.is_library());
   constexpr std::array<std::string_view, 1> kNames = {"__vdso_clock_gettime"};
-  EXPECT_EQ(vdso->functions(kNames).size(), 1u);
-  ASSERT_TRUE(vdso->eh_frame());
-  EXPECT_FALSE(vdso->eh_frame()->bytes.empty());
+  EXPECT_EQ(image.functions(kNames).size(), 1u);
+  ASSERT_TRUE(image.eh_frame());
+  EXPECT_FALSE(image.eh_frame()->bytes.empty());
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <string>
@@ -35,6 +37,12 @@ class Misbehaving : public ::testing::Test {
     EXPECT_EQ(symbolizer_.source(kFirst), SymbolSource::kNone);
     EXPECT_EQ(function(kSecond, 0x20), "of /second");
     EXPECT_EQ(symbolizer_.gap(kSecond), "");
+  }
+
+  UniqueFd file_of(const std::string& text) {
+    UniqueFd file(::memfd_create("hawktrace-test", MFD_CLOEXEC));
+    EXPECT_EQ(::write(file.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    return file;
   }
 
   ConfinedSymbolizer symbolizer_{HAWK_MISBEHAVING_WORKER, {.processor_seconds = 1, .idle_seconds = 2}};
@@ -77,6 +85,28 @@ TEST_F(Misbehaving, NobodyWaitsForOneHangAfterTheOther) {
   add(ModuleId(3), "/fine");
   EXPECT_EQ(function(ModuleId(3), 1), "");
   EXPECT_THAT(symbolizer_.gap(ModuleId(3)), HasSubstr("reading other files took too long"));
+}
+
+TEST_F(Misbehaving, PerfMapCostsTheNamesInIt) {
+  for (const char* order : {"crashes", "works_for_ever", "answers_nonsense"}) {
+    symbolizer_.use_perf_map(file_of(order));
+    EXPECT_TRUE(symbolizer_.frames_in_no_file(0x10).empty()) << order;
+    EXPECT_TRUE(symbolizer_.frames_in_no_file(0x10).empty()) << order;
+    add(kFirst, "/first");
+    EXPECT_EQ(function(kFirst, 0x10), "of /first") << order;
+  }
+}
+
+TEST_F(Misbehaving, IsAskedAgainWhenThePerfMapHasGrown) {
+  symbolizer_.use_perf_map(file_of("map"));
+  const std::uint64_t addresses[] = {0x10, 0x20};
+  symbolizer_.prepare_in_no_file(addresses);
+  ASSERT_EQ(symbolizer_.frames_in_no_file(0x20).size(), 1u);
+  EXPECT_EQ(symbolizer_.frames_in_no_file(0x20)[0].function, "of /map");
+  symbolizer_.perf_map_grew();
+  EXPECT_EQ(symbolizer_.frames_in_no_file(0x20).size(), 1u);
+  symbolizer_.use_perf_map(file_of("another"));
+  EXPECT_EQ(symbolizer_.frames_in_no_file(0x20).at(0).function, "of /another");
 }
 
 TEST_F(Misbehaving, IsGivenCodeFilesOnly) {

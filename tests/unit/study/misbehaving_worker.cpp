@@ -1,13 +1,17 @@
 // Stands for a worker that a file has made do something else than its work: what, is the path of the module that it is
-// asked about.
+// asked about, or stands in the file that it is to read.
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "tests/unit/study/file_orders.h"
 #include "userspace/study/channel.h"
+#include "userspace/study/file_messages.h"
 #include "userspace/study/symbol_messages.h"
 #include "userspace/study/worker_process.h"
 
@@ -29,22 +33,27 @@ std::string ask_for(Channel& channel, const std::string& root, const std::string
   return message && message->fd ? "was given it" : "was not given it";
 }
 
-void misbehave(Channel& channel, const std::string& path, const FramesQuestion& question) {
-  if (path == "/crashes") {
+/// What no answer follows.
+void end_or_hang(std::string_view order) {
+  if (order == "crashes") {
     std::signal(SIGSEGV, SIG_DFL);
     std::raise(SIGSEGV);
   }
-  if (path == "/is_stopped") {
+  if (order == "is_stopped") {
     std::signal(SIGSYS, SIG_DFL);
     std::raise(SIGSYS);
   }
-  if (path == "/ends") std::_Exit(EXIT_SUCCESS);
-  if (path == "/works_for_ever") {
+  if (order == "ends") std::_Exit(EXIT_SUCCESS);
+  if (order == "works_for_ever") {
     for (volatile bool goes_on = true; goes_on;) continue;
   }
-  if (path == "/waits_for_ever") {
+  if (order == "waits_for_ever") {
     while (true) ::pause();
   }
+}
+
+void misbehave(Channel& channel, const std::string& path, const FramesQuestion& question) {
+  end_or_hang(std::string_view(path).substr(1));
   if (path == "/answers_nonsense") channel.send(kFrames, "nonsense");
   if (path == "/answers_something_else") channel.send(kAddModule, "");
   if (path == "/breaks_off") {
@@ -57,14 +66,81 @@ void misbehave(Channel& channel, const std::string& path, const FramesQuestion& 
   answer(channel, question, ask_for(channel, is_elsewhere ? "/proc/1/root" : "", path.substr(colon + 1)));
 }
 
+/// An allocator function that is to be probed there.
+FileCode code_with_probe(std::uint64_t probe_offset) {
+  FileCode code;
+  AllocatorFunction& function = code.allocator.functions.emplace_back();
+  function.names = {"malloc"};
+  function.kind = HAWK_CALL_MALLOC;
+  function.entry_offset = kCodeAt;
+  function.probe_offset = probe_offset;
+  function.instruction = "push";
+  return code;
+}
+
+void send_rows(Channel& channel, const std::vector<hawk_row>& rows) {
+  channel.send(kTableRows, {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(hawk_row)});
+}
+
+/// A table of these rows, and of none but the reserved rules.
+void send_table(Channel& channel, const std::vector<hawk_row>& rows) {
+  channel.send(kTableHead, to_body(TableHead{.table = {}, .row_count = rows.size()}));
+  if (!rows.empty()) send_rows(channel, rows);
+}
+
+const std::vector<hawk_row> kRows = {{.offset = 0, .rule = HAWK_RULE_UNSUPPORTED},
+                                     {.offset = 16, .rule = HAWK_RULE_GAP}};
+
+void misbehave_with_code(Channel& channel, std::string_view order) {
+  if (order == "probes_elsewhere") channel.send(kFileCode, to_body(code_with_probe(kCodeAt + kCodeBytes)));
+  if (order == "answers_nonsense") channel.send(kFileCode, "nonsense");
+  channel.send(kFileCode, to_body(code_with_probe(kCodeAt)));
+}
+
+void misbehave_with_table(Channel& channel, std::string_view order) {
+  if (order == "crashes_in_table") std::raise(SIGKILL);
+  if (order == "unsorted_rows") return send_table(channel, {kRows[1], kRows[0]});
+  if (order == "unknown_rule") return send_table(channel, {{.offset = 0, .rule = HAWK_FIRST_RULE}});
+  if (order == "too_many_rows") channel.send(kTableHead, to_body(TableHead{.table = {}, .row_count = ~0ull}));
+  send_table(channel, kRows);
+  if (order == "rows_without_end") {
+    while (channel.send(kTableRows, {reinterpret_cast<const char*>(kRows.data()), sizeof(hawk_row)})) continue;
+  }
+  if (order == "missing_rows") channel.send(kTableHead, to_body(TableHead{.table = {}, .row_count = 2}));
+}
+
+void read_file(Channel& channel, const Message& message) {
+  FileWants wants;
+  char text[kLongestOrder + 1] = {};
+  if (!from_body(message.body, wants) || ::pread(message.fd.get(), text, kLongestOrder, kOrderAt) < 0) return;
+  const std::string_view order = text;
+  end_or_hang(order);
+  const bool is_silent = order == "says_nothing" || order == "gives_up";
+  if (!is_silent && wants.code) misbehave_with_code(channel, order);
+  if (!is_silent && wants.table) misbehave_with_table(channel, order);
+  if (order == "something_else") channel.send(kFrames, "");
+  channel.send(kFileRead, order == "speaks_in_colours" ? "\x1b[31m"
+                          : order == "gives_up"        ? "no memory to read it"
+                                                       : "");
+}
+
+/// What a perf map has in its beginning.
+std::string order_in(const UniqueFd& perf_map) {
+  char text[kLongestOrder + 1] = {};
+  return ::pread(perf_map.get(), text, kLongestOrder, 0) > 0 ? text : "";
+}
+
 int run() {
   Channel channel{UniqueFd(kWorkerSocket)};
   std::string path;
   while (const std::optional<Message> message = channel.receive()) {
+    if (message->kind == kReadFile) read_file(channel, *message);
     ModuleHead head;
     FramesQuestion question;
     if (message->kind == kAddModule && from_body(message->body, head)) path = head.path;
-    if (message->kind == kAskForFrames && from_body(message->body, question)) misbehave(channel, path, question);
+    if (message->kind == kPerfMap) path = "/" + order_in(message->fd);
+    const bool is_about_frames = message->kind == kAskForFrames || message->kind == kAskInNoFile;
+    if (is_about_frames && from_body(message->body, question)) misbehave(channel, path, question);
   }
   return EXIT_SUCCESS;
 }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "userspace/unwinding/unwind_table.h"
+#include "userspace/unwinding/unwind_section.h"
 
 namespace hawk::testing {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "userspace/elf/elf_image.h"
-#include "userspace/unwinding/unwind_table.h"
+#include "userspace/unwinding/unwind_section.h"
 
 namespace hawk::testing {
 

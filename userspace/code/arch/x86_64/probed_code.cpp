@@ -13,7 +13,7 @@ constexpr std::size_t kBytesFromProbe = 10;
 /// A probe that is further from the function's entry has been placed in other code.
 constexpr std::uint64_t kMaxBytesToProbe = 256;
 
-std::optional<ProbedCode> read_code(const ElfImage& image, std::uint64_t first, std::uint64_t probed) {
+std::optional<ProbedCode> read_code(const ElfLayout& image, std::uint64_t first, std::uint64_t probed) {
   const bool is_reached = probed >= first && probed - first <= kMaxBytesToProbe;
   const std::uint64_t begin = is_reached ? first : probed;
   const std::optional<std::uint64_t> vaddr = image.vaddr_of(begin);
@@ -53,7 +53,7 @@ bool is_long_nop(std::span<const std::uint8_t> bytes) {
   return bytes.end() - opcode >= 2 && opcode[0] == 0x0f && opcode[1] == 0x1f;
 }
 
-std::vector<ProbedCode> probed_code_of(const ElfImage& image, const AllocatorFunction& function) {
+std::vector<ProbedCode> probed_code_of(const ElfLayout& image, const AllocatorFunction& function) {
   std::vector<ProbedCode> all;
   const auto add = [&](std::uint64_t first, std::uint64_t probed) {
     std::optional<ProbedCode> code = read_code(image, first, probed);

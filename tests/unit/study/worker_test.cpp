@@ -1,4 +1,4 @@
-#include "userspace/study/symbol_worker.h"
+#include "userspace/study/worker.h"
 
 #include <gtest/gtest.h>
 
@@ -22,8 +22,7 @@ constexpr std::uint64_t kStep = 0x40;
 
 /// Where code of this program begins in its file, in which some follows.
 std::uint64_t own_code() {
-  return reinterpret_cast<std::uintptr_t>(&answer_symbol_questions) -
-         reinterpret_cast<std::uintptr_t>(&__executable_start);
+  return reinterpret_cast<std::uintptr_t>(&answer_questions) - reinterpret_cast<std::uintptr_t>(&__executable_start);
 }
 
 /// The other end of the channel, as ConfinedSymbolizer has it.
@@ -62,7 +61,7 @@ class Client {
 TEST(SymbolWorker, AnswersAsTheSymbolizerDoes) {
   auto ends = Channel::make_pair();
   ASSERT_TRUE(ends);
-  std::jthread worker([end = std::move(ends->second)]() mutable { answer_symbol_questions(end); });
+  std::jthread worker([end = std::move(ends->second)]() mutable { answer_questions(end); });
   Client client(std::move(ends->first));
   const std::string path = "/proc/self/exe";
   client.add(3, path);
@@ -86,14 +85,14 @@ TEST(SymbolWorker, EndsAtAMessageThatMakesNoSense) {
   auto ends = Channel::make_pair();
   ASSERT_TRUE(ends);
   ends->first.send(kAskForFrames, "nonsense");
-  answer_symbol_questions(ends->second);
+  answer_questions(ends->second);
   EXPECT_FALSE(ends->first.send(kAskForFrames, "") && ends->first.receive([] { return false; }));
 }
 
 TEST(SymbolWorker, KnowsNothingOfAModuleThatItWasNotGiven) {
   auto ends = Channel::make_pair();
   ASSERT_TRUE(ends);
-  std::jthread worker([end = std::move(ends->second)]() mutable { answer_symbol_questions(end); });
+  std::jthread worker([end = std::move(ends->second)]() mutable { answer_questions(end); });
   Client client(std::move(ends->first));
   const std::vector<FramesAt> answers = client.ask(5, {0x1000});
   ASSERT_EQ(answers.size(), 1U);

@@ -4,7 +4,7 @@
 ///                   (frame_records.h)                        (frame_program.h)   (frame_rule.h) (row_assembly.h)
 ///
 /// Of a table for twenty registers only the CFA, the return address and rbp are kept: that is all that walking takes.
-#include "userspace/unwinding/unwind_table.h"
+#include "userspace/unwinding/unwind_section.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,11 +1,10 @@
-#include "userspace/attach/perf_map_reader.h"
+#include "userspace/attach/perf_map_finder.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,14 +13,7 @@
 #include "userspace/base/process_file.h"
 
 namespace hawk {
-namespace {
-
-constexpr std::uint64_t kMaxBytes = std::uint64_t{256} << 20;  // of one file, in all
-constexpr std::size_t kReadAtOnce = 1 << 20;
-
-}  // namespace
-
-PerfMapReader::PerfMapReader(int proc_pid)
+PerfMapFinder::PerfMapFinder(int proc_pid)
     : proc_pid_(proc_pid),
       root_(::open(fmt::format("/proc/{}/root", proc_pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {
   const Result<std::string> status = read_whole_file(fmt::format("/proc/{}/status", proc_pid));
@@ -32,12 +24,18 @@ PerfMapReader::PerfMapReader(int proc_pid)
   if (const std::vector<std::uint64_t> users = numbers_in_status(*status, "Uid"); users.size() > 1) user_ = users[1];
 }
 
-void PerfMapReader::open_again(PerfMap& map) {
+void PerfMapFinder::refresh(ConfinedSymbolizer& symbolizer) {
+  if (!root_ || path_.empty()) return;
   RegularFile found = find_unlinked_file_below(fmt::format("/proc/self/fd/{}", root_.get()), path_);
   // Of a file system in user space one gets a copy, which does not grow.
   struct stat status = {};
   if (!found.fd || found.original || ::fstat(found.fd.get(), &status) != 0) return;
-  if (found.state.file == identity_ && found.state.size_bytes >= read_bytes_) return;
+  const std::uint64_t known_bytes = size_bytes_;
+  if (found.state.file == identity_ && found.state.size_bytes >= known_bytes) {
+    size_bytes_ = found.state.size_bytes;
+    if (size_bytes_ > known_bytes) symbolizer.perf_map_grew();
+    return;
+  }
   // Who has become another user since has a status that says so.
   const Result<std::string> process = read_whole_file(fmt::format("/proc/{}/status", proc_pid_));
   if (const auto users = numbers_in_status(process.value_or(""), "Uid"); users.size() > 1) user_ = users[1];
@@ -45,23 +43,9 @@ void PerfMapReader::open_again(PerfMap& map) {
     log_verbose(fmt::format("{} is not read: it belongs to user {}, not to the target's", path_, status.st_uid));
     return;
   }
-  map.clear();
-  file_ = std::move(found.fd);
   identity_ = found.state.file;
-  read_bytes_ = 0;
-}
-
-void PerfMapReader::refresh(PerfMap& map) {
-  if (!root_ || path_.empty()) return;
-  open_again(map);
-  if (!file_) return;
-  std::string text(kReadAtOnce, '\0');
-  while (read_bytes_ < kMaxBytes) {
-    const ssize_t got = ::pread(file_.get(), text.data(), text.size(), static_cast<off_t>(read_bytes_));
-    if (got <= 0) return;
-    map.add(std::string_view(text).substr(0, static_cast<std::size_t>(got)));
-    read_bytes_ += static_cast<std::uint64_t>(got);
-  }
+  size_bytes_ = found.state.size_bytes;
+  symbolizer.use_perf_map(std::move(found.fd));
 }
 
 }  // namespace hawk

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "userspace/attach/module_map.h"
+#include "userspace/attach/read_ahead.h"
+#include "userspace/base/ids.h"
+#include "userspace/study/file_reader.h"
+
+namespace hawk {
+
+/// Has the files of modules read: what was read ahead is taken, the rest is read now. The vdso counts as a file, which
+/// has no code of interest.
+class ModuleReader {
+ public:
+  explicit ModuleReader(std::unique_ptr<FileReader> files) : files_(std::move(files)) {}
+
+  /// Takes what `ahead` has read, by our reader among others, until end_ahead().
+  void use(std::unique_ptr<ReadAhead> ahead) { ahead_ = std::move(ahead); }
+  void end_ahead() { ahead_.reset(); }
+
+  /// Nothing is found out about a module without file.
+  FileStudy read(const MappedModule& module, FileWants wants);
+  /// The same for each, in their order, side by side with what `use` does.
+  using Use = std::function<void(ModuleId id, FileStudy study)>;
+  void read(const ModuleMap& modules, const std::vector<ModuleId>& ids, FileWants wants, const Use& use);
+
+ private:
+  std::unique_ptr<FileReader> files_;
+  std::unique_ptr<ReadAhead> ahead_;  ///< uses `files_`
+};
+
+}  // namespace hawk

@@ -1,0 +1,129 @@
+#include "userspace/attach/read_ahead.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <new>
+#include <utility>
+
+#include "userspace/base/regular_file.h"
+#include "userspace/base/threads.h"
+
+namespace hawk {
+namespace {
+
+std::string key_of_file(std::uint64_t device, std::uint64_t inode) { return fmt::format("{:x}:{}", device, inode); }
+
+}  // namespace
+
+std::vector<ReadAhead::Source> ReadAhead::sources_of(int proc_pid, const std::vector<Mapping>& mappings) {
+  std::map<std::string, const Mapping*> files;  // the largest mapping of each
+  for (const Mapping& mapping : mappings) {
+    if (!mapping.executable || mapping.inode == 0) continue;
+    const Mapping*& largest = files[key_of_file(mapping.device, mapping.inode)];
+    if (largest == nullptr || mapping.end - mapping.start > largest->end - largest->start) largest = &mapping;
+  }
+  std::vector<std::pair<const Mapping*, Source>> found;
+  found.reserve(files.size());
+  for (const auto& [key, mapping] : files) {
+    found.emplace_back(mapping, Source{.path = map_files_path(proc_pid, mapping->start, mapping->end), .key = key});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.first->end - a.first->start > b.first->end - b.first->start; });
+  std::vector<Source> sources;
+  sources.reserve(found.size());
+  for (auto& [mapping, source] : found) sources.push_back(std::move(source));
+  return sources;
+}
+
+std::vector<ReadAhead::Source> ReadAhead::sources_of(const std::vector<std::string>& paths) {
+  std::vector<Source> sources;
+  sources.reserve(paths.size());
+  for (const std::string& path : paths) sources.push_back({.path = path, .key = path});
+  return sources;
+}
+
+std::string ReadAhead::key_of(const MappedModule& module) {
+  return module.inode != 0 ? key_of_file(module.device, module.inode) : module.path;
+}
+
+ReadAhead::ReadAhead(std::vector<Source> sources, FileWants wants, FileReader& first, std::size_t worker_count)
+    : wants_(wants) {
+  entries_.reserve(sources.size());
+  for (Source& source : sources) {
+    by_key_.emplace(source.key, entries_.size());
+    entries_.emplace_back();
+    entries_.back().source = std::move(source);
+  }
+  threads_.reserve(worker_count);
+  for (std::size_t i = 0; i < worker_count; ++i) {
+    std::jthread thread = try_thread([this, &first, i] {
+      // A worker ends with the thread that started it.
+      FileReader other = first.another();
+      work(i == 0 ? first : other);
+    });
+    if (thread.joinable()) threads_.push_back(std::move(thread));
+  }
+}
+
+ReadAhead::~ReadAhead() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  threads_.clear();
+}
+
+std::optional<FileStudy> ReadAhead::read(FileReader& reader, const std::string& path, FileWants wants,
+                                         FileState& file) {
+  RegularFile opened = find_regular_file(path);
+  if (!opened.fd) return std::nullopt;
+  file = opened.state;
+  const Result<ElfLayout> image = ElfLayout::make(std::move(opened.fd), path);
+  if (!image) return std::nullopt;
+  return reader.read({.file = &*image, .wants = wants});
+}
+
+void ReadAhead::work(FileReader& reader) {
+  std::unique_lock lock(mutex_);
+  while (!stopped_ && next_ < entries_.size()) {
+    Entry& entry = entries_[next_++];
+    const FileWants wants = {.code = wants_.code, .table = wants_.table && rows_read_ < kMaxRowsInSum};
+    lock.unlock();
+    FileState file;
+    // Who finds no memory for it has none: take() waits for every entry.
+    std::optional<FileStudy> study;
+    try {
+      study = read(reader, entry.source.path, wants, file);
+    } catch (const std::bad_alloc&) {
+      study.reset();
+    }
+    lock.lock();
+    if (study && study->table) rows_read_ += study->table->table.rows.size();
+    entry.file = file;
+    entry.study = std::move(study);
+    entry.is_read = true;
+    read_one_.notify_all();
+  }
+}
+
+std::optional<FileStudy> ReadAhead::take(const MappedModule& module) {
+  std::unique_lock lock(mutex_);
+  const auto found = by_key_.find(key_of(module));
+  if (found == by_key_.end() || threads_.empty()) return std::nullopt;
+  Entry& entry = entries_[found->second];
+  read_one_.wait(lock, [&] { return entry.is_read; });
+  std::optional<FileStudy> study = std::exchange(entry.study, std::nullopt);
+  return entry.file == module.file ? std::move(study) : std::nullopt;
+}
+
+void ReadAhead::wait() {
+  std::unique_lock lock(mutex_);
+  if (threads_.empty()) return;
+  read_one_.wait(lock, [&] {
+    return std::all_of(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.is_read; });
+  });
+}
+
+}  // namespace hawk

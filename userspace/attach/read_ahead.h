@@ -1,0 +1,75 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "userspace/attach/module_map.h"
+#include "userspace/process/mappings.h"
+#include "userspace/study/file_reader.h"
+
+namespace hawk {
+
+/// For the unwind tables of all files together. A desktop's programs and libraries have 20 million rows.
+inline constexpr std::uint64_t kMaxRowsInSum = 1u << 25;
+
+/// Has files read by several workers at once, while the programs are being loaded into the kernel: a process of 200 MB
+/// of code has some 250 ms of them.
+class ReadAhead {
+ public:
+  /// A file to read.
+  struct Source {
+    std::string path;
+    std::string key;  ///< by which take() finds it
+  };
+  /// Those with code in `mappings`, the largest first, opened as process `proc_pid` has them (see ModuleMap).
+  static std::vector<Source> sources_of(int proc_pid, const std::vector<Mapping>& mappings);
+  /// Files by path.
+  static std::vector<Source> sources_of(const std::vector<std::string>& paths);
+  /// The key of a module's file: for one that is not mapped yet its path.
+  static std::string key_of(const MappedModule& module);
+
+  /// Begins to read what `wants` says, in this order, tables as far as kMaxRowsInSum reaches; by so many workers, the
+  /// first of which is that of `first`. That must be left alone until wait() has returned, or this object is gone.
+  /// Where the system allows no threads, nothing is read.
+  ReadAhead(std::vector<Source> sources, FileWants wants, FileReader& first, std::size_t worker_count);
+  ReadAhead(const ReadAhead&) = delete;
+  ReadAhead& operator=(const ReadAhead&) = delete;
+  /// Waits for the files that are being read; what has not been begun is left unread.
+  ~ReadAhead();
+
+  /// What was found out about the module's file; once. Waits until it has been read; nullopt when it is not among the
+  /// sources, could not be opened, or when what was read is not the module's file.
+  std::optional<FileStudy> take(const MappedModule& module);
+  /// Waits until all has been read.
+  void wait();
+
+ private:
+  struct Entry {
+    Source source;
+    bool is_read = false;
+    FileState file;  ///< that was read
+    std::optional<FileStudy> study;
+  };
+
+  void work(FileReader& reader);
+  std::optional<FileStudy> read(FileReader& reader, const std::string& path, FileWants wants, FileState& file);
+
+  FileWants wants_;
+  std::mutex mutex_;
+  std::condition_variable read_one_;
+  std::vector<Entry> entries_;  ///< never more or fewer
+  std::size_t next_ = 0;        ///< entry to be begun
+  std::uint64_t rows_read_ = 0;
+  std::unordered_map<std::string, std::size_t> by_key_;
+  bool stopped_ = false;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace hawk

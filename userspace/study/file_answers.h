@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+
+#include "userspace/study/channel.h"
+#include "userspace/study/file_messages.h"
+
+namespace hawk {
+
+/// The worker's side of FileReader: reads one file after the other, and keeps nothing.
+class FileAnswers {
+ public:
+  explicit FileAnswers(Channel& channel) : channel_(channel) {}
+
+  /// Answers a kReadFile. False: it makes no sense, or nobody takes the answer.
+  bool take(Message message);
+
+ private:
+  bool read(UniqueFd fd, const FileWants& wants);
+  bool send_table(FileTable table);
+
+  Channel& channel_;
+  std::size_t rows_sent_ = 0;  ///< of the last table
+};
+
+}  // namespace hawk

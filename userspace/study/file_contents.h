@@ -1,0 +1,17 @@
+#pragma once
+
+#include "userspace/elf/elf_image.h"
+#include "userspace/study/file_study.h"
+
+namespace hawk {
+
+/// What symbols and code say: the allocator functions, if there are any, and where to probe each.
+FileCode read_code(const ElfImage& image);
+
+/// What .eh_frame says, or .debug_frame where there is no other.
+UnwindTable read_unwind_table_of(const ElfImage& image, RuleSet& rules);
+/// The same, with rules of its own. Where memory does not suffice, it is as if the file had none, and the table names
+/// the cause.
+FileTable read_table(const ElfImage& image);
+
+}  // namespace hawk
