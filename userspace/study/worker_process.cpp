@@ -86,7 +86,7 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& p
   return std::unique_ptr<WorkerProcess>(new WorkerProcess(pid, std::move(ends->first), limits));
 }
 
-WorkerProcess::~WorkerProcess() { end(); }
+WorkerProcess::~WorkerProcess() { stop(); }
 
 std::optional<double> WorkerProcess::processor_seconds() const {
   clockid_t clock = 0;
@@ -113,6 +113,13 @@ bool WorkerProcess::is_worth_waiting() {
 
 std::string WorkerProcess::end() {
   if (pid_ == 0) return {};
+  const std::optional<int> status = stop();
+  if (given_up_ != nullptr) return given_up_;
+  return status ? how_it_ended(*status) : "its reader is gone";
+}
+
+std::optional<int> WorkerProcess::stop() noexcept {
+  if (pid_ == 0) return std::nullopt;
   // If it is about to end by itself, how it does is worth a moment.
   if (given_up_ == nullptr) {
     constexpr int kMomentMs = 1000;
@@ -127,8 +134,7 @@ std::string WorkerProcess::end() {
   const bool is_asleep = idle_seconds_ >= limits_.idle_seconds;
   const auto ended = TEMP_FAILURE_RETRY(::waitpid(pid_, &status, is_asleep ? WNOHANG : 0));
   pid_ = 0;
-  if (given_up_ != nullptr) return given_up_;
-  return ended > 0 ? how_it_ended(status) : "its reader is gone";
+  return ended > 0 ? std::optional(status) : std::nullopt;
 }
 
 }  // namespace hawk

@@ -49,6 +49,8 @@ class WorkerProcess {
   WorkerProcess(pid_t pid, Channel channel, WorkerLimits limits)
       : pid_(pid), channel_(std::move(channel)), limits_(limits) {}
   std::optional<double> processor_seconds() const;
+  /// Ends it. Its status as wait(2) has it, if that is known. Takes no memory, for which there may be none.
+  std::optional<int> stop() noexcept;
 
   pid_t pid_;
   Channel channel_;
