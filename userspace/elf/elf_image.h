@@ -12,8 +12,8 @@
 
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
-#include "userspace/elf/elf_layout.h"
 #include "userspace/elf/elf_function.h"
+#include "userspace/elf/elf_layout.h"
 #include "userspace/elf/elf_segments.h"
 #include "userspace/elf/name_set.h"
 
