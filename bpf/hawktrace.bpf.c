@@ -11,8 +11,8 @@
 //
 // A function that may throw must not have its return address replaced, which no unwinder could pass. It has alloc_entry in every
 // way, and its returns are probed at their ret instructions or shortly before, by alloc_return. Never a session: where
-// another process is traced as well, the kernel asks a session for each of them, and takes the silence of its pid filter
-// for the wish to see the return.
+// another process is traced as well, the kernel asks a session for each of them, and takes the answer of its pid filter
+// for a request for the return.
 #include "vmlinux.h"
 
 #include <bpf/bpf_helpers.h>
@@ -142,14 +142,14 @@ int arena_shrink(void *nothing)
 	return hawk_resize(0);
 }
 
-// On code that the dynamic linker runs once when it loads a file with frameless functions: tells where the file lies.
+// On code that the dynamic linker runs once when it loads a file with an operator new that keeps no frame pointer: tells where the file lies.
 SEC("uprobe")
 int module_init(struct pt_regs *ctx)
 {
 	__u64 module = bpf_get_attach_cookie(ctx);
 
-	if (is_target() && module < HAWK_MAX_FRAMELESS_MODULES)
-		state.frameless[module].base = ctx->ip - state.frameless[module].init_vaddr;
+	if (is_target() && module < HAWK_MAX_OPERATOR_FILES)
+		state.operator_files[module].base = ctx->ip - state.operator_files[module].init_vaddr;
 	return 0;
 }
 
@@ -228,8 +228,8 @@ int BPF_PROG(process_exec)
 	if (!is_own)
 		return 0;
 	note_target(bpf_get_current_task_btf());
-	for (int i = 0; i < HAWK_MAX_FRAMELESS_MODULES; i++)
-		state.frameless[i].base = 0;
+	for (int i = 0; i < HAWK_MAX_OPERATOR_FILES; i++)
+		state.operator_files[i].base = 0;
 	state.allocator_range_count = 0;
 	state.allocators_low = 0;
 	// No range holds any more, and no cached rule.

@@ -13,10 +13,10 @@
 
 /* Deepest stack that can be recorded; --stack-depth lowers it. */
 #define HAWK_MAX_FRAMES 256
-/* Files with frameless forms of operator new: libstdc++, libc++abi, the executable and a few private copies. */
-#define HAWK_MAX_FRAMELESS_MODULES 8
-/* Steps over frameless functions at the inner end of one stack: new[] nothrow -> new[] -> new is three. */
-#define HAWK_MAX_FRAMELESS_STEPS 4
+/* Files whose forms of operator new keep no frame pointer: libstdc++, libc++abi, the executable and a few private copies. */
+#define HAWK_MAX_OPERATOR_FILES 8
+/* Steps over such functions at the inner end of one stack: new[] nothrow -> new[] -> new is three. */
+#define HAWK_MAX_OPERATOR_STEPS 4
 /* Reserved stack numbers. 0 takes what could not be given a stack. */
 #define HAWK_NO_STACK 0
 /* Counts the blocks that open realloc calls have taken out of the live table: allocated when taken, freed when settled. At
@@ -71,8 +71,8 @@ struct hawk_config {
 	struct hawk_hash_key hash_key;
 };
 
-/* One file with frameless functions. */
-struct hawk_frameless_module {
+/* One file with such functions. */
+struct hawk_operator_file {
 	__u64 base;               /* load base; 0: not mapped yet */
 	__u64 low;                /* first and one past the last return address with a rule, ELF virtual addresses */
 	__u64 high;
@@ -97,8 +97,8 @@ struct hawk_probed_file {
 	__u32 pad_0;
 };
 
-/* How to step over one call site of a frameless function. */
-struct hawk_frameless_rule {
+/* How to step over one call site in an operator new without a frame pointer. */
+struct hawk_operator_rule {
 	__u32 cfa_offset_bytes;   /* canonical frame address minus rsp after the call */
 	__u32 rbp_offset_bytes;   /* saved rbp, above that same rsp; HAWK_RBP_UNCHANGED: still in the register */
 };
@@ -108,7 +108,7 @@ struct hawk_frameless_rule {
 struct hawk_state {
 	__u32 enabled;            /* 0: nothing is booked any more */
 	__u32 exec_epoch;         /* times the target has replaced its program */
-	__u32 frameless_count;
+	__u32 operator_file_count;
 	__u32 several_allocators; /* more than one file has a probed free: one may pass calls on to another */
 	__u32 frees_moved;        /* some free is probed where its argument is no longer in its register */
 	__u32 overflowed;         /* the live table is an arena, and the hash map has been needed as well */
@@ -123,9 +123,9 @@ struct hawk_state {
 	__u32 mapping_events_lost; /* records for which mapping_events had no room */
 	__u64 code_pages;         /* of the target, when the lock over its mappings was last released */
 	__u64 all_pages;          /* the same, with those that are no code */
-	__u32 mapping_told;       /* a record tells what has changed since then */
+	__u32 mapping_announced;       /* a record tells what has changed since then */
 	__u32 interceptors;       /* HAWK_DISPATCHED, HAWK_TRACED: what find_interceptors has met */
-	struct hawk_frameless_module frameless[HAWK_MAX_FRAMELESS_MODULES];
+	struct hawk_operator_file operator_files[HAWK_MAX_OPERATOR_FILES];
 	__u64 allocators_low;     /* from the first of allocator_ranges to the end of the last; 0: not all are known */
 	__u64 allocators_high;
 	__u32 allocator_range_count; /* 0: not all of them are known */

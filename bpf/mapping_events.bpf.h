@@ -186,7 +186,7 @@ static __always_inline void on_tree_entry(const struct ma_state *mas, __u64 entr
 		return;
 	/* First what tells most of them apart: a program that maps data in a loop comes here several times each. */
 	if ((BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC) && BPF_CORE_READ(vma, vm_mm) == mm && tell_mapping(vma))
-		state.mapping_told = 1;
+		state.mapping_announced = 1;
 }
 
 /* The lock over the mappings of `mm` is released, whether it was taken to change them or to look. */
@@ -201,12 +201,12 @@ static __always_inline void on_mappings_unlocked(struct mm_struct *mm)
 	all = mm->total_vm;
 	/* Fewer pages with code, and none unmapped: code became data, or writable. */
 	bool is_change = code > state.code_pages || (code < state.code_pages && all == state.all_pages);
-	bool is_told = state.mapping_told;
+	bool is_announced = state.mapping_announced;
 
-	state.mapping_told = 0;
+	state.mapping_announced = 0;
 	state.code_pages = code;
 	state.all_pages = all;
-	if (!is_change || is_told)
+	if (!is_change || is_announced)
 		return;
 	event = begin_mapping_event(HAWK_MAPPINGS_CHANGED);
 	if (event)

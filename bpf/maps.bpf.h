@@ -108,13 +108,13 @@ struct {
 } locations SEC(".maps");
 
 /* Module number << 32 | ELF virtual address of a return address -> rule. Written by user space before the module's code
- * runs. Sized for HAWK_MAX_FRAMELESS_MODULES times some forty call sites. */
+ * runs. Sized for HAWK_MAX_OPERATOR_FILES times some forty call sites. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, __u64);
-	__type(value, struct hawk_frameless_rule);
+	__type(value, struct hawk_operator_rule);
 	__uint(max_entries, 2048);
-} frameless_rules SEC(".maps");
+} operator_rules SEC(".maps");
 
 /* Words of the target's stack that are read at a time. */
 #define HAWK_WINDOW_WORDS 64

@@ -55,8 +55,8 @@ static __always_inline bool is_still_code(__u64 address, const struct hawk_new_c
 static long look_at_point(__u32 index, struct hawk_look *look)
 {
 	struct hawk_probe_point *point = &probe_points[index & (HAWK_MAX_PROBE_POINTS - 1)];
-	__u64 memory[HAWK_PLACE_WORDS] = {}, address = address_of_point(point, &look->code);
-	__u32 bytes = ((point->bytes - 1) & (HAWK_PLACE_BYTES - 1)) + 1;
+	__u64 memory[HAWK_POINT_WORDS] = {}, address = address_of_point(point, &look->code);
+	__u32 bytes = ((point->bytes - 1) & (HAWK_POINT_BYTES - 1)) + 1;
 
 	/* Code that is not there, or has not run since it was dropped. */
 	if (!address || bpf_probe_read_user(memory, bytes, (const void *)address))

@@ -9,8 +9,8 @@
 /* Some hundred for a program with several allocators. */
 #define HAWK_MAX_PROBE_POINTS 2048
 /* Of the code that ends with the first byte of the probed instruction, and the same in words. */
-#define HAWK_PLACE_BYTES 16
-#define HAWK_PLACE_WORDS 2
+#define HAWK_POINT_BYTES 16
+#define HAWK_POINT_WORDS 2
 
 /* Of a mask, the highest bit of a byte stands for it. */
 struct hawk_probe_point {
@@ -19,9 +19,9 @@ struct hawk_probe_point {
 	__u64 inode;
 	__u32 device;             /* as the kernel encodes it */
 	__u32 pad_0;
-	__u64 code[HAWK_PLACE_WORDS]; /* as the file has it */
-	__u64 before[HAWK_PLACE_WORDS]; /* mask of those that come before the probed one */
-	__u64 probed[HAWK_PLACE_WORDS]; /* mask of that */
+	__u64 code[HAWK_POINT_WORDS]; /* as the file has it */
+	__u64 before[HAWK_POINT_WORDS]; /* mask of those that come before the probed one */
+	__u64 probed[HAWK_POINT_WORDS]; /* mask of that */
 	__u32 bytes;              /* up to and with the probed one */
 	__u16 may_be_call;        /* a long nop, which newer kernels replace by a call */
 	__u16 is_missing;         /* out: seen without a breakpoint, HAWK_MISSING_ */

@@ -24,9 +24,9 @@ std::string directory_of(const std::string& path) {
 }
 
 /// The target's root first, then ours.
-std::vector<std::string> roots_of(const RootedPath& place) {
+std::vector<std::string> roots_of(const RootedPath& rooted) {
   std::vector<std::string> roots;
-  if (!place.root.empty()) roots.push_back(place.root);
+  if (!rooted.root.empty()) roots.push_back(rooted.root);
   roots.emplace_back();
   return roots;
 }
@@ -44,15 +44,15 @@ std::function<UniqueFd(const std::string&, const std::string&)>& opener() {
   return current;
 }
 
-std::optional<FoundFile> open_candidate(RootedPath place) {
-  std::optional<ElfFile> file = ElfFile::open(opener()(place.root, place.path));
+std::optional<FoundFile> open_candidate(RootedPath rooted) {
+  std::optional<ElfFile> file = ElfFile::open(opener()(rooted.root, rooted.path));
   if (!file) return std::nullopt;
-  return FoundFile{std::move(*file), std::move(place)};
+  return FoundFile{std::move(*file), std::move(rooted)};
 }
 
-std::optional<FoundFile> find_by_build_id(const std::string& build_id, const RootedPath& place) {
+std::optional<FoundFile> find_by_build_id(const std::string& build_id, const RootedPath& rooted) {
   if (build_id.size() < 2) return std::nullopt;
-  for (const std::string& root : roots_of(place)) {
+  for (const std::string& root : roots_of(rooted)) {
     std::optional<FoundFile> found = open_candidate({root, build_id_path(build_id)});
     if (found && found->file.build_id() == build_id) return found;
   }
@@ -80,13 +80,13 @@ bool belongs_to(const ElfFile& candidate, const std::string& build_id, std::uint
   return has_checksum(candidate.fd(), checksum);
 }
 
-std::optional<FoundFile> find_by_debuglink(const ElfFile& file, const RootedPath& place) {
+std::optional<FoundFile> find_by_debuglink(const ElfFile& file, const RootedPath& rooted) {
   GElf_Word checksum = 0;
   const char* name = dwelf_elf_gnu_debuglink(file.elf(), &checksum);
   if (name == nullptr || *name == '\0' || std::strchr(name, '/') != nullptr) return std::nullopt;
-  const std::string directory = directory_of(place.path);
+  const std::string directory = directory_of(rooted.path);
   const std::string build_id = file.build_id();
-  for (const std::string& root : roots_of(place)) {
+  for (const std::string& root : roots_of(rooted)) {
     for (const std::string& candidate :
          {fmt::format("{}/{}", directory, name), fmt::format("{}/.debug/{}", directory, name),
           fmt::format("{}{}/{}", kDebugDirectory, directory, name)}) {
@@ -103,29 +103,29 @@ void open_debug_files_with(std::function<UniqueFd(const std::string& root, const
   opener() = wanted ? std::move(wanted) : open_regular_file_below;
 }
 
-std::optional<FoundFile> find_debug_file(const ElfFile& file, const RootedPath& place) {
-  std::optional<FoundFile> found = find_by_build_id(file.build_id(), place);
+std::optional<FoundFile> find_debug_file(const ElfFile& file, const RootedPath& rooted) {
+  std::optional<FoundFile> found = find_by_build_id(file.build_id(), rooted);
   if (found) return found;
-  return find_by_debuglink(file, place);
+  return find_by_debuglink(file, rooted);
 }
 
-std::optional<FoundFile> find_alternate_file(const ElfFile& file, const RootedPath& place) {
+std::optional<FoundFile> find_alternate_file(const ElfFile& file, const RootedPath& rooted) {
   ByteCursor link(file.section(".gnu_debugaltlink"));
   const std::string name(link.text());
   const std::string build_id(reinterpret_cast<const char*>(link.position()), link.left());
   if (name.empty() || build_id.empty()) return std::nullopt;
-  std::optional<FoundFile> found = find_by_build_id(build_id, place);
+  std::optional<FoundFile> found = find_by_build_id(build_id, rooted);
   if (found) return found;
-  const std::string path = name[0] == '/' ? name : fmt::format("{}/{}", directory_of(place.path), name);
-  for (const std::string& root : roots_of(place)) {
+  const std::string path = name[0] == '/' ? name : fmt::format("{}/{}", directory_of(rooted.path), name);
+  for (const std::string& root : roots_of(rooted)) {
     found = open_candidate({root, path});
     if (found && found->file.build_id() == build_id) return found;
   }
   return std::nullopt;
 }
 
-std::optional<ElfFile> find_named_file(const std::string& path, const RootedPath& place) {
-  for (const std::string& root : roots_of(place)) {
+std::optional<ElfFile> find_named_file(const std::string& path, const RootedPath& rooted) {
+  for (const std::string& root : roots_of(rooted)) {
     std::optional<FoundFile> found = open_candidate({root, path});
     if (found) return std::move(found->file);
   }

@@ -38,7 +38,7 @@ std::unique_ptr<DwarfLookup> DwarfLookup::make(FoundFile source, StringPool& poo
 }
 
 bool DwarfLookup::open(std::string& gap) {
-  alternate_ = find_alternate_file(source_.file, source_.place);
+  alternate_ = find_alternate_file(source_.file, source_.rooted);
   for (const ElfFile* file : {&source_.file, alternate_ ? &alternate_->file : nullptr}) {
     if (file == nullptr) continue;
     const std::optional<std::uint64_t> bytes = memory_for_sections(file->elf(), file->size_bytes(), file->is_mapped());
@@ -54,7 +54,7 @@ bool DwarfLookup::open(std::string& gap) {
   }
   std::optional<DwarfFile> file = DwarfFile::open(source_.file, alternate_units_ ? &alternate_units_->file() : nullptr);
   if (!file) return false;
-  split_.emplace(source_.file, source_.place);
+  split_.emplace(source_.file, source_.rooted);
   units_.emplace(std::move(*file), &*split_);
   unit_ranges_.emplace(*units_);
   names_.emplace(*units_, alternate_units_ ? &*alternate_units_ : nullptr);
@@ -84,24 +84,24 @@ void DwarfLookup::arrange(std::vector<std::uint64_t>& addresses) {
 
 void DwarfLookup::describe(DwarfUnit& unit, std::uint64_t address, SymbolTable& symbols,
                            std::vector<PooledFrame>& frames) {
-  DwarfUnit::Place place = unit.place_at(address);
+  DwarfUnit::SourceLine source = unit.line_at(address);
   for (DwarfUnit::Scope& scope : unit.chain_at(address)) {
     PooledFrame& frame = frames.emplace_back();
-    frame.file = file_of(unit, place.file);
-    frame.line = place.line;
+    frame.file = file_of(unit, source.file);
+    frame.line = source.line;
     frame.inlined = scope.inlined;
     frame.function = function_of(scope, symbols, address);
     // Where this one was called is where the next one stands.
-    if (scope.inlined) place = unit.place_of(&scope.entry);
+    if (scope.inlined) source = unit.line_of_call(&scope.entry);
   }
   if (!frames.empty()) return;
   // Assembly: lines, but no entry for the function.
   const FunctionSymbol* symbol = symbols.find(address);
-  if (symbol == nullptr && place.file.empty()) return;
+  if (symbol == nullptr && source.file.empty()) return;
   PooledFrame& frame = frames.emplace_back();
   if (symbol != nullptr) frame.function = pool_.add(demangle(symbol->name));
-  frame.file = file_of(unit, place.file);
-  frame.line = place.line;
+  frame.file = file_of(unit, source.file);
+  frame.line = source.line;
 }
 
 std::uint32_t DwarfLookup::file_of(DwarfUnit& unit, std::string_view file) {
@@ -120,8 +120,8 @@ std::uint32_t DwarfLookup::demangled(const char* linkage) {
 std::uint32_t DwarfLookup::function_of(DwarfUnit::Scope& scope, SymbolTable& symbols, std::uint64_t address) {
   Dwarf_Die origin;
   const bool is_described_once = scope.inlined && FunctionNames::origin_of(&scope.entry, &origin);
-  const void* place = is_described_once ? origin.addr : scope.entry.addr;
-  const auto [known, is_new] = (scope.inlined ? inlined_names_ : concrete_names_).try_emplace(place);
+  const void* entry = is_described_once ? origin.addr : scope.entry.addr;
+  const auto [known, is_new] = (scope.inlined ? inlined_names_ : concrete_names_).try_emplace(entry);
   if (!is_new) return known->second;
   const char* linkage = FunctionNames::linkage_name(&scope.entry);
   known->second = linkage == nullptr ? pool_.add(unlinked_name(scope, symbols, address)) : demangled(linkage);

@@ -224,29 +224,29 @@ bool DwarfUnit::has_lines() {
   return *has_lines_;
 }
 
-DwarfUnit::Place DwarfUnit::place_at(std::uint64_t address) {
+DwarfUnit::SourceLine DwarfUnit::line_at(std::uint64_t address) {
   if (!has_lines()) return {};
   Dwarf_Line* row = dwarf_getsrc_die(&own_entry_, address);
-  Place place;
+  SourceLine source;
   int line = 0;
-  if (row == nullptr) return place;
-  if (dwarf_lineno(row, &line) == 0 && line > 0) place.line = static_cast<std::uint32_t>(line);
-  place.file = file_name(dwarf_linesrc(row, nullptr, nullptr));
-  return place;
+  if (row == nullptr) return source;
+  if (dwarf_lineno(row, &line) == 0 && line > 0) source.line = static_cast<std::uint32_t>(line);
+  source.file = file_name(dwarf_linesrc(row, nullptr, nullptr));
+  return source;
 }
 
-DwarfUnit::Place DwarfUnit::place_of(Dwarf_Die* call) {
+DwarfUnit::SourceLine DwarfUnit::line_of_call(Dwarf_Die* call) {
   Dwarf_Attribute attribute;
   Dwarf_Word number = 0;
-  Place place;
+  SourceLine source;
   if (dwarf_formudata(dwarf_attr(call, DW_AT_call_line, &attribute), &number) == 0 && number <= UINT32_MAX) {
-    place.line = static_cast<std::uint32_t>(number);
+    source.line = static_cast<std::uint32_t>(number);
   }
   if (dwarf_formudata(dwarf_attr(call, DW_AT_call_file, &attribute), &number) == 0 && has_lines() &&
       number < file_count_) {
-    place.file = file_name(dwarf_filesrc(files_, number, nullptr, nullptr));
+    source.file = file_name(dwarf_filesrc(files_, number, nullptr, nullptr));
   }
-  return place;
+  return source;
 }
 
 std::size_t DwarfUnit::memory_bytes() const {

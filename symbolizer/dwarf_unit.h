@@ -25,7 +25,7 @@ class DwarfUnit {
     bool inlined = false;
   };
   /// A place in the source. File "" and line 0: unknown.
-  struct Place {
+  struct SourceLine {
     std::string_view file;  ///< may be relative to directory()
     std::uint32_t line = 0;
   };
@@ -40,9 +40,9 @@ class DwarfUnit {
   /// Adds the ranges of the unit itself to `index`, or those of its functions when the unit names none.
   void add_unit_ranges(std::uint32_t value, IntervalIndex& index);
   /// The row of the line table that covers `address`.
-  Place place_at(std::uint64_t address);
+  SourceLine line_at(std::uint64_t address);
   /// Where `call`, an inlined one of this unit, stands.
-  Place place_of(Dwarf_Die* call);
+  SourceLine line_of_call(Dwarf_Die* call);
   /// The directory that the compiler ran in, if it is known; "" too when it is relative: -fdebug-prefix-map has made it
   /// so then, and the paths of files besides, which do not build on it.
   std::string_view directory();

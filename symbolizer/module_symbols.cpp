@@ -128,8 +128,8 @@ void ModuleSymbols::open_dwarf() {
   const ElfFile& file = debug_file_ ? debug_file_->file : *image_;
   std::optional<ElfFile> copy = ElfFile::open(UniqueFd(::fcntl(file.fd(), F_DUPFD_CLOEXEC, 0)));
   std::string gap;
-  const RootedPath place = debug_file_ ? debug_file_->place : RootedPath{file_.root, file_.path};
-  if (copy) dwarf_ = DwarfLookup::make({std::move(*copy), place}, pool_, gap);
+  const RootedPath rooted = debug_file_ ? debug_file_->rooted : RootedPath{file_.root, file_.path};
+  if (copy) dwarf_ = DwarfLookup::make({std::move(*copy), rooted}, pool_, gap);
   if (!gap.empty()) gap_ = gap;
   has_dwarf_ = dwarf_ != nullptr;
 }

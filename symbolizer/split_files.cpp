@@ -78,13 +78,13 @@ void SplitFiles::drop() {
 
 std::vector<std::string> SplitFiles::paths_of(Dwarf_Die* skeleton) const {
   std::vector<std::string> paths;
-  if (reads_packages()) paths.push_back(place_.path + ".dwp");
+  if (reads_packages()) paths.push_back(rooted_.path + ".dwp");
   const std::string name = text_of(skeleton, {DW_AT_dwo_name, DW_AT_GNU_dwo_name});
   const std::string directory = text_of(skeleton, {DW_AT_comp_dir});
   if (name.starts_with('/')) {
     paths.push_back(name);
   } else if (!name.empty()) {
-    paths.push_back(fmt::format("{}/{}", place_.path.substr(0, place_.path.rfind('/')), name));
+    paths.push_back(fmt::format("{}/{}", rooted_.path.substr(0, rooted_.path.rfind('/')), name));
     if (directory.starts_with('/')) paths.push_back(fmt::format("{}/{}", directory, name));
   }
   return paths;
@@ -95,7 +95,7 @@ SplitFiles::File* SplitFiles::open(const std::string& path) {
   if (known != files_.end()) return known->second.get();
   if (files_.size() >= 2 * kMostFiles) return nullptr;
   std::unique_ptr<File>& opened = files_[path];
-  std::optional<ElfFile> image = find_named_file(path, place_);
+  std::optional<ElfFile> image = find_named_file(path, rooted_);
   if (!image) return nullptr;
   const std::optional<std::uint64_t> bytes = memory_for_sections(image->elf(), image->size_bytes(), image->is_mapped());
   if (!bytes) return nullptr;

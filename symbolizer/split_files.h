@@ -29,7 +29,7 @@ struct SplitUnit {
 class SplitFiles {
  public:
   /// `linked`, which lies at `place`, must outlive this.
-  SplitFiles(const ElfFile& linked, RootedPath place) : linked_(&linked), place_(std::move(place)) {}
+  SplitFiles(const ElfFile& linked, RootedPath rooted) : linked_(&linked), rooted_(std::move(rooted)) {}
   SplitFiles(const SplitFiles&) = delete;
   SplitFiles& operator=(const SplitFiles&) = delete;
 
@@ -61,7 +61,7 @@ class SplitFiles {
   void connect(Dwarf_Die* skeleton, SplitUnit& unit) const;
 
   const ElfFile* linked_;
-  RootedPath place_;
+  RootedPath rooted_;
   std::map<std::string, std::unique_ptr<File>> files_;  ///< by path; nullptr: cannot be read
   std::size_t memory_bytes_ = 0;
   std::string gap_;

@@ -118,7 +118,7 @@ static __noinline void cut_at_garbage(struct hawk_thread *thread)
 
 /* Entries of locations that are looked at for one address. One in ten thousand finds none of them free when six in ten are
  * taken (262,144 locations). */
-#define HAWK_PLACE_CHOICES 64
+#define HAWK_LOCATION_CHOICES 64
 
 /* The number of the location with this address, a new one if it has none; HAWK_NO_LOCATION: no room. Not static: checked once by the
  * verifier. */
@@ -126,7 +126,7 @@ __noinline int location_of(__u64 address)
 {
 	__u32 first = (__u32)(address * HAWK_HASH_MULTIPLIER >> 32) >> settings.location_shift;
 
-	for (__u32 i = 0; i < HAWK_PLACE_CHOICES; i++) {
+	for (__u32 i = 0; i < HAWK_LOCATION_CHOICES; i++) {
 		__u32 number = (first + i) & settings.location_mask;
 		__u64 *location = bpf_map_lookup_elem(&locations, &number);
 

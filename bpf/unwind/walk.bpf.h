@@ -208,30 +208,30 @@ static __noinline __u64 replaced_return(__u64 slot, __u64 trampoline)
 	return 0;
 }
 
-/* The rule for `pc` when that lies in a frameless function. */
-static __always_inline struct hawk_frameless_rule *frameless_rule(__u64 pc)
+/* The rule for `pc` when that lies in an operator new without a frame pointer. */
+static __always_inline struct hawk_operator_rule *operator_rule_at(__u64 pc)
 {
-	for (__u32 i = 0; i < HAWK_MAX_FRAMELESS_MODULES; i++) {
-		if (i >= state.frameless_count)
+	for (__u32 i = 0; i < HAWK_MAX_OPERATOR_FILES; i++) {
+		if (i >= state.operator_file_count)
 			break;
-		__u64 vaddr = pc - state.frameless[i].base;
+		__u64 vaddr = pc - state.operator_files[i].base;
 
-		if (vaddr < state.frameless[i].low || vaddr >= state.frameless[i].high)
+		if (vaddr < state.operator_files[i].low || vaddr >= state.operator_files[i].high)
 			continue;
 		__u64 key = (__u64)i << 32 | vaddr;
 
-		return bpf_map_lookup_elem(&frameless_rules, &key);
+		return bpf_map_lookup_elem(&operator_rules, &key);
 	}
 	return NULL;
 }
 
-/* One step over a frameless function; false: the current frame is none. Not static: checked once by the verifier. */
-__noinline int frameless_step(struct hawk_thread *thread)
+/* One step over an operator new without a frame pointer; false: the current frame is none. Not static: checked once by the verifier. */
+__noinline int operator_step(struct hawk_thread *thread)
 {
-	if (!thread || !state.frameless_count)
+	if (!thread || !state.operator_file_count)
 		return 0;
 	struct hawk_walk *walk = &thread->walk;
-	struct hawk_frameless_rule *rule = frameless_rule(hawk_last_pc(thread));
+	struct hawk_operator_rule *rule = operator_rule_at(hawk_last_pc(thread));
 	__u64 pc, fp = walk->fp;
 
 	if (!rule)
@@ -248,7 +248,7 @@ __noinline int frameless_step(struct hawk_thread *thread)
 	return hawk_push_frame(thread, pc, 0);
 }
 
-/* Where no table helps: the address may be the kernel's trampoline in place of another, or lie in a frameless operator new,
+/* Where no table helps: the address may be the kernel's trampoline in place of another, or lie in an operator new without a frame pointer,
  * for which there is a rule made from its code. */
 static __always_inline int hawk_step_unruled(struct hawk_thread *thread, __u32 kind)
 {
@@ -264,7 +264,7 @@ static __always_inline int hawk_step_unruled(struct hawk_thread *thread, __u32 k
 		hawk_replace_frame(thread, replaced);
 		return HAWK_STEP_DONE;
 	}
-	if (frameless_step(thread))
+	if (operator_step(thread))
 		return HAWK_STEP_DONE;
 	return settings.unwind == HAWK_UNWIND_AUTO ? HAWK_STEP_GUESS : HAWK_STEP_NONE;
 }
@@ -273,8 +273,8 @@ static __always_inline int hawk_step_unruled(struct hawk_thread *thread, __u32 k
 static __always_inline bool begin_along_frame_pointers(struct hawk_thread *thread)
 {
 	thread->walk.is_guessed = 1;
-	for (int step = 0; step < HAWK_MAX_FRAMELESS_STEPS; step++) {
-		if (!frameless_step(thread))
+	for (int step = 0; step < HAWK_MAX_OPERATOR_STEPS; step++) {
+		if (!operator_step(thread))
 			break;
 	}
 	thread->walk.end = HAWK_END_NO_PROGRESS;

@@ -13,8 +13,8 @@ LIST_ELEMENTS = 1_000_000
 GROWTH_MIB = 256
 GROWTH_SMALL = 100_000
 
-FRAMELESS_ROWS = [f'frameless {frames}' for frames in FRAMES]
-PAIR_ROWS = [f'malloc {frames}' for frames in FRAMES] + FRAMELESS_ROWS + [f'{kind} 4' for kind in KINDS]
+NO_FP_ROWS = [f'no_fp {frames}' for frames in FRAMES]
+PAIR_ROWS = [f'malloc {frames}' for frames in FRAMES] + NO_FP_ROWS + [f'{kind} 4' for kind in KINDS]
 THREAD_ROWS = ['threads 1', 'threads 2']
 LIST_ROWS = [f'list {threads}' for threads in LIST_THREADS]
 
@@ -50,7 +50,7 @@ def call_commands(bench, column):
     """{row: (command, size)} of the short ones."""
     commands = {}
     for frames in FRAMES:
-        commands[f'malloc {frames}'] = commands[f'frameless {frames}'] = pair_command(bench, column, 'malloc', frames)
+        commands[f'malloc {frames}'] = commands[f'no_fp {frames}'] = pair_command(bench, column, 'malloc', frames)
     for kind in KINDS:
         commands[f'{kind} 4'] = pair_command(bench, column, kind, 4)
     for row, threads in zip(THREAD_ROWS, (1, 2)):
@@ -100,9 +100,9 @@ def measure_calls(bench):
     rows = [row for row in PAIR_ROWS + THREAD_ROWS if bench.wants(row)]
     for number, column in bench.turns('pairs and threads', rows, bench.rounds if rows else 0):
         commands = call_commands(bench, column)
-        frameless = {row: commands.pop(row) for row in FRAMELESS_ROWS if row in commands}
+        no_fp = {row: commands.pop(row) for row in NO_FP_ROWS if row in commands}
         run_commands(bench, column, number, commands)
-        run_commands(bench, column, number, frameless, subject='load_frameless')
+        run_commands(bench, column, number, no_fp, subject='load_no_fp')
 
 
 def measure_lists(bench):

@@ -26,7 +26,7 @@ class Column:
     def takes(self, row):
         """Whether the row is measured under this column."""
         # Code without frame pointers makes a difference to hawktrace alone.
-        return self.main or not row.startswith('frameless')
+        return self.main or not row.startswith('no_fp')
 
     def cost_at(self, _frames):
         return self.cost_ns

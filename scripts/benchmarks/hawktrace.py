@@ -33,15 +33,15 @@ class Hawktrace:
 
     def __init__(self, program, pid, *options, terminal=None, cgroup=None):
         self.errors = tempfile.TemporaryFile('w+')
-        ready, told = os.pipe()
-        command = [str(program), '-p', str(pid), '--ready-fd', str(told), *options]
+        ready, ready_writer = os.pipe()
+        command = [str(program), '-p', str(pid), '--ready-fd', str(ready_writer), *options]
         if cgroup:
             command = ['/bin/sh', '-c', 'echo $$ >"$0" && exec "$@"', str(cgroup.processes), *command]
         began = time.monotonic()
-        self.process = subprocess.Popen(command, pass_fds=[told], stderr=self.errors, env={**os.environ, 'TERM': 'xterm'},
+        self.process = subprocess.Popen(command, pass_fds=[ready_writer], stderr=self.errors, env={**os.environ, 'TERM': 'xterm'},
                                         stdin=subprocess.DEVNULL if terminal is None else terminal,
                                         stdout=subprocess.DEVNULL if terminal is None else terminal)
-        os.close(told)
+        os.close(ready_writer)
         is_ready = select.select([ready], [], [], min(60, time_bound.left()))[0] and os.read(ready, 1)
         self.attach_ms = (time.monotonic() - began) * 1e3
         os.close(ready)

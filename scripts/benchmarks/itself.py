@@ -58,11 +58,11 @@ def sweep_once(bench, target, options, report_format):
         with traced(bench, target.pid, '--format', report_format, '-o', file.name, *options) as tracer:
             target.ask(f'sweep {STACKS}')
             took_ms, _ = tracer.stop()
-            told = tracer.error_text()
+            output = tracer.error_text()
         with open(file.name, encoding='utf-8') as written:
             lost = read_losses(written.read()) if report_format == 'json' else None
-    drain = re.search(r'longest drain: (\d+) stacks in ([\d.]+) ms', told)
-    detached = re.search(r'detached in ([\d.]+) ms', told)
+    drain = re.search(r'longest drain: (\d+) stacks in ([\d.]+) ms', output)
+    detached = re.search(r'detached in ([\d.]+) ms', output)
     if not drain or not detached or (not lost and int(drain.group(1)) < STACKS):
         raise Unmeasured(f'hawktrace --verbose tells {drain.group(0) if drain else "no longest drain"}')
     return lost, float(drain.group(2)), took_ms - float(detached.group(1))

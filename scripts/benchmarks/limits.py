@@ -5,7 +5,7 @@ from benchmarks.common import summary
 
 PAIR_LIMITS = {4: {'arena': 1.15, 'hash': 1.35}, 20: {'arena': 1.3}, 50: {'arena': 1.5}, 120: {'arena': 2}}
 OTHER_PAIR_LIMIT = 1.25
-FRAMELESS_LIMIT = 1.6
+NO_FP_LIMIT = 1.6
 STACKID_FRAMES = 50
 FRAME_NS_LIMIT = 15
 HITS_LIMIT = 99
@@ -30,7 +30,7 @@ def limit_rows(bench):
     for table in ('arena', 'hash'):
         if not bench.has(f'hawktrace session {table}'):
             continue
-        rows += pair_rows(bench, table) + frameless_rows(bench, table) if bench.wants('malloc 4') else []
+        rows += pair_rows(bench, table) + no_fp_rows(bench, table) if bench.wants('malloc 4') else []
         rows += scaling_rows(bench, table) if bench.wants('threads 2') else []
         rows += many_rows(bench, table) if bench.wants('build') else []
     rows += own_rows(bench) if bench.wants('itself') else []
@@ -52,15 +52,15 @@ def pair_rows(bench, table):
     return rows
 
 
-def frameless_rows(bench, table):
+def no_fp_rows(bench, table):
     """Of the build without frame pointers."""
     column = bench.column(f'hawktrace session {table}')
-    limits = {STACKID_FRAMES: FRAMELESS_LIMIT if table == 'arena' else None}
+    limits = {STACKID_FRAMES: NO_FP_LIMIT if table == 'arena' else None}
     rows = [row(f'malloc+free without frame pointers, {frames} frames, {table}', ' x floor',
-                bench.ratio(f'frameless {frames}', column, column.floor), limits.get(frames)) for frames in FRAMES]
+                bench.ratio(f'no_fp {frames}', column, column.floor), limits.get(frames)) for frames in FRAMES]
     few, many = FRAMES[1], FRAMES[-1]
     rows.append(row(f'a frame of a walk without frame pointers ({many} frames - {few} frames, less that of the floor), '
-                    f'{table}', ' ns', bench.cost_per_step(column, f'frameless {few}', f'frameless {many}', many - few),
+                    f'{table}', ' ns', bench.cost_per_step(column, f'no_fp {few}', f'no_fp {many}', many - few),
                     FRAME_NS_LIMIT if table == 'arena' else None))
     return rows + ([stackid_row(bench, column)] if table == 'arena' else [])
 
@@ -68,7 +68,7 @@ def frameless_rows(bench, table):
 def stackid_row(bench, column):
     """The same pair: walked by hawktrace without frame pointers, by the kernel with them."""
     stackid = bench.column('stackid session')
-    ours, theirs = f'frameless {STACKID_FRAMES}', f'malloc {STACKID_FRAMES}'
+    ours, theirs = f'no_fp {STACKID_FRAMES}', f'malloc {STACKID_FRAMES}'
     to_floors = [spread_of(bench.ratio(name, which, which.floor)) for name, which in ((ours, column), (theirs, stackid))]
     return row(f'malloc+free without frame pointers, {STACKID_FRAMES} frames, arena : traps and bpf_get_stackid alone on '
                'the build with them', ' x', bench.ratio_of_cells((ours, column), (theirs, stackid)), 1,

@@ -123,9 +123,9 @@ def compiler_command(bench):
     if not driver:
         raise Unmeasured('g++ is not installed')
     options = ['-std=c++20', '-O0', *(['-DSMALL'] if bench.quick else [])]
-    told = subprocess.run([driver, '-###', *options, '-S', '-o', '/dev/null', SOURCE], capture_output=True, text=True,
+    output = subprocess.run([driver, '-###', *options, '-S', '-o', '/dev/null', SOURCE], capture_output=True, text=True,
                           timeout=20, check=False).stderr
-    for line in told.splitlines():
+    for line in output.splitlines():
         words = shlex.split(line) if 'cc1plus' in line else []
         if words and words[0].endswith('cc1plus'):
             return words

@@ -6,7 +6,7 @@ from benchmarks.services import REDIS_ROWS
 # Row, what it is called, unit. "ns" rows are compared with their floor and with untraced.
 ROWS = (
     [(f'malloc {frames}', f'malloc+free, {frames} frames', 'ns') for frames in FRAMES]
-    + [(f'frameless {frames}', f'malloc+free without frame pointers, {frames} frames', 'ns') for frames in FRAMES]
+    + [(f'no_fp {frames}', f'malloc+free without frame pointers, {frames} frames', 'ns') for frames in FRAMES]
     + [('calloc 4', 'calloc+free, 4 frames', 'ns'), ('realloc 4', 'realloc that moves, +free, 4 frames', 'ns'),
        ('memalign 4', 'posix_memalign+free, 4 frames', 'ns'), ('threads 1', 'malloc+free in one thread', 'ns'),
        ('threads 2', 'malloc+free in each of two threads', 'ns')]
@@ -167,8 +167,8 @@ def affordable(bench):
 
 
 # Which build is walked, how, and under which column.
-STACK_ROWS = (('frameless', 'floor', 'floor session'), ('frameless', 'hawktrace, arena', 'hawktrace session arena'),
-              ('frameless', 'hawktrace, hash', 'hawktrace session hash'), ('malloc', 'floor', 'floor session'),
+STACK_ROWS = (('no_fp', 'floor', 'floor session'), ('no_fp', 'hawktrace, arena', 'hawktrace session arena'),
+              ('no_fp', 'hawktrace, hash', 'hawktrace session hash'), ('malloc', 'floor', 'floor session'),
               ('malloc', 'hawktrace, arena', 'hawktrace session arena'),
               ('malloc', 'hawktrace, arena, --unwind fp', 'hawktrace session arena fp'),
               ('malloc', 'bpf_get_stackid and the traps alone', 'stackid session'))
@@ -176,7 +176,7 @@ STACK_ROWS = (('frameless', 'floor', 'floor session'), ('frameless', 'hawktrace,
 
 def stack_table(bench):
     """What walking stacks costs, of code with frame pointers and of code without."""
-    builds = {'frameless': 'without', 'malloc': 'with'}
+    builds = {'no_fp': 'without', 'malloc': 'with'}
     rows = [[f'{builds[build]} frame pointers: {what}'] + [cell(bench, Footnotes(), f'{build} {frames}', bench.column(key), True)
                                                           for frames in FRAMES]
             for build, what, key in STACK_ROWS if bench.has(key) and bench.tried(f'{build} {FRAMES[0]}', bench.column(key))]

@@ -164,9 +164,9 @@ def clang_command():
     if not driver:
         raise Unmeasured('clang++ is not installed')
     source = pathlib.Path(__file__).resolve().parent.parent.parent / 'tests' / 'bench' / 'compiled.cpp'
-    told = subprocess.run([driver, '-###', '-std=c++20', '-DSMALL', '-fsyntax-only', source], capture_output=True,
+    output = subprocess.run([driver, '-###', '-std=c++20', '-DSMALL', '-fsyntax-only', source], capture_output=True,
                           text=True, timeout=20, check=False).stderr
-    for line in told.splitlines():
+    for line in output.splitlines():
         words = shlex.split(line) if '"-cc1"' in line else []
         if words and words[-1] == str(source):
             return words[:-1], words[-1]

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "symbolizer/demangle.h"
-#include "symbolizer/plumbing.h"
+#include "symbolizer/frame_role.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "userspace/export/json_report.h"
 #include "userspace/export/text_report.h"

@@ -24,51 +24,51 @@ using Clock = std::chrono::steady_clock;
 /// In which hawktrace has to attach, and to end.
 constexpr std::chrono::seconds kInTime{20};
 
-/// What a target has told, and how it ended.
-struct Told {
+/// What a target has said, and how it ended.
+struct Conversation {
   pid_t pid = -1;                       ///< whom to trace
   std::vector<std::string> words = {};  ///< "said ...", and "done" where it came so far
-  std::vector<std::string> lines = {};  ///< of the books, as they were written
-  Ledger books = {};
+  std::vector<std::string> lines = {};  ///< of the ledger, as they were written
+  Ledger ledger = {};
   std::string errors = {};
   int status = -1;
 };
 
-void take_line(const std::string& line, Told& told) {
+void take_line(const std::string& line, Conversation& conversation) {
   if (line.starts_with("pid ")) {
-    told.pid = std::stoi(line.substr(4));
+    conversation.pid = std::stoi(line.substr(4));
   } else if (line.starts_with("said ") || line == "done" || line == "ready") {
-    told.words.push_back(line);
+    conversation.words.push_back(line);
   } else {
-    told.lines.push_back(line);
-    read_ledger_entry(line, told.books);
+    conversation.lines.push_back(line);
+    read_ledger_entry(line, conversation.ledger);
   }
 }
 
 /// Takes the target's lines up to `last`, or to its end.
-void listen(ChildProcess& to, const std::string& last, Told& told) {
+void listen(ChildProcess& to, const std::string& last, Conversation& conversation) {
   for (std::optional<std::string> line = to.next_line(); line; line = to.next_line()) {
-    take_line(*line, told);
+    take_line(*line, conversation);
     if (*line == last) return;
   }
 }
 
 /// The conversation, with two moments in which the trace may begin and end.
-Told converse(ChildProcess& target, const std::function<void(pid_t)>& begin, const std::function<void()>& end) {
-  Told told{.pid = target.pid()};
-  listen(target, "ready", told);
-  begin(told.pid);
+Conversation converse(ChildProcess& target, const std::function<void(pid_t)>& begin, const std::function<void()>& end) {
+  Conversation conversation{.pid = target.pid()};
+  listen(target, "ready", conversation);
+  begin(conversation.pid);
   target.send_byte();
-  listen(target, "done", told);
+  listen(target, "done", conversation);
   end();
   target.close_input();
-  listen(target, "", told);
-  told.status = target.wait();
-  told.errors = target.errors();
-  return told;
+  listen(target, "", conversation);
+  conversation.status = target.wait();
+  conversation.errors = target.errors();
+  return conversation;
 }
 
-Told run_alone(const ChildProcess::Setup& setup) {
+Conversation run_alone(const ChildProcess::Setup& setup) {
   ChildProcess target(setup);
   return converse(
       target, [](pid_t) {}, [] {});
@@ -139,7 +139,7 @@ class Tracing {
 };
 
 /// `hawktrace -- COMMAND`: the command's words come through hawktrace's standard streams, and so does its status.
-std::pair<Told, Outcome> run_from_start(const HostileTarget& target, Road road) {
+std::pair<Conversation, Outcome> run_from_start(const HostileTarget& target, Road road) {
   const ScratchDirectory directory;
   const ChildProcess::Setup alone = setup_of(target);
   ChildProcess::Setup setup{.argv = hawktrace_command(target, road, directory.path("report.json")),
@@ -148,13 +148,13 @@ std::pair<Told, Outcome> run_from_start(const HostileTarget& target, Road road) 
   setup.argv.insert(setup.argv.end(), alone.argv.begin(), alone.argv.end());
   const Clock::time_point start = Clock::now();
   ChildProcess both(setup);
-  Told told = converse(
+  Conversation conversation = converse(
       both, [](pid_t) {}, [] {});
-  EXPECT_LT(Clock::now() - start, 2 * kInTime) << told.errors;
-  Outcome outcome{.status = told.status, .errors = told.errors};
+  EXPECT_LT(Clock::now() - start, 2 * kInTime) << conversation.errors;
+  Outcome outcome{.status = conversation.status, .errors = conversation.errors};
   read_report_into(outcome, directory.path("report.json"));
-  told.errors.clear();
-  return {told, outcome};
+  conversation.errors.clear();
+  return {conversation, outcome};
 }
 
 std::string text_of(const Report& report) {
@@ -165,23 +165,23 @@ std::string text_of(const Report& report) {
   return text;
 }
 
-Numbers truth_of(const Ledger& books) {
-  if (books.totals) return *books.totals;
+Numbers truth_of(const Ledger& ledger) {
+  if (ledger.totals) return *ledger.totals;
   Numbers sum;
-  for (const auto& [function, numbers] : books.sites) sum += numbers;
+  for (const auto& [function, numbers] : ledger.sites) sum += numbers;
   return sum;
 }
 
 /// Differences of so many blocks are no error: the target was killed between a call and its note of it.
-std::uint64_t slack_of(const Ledger& books) {
-  const auto slack = books.values.find("slack");
-  return slack == books.values.end() ? 0 : slack->second;
+std::uint64_t slack_of(const Ledger& ledger) {
+  const auto slack = ledger.values.find("slack");
+  return slack == ledger.values.end() ? 0 : slack->second;
 }
 
-void expect_right(const Report& report, const Ledger& books) {
+void expect_right(const Report& report, const Ledger& ledger) {
   expect_sound(report);
-  const Numbers truth = truth_of(books);
-  const std::uint64_t slack = slack_of(books);
+  const Numbers truth = truth_of(ledger);
+  const std::uint64_t slack = slack_of(ledger);
   if (slack == 0) {
     EXPECT_EQ(report.totals, truth) << "exact means exact";
     return;
@@ -194,7 +194,7 @@ void expect_right(const Report& report, const Ledger& books) {
 
 /// Something was missed, so nothing may be too much: what was not done is not reported, unless it says how much that
 /// is.
-void expect_counted(const Report& report, const Ledger& books, const std::string& cause) {
+void expect_counted(const Report& report, const Ledger& ledger, const std::string& cause) {
   expect_sound(report);
   std::uint64_t all = 0;
   for (const auto& [name, count] : report.losses) all += count;
@@ -202,8 +202,8 @@ void expect_counted(const Report& report, const Ledger& books, const std::string
   if (!cause.empty()) {
     EXPECT_TRUE(report.losses.contains(cause) && report.losses.at(cause) > 0) << text_of(report);
   }
-  const Numbers truth = truth_of(books);
-  const std::uint64_t too_much = slack_of(books) + report.losses.at("counted_twice");
+  const Numbers truth = truth_of(ledger);
+  const std::uint64_t too_much = slack_of(ledger) + report.losses.at("counted_twice");
   EXPECT_LE(report.totals.allocated_count, truth.allocated_count + too_much);
   // A block whose address is handed out again is taken for freed, and counted.
   EXPECT_LE(report.totals.freed_count, truth.freed_count + too_much + report.losses.at("live_overwritten"));
@@ -222,7 +222,7 @@ void say_what_was_found(const HostileTarget& target, const Outcome& outcome) {
   std::printf("%s: %s\n", target.name.c_str(), answer.c_str());
 }
 
-void expect_verdict(const HostileTarget& target, const Outcome& outcome, const Told& told) {
+void expect_verdict(const HostileTarget& target, const Outcome& outcome, const Conversation& conversation) {
   say_what_was_found(target, outcome);
   if (target.verdict == Verdict::kRefused) return expect_refused(outcome, target.cause);
   ASSERT_TRUE(outcome.report.has_value()) << "status " << outcome.status << ": " << outcome.errors;
@@ -233,13 +233,13 @@ void expect_verdict(const HostileTarget& target, const Outcome& outcome, const T
     EXPECT_EQ(outcome.report->numbers_exact, target.verdict == Verdict::kExact) << text_of(*outcome.report);
   }
   if (outcome.report->numbers_exact) {
-    expect_right(*outcome.report, told.books);
+    expect_right(*outcome.report, conversation.ledger);
   } else {
-    expect_counted(*outcome.report, told.books, target.cause);
+    expect_counted(*outcome.report, conversation.ledger, target.cause);
   }
 }
 
-void expect_unharmed(const HostileTarget& target, const Told& alone, const Told& traced) {
+void expect_unharmed(const HostileTarget& target, const Conversation& alone, const Conversation& traced) {
   EXPECT_EQ(traced.words, alone.words) << "the target says what it says untraced";
   if (!target.varies) {
     EXPECT_EQ(traced.lines, alone.lines) << "the target does what it does untraced";
@@ -268,7 +268,7 @@ std::string road_name(Road road) {
 
 void judge(const HostileTarget& target, Road road) {
   signal(SIGPIPE, SIG_IGN);  // a target may have closed its standard input
-  const Told alone = run_alone(setup_of(target));
+  const Conversation alone = run_alone(setup_of(target));
   if (target.from_start) {
     const auto [traced, outcome] = run_from_start(target, road);
     expect_verdict(target, outcome, traced);
@@ -276,7 +276,7 @@ void judge(const HostileTarget& target, Road road) {
   }
   Tracing tracing(target, road);
   ChildProcess process(setup_of(target));
-  const Told traced = converse(
+  const Conversation traced = converse(
       process, [&](pid_t pid) { tracing.begin(pid); }, [&] { tracing.end(); });
   expect_verdict(target, tracing.outcome(), traced);
   expect_unharmed(target, alone, traced);

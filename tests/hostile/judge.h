@@ -31,13 +31,13 @@ struct HostileTarget {
   std::map<std::string, std::string> environment = {};  ///< of the target
   std::vector<std::string> options = {};                ///< of hawktrace
   bool from_start = false;                              ///< `hawktrace -- PROGRAM` instead of `-p PID`
-  bool varies = false;                                  ///< its books differ from run to run
+  bool varies = false;                                  ///< its ledger differs from run to run
   std::span<const Road> roads = {kAutoRoad};
 };
 
 /// Runs the target alone, then traced, and applies the one rule: hawktrace ends in time and with a documented status;
-/// the target's words, books and end are those of the run alone; and the report is right, or not exact and says why, or
-/// the target is refused with a reason.
+/// the target's words, ledger and end are those of the run alone; and the report is right, or not exact and says why,
+/// or the target is refused with a reason.
 void judge(const HostileTarget& target, Road road);
 
 }  // namespace hawk

@@ -52,11 +52,11 @@ std::set<std::uint64_t> choose(std::uint64_t count, std::size_t tries) {
     return chosen;
   }
   constexpr double kGoldenRatio = 0.6180339887498949;
-  double place = 0;
+  double position = 0;
   while (chosen.size() < tries) {
-    chosen.insert(1 + static_cast<std::uint64_t>(place * static_cast<double>(count)));
-    place += kGoldenRatio;
-    if (place >= 1) place -= 1;
+    chosen.insert(1 + static_cast<std::uint64_t>(position * static_cast<double>(count)));
+    position += kGoldenRatio;
+    if (position >= 1) position -= 1;
   }
   return chosen;
 }

@@ -256,8 +256,8 @@ KERNEL_TEST_ON(stacks, frames_full, kThree) {
   EXPECT_LT(report.losses.at("frames_full"), 100'000u - 10'000u * 36 / 80);
 }
 
-KERNEL_TEST_ON(stacks, places_full, kThree) {
-  LedgerProgram program({.program = "distinct_places"});
+KERNEL_TEST_ON(stacks, locations_full, kThree) {
+  LedgerProgram program({.program = "distinct_locations"});
   Trace trace = Trace::attach(program.pid(), way, {"--max-stacks", "5000"});
   const Ledger ledger = program.run();
   const Report report = trace.finish();
@@ -265,8 +265,8 @@ KERNEL_TEST_ON(stacks, places_full, kThree) {
   expect_lost_for("frames_full", report, ledger.sites.at("leaf"));
 }
 
-KERNEL_TEST_ON(stacks, distinct_places, kThree) {
-  LedgerProgram program({.program = "distinct_places"});
+KERNEL_TEST_ON(stacks, distinct_locations, kThree) {
+  LedgerProgram program({.program = "distinct_locations"});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();
   const Report report = trace.finish();

@@ -38,9 +38,9 @@ void name_file(const MappedModule& module, hawk_probe_point& point) {
 
 /// The last bytes up to the probed instruction, as many as the programs look at. `address` 0: it is not mapped.
 hawk_probe_point as_programs_have_it(const ProbedCode& code, std::uint64_t address) {
-  const std::size_t left_out = code.probe_at + 1 - std::min<std::size_t>(code.probe_at + 1, HAWK_PLACE_BYTES);
+  const std::size_t left_out = code.probe_at + 1 - std::min<std::size_t>(code.probe_at + 1, HAWK_POINT_BYTES);
   const std::size_t bytes = code.probe_at + 1 - left_out;
-  std::array<std::uint8_t, HAWK_PLACE_BYTES> file = {}, before = {}, probed = {};
+  std::array<std::uint8_t, HAWK_POINT_BYTES> file = {}, before = {}, probed = {};
   std::copy_n(code.bytes.begin() + static_cast<std::ptrdiff_t>(left_out), bytes, file.begin());
   std::fill_n(before.begin(), bytes - 1, kMarked);
   probed[bytes - 1] = kMarked;
@@ -223,7 +223,7 @@ void Breakpoints::publish() {
 }
 
 void Breakpoints::tell(const Point& point, std::vector<Missing>& missing) {
-  if (!told_.insert(point.address).second) return;
+  if (!reported_.insert(point.address).second) return;
   missing.push_back({.function = point.code->function, .module = point.module});
 }
 
@@ -249,7 +249,7 @@ std::vector<const Breakpoints::Point*> Breakpoints::find_suspects() {
   std::vector<const Point*> suspects;
   std::vector<std::uint8_t> bytes;
   for (const Point& point : points_) {
-    if (told_.contains(point.address)) continue;
+    if (reported_.contains(point.address)) continue;
     bytes.resize(point.code->bytes.size());
     if (!memory_.read(point.address, bytes) || has_breakpoint(*point.code, bytes)) continue;
     suspects.push_back(&point);

@@ -82,8 +82,8 @@ class Breakpoints {
   std::vector<AddressRange> hulls_;  ///< of the points of each file
   bool points_changed_ = false;
   bool is_look_due_ = false;
-  std::set<std::uint64_t> told_;    ///< addresses
-  std::vector<Missing> seen_last_;  ///< by the programs, and not taken yet
+  std::set<std::uint64_t> reported_;  ///< addresses
+  std::vector<Missing> seen_last_;    ///< by the programs, and not taken yet
 };
 
 /// Executable memory that belongs to no file.

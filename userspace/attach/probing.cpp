@@ -120,7 +120,7 @@ void Probing::add_operator_frames(ModuleId id, bool is_expected, const OperatorF
                             number ? "too many files define it" : number.error().what));
     return;
   }
-  frameless_[id] = **number;
+  operator_files_[id] = **number;
 }
 
 /// What the file holds is not known then: it may define an allocator. A file that is gone by now is passed over, as one
@@ -202,8 +202,8 @@ void Probing::set_costs(const ProbeCosts& costs) {
 }
 
 void Probing::update_base(ModuleId id) {
-  const auto number = frameless_.find(id);
-  if (number == frameless_.end()) return;
+  const auto number = operator_files_.find(id);
+  if (number == operator_files_.end()) return;
   const std::optional<std::uint64_t> base = modules_.load_base(id);
   if (base) tracer_.set_module_base(number->second, *base);
 }
@@ -248,7 +248,7 @@ Result<void> Probing::take_mappings(const std::vector<Mapping>& mappings) {
   for (const Mapping& mapping : mappings) HAWK_TRY_VOID(take_mapping(mapping));
   HAWK_TRY_VOID(take_replaced_code(mappings));
   breakpoints_.note_all_mappings();
-  for (const auto& [id, number] : frameless_) update_base(id);
+  for (const auto& [id, number] : operator_files_) update_base(id);
   update_allocator_ranges();
   program_has_allocator_ = false;
   look_for_allocator(mappings);

@@ -133,10 +133,11 @@ class Probing {
   std::set<std::string> go_programs_;
   bool knows_allocator_files_ = true;
   bool program_has_allocator_ = false;
-  bool expects_allocator_ = false;               ///< of the command that has not begun yet
-  std::vector<ModuleId> probed_files_;           ///< those that define an allocator
-  std::vector<ModuleId> allocator_files_;        ///< the same, and the dynamic linker
-  std::map<ModuleId, std::uint32_t> frameless_;  ///< the tracer's numbers of the files with frameless operator new
+  bool expects_allocator_ = false;         ///< of the command that has not begun yet
+  std::vector<ModuleId> probed_files_;     ///< those that define an allocator
+  std::vector<ModuleId> allocator_files_;  ///< the same, and the dynamic linker
+  std::map<ModuleId, std::uint32_t>
+      operator_files_;  ///< the tracer's numbers of the files with an operator new without frame pointer
 };
 
 }  // namespace hawk

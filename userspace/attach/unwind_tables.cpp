@@ -152,7 +152,7 @@ bool UnwindTables::wants_table(const ModuleMap& modules, ModuleId id) {
   if (!uses_tables_ || (!module.image && !module.is_vdso)) return false;
   if (module.build_id.empty()) return true;
   const auto [known, is_new] = by_build_id_.emplace(module.build_id, id);
-  if (!is_new) twins_.emplace_back(id, known->second);
+  if (!is_new) same_files_.emplace_back(id, known->second);
   return is_new;
 }
 
@@ -191,9 +191,10 @@ void UnwindTables::store_tables(const ModuleMap& modules) {
   const Result<void> reserved = tracer_.reserve_unwind_rows(rows);
   if (!reserved) log_verbose(reserved.error().what);  // some may still find room
   for (const auto& [id, table] : unstored_) tables_[static_cast<std::size_t>(id)] = store(modules.module(id), table);
-  for (const auto& [id, twin] : twins_) tables_[static_cast<std::size_t>(id)] = tables_[static_cast<std::size_t>(twin)];
+  for (const auto& [id, first] : same_files_)
+    tables_[static_cast<std::size_t>(id)] = tables_[static_cast<std::size_t>(first)];
   unstored_.clear();
-  twins_.clear();
+  same_files_.clear();
 }
 
 void UnwindTables::publish_files(const ModuleMap& modules) {

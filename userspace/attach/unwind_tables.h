@@ -87,7 +87,7 @@ class UnwindTables {
   /// By module: the file as /proc/PID/maps gave it when its parts were told.
   std::vector<std::optional<FileIdentity>> published_files_;
   std::vector<std::pair<ModuleId, UnwindTable>> unstored_;
-  std::vector<std::pair<ModuleId, ModuleId>> twins_;  ///< modules, and those before them with the same build id
+  std::vector<std::pair<ModuleId, ModuleId>> same_files_;  ///< modules, and those before them with the same build id
   std::map<std::string, ModuleId> by_build_id_;
   std::uint64_t rows_in_sum_ = 0;
   UnwindInfo info_;

@@ -34,7 +34,7 @@ sigset_t handled_signals(SignalScope scope) {
   // A shell without job control starts background commands with SIGINT ignored. It is taken all the same, because
   // `kill -INT` is how a script ends a trace that it started so.
   for (const int signal_number : {SIGINT, SIGTERM, SIGCHLD, SIGWINCH}) ::sigaddset(&handled, signal_number);
-  // The kernel queues a blocked signal even if it is ignored, so nohup's wish would be lost.
+  // The kernel queues a blocked signal even if it is ignored, so what nohup has set up would be lost.
   if (!is_ignored(SIGHUP)) ::sigaddset(&handled, SIGHUP);
   if (scope == SignalScope::kOfACommand) add_those_of_a_command(handled);
   return handled;

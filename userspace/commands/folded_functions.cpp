@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "symbolizer/plumbing.h"
+#include "symbolizer/frame_role.h"
 #include "userspace/base/check.h"
 #include "userspace/base/regular_expression.h"
 #include "userspace/report/short_name.h"

@@ -75,8 +75,8 @@ struct TimePart {
     const std::optional<std::uint64_t> number = digits_value(whole);
     if (!number || *number > static_cast<std::uint64_t>(kMaxTimeSpan / unit)) return std::nullopt;
     nanoseconds sum = unit * static_cast<nanoseconds::rep>(*number);
-    nanoseconds place = unit;
-    for (const char digit : fraction) sum += (place /= 10) * (digit - '0');
+    nanoseconds digit_value = unit;
+    for (const char digit : fraction) sum += (digit_value /= 10) * (digit - '0');
     return sum;
   }
 };

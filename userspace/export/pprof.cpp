@@ -199,12 +199,12 @@ class PprofFile {
   }
 
   bool location_of(LocationId id) {
-    const Location& place = request_.snapshot.location(id);
+    const Location& location = request_.snapshot.location(id);
     {
       protozero::pbf_writer message(message_, profile::kLocation);
       message.add_uint64(location::kId, static_cast<std::uint64_t>(id) + 1);
-      if (place.module) message.add_uint64(location::kMappingId, modules_.index_of(place) + 1);
-      message.add_uint64(location::kAddress, call_address(place));
+      if (location.module) message.add_uint64(location::kMappingId, modules_.index_of(location) + 1);
+      message.add_uint64(location::kAddress, call_address(location));
       for (const ListedFrame& call : stacks_.calls_at(id)) line_of(message, call);
     }
     return go_on();

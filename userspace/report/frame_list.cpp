@@ -72,13 +72,14 @@ std::optional<std::size_t> find_deciding(const FrameList& frames) {
   return search.found();
 }
 
-/// The lines of `frames` from the deciding one on, a recursion being one, and each run of plumbing one that is folded.
+/// The lines of `frames` from the deciding one on, a recursion being one, and each run of foldable ones a line that is
+/// folded.
 std::vector<CallRun> runs_of(const FrameList& frames) {
   std::vector<CallRun> runs;
   runs.reserve(frames.size());
   const std::optional<std::size_t> deciding = find_deciding(frames);
   for (std::size_t index = deciding.value_or(0); index < frames.size(); ++index) {
-    const bool is_folded = deciding && frames[index]->is_plumbing();
+    const bool is_folded = deciding && frames[index]->is_foldable();
     const std::uint32_t number = is_folded ? CallRun::kFolded : frames[index]->function_number;
     if (runs.empty() || runs.back().function_number != number) {
       runs.push_back({number, static_cast<std::uint32_t>(index), 0});
@@ -89,7 +90,7 @@ std::vector<CallRun> runs_of(const FrameList& frames) {
 }
 
 ShownFrame shown_run(const FrameList& frames, const CallRun& run) {
-  if (run.is_folded()) return {.left_out_count = run.count, .why = LeftOut::kPlumbing};
+  if (run.is_folded()) return {.left_out_count = run.count, .why = LeftOut::kFolded};
   return {.frame = frames[run.first], .index = run.first, .times = run.count};
 }
 
@@ -106,7 +107,7 @@ bool DecidingSearch::look_at(const ListedFrame& frame) {
   const std::size_t index = looked_at_++;
   if (frame.role == FrameRole::kAllocator && index < kMaxInsideAllocator) {
     found_.reset();
-  } else if (!found_ && !frame.is_plumbing()) {
+  } else if (!found_ && !frame.is_foldable()) {
     found_ = index;
   }
   return found_ && looked_at_ >= kMaxInsideAllocator;
@@ -115,7 +116,7 @@ bool DecidingSearch::look_at(const ListedFrame& frame) {
 std::size_t deciding_frame(const FrameList& frames) { return find_deciding(frames).value_or(0); }
 
 bool is_interpreted(const ListedFrame& frame) {
-  if (frame.location.module || frame.source.function.empty() || frame.is_plumbing()) return false;
+  if (frame.location.module || frame.source.function.empty() || frame.is_foldable()) return false;
   return !frame.source.file.empty() || frame.source.function.find_first_of(".:") != std::string::npos;
 }
 
@@ -133,7 +134,7 @@ std::string stack_label(const FrameList& frames) {
   if (!frames[naming]->source.function.empty()) return label;
   const auto caller =
       std::find_if(frames.begin() + static_cast<std::ptrdiff_t>(naming), frames.end(),
-                   [](const ListedFrame* frame) { return !frame->source.function.empty() && !frame->is_plumbing(); });
+                   [](const ListedFrame* frame) { return !frame->source.function.empty() && !frame->is_foldable(); });
   const bool tells = caller != frames.end() && !starts_every_program((*caller)->source.function);
   return tells ? label.append(" < ").append((*caller)->name) : label;
 }
@@ -176,7 +177,7 @@ std::vector<bool> hidden_frames(const FrameList& frames) {
 std::string left_out_text(const ShownFrame& line) {
   const std::string_view noun = line.left_out_count == 1 ? "frame" : "frames";
   if (line.why == LeftOut::kRepeated) return fmt::format("… the {} lines above ×{}", line.lines, line.times);
-  if (line.why == LeftOut::kPlumbing) return fmt::format("… {} {} folded", line.left_out_count, noun);
+  if (line.why == LeftOut::kFolded) return fmt::format("… {} {} folded", line.left_out_count, noun);
   return fmt::format("… {} more {} (--full-stacks)", line.left_out_count, noun);
 }
 

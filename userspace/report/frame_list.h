@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "symbolizer/plumbing.h"
+#include "symbolizer/frame_role.h"
 #include "symbolizer/symbolizer.h"
 #include "userspace/tables/snapshot.h"
 
@@ -25,7 +25,7 @@ struct ListedFrame {
   FrameRole role = FrameRole::kProgram;  ///< RoleOfFunction's answer; always kProgram of a call without a name
   std::uint32_t function_number = 0;     ///< the same for calls of one function, and for no others (FunctionNumbers)
 
-  bool is_plumbing() const { return role != FrameRole::kProgram; }
+  bool is_foldable() const { return role != FrameRole::kProgram; }
   bool operator==(const ListedFrame&) const = default;
 };
 
@@ -37,7 +37,7 @@ inline constexpr std::size_t kMaxNameColumns = 200;
 
 /// Why calls are left out of a stack as shown.
 enum class LeftOut {
-  kPlumbing,  ///< they tell nothing
+  kFolded,    ///< they tell nothing
   kTooMany,   ///< the stack is too long
   kRepeated,  ///< they are those of the lines above once more: functions that call each other in turn
 };
@@ -50,7 +50,7 @@ struct ShownFrame {
   /// out as kRepeated, so often the lines above stand for themselves in all.
   std::size_t times = 1;
   std::size_t left_out_count = 0;
-  LeftOut why = LeftOut::kPlumbing;
+  LeftOut why = LeftOut::kFolded;
   std::size_t lines = 0;  ///< of kRepeated: so many lines above are repeated
 };
 
@@ -60,7 +60,7 @@ class DecidingSearch {
  public:
   /// Returns whether no later frame matters.
   bool look_at(const ListedFrame& frame);
-  /// Its index; nullopt: so far the stack is all plumbing.
+  /// Its index; nullopt: so far no frame of the stack decides.
   std::optional<std::size_t> found() const { return found_; }
 
  private:
@@ -68,7 +68,7 @@ class DecidingSearch {
   std::optional<std::size_t> found_;
 };
 
-/// What a DecidingSearch finds in `frames`; 0 where there is none: of a stack that is all plumbing, or empty.
+/// What a DecidingSearch finds in `frames`; 0 where there is none: of a stack whose frames can all be folded, or empty.
 std::size_t deciding_frame(const FrameList& frames);
 
 /// Whether `frame` is a function of code that an interpreter or a JIT compiler made, and a perf map named.
@@ -87,9 +87,9 @@ inline bool is_recursion(const ListedFrame& inner, const ListedFrame& outer) {
   return inner.function_number == outer.function_number;
 }
 
-/// `frames` from the deciding one on; later runs of plumbing are counted, and so is recursion, of one function or of
-/// several that call each other in turn. A stack that is all plumbing is shown whole. Of more than `max_frames` lines
-/// (0: any number) the middle is left out, as callers near the allocator and near main tell most.
+/// `frames` from the deciding one on; later runs of foldable frames are counted, and so is recursion, of one function
+/// or of several that call each other in turn. A stack whose frames can all be folded is shown whole. Of more than
+/// `max_frames` lines (0: any number) the middle is left out, as callers near the allocator and near main tell most.
 std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_frames);
 
 /// Which of `frames` fold_frames shows no line for, with `max_frames` 0.

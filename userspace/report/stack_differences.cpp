@@ -30,26 +30,27 @@ CallKey key_of(const ListedFrame* call, Detail detail) {
           detail == Detail::kAddress ? call->location.address : 0};
 }
 
-std::string place_of(const CallKey& key) {
-  const auto& [name, place, address] = key;
-  if (address == 0) return place;
-  return fmt::format("{}{}{:#x}", place, place.empty() ? "" : " ", address);
+std::string position_of(const CallKey& key) {
+  const auto& [name, position, address] = key;
+  if (address == 0) return position;
+  return fmt::format("{}{}{:#x}", position, position.empty() ? "" : " ", address);
 }
 
 std::string text_of(const CallKey& key) {
-  const std::string place = place_of(key);
-  return std::string(std::get<0>(key)) + (place.empty() ? "" : " " + place);
+  const std::string position = position_of(key);
+  return std::string(std::get<0>(key)) + (position.empty() ? "" : " " + position);
 }
 
-/// `frames` from the naming one on, without what is folded: plumbing, and the further calls of a recursion.
+/// `frames` from the naming one on, without what is folded: the frames of allocators and libraries, and the further
+/// calls of a recursion.
 FrameList visible_calls(const FrameList& frames) {
   const std::size_t naming = naming_frame(frames);
-  if (frames.empty() || frames[naming]->is_plumbing()) return frames;
+  if (frames.empty() || frames[naming]->is_foldable()) return frames;
   FrameList visible;
   for (std::size_t index = naming; index < frames.size(); ++index) {
     const ListedFrame* const frame = frames[index];
     const bool is_repeated = !visible.empty() && is_recursion(*visible.back(), *frame);
-    if (!frame->is_plumbing() && !is_repeated) visible.push_back(frame);
+    if (!frame->is_foldable() && !is_repeated) visible.push_back(frame);
   }
   return visible;
 }
@@ -111,8 +112,8 @@ void Differences::split(const Rows& rows, std::size_t from, std::size_t calls) {
   for (const std::size_t row : rows) parts[key_of(call(row, depth), detail)].push_back(row);
   for (const auto& [key, part] : parts) {
     const bool is_itself = depth == 0 && detail != Detail::kFunction;
-    const std::string text =
-        is_itself ? "  " + place_of(key) : std::string(depth == 1 && calls == 0 ? kCaller : kFurtherOut) + text_of(key);
+    const std::string text = is_itself ? "  " + position_of(key)
+                                       : std::string(depth == 1 && calls == 0 ? kCaller : kFurtherOut) + text_of(key);
     for (const std::size_t row : part) found_[row] += text;
     split(part, depth, calls + 1);
   }

@@ -88,7 +88,7 @@ class FunctionCells {
     std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> equal;
     for (std::size_t row = 0; row < differences_.size(); ++row) {
       const Cell& made = cell(row);
-      equal[{made.name, std::string(place_of(made))}].push_back(row);
+      equal[{made.name, std::string(position_of(made))}].push_back(row);
     }
     for (const auto& [name, rows] : equal) {
       if (rows.size() > 1) tell_apart(rows);
@@ -103,7 +103,7 @@ class FunctionCells {
     line.add(name);
     if (!difference.empty()) {
       line.add(shorten_middle(difference, columns_ - display_width(name)), Style::kDim);
-    } else if (const std::string_view position = place_of(made); !position.empty()) {
+    } else if (const std::string_view position = position_of(made); !position.empty()) {
       line.add(std::string(kGap).append(position), Style::kDim);
     }
   }
@@ -133,7 +133,7 @@ class FunctionCells {
   }
 
   /// Where the function is, if that fits beside its name.
-  std::string_view place_of(const Cell& made) const {
+  std::string_view position_of(const Cell& made) const {
     const bool fits = display_width(made.name) + kGap.size() + display_width(made.position) <= columns_;
     return fits ? std::string_view(made.position) : std::string_view();
   }

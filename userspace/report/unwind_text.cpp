@@ -97,21 +97,21 @@ std::string UnwindText::cause_text(const UnwindCause& cause) const {
 UnwindText::Causes UnwindText::causes() const {
   std::vector<UnwindCause> causes = unwind_causes(snapshot_, quantity_);
   std::erase_if(causes, [&](const UnwindCause& cause) { return !holds_any(cause.group); });
-  Causes told;
-  told.hints = hints(causes);
+  Causes text;
+  text.hints = hints(causes);
   StackGroup rest;
   for (std::size_t index = 0; index < causes.size(); ++index) {
     const UnwindCause& cause = causes[index];
     if (index < kMaxCauses) {
-      told.lines.push_back(fmt::format("{:>{}}  {}", share(cause.group), kShareColumns, cause_text(cause)));
+      text.lines.push_back(fmt::format("{:>{}}  {}", share(cause.group), kShareColumns, cause_text(cause)));
     } else {
       rest.counters += cause.group.counters;
     }
   }
   if (causes.size() > kMaxCauses) {
-    told.lines.push_back(fmt::format("{:>{}}  {} more", share(rest), kShareColumns, causes.size() - kMaxCauses));
+    text.lines.push_back(fmt::format("{:>{}}  {} more", share(rest), kShareColumns, causes.size() - kMaxCauses));
   }
-  return told;
+  return text;
 }
 
 std::vector<std::string> UnwindText::hints(const std::vector<UnwindCause>& causes) const {

@@ -10,10 +10,10 @@
 
 namespace hawk {
 
-/// Tells the programs how to step over the frameless functions of one more file.
+/// Tells the programs how to step over the forms of operator new in one more file that keep no frame pointer.
 ///
-/// Returns the file's number, or nullopt when HAWK_MAX_FRAMELESS_MODULES files are known already. `rules_fd` is the
-/// frameless_rules map.
+/// Returns the file's number, or nullopt when HAWK_MAX_OPERATOR_FILES files are known already. `rules_fd` is the
+/// operator_rules map.
 Result<std::optional<std::uint32_t>> add_operator_call_sites(const KernelMaps& maps, int rules_fd,
                                                              const OperatorFrames& frames);
 

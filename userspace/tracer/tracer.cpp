@@ -249,7 +249,7 @@ Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
 Result<std::optional<std::uint32_t>> Tracer::add_operator_frames(int fd, const OperatorFrames& frames,
                                                                  bool watch_init) {
   const std::optional<std::uint32_t> module =
-      HAWK_TRY(add_operator_call_sites(impl_->maps, bpf_map__fd(impl_->skeleton->maps.frameless_rules), frames));
+      HAWK_TRY(add_operator_call_sites(impl_->maps, bpf_map__fd(impl_->skeleton->maps.operator_rules), frames));
   if (module && watch_init && frames.init_offset) {
     HAWK_TRY_VOID(impl_->probes->add(impl_->skeleton->progs.module_init, fd,
                                      {{.file_offset = *frames.init_offset, .cookie = *module}}));

@@ -52,9 +52,9 @@ class Tracer {
   /// them, or none when that fails.
   Result<void> attach_allocator(int fd, const AllocatorFile& allocator);
 
-  /// Tells the programs about a file's frameless forms of operator new. `watch_init`: also probe the code that the
-  /// dynamic linker runs when it loads the file, and learn its address from there; otherwise call set_module_base.
-  /// Returns the file's number, nullopt when no more files can be taken.
+  /// Tells the programs about a file's forms of operator new that keep no frame pointer. `watch_init`: also probe the
+  /// code that the dynamic linker runs when it loads the file, and learn its address from there; otherwise call
+  /// set_module_base. Returns the file's number, nullopt when no more files can be taken.
   Result<std::optional<std::uint32_t>> add_operator_frames(int fd, const OperatorFrames& frames, bool watch_init);
   /// The address that the file's ELF virtual address 0 has in the process.
   void set_module_base(std::uint32_t module, std::uint64_t base);

@@ -1,5 +1,5 @@
 /* What a hostile target is made of: a ledger program (tests/kernel/ledgers/ledger.h) whose own words are compared too.
- * A line "said ..." must be the same whether the program is traced or not; so must its books, unless the row of the
+ * A line "said ..." must be the same whether the program is traced or not; so must its ledger, unless the row of the
  * target says that they vary, and its exit status. */
 #ifndef HAWKTRACE_HOSTILE_H
 #define HAWKTRACE_HOSTILE_H

@@ -5,9 +5,9 @@
 #include <sys/resource.h>
 
 #include "relay.h"
-#include "shared_books.h"
+#include "shared_ledger.h"
 
-static struct ledger_site* books;
+static struct ledger_site* ledger;
 static uint64_t limit;
 static volatile int* volatile nowhere;
 
@@ -24,8 +24,8 @@ static void* allocate(void* how) {
   relay_send(relay.to_target);
   relay_wait(relay.to_helper);
   for (size_t i = 1;; i++) {
-    allocate_into(books, i % 300 + 1, i % 3 != 0);
-    if (books->allocated_count >= limit) end_like(how);
+    allocate_into(ledger, i % 300 + 1, i % 3 != 0);
+    if (ledger->allocated_count >= limit) end_like(how);
   }
   return NULL;
 }
@@ -33,7 +33,7 @@ static void* allocate(void* how) {
 int main(int argc, char** argv) {
   (void)argc;
   relay_open(&relay);
-  books = open_shared_books();
+  ledger = open_shared_ledger();
   limit = 1000 + (uint64_t)atoi(argv[2]);
   pid_t child = fork_bound();
   if (child == 0) {
@@ -47,12 +47,12 @@ int main(int argc, char** argv) {
   ledger_begin();
   relay_send(relay.to_helper);
   if (strcmp(argv[1], "kill") == 0) {
-    while (*(volatile uint64_t*)&books->allocated_count < limit) continue;
+    while (*(volatile uint64_t*)&ledger->allocated_count < limit) continue;
     kill(child, SIGKILL);
   }
   int status = 0;
   waitpid(child, &status, 0);
   say("ended", (uint64_t)status);
-  close_shared_books(books);
+  close_shared_ledger(ledger);
   return 0;
 }

@@ -1,12 +1,12 @@
 /* Its memory cgroup is full, and the kernel kills it. */
 #include "relay.h"
-#include "shared_books.h"
+#include "shared_ledger.h"
 #include "tests/kernel/harness/memory_cgroup.h"
 
 int main() {
   relay relay;
   relay_open(&relay);
-  ledger_site* books = open_shared_books();
+  ledger_site* ledger = open_shared_ledger();
   int status = 0;
   {
     const hawk::MemoryCgroup group;
@@ -15,10 +15,10 @@ int main() {
     if (child == 0) {
       relay_wait(relay.to_helper);
       for (;;) {
-        allocate_into(books, 10000, 0);
+        allocate_into(ledger, 10000, 0);
         memset(malloc(1 << 16), 1, 1 << 16);
-        books->allocated_bytes += 1 << 16;
-        books->allocated_count++;
+        ledger->allocated_bytes += 1 << 16;
+        ledger->allocated_count++;
       }
     }
     group.leave();
@@ -29,6 +29,6 @@ int main() {
     waitpid(child, &status, 0);
   }
   say("ended", (uint64_t)status);
-  close_shared_books(books);
+  close_shared_ledger(ledger);
   return 0;
 }

@@ -12,7 +12,7 @@ class KernelTest : public testing::Test {
   KernelTest(std::function<void(Way)> body, Way way) : body_(std::move(body)), way_(way) {}
   void TestBody() override {
     // The tables have to do alone with what several compilers built without frame pointers.
-    set_ledger_directory(unwind(way_) == "cfi" ? HAWK_FRAMELESS_LEDGER_DIR : HAWK_LEDGER_DIR);
+    set_ledger_directory(unwind(way_) == "cfi" ? HAWK_NO_FP_LEDGER_DIR : HAWK_LEDGER_DIR);
     body_(way_);
   }
 

@@ -56,7 +56,7 @@ class LedgerProgram : public ChildProcess {
   LedgerProgram& operator=(const LedgerProgram&) = delete;
   /// Lets it end, and compares.
   ~LedgerProgram();
-  /// Lets it run its script; returns when its books are closed.
+  /// Lets it run its script; returns when its ledger is closed.
   Ledger run();
 
  private:

@@ -5,13 +5,13 @@
 
 #include "ledger.h"
 
-enum { kThreads = 4, kRounds = 40000, kPlaces = 64, kSeen = 4096 };
+enum { kThreads = 4, kRounds = 40000, kSlots = 64, kSeen = 4096 };
 
-/* A place of the shelf, locked while a thread exchanges what lies there. */
+/* A slot of the shelf, locked while a thread exchanges what lies there. */
 static struct {
   pthread_spinlock_t lock;
   struct block block;
-} shelf[kPlaces];
+} shelf[kSlots];
 /* By address: the thread that was given it last. */
 static struct {
   void* address;
@@ -40,11 +40,11 @@ static void* work(void* argument) {
     size_t n = 1100 + (random >> 8) % 4 * 500; /* too large for glibc's cache of each thread */
     struct block block = number % 2 ? odd_thread(n) : even_thread(n);
     note(block.address, number);
-    size_t place = (random >> 20) % kPlaces;
-    pthread_spin_lock(&shelf[place].lock);
-    struct block old = shelf[place].block;
-    shelf[place].block = block;
-    pthread_spin_unlock(&shelf[place].lock);
+    size_t slot = (random >> 20) % kSlots;
+    pthread_spin_lock(&shelf[slot].lock);
+    struct block old = shelf[slot].block;
+    shelf[slot].block = block;
+    pthread_spin_unlock(&shelf[slot].lock);
     release(old);
   }
   return NULL;
@@ -54,7 +54,7 @@ int main(void) {
   pthread_t threads[kThreads];
   mallopt(M_ARENA_MAX, 1);
   pthread_barrier_init(&start, NULL, kThreads + 1);
-  for (size_t i = 0; i < kPlaces; i++) pthread_spin_init(&shelf[i].lock, PTHREAD_PROCESS_PRIVATE);
+  for (size_t i = 0; i < kSlots; i++) pthread_spin_init(&shelf[i].lock, PTHREAD_PROCESS_PRIVATE);
   for (size_t i = 0; i < kThreads; i++)
     ledger_require(pthread_create(&threads[i], NULL, work, (void*)i) == 0, "threads can be created");
   ledger_begin();

@@ -1,4 +1,4 @@
-/* A target under load: threads that call every part of the allocator until told to stop. It keeps no books; it checks
+/* A target under load: threads that call every part of the allocator until told to stop. It keeps no ledger; it checks
  * its own blocks instead, and says "unharmed" at the end. Arguments: number of threads, and "idle" for threads that
  * sleep. */
 #include <pthread.h>

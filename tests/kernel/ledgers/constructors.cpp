@@ -37,5 +37,5 @@ int main() {
   ::operator delete(registry.entries[7].address);
   ledger_freed(registry.entries[7]);
   ledger_end();
-  _exit(0);  // the books are closed: nothing may be freed by exit handlers
+  _exit(0);  // the ledger is closed: nothing may be freed by exit handlers
 }

@@ -40,7 +40,7 @@ static void make_stacks(size_t first, size_t step) {
 #ifdef LEDGER_THREADS
 #include <pthread.h>
 
-/* At the same time, as fast as they can. They are not joined before the books are closed: that would free memory. */
+/* At the same time, as fast as they can. They are not joined before the ledger is closed: that would free memory. */
 static pthread_barrier_t start, made;
 
 static void* work(void* argument) {

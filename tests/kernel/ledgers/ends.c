@@ -1,4 +1,4 @@
-/* Allocates, writes its books, and ends as the argument says: "exit CODE", "signal NUMBER", or "wait" for the harness.
+/* Allocates, writes its ledger, and ends as the argument says: "exit CODE", "signal NUMBER", or "wait" for the harness.
  */
 #include <signal.h>
 

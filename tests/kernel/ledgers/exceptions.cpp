@@ -78,7 +78,7 @@ struct AllocatesAtTheEnd {
 int main() {
   ledger_require(catch_all(1, 3) == 3, "the first exception, for which the unwinder prepares itself, is caught");
   ledger_begin();
-  forget_books();
+  forget_ledger();
   forget_stacks();
   for (size_t i = 1; i <= kRounds; ++i) ledger_require(catch_all(i % 6, i) == i, "what is thrown is caught");
   ledger_foreign("__cxa_allocate_exception", kRounds);

@@ -5,11 +5,11 @@
 #include "ledger.h"
 
 int main(int argc, char** argv) {
-  struct pollfd told = {.fd = 0, .events = POLLIN};
+  struct pollfd stop = {.fd = 0, .events = POLLIN};
   char again[] = "again";
   char* arguments[] = {argv[0], again, NULL};
   if (argc == 1) ledger_write("ready\n", 6);
-  if (poll(&told, 1, 0) == 0) execv("/proc/self/exe", arguments);
+  if (poll(&stop, 1, 0) == 0) execv("/proc/self/exe", arguments);
   ledger_close();
   ledger_wait();
   return 0;

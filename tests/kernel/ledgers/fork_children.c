@@ -14,7 +14,7 @@ static struct block blocks[kBlocks];
 SITE_FUNCTION struct block by_parent(size_t n) { return ALLOCATED(malloc(n), n); }
 SITE_FUNCTION void* by_child(size_t n) { return malloc(n); }
 
-/* In the child: heavy use of the same addresses, off the books. */
+/* In the child: heavy use of the same addresses, not in the ledger. */
 static void disturb(void) {
   for (size_t i = 0; i < kBlocks; i++) free(blocks[i].address);
   for (size_t i = 0; i < 20000; i++) free(by_child(1 + i % 2000));

@@ -170,7 +170,7 @@ static inline void ledger_begin(void) {
   ledger_wait();
 }
 
-/* Writes the books. */
+/* Writes the ledger. */
 static inline void ledger_close(void) {
   struct ledger_site* site;
   for (site = __start_ledger_sites; site < __stop_ledger_sites; site++)
@@ -180,7 +180,7 @@ static inline void ledger_close(void) {
   ledger_write("done\n", 5);
 }
 
-/* Writes the books and waits for the end of the trace. */
+/* Writes the ledger and waits for the end of the trace. */
 static inline void ledger_end(void) {
   ledger_close();
   ledger_wait();

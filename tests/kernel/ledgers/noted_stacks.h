@@ -57,7 +57,7 @@ __attribute__((noinline)) static void note_stack(const char* function) {
 }
 
 /* What was booked while the program got ready is older than the trace. */
-static inline void forget_books(void) {
+static inline void forget_ledger(void) {
   struct ledger_site* site;
   for (site = __start_ledger_sites; site < __stop_ledger_sites; site++)
     site->allocated_bytes = site->allocated_count = site->freed_bytes = site->freed_count = 0;

@@ -57,7 +57,7 @@ int main(void) {
     pthread_barrier_wait(&start);
     if (i == 0) {
       ledger_begin();
-      forget_books();
+      forget_ledger();
       is_noting = 0;
     }
     pthread_barrier_wait(&start);

@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     levels = (size_t)atoi(argv[1]) - (noted_stacks[0].count + 1);
   }
   ledger_begin();
-  forget_books();
+  forget_ledger();
   forget_stacks();
   descend(levels, 777);
   if (noted_stacks[0].count + 1 > 256) {

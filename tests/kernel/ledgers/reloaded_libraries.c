@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < kThreads; i++)
     ledger_require(pthread_create(&threads[i], NULL, work, (void*)i) == 0, "the threads can be created");
   ledger_begin();
-  forget_books();
+  forget_ledger();
   forget_stacks();
   pthread_barrier_wait(&start);
   for (size_t i = 0; i < kThreads; i++) pthread_join(threads[i], NULL);

@@ -83,7 +83,7 @@ int main(void) {
   in_handler(1);
   release((struct block){malloc(1), 1, NULL});
   ledger_begin();
-  forget_books();
+  forget_ledger();
   forget_stacks();
   ledger_require(step_through(3) == step_through(3), "the same comes out again");
   ledger_require(steps > 150, "every instruction is stepped");

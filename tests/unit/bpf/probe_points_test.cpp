@@ -12,9 +12,9 @@
 namespace hawk {
 namespace {
 
-using Bytes = std::array<__u8, HAWK_PLACE_BYTES>;
+using Bytes = std::array<__u8, HAWK_POINT_BYTES>;
 
-void set_words(__u64 (&words)[HAWK_PLACE_WORDS], const Bytes& bytes) {
+void set_words(__u64 (&words)[HAWK_POINT_WORDS], const Bytes& bytes) {
   std::memcpy(std::data(words), bytes.data(), bytes.size());
 }
 
@@ -36,7 +36,7 @@ hawk_probe_point point(const Bytes& code, std::size_t probed_byte) {
 hawk_probe_point point() { return point({0x48, 0x89, 0xf8, 0x53}, 3); }
 
 bool has_breakpoint(const hawk_probe_point& there, const Bytes& memory) {
-  __u64 words[HAWK_PLACE_WORDS];
+  __u64 words[HAWK_POINT_WORDS];
   set_words(words, memory);
   return hawk_point_has_breakpoint(&there, words) != 0;
 }
@@ -62,10 +62,10 @@ TEST(ProbePoints, ACallInPlaceOfALongNop) {
 
 TEST(ProbePoints, TheLastByteThereIsRoomFor) {
   Bytes memory = {0x48, 0x89, 0xf8, 0x53};
-  memory[HAWK_PLACE_BYTES - 1] = 0x55;
-  const hawk_probe_point far = point(memory, HAWK_PLACE_BYTES - 1);
+  memory[HAWK_POINT_BYTES - 1] = 0x55;
+  const hawk_probe_point far = point(memory, HAWK_POINT_BYTES - 1);
   EXPECT_FALSE(has_breakpoint(far, memory));
-  memory[HAWK_PLACE_BYTES - 1] = 0xcc;
+  memory[HAWK_POINT_BYTES - 1] = 0xcc;
   EXPECT_TRUE(has_breakpoint(far, memory));
 }
 

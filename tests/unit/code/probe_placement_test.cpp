@@ -79,17 +79,17 @@ std::array<std::uint8_t, 3> arguments_at_probe(const std::string& name, hawk_cal
 }
 
 TEST(ProbeArguments, AreNamedByTheRegistersThatHoldThem) {
-  using Places = std::array<std::uint8_t, 3>;
+  using Registers = std::array<std::uint8_t, 3>;
   constexpr std::uint8_t kRax = 0;
   constexpr std::uint8_t kR8 = 8;
-  EXPECT_EQ(arguments_at_probe("push_first", HAWK_CALL_CALLOC), (Places{HAWK_RDI, HAWK_RSI, HAWK_RDX}));
-  EXPECT_EQ(arguments_at_probe("compare_then_branch", HAWK_CALL_MALLOC), (Places{HAWK_RDI, HAWK_RSI, HAWK_RDX}));
-  EXPECT_EQ(arguments_at_probe("first_argument_moves", HAWK_CALL_MALLOC), (Places{HAWK_RSI, HAWK_RSI, HAWK_RDX}));
-  EXPECT_EQ(arguments_at_probe("arguments_swap", HAWK_CALL_CALLOC), (Places{kRax, HAWK_RDI, HAWK_RDX}));
-  EXPECT_EQ(arguments_at_probe("copy_of_a_copy", HAWK_CALL_POSIX_MEMALIGN), (Places{HAWK_RDI, HAWK_RSI, kR8}));
+  EXPECT_EQ(arguments_at_probe("push_first", HAWK_CALL_CALLOC), (Registers{HAWK_RDI, HAWK_RSI, HAWK_RDX}));
+  EXPECT_EQ(arguments_at_probe("compare_then_branch", HAWK_CALL_MALLOC), (Registers{HAWK_RDI, HAWK_RSI, HAWK_RDX}));
+  EXPECT_EQ(arguments_at_probe("first_argument_moves", HAWK_CALL_MALLOC), (Registers{HAWK_RSI, HAWK_RSI, HAWK_RDX}));
+  EXPECT_EQ(arguments_at_probe("arguments_swap", HAWK_CALL_CALLOC), (Registers{kRax, HAWK_RDI, HAWK_RDX}));
+  EXPECT_EQ(arguments_at_probe("copy_of_a_copy", HAWK_CALL_POSIX_MEMALIGN), (Registers{HAWK_RDI, HAWK_RSI, kR8}));
   // The first argument is not asked for, and the entry has all of them.
-  EXPECT_EQ(arguments_at_probe("copy_is_lost", HAWK_CALL_ALIGNED_ALLOC), (Places{HAWK_RDI, HAWK_RSI, HAWK_RDX}));
-  EXPECT_EQ(arguments_at_probe("copy_is_lost", HAWK_CALL_MALLOC), (Places{HAWK_RDI, HAWK_RSI, HAWK_RDX}));
+  EXPECT_EQ(arguments_at_probe("copy_is_lost", HAWK_CALL_ALIGNED_ALLOC), (Registers{HAWK_RDI, HAWK_RSI, HAWK_RDX}));
+  EXPECT_EQ(arguments_at_probe("copy_is_lost", HAWK_CALL_MALLOC), (Registers{HAWK_RDI, HAWK_RSI, HAWK_RDX}));
 }
 
 INSTANTIATE_TEST_SUITE_P(NotThere, ProbePlacement,

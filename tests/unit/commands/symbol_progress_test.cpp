@@ -37,7 +37,7 @@ class SymbolProgress : public testing::Test {
     return {.is_terminal = is_terminal,
             .columns = columns,
             .now = [this] { return slow_.now; },
-            .put = [this](std::string_view text) { told_.emplace_back(text); }};
+            .put = [this](std::string_view text) { printed_.emplace_back(text); }};
   }
   /// Asks for `count` addresses, each of which takes `takes`.
   void ask(ProgressSymbolizer& progress, int count, milliseconds takes) {
@@ -46,7 +46,7 @@ class SymbolProgress : public testing::Test {
   }
 
   SlowSymbolizer slow_;
-  std::vector<std::string> told_;
+  std::vector<std::string> printed_;
 };
 
 using Lines = std::vector<std::string>;
@@ -66,7 +66,7 @@ TEST_F(SymbolProgress, WorkOfLessThanASecondIsNotTalkedAbout) {
     ask(progress, 999, milliseconds(1));
     ask(progress, 2, milliseconds(0));
   }
-  EXPECT_EQ(told_, Lines{});
+  EXPECT_EQ(printed_, Lines{});
 }
 
 TEST_F(SymbolProgress, PreparationIsPassedOnAndTalkedAbout) {
@@ -76,40 +76,40 @@ TEST_F(SymbolProgress, PreparationIsPassedOnAndTalkedAbout) {
   const std::vector<std::uint64_t> offsets = {0x10, 0x20};
   progress.prepare(ModuleId{1}, offsets);
   EXPECT_EQ(slow_.prepared, offsets);
-  EXPECT_EQ(told_, Lines{"hawktrace: reading debug information, 0 of 4 addresses\n"});
+  EXPECT_EQ(printed_, Lines{"hawktrace: reading debug information, 0 of 4 addresses\n"});
 }
 
 TEST_F(SymbolProgress, LogGetsALineAtTheFirstSecondAndThenEveryFive) {
   ProgressSymbolizer progress(slow_, outlet(false));
   progress.expect(20'000);
   ask(progress, 11'000, milliseconds(1));
-  EXPECT_EQ(told_, (Lines{"hawktrace: reading debug information, 1,000 of 20,000 addresses\n",
-                          "hawktrace: reading debug information, 6,000 of 20,000 addresses\n",
-                          "hawktrace: reading debug information, 11,000 of 20,000 addresses\n"}));
+  EXPECT_EQ(printed_, (Lines{"hawktrace: reading debug information, 1,000 of 20,000 addresses\n",
+                             "hawktrace: reading debug information, 6,000 of 20,000 addresses\n",
+                             "hawktrace: reading debug information, 11,000 of 20,000 addresses\n"}));
   ask(progress, 9'000, milliseconds(0));
-  EXPECT_EQ(told_.size(), 3U) << "nothing to erase in a log";
+  EXPECT_EQ(printed_.size(), 3U) << "nothing to erase in a log";
 }
 
 TEST_F(SymbolProgress, TerminalsLineIsRewrittenAndErasedAtTheEnd) {
   ProgressSymbolizer progress(slow_, outlet(true));
   progress.expect(40);
   ask(progress, 10, milliseconds(99));
-  EXPECT_EQ(told_, Lines{});
+  EXPECT_EQ(printed_, Lines{});
   ask(progress, 1, milliseconds(10));
   const std::string first = "\rhawktrace: reading debug information, 11 of 40 addresses";
-  EXPECT_EQ(told_, Lines{first});
+  EXPECT_EQ(printed_, Lines{first});
   ask(progress, 9, milliseconds(11));
-  EXPECT_EQ(told_.size(), 1U) << "99 ms after the first";
+  EXPECT_EQ(printed_.size(), 1U) << "99 ms after the first";
   ask(progress, 1, milliseconds(1));
-  EXPECT_EQ(told_.size(), 2U);
-  EXPECT_EQ(told_.back(), "\rhawktrace: reading debug information, 21 of 40 addresses");
+  EXPECT_EQ(printed_.size(), 2U);
+  EXPECT_EQ(printed_.back(), "\rhawktrace: reading debug information, 21 of 40 addresses");
   ask(progress, 18, milliseconds(0));
-  EXPECT_EQ(told_.size(), 2U);
+  EXPECT_EQ(printed_.size(), 2U);
   ask(progress, 1, milliseconds(0));
-  ASSERT_EQ(told_.size(), 3U);
-  EXPECT_EQ(told_.back(), "\r" + std::string(first.size() - 1, ' ') + "\r");
+  ASSERT_EQ(printed_.size(), 3U);
+  EXPECT_EQ(printed_.back(), "\r" + std::string(first.size() - 1, ' ') + "\r");
   ask(progress, 5, milliseconds(500));
-  EXPECT_EQ(told_.size(), 3U) << "what nobody announced is not counted";
+  EXPECT_EQ(printed_.size(), 3U) << "what nobody announced is not counted";
 }
 
 TEST_F(SymbolProgress, LineIsErasedWhenTheWorkIsGivenUp) {
@@ -117,17 +117,17 @@ TEST_F(SymbolProgress, LineIsErasedWhenTheWorkIsGivenUp) {
     ProgressSymbolizer progress(slow_, outlet(true));
     progress.expect(40);
     ask(progress, 1, milliseconds(2000));
-    ASSERT_EQ(told_.size(), 1U);
+    ASSERT_EQ(printed_.size(), 1U);
   }
-  ASSERT_EQ(told_.size(), 2U);
-  EXPECT_EQ(told_[1], "\r" + std::string(told_[0].size() - 1, ' ') + "\r");
+  ASSERT_EQ(printed_.size(), 2U);
+  EXPECT_EQ(printed_[1], "\r" + std::string(printed_[0].size() - 1, ' ') + "\r");
 }
 
 TEST_F(SymbolProgress, LineNeverWraps) {
   ProgressSymbolizer progress(slow_, outlet(true, 20));
   progress.expect(40);
   ask(progress, 1, milliseconds(2000));
-  EXPECT_EQ(told_, Lines{"\rhawktrace: reading "});
+  EXPECT_EQ(printed_, Lines{"\rhawktrace: reading "});
 }
 
 TEST_F(SymbolProgress, WithoutAListenerNothingIsTold) {

@@ -34,7 +34,7 @@ TEST(Formats, NamesAndExtensionsAreDistinct) {
   EXPECT_EQ(extensions.size(), formats().size());
 }
 
-TEST(Formats, WithoutAWishAReportIsForPeople) { EXPECT_TRUE(formats().front().is_for_people); }
+TEST(Formats, ByDefaultAReportIsForPeople) { EXPECT_TRUE(formats().front().is_for_people); }
 
 TEST(Formats, ReportsAreWholeLinesAndSeveralCanFollowEachOther) {
   for (const Format& format : formats()) {

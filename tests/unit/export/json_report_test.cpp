@@ -176,7 +176,7 @@ TEST(JsonReport, LabelsAndVisibleFramesAreWhatTheTextShows) {
   }
   EXPECT_EQ(descents, 1U) << "of a recursion one call is shown";
   EXPECT_EQ(recursion["stacks"][1]["label"], "std::string::_M_create");
-  for (const Json& frame : recursion["stacks"][1]["frames"]) EXPECT_EQ(frame["hidden"], false) << "all plumbing";
+  for (const Json& frame : recursion["stacks"][1]["frames"]) EXPECT_EQ(frame["hidden"], false) << "all can be folded";
 
   Sample lossy = lossy_sample();
   EXPECT_EQ(parsed(lossy, options)["stacks"][1]["label"], nullptr) << "no frames";

@@ -15,10 +15,10 @@ int status_in_child(rlimit before, std::size_t wanted, std::size_t expected) {
   if (child == 0) {
     if (::setrlimit(RLIMIT_NOFILE, &before) != 0) ::_exit(2);
     if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(3);
-    const std::size_t told = raise_open_file_limit(wanted);
+    const std::size_t limit = raise_open_file_limit(wanted);
     rlimit now = {};
     ::getrlimit(RLIMIT_NOFILE, &now);
-    ::_exit(now.rlim_cur == told && told == expected ? 0 : 1);
+    ::_exit(now.rlim_cur == limit && limit == expected ? 0 : 1);
   }
   int status = -1;
   ::waitpid(child, &status, 0);

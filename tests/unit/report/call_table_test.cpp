@@ -73,15 +73,15 @@ TEST(CallTable, TheDecidingCallNeedsNoList) {
   }
 }
 
-TEST(CallTable, PlumbingIsWhatThePredicateSaysAndNeverANamelessCall) {
+TEST(CallTable, FoldableIsWhatThePredicateSaysAndNeverANamelessCall) {
   Sample sample = unsymbolized_sample();
   const RoleOfFunction everything = [](const std::string&) { return FrameRole::kLibrary; };
   const CallTable judged(sample.snapshot, all_stacks(sample.snapshot), sample.symbolizer, everything);
   const FrameList frames = judged.list(sample.snapshot.stacks[0]);
-  EXPECT_FALSE(frames[0]->is_plumbing()) << "no name";
-  EXPECT_TRUE(frames[2]->is_plumbing()) << "main";
+  EXPECT_FALSE(frames[0]->is_foldable()) << "no name";
+  EXPECT_TRUE(frames[2]->is_foldable()) << "main";
   const CallTable unjudged(sample.snapshot, all_stacks(sample.snapshot), sample.symbolizer, {});
-  EXPECT_FALSE(unjudged.list(sample.snapshot.stacks[0])[2]->is_plumbing()) << "without a predicate nothing is folded";
+  EXPECT_FALSE(unjudged.list(sample.snapshot.stacks[0])[2]->is_foldable()) << "without a predicate nothing is folded";
 }
 
 }  // namespace

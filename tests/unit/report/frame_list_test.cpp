@@ -28,9 +28,9 @@ FrameList list_of(const std::vector<ListedFrame>& frames) {
   return list;
 }
 
-/// "a b×3 [2 plumbing] c [9 more]"
+/// "a b×3 [2 folded] c [9 more]"
 std::string summary(const std::vector<ShownFrame>& shown) {
-  static constexpr const char* kWhy[] = {" plumbing]", " more]", " repeated]"};
+  static constexpr const char* kWhy[] = {" folded]", " more]", " repeated]"};
   std::string text;
   for (const ShownFrame& line : shown) {
     if (!text.empty()) text += " ";
@@ -50,14 +50,14 @@ std::string folded(const std::vector<std::string>& names, std::size_t max_frames
   return summary(fold_frames(list_of(frames), max_frames));
 }
 
-TEST(FrameList, InnermostPlumbingGoesLaterRunsAreCounted) {
-  EXPECT_EQ(folded({"operator new", "std::a", "work", "std::b", "std::c", "main"}), "work [2 plumbing] main");
+TEST(FrameList, InnermostFoldableGoesLaterRunsAreCounted) {
+  EXPECT_EQ(folded({"operator new", "std::a", "work", "std::b", "std::c", "main"}), "work [2 folded] main");
   EXPECT_EQ(folded({"work", "main"}), "work main");
-  EXPECT_EQ(folded({"work", "std::run", "std::start"}), "work [2 plumbing]");
-  EXPECT_EQ(folded({"a", "std::x", "b", "std::y", "c"}), "a [1 plumbing] b [1 plumbing] c");
+  EXPECT_EQ(folded({"work", "std::run", "std::start"}), "work [2 folded]");
+  EXPECT_EQ(folded({"a", "std::x", "b", "std::y", "c"}), "a [1 folded] b [1 folded] c");
 }
 
-TEST(FrameList, AllPlumbingIsShownWhole) {
+TEST(FrameList, AllFoldableIsShownWhole) {
   EXPECT_EQ(folded({"operator new", "std::a", "std::b"}), "operator new std::a std::b");
   EXPECT_EQ(folded({}), "");
 }
@@ -73,8 +73,8 @@ TEST(FrameList, LongStacksKeepBothEnds) {
 TEST(FrameList, RecursionIsCounted) {
   EXPECT_EQ(folded({"leaf", "walk", "walk", "walk", "walk", "main"}), "leaf walk×4 main");
   EXPECT_EQ(folded({"walk", "walk", "main"}), "walk×2 main");
-  EXPECT_EQ(folded({"f", "std::x", "std::x", "std::x", "std::y"}), "f [4 plumbing]");
-  EXPECT_EQ(folded({"f", "f", "f", "std::x", "f", "f", "f"}), "f×3 [1 plumbing] f×3");
+  EXPECT_EQ(folded({"f", "std::x", "std::x", "std::x", "std::y"}), "f [4 folded]");
+  EXPECT_EQ(folded({"f", "f", "f", "std::x", "f", "f", "f"}), "f×3 [1 folded] f×3");
   EXPECT_EQ(folded({"1", "2", "f", "f", "f", "6", "7", "8"}, 4), "1 2 [4 more] 7 8") << "each call counts";
   std::vector<ListedFrame> lines = named({"walk", "walk", "walk", ""});
   lines[1].source.line = 7;
@@ -92,7 +92,7 @@ TEST(FrameList, FunctionsThatCallEachOtherInTurnStandOnce) {
   EXPECT_EQ(folded({"a", "b", "a", "b", "a", "b", "a"}), "a b [4 repeated]2×3 a") << "half a round stays";
   EXPECT_EQ(folded({"a", "f", "f", "a", "f", "f", "a", "f", "f"}), "a f×2 [6 repeated]2×3") << "each call counts";
   EXPECT_EQ(folded({"a", "f", "f", "a", "f", "a", "f", "f"}), "a f×2 a f a f×2") << "rounds that differ stay";
-  EXPECT_EQ(folded({"a", "std::x", "b", "a", "std::x", "b"}), "a [1 plumbing] b [3 repeated]3×2");
+  EXPECT_EQ(folded({"a", "std::x", "b", "a", "std::x", "b"}), "a [1 folded] b [3 repeated]3×2");
   EXPECT_EQ(folded({"a", "b", "a", "c", "a", "b", "a", "c", "z"}), "a b a c [4 repeated]4×2 z");
   EXPECT_EQ(left_out_text(fold_frames(list_of(named({"a", "b", "c", "a", "b", "c"})), 0).back()),
             "… the 3 lines above ×2");
@@ -113,11 +113,11 @@ TEST(FrameList, ALongStackOfOtherCallsIsNotChanged) {
   EXPECT_EQ(fold_frames(list_of(named(names)), 0).size(), 2000U);
 }
 
-TEST(FrameList, TheFirstFunctionThatIsNotPlumbingDecides) {
+TEST(FrameList, TheFirstFunctionThatIsNotFoldableDecides) {
   const std::vector<ListedFrame> frames = named({"operator new", "std::a", "work", "main"});
   EXPECT_EQ(deciding_frame(list_of(frames)), 2U);
-  const std::vector<ListedFrame> plumbing = named({"operator new", "std::a"});
-  EXPECT_EQ(deciding_frame(list_of(plumbing)), 0U);
+  const std::vector<ListedFrame> all_foldable = named({"operator new", "std::a"});
+  EXPECT_EQ(deciding_frame(list_of(all_foldable)), 0U);
 }
 
 TEST(FrameList, AStackOfANamelessFunctionIsNamedWithItsCaller) {
@@ -136,7 +136,7 @@ TEST(FrameList, WhatTheAllocatorCallsIsPartOfIt) {
   EXPECT_EQ(folded({"grow_arena", "", "xmalloc", "std::make", "work", "main"}), "work main");
   EXPECT_EQ(folded({"grow_arena", "xmalloc"}), "grow_arena xmalloc") << "nothing decides, so that all is shown";
   EXPECT_EQ(folded({"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "xmalloc", "main"}),
-            "1 2 3 4 5 6 7 8 9 10 [1 plumbing] main")
+            "1 2 3 4 5 6 7 8 9 10 [1 folded] main")
       << "something else that the allocator called out for";
 }
 

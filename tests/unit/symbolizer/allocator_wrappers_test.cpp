@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "symbolizer/plumbing.h"
+#include "symbolizer/frame_role.h"
 
 namespace hawk {
 namespace {

@@ -19,40 +19,40 @@ class Turns {
   using Tell = std::function<void()>;
   Turns(unsigned seed, Tell tell) : random_(seed), tell_(std::move(tell)) {}
 
-  /// Three places whose code is known; rules of two of them are cached.
+  /// Three slots whose code is known; rules of two of them are cached.
   void prepare() {
     go_on();
-    for (std::size_t place = 0; place < kPlacesUsed; ++place) map(place, 1 + random_() % 1000);
+    for (std::size_t slot = 0; slot < kSlotsUsed; ++slot) map(slot, 1 + random_() % 1000);
     tell();
-    for (std::size_t place = 0; place < 2; ++place) walk(place);
+    for (std::size_t slot = 0; slot < 2; ++slot) walk(slot);
   }
 
-  /// Any thread does something. Code at the place `spared` is not replaced.
+  /// Any thread does something. Code at the slot `spared` is not replaced.
   void take(std::size_t spared) {
-    const std::size_t place = random_() % kPlacesUsed;
+    const std::size_t slot = random_() % kSlotsUsed;
     switch (random_() % 7) {
       case 0:
         tell();
         break;
       case 1:
       case 2:
-        if (place != spared && place != under_way_) map(place, random_() % 6 == 0 ? 0 : 1 + random_() % 1000);
+        if (slot != spared && slot != under_way_) map(slot, random_() % 6 == 0 ? 0 : 1 + random_() % 1000);
         break;
       case 3:
-        begin(place);
+        begin(slot);
         break;
       case 4:
         go_on();
         break;
       default:
-        walk(place);
+        walk(slot);
     }
   }
   void take_some(std::size_t spared) {
     for (unsigned left = 1 + random_() % 4; left > 0; --left) take(spared);
   }
 
-  void walk(std::size_t place) { found.look_up(place, 0, hawk_rule_generation(nullptr)); }
+  void walk(std::size_t slot) { found.look_up(slot, 0, hawk_rule_generation(nullptr)); }
 
   /// There is one thread that tells.
   void tell() {
@@ -62,20 +62,20 @@ class Turns {
     is_telling_ = false;
   }
 
-  static constexpr std::size_t kPlacesUsed = 3;
+  static constexpr std::size_t kSlotsUsed = 3;
   static constexpr std::size_t kNone = ~0UL;
   Found found;
 
  private:
-  void map(std::size_t place, __u64 file) {
-    world->files[place] = file;
+  void map(std::size_t slot, __u64 file) {
+    world->files[slot] = file;
     ++world->changes;
   }
 
   /// A walk that takes its time.
-  void begin(std::size_t place) {
+  void begin(std::size_t slot) {
     if (under_way_ != kNone) return;
-    under_way_ = place;
+    under_way_ = slot;
     generation_ = hawk_rule_generation(nullptr);
   }
   void go_on() {
@@ -94,10 +94,10 @@ class CodeRangesInterrupted : public CodeRanges {
  protected:
   void SetUp() override {
     CodeRanges::SetUp();
-    places_told_ = Turns::kPlacesUsed;
+    slots_announced_ = Turns::kSlotsUsed;
   }
 
-  /// Interrupts `action`, in which a thread is at the place `spared`, by what others do: at each of its instructions,
+  /// Interrupts `action`, in which a thread is at the slot `spared`, by what others do: at each of its instructions,
   /// many times, or where a build has made very many of them, at some.
   static void interrupt(Turns& turns, const std::function<void()>& action, std::size_t spared) {
     constexpr unsigned long kSteps = 300'000, kPrime = 7919;

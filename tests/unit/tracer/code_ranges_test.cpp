@@ -37,7 +37,7 @@ TEST_F(CodeRanges, ForgetsCodeThatIsMappedOver) {
   map(3, 8);
   EXPECT_EQ(look_up(3), HAWK_RULE_NO_CODE);
   EXPECT_EQ(state.code_ranges_stale, 1u);
-  for (int told = 0; told < 3; ++told) {
+  for (int pass = 0; pass < 3; ++pass) {
     tell();
     EXPECT_EQ(state.code_ranges_stale, 0u);
     EXPECT_EQ(look_up(3), HAWK_FIRST_RULE + 8);
@@ -57,19 +57,19 @@ TEST_F(CodeRanges, ForgetsCodeThatIsMappedOverBeforeItIsTold) {
 }
 
 TEST_F(CodeRanges, KeepsNoListOfMoreThanFit) {
-  for (std::size_t place = 0; place < kPlaces; ++place) map(place, 1);
+  for (std::size_t slot = 0; slot < kSlots; ++slot) map(slot, 1);
   tell();
-  for (std::size_t place = 0; place < kPlaces; ++place) ASSERT_EQ(look_up(place), HAWK_FIRST_RULE + 1);
-  for (std::size_t place = 0; place < kPlaces; ++place) {
-    map(place, 2);
-    EXPECT_EQ(look_up(place), HAWK_RULE_NO_CODE) << place;
+  for (std::size_t slot = 0; slot < kSlots; ++slot) ASSERT_EQ(look_up(slot), HAWK_FIRST_RULE + 1);
+  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+    map(slot, 2);
+    EXPECT_EQ(look_up(slot), HAWK_RULE_NO_CODE) << slot;
   }
 }
 
 // Generations repeat in the cache. A process that runs code of very many files, and whose mappings change all the time,
 // gets through them without a word from user space.
 TEST_F(CodeRanges, UsesNoCacheThatWasNotClearedInTime) {
-  for (std::size_t place = 0; place < kPlaces; ++place) map(place, 1);
+  for (std::size_t slot = 0; slot < kSlots; ++slot) map(slot, 1);
   tell();
   __u32 first = 0, last = 0;
   for (__u32 round = 0; round < 2 * HAWK_CACHE_GENERATIONS; ++round) {
@@ -78,7 +78,7 @@ TEST_F(CodeRanges, UsesNoCacheThatWasNotClearedInTime) {
     if (generation == 0) break;
     if (first == 0) first = generation;
     last = generation;
-    for (std::size_t place = 0; place <= HAWK_MAX_USED_RANGES; ++place) rule_at(place, 0, generation);
+    for (std::size_t slot = 0; slot <= HAWK_MAX_USED_RANGES; ++slot) rule_at(slot, 0, generation);
   }
   EXPECT_GT(last - first, HAWK_CACHE_GENERATIONS / 2);
   EXPECT_LT(last - first, HAWK_CACHE_GENERATIONS);
@@ -92,9 +92,9 @@ TEST_F(CodeRanges, UsesNoCacheThatWasNotClearedInTime) {
 
 TEST_F(CodeRanges, ClearsTheCacheNowAndThen) {
   map(3, 7);
-  for (__u32 told = 0; told < 2 * HAWK_CACHE_GENERATIONS; ++told) {
+  for (__u32 pass = 0; pass < 2 * HAWK_CACHE_GENERATIONS; ++pass) {
     tell();
-    ASSERT_NE(hawk_rule_generation(nullptr), 0u) << told;
+    ASSERT_NE(hawk_rule_generation(nullptr), 0u) << pass;
     ASSERT_EQ(look_up(3), HAWK_FIRST_RULE + 7);
   }
 }
@@ -112,16 +112,16 @@ void repeat_beside_walks(const std::atomic<bool>& is_over, Action action) {
   }
 }
 
-/// Walks through some places at a time, out of so many.
+/// Walks through some slots at a time, out of so many.
 class Walker {
  public:
-  Walker(unsigned seed, std::size_t places) : places_(places), random_(seed) {}
+  Walker(unsigned seed, std::size_t slots) : slots_(slots), random_(seed) {}
 
   void walk() {
-    std::size_t place = random_() % places_;
+    std::size_t slot = random_() % slots_;
     std::vector<std::size_t> frames;
-    for (int frame = 0; frame < 3 && place < places_; ++frame, place += 1 + random_() % 3) {
-      if (world->use(place)) frames.push_back(place);
+    for (int frame = 0; frame < 3 && slot < slots_; ++frame, slot += 1 + random_() % 3) {
+      if (world->use(slot)) frames.push_back(slot);
     }
     const __u32 generation = hawk_rule_generation(nullptr);
     for (const std::size_t frame : frames) found.look_up(frame, random_() % 8, generation);
@@ -132,18 +132,18 @@ class Walker {
   Found found;
 
  private:
-  std::size_t places_;
+  std::size_t slots_;
   std::minstd_rand random_;
 };
 
-/// A few places, which are all in the list of those in use, or more.
+/// A few slots, which are all in the list of those in use, or more.
 class CodeRangesOnThreads : public CodeRanges, public ::testing::WithParamInterface<std::size_t> {};
 
 TEST_P(CodeRangesOnThreads, NeverUsesARuleOfOtherCode) {
   constexpr int kWalks = 20'000;
   constexpr __u32 kChanges = 300;
   constexpr __u64 kFiles = 1000;
-  for (std::size_t place = 0; place < kPlaces; ++place) map(place, 1 + place);
+  for (std::size_t slot = 0; slot < kSlots; ++slot) map(slot, 1 + slot);
   std::atomic<bool> is_over{false};
   std::minstd_rand random(1);
   std::thread mapper([&] {
@@ -168,7 +168,7 @@ TEST_P(CodeRangesOnThreads, NeverUsesARuleOfOtherCode) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, CodeRangesOnThreads, ::testing::Values(20, kPlaces));
+INSTANTIATE_TEST_SUITE_P(, CodeRangesOnThreads, ::testing::Values(20, kSlots));
 
 }  // namespace
 }  // namespace hawk

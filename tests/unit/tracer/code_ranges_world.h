@@ -22,30 +22,30 @@ std::array<hawk_code_range, 2 * HAWK_MAX_CODE_RANGES> code_ranges;
 std::array<hawk_range_state, 2 * HAWK_MAX_CODE_RANGES> code_range_states;
 __u64 unwind_cache[2 * HAWK_CACHE_SETS];
 
-constexpr std::size_t kPlaces = 100;  ///< more than are kept in the list of those in use
-constexpr __u64 kFirstPlace = 0x7f0000000000, kPlaceBytes = 0x10000, kDistance = 0x100000;
+constexpr std::size_t kSlots = 100;  ///< more than are kept in the list of those in use
+constexpr __u64 kFirstSlot = 0x7f0000000000, kSlotBytes = 0x10000, kDistance = 0x100000;
 
-/// What the kernel has mapped: at each place one of many files, or none (0).
+/// What the kernel has mapped: at each slot one of many files, or none (0).
 struct World {
-  std::array<std::atomic<__u64>, kPlaces> files{};
+  std::array<std::atomic<__u64>, kSlots> files{};
   std::atomic<__u32> changes{0};
   std::atomic<__u64> walks{0};
 
   /// Code that is being run is not unmapped.
-  std::array<std::atomic<int>, kPlaces> users{};
-  std::array<std::atomic<bool>, kPlaces> being_changed{};
+  std::array<std::atomic<int>, kSlots> users{};
+  std::array<std::atomic<bool>, kSlots> being_changed{};
 
-  bool use(std::size_t place) {
-    ++users[place];
-    if (!being_changed[place]) return true;
-    leave(place);
+  bool use(std::size_t slot) {
+    ++users[slot];
+    if (!being_changed[slot]) return true;
+    leave(slot);
     return false;
   }
-  void leave(std::size_t place) { --users[place]; }
+  void leave(std::size_t slot) { --users[slot]; }
 };
 std::unique_ptr<World> world;
 
-std::size_t place_of(const hawk_code_range& range) { return (range.start - kFirstPlace) / kDistance; }
+std::size_t slot_of(const hawk_code_range& range) { return (range.start - kFirstSlot) / kDistance; }
 
 template <typename Context>
 long bpf_loop(__u32 rounds, long (*body)(__u32, Context*), Context* context, int) {
@@ -58,7 +58,7 @@ __u64 hawk_mappings_version(const struct hawk_thread*);
 
 int hawk_range_holds(__u32 index) {
   const hawk_code_range& range = code_ranges[index];
-  return place_of(range) < kPlaces && world->files[place_of(range)] == range.inode;
+  return slot_of(range) < kSlots && world->files[slot_of(range)] == range.inode;
 }
 
 /// Every file has one rule.
@@ -78,9 +78,9 @@ __u64 hawk_mappings_version(const struct hawk_thread*) { return hawk_version_of(
 namespace hawk {
 namespace {
 
-/// The rule for some code at a place, in a walk of that generation.
-__u32 rule_at(std::size_t place, __u64 offset, __u32 generation) {
-  const __u64 address = kFirstPlace + place * kDistance + offset;
+/// The rule for some code at a slot, in a walk of that generation.
+__u32 rule_at(std::size_t slot, __u64 offset, __u32 generation) {
+  const __u64 address = kFirstSlot + slot * kDistance + offset;
   __u32 rule = hawk_find_first_cached(unwind_cache, address, generation);
   if (rule == 0) rule = hawk_find_second_cached(unwind_cache, address, generation);
   return rule != 0 ? rule : hawk_search_rule(nullptr, address, generation);
@@ -90,12 +90,12 @@ __u32 rule_at(std::size_t place, __u64 offset, __u32 generation) {
 struct Found {
   __u64 right = 0, wrong = 0, unknown = 0;
 
-  void look_up(std::size_t place, __u64 offset, __u32 generation) {
-    const __u32 rule = rule_at(place, offset, generation);
+  void look_up(std::size_t slot, __u64 offset, __u32 generation) {
+    const __u32 rule = rule_at(slot, offset, generation);
     if (rule < HAWK_FIRST_RULE)
       ++unknown;
     else
-      ++(rule == HAWK_FIRST_RULE + world->files[place] ? right : wrong);
+      ++(rule == HAWK_FIRST_RULE + world->files[slot] ? right : wrong);
   }
 };
 
@@ -110,31 +110,31 @@ class CodeRanges : public ::testing::Test {
   }
 
   /// Puts a file, or none, where no code is being run.
-  static void map(std::size_t place, __u64 file) {
-    world->being_changed[place] = true;
-    while (world->users[place] > 0) std::this_thread::yield();
-    world->files[place] = file;
+  static void map(std::size_t slot, __u64 file) {
+    world->being_changed[slot] = true;
+    while (world->users[slot] > 0) std::this_thread::yield();
+    world->files[slot] = file;
     ++world->changes;
-    world->being_changed[place] = false;
+    world->being_changed[slot] = false;
   }
 
   /// Allocates nothing: it may be interrupted by itself.
   void tell() {
-    std::array<hawk_code_range, kPlaces> ranges;
+    std::array<hawk_code_range, kSlots> ranges;
     std::size_t count = 0;
-    for (std::size_t place = 0; place < places_told_; ++place) {
+    for (std::size_t slot = 0; slot < slots_announced_; ++slot) {
       hawk_code_range range = {};
-      range.start = kFirstPlace + place * kDistance;
-      range.end = range.start + kPlaceBytes;
-      range.inode = world->files[place];
+      range.start = kFirstSlot + slot * kDistance;
+      range.end = range.start + kSlotBytes;
+      range.inode = world->files[slot];
       if (range.inode != 0) ranges[count++] = range;
     }
     tables_.set_ranges(std::span(ranges).first(count));
   }
 
-  static __u32 look_up(std::size_t place) { return rule_at(place, 0, hawk_rule_generation(nullptr)); }
+  static __u32 look_up(std::size_t slot) { return rule_at(slot, 0, hawk_rule_generation(nullptr)); }
 
-  std::size_t places_told_ = kPlaces;
+  std::size_t slots_announced_ = kSlots;
   CodeTables tables_{CodeTables::Memory{
       .state = &state, .rules = {}, .ranges = code_ranges, .range_states = code_range_states, .cache = unwind_cache}};
 };

@@ -22,7 +22,7 @@ constexpr std::uint64_t kOverflowEntryBytes = 64;
 
 MemoryLimits limits() { return {.max_stacks = kStacksByDefault}; }
 
-MemoryLimits wishes_within(std::uint64_t max_memory_bytes, std::uint32_t max_stacks = kStacksByDefault) {
+MemoryLimits limits_within(std::uint64_t max_memory_bytes, std::uint32_t max_stacks = kStacksByDefault) {
   return {.max_stacks = max_stacks, .max_memory_bytes = max_memory_bytes};
 }
 
@@ -56,7 +56,7 @@ std::uint64_t least_memory(LiveTable table, std::uint32_t max_stacks) {
   std::uint64_t refused = 0, accepted = 1ULL << 40;
   while (accepted - refused > 1) {
     const std::uint64_t middle = refused + (accepted - refused) / 2;
-    (plan_memory(wishes_within(middle, max_stacks), table, 2) ? accepted : refused) = middle;
+    (plan_memory(limits_within(middle, max_stacks), table, 2) ? accepted : refused) = middle;
   }
   return accepted;
 }
@@ -77,11 +77,11 @@ TEST(MemoryPlan, HashByDefaultHoldsAMillionBlocks) {
 
 TEST(MemoryPlan, OnlyTheHashHasAReserve) {
   for (const std::uint64_t bytes : {128 * kMiB, 1024 * kMiB}) {
-    EXPECT_EQ(plan_of(wishes_within(bytes), LiveTable::kArena).reserve_blocks, 0U);
-    const MemoryPlan hash = plan_of(wishes_within(bytes), LiveTable::kHash);
+    EXPECT_EQ(plan_of(limits_within(bytes), LiveTable::kArena).reserve_blocks, 0U);
+    const MemoryPlan hash = plan_of(limits_within(bytes), LiveTable::kHash);
     EXPECT_EQ(hash.reserve_blocks, hash.hash_blocks / 4) << "where memory is bounded";
   }
-  EXPECT_EQ(plan_of(wishes_within(least_memory(LiveTable::kHash, 1000), 1000), LiveTable::kHash).reserve_blocks, 1U);
+  EXPECT_EQ(plan_of(limits_within(least_memory(LiveTable::kHash, 1000), 1000), LiveTable::kHash).reserve_blocks, 1U);
 }
 
 TEST(MemoryPlan, StacksHaveTheirNumbersIndexAndFrames) {
@@ -128,7 +128,7 @@ TEST(MemoryPlan, FramesKeepToTheirShareOfBoundedMemory) {
   for (const LiveTable table : {LiveTable::kArena, LiveTable::kHash}) {
     std::uint32_t before = 0;
     for (const std::uint64_t bytes : {64 * kMiB, 128 * kMiB, 512 * kMiB, 4096 * kMiB}) {
-      const MemoryPlan plan = plan_of(wishes_within(bytes), table);
+      const MemoryPlan plan = plan_of(limits_within(bytes), table);
       EXPECT_GE(plan.frames, 36 * kStacksByDefault);
       EXPECT_GE(plan.frames, plan.spare_frames);
       EXPECT_GE(plan.frames, before);
@@ -172,10 +172,10 @@ TEST(MemoryPlan, ArenaTakesWhatItsBlocksNeedAndNoMore) {
 TEST(MemoryPlan, MaxMemoryIsKept) {
   for (const std::uint32_t cpus : {1U, 2U, 64U}) {
     for (const std::uint64_t bytes : {128 * kMiB, 200 * kMiB, 512 * kMiB, 1024 * kMiB, 3000 * kMiB}) {
-      const MemoryPlan arena = plan_of(wishes_within(bytes), LiveTable::kArena, cpus);
+      const MemoryPlan arena = plan_of(limits_within(bytes), LiveTable::kArena, cpus);
       EXPECT_LE(bytes_of_stacks(arena) + arena.arena_pages * HAWK_ARENA_PAGE_BYTES, bytes);
       EXPECT_LE(arena.hash_blocks, std::max<std::uint64_t>(1024, arena.arena_pages * HAWK_PAGE_SLOTS / 128));
-      const MemoryPlan hash = plan_of(wishes_within(bytes), LiveTable::kHash, cpus);
+      const MemoryPlan hash = plan_of(limits_within(bytes), LiveTable::kHash, cpus);
       EXPECT_LE(bytes_of_stacks(hash) + bytes_of_hash(hash), bytes);
     }
   }
@@ -183,14 +183,14 @@ TEST(MemoryPlan, MaxMemoryIsKept) {
 
 TEST(MemoryPlan, MaxMemoryIsUsed) {
   const std::uint64_t bytes = 512 * kMiB;
-  const MemoryPlan arena = plan_of(wishes_within(bytes), LiveTable::kArena);
+  const MemoryPlan arena = plan_of(limits_within(bytes), LiveTable::kArena);
   EXPECT_GT(bytes_of_stacks(arena) + (arena.arena_pages + 1) * HAWK_ARENA_PAGE_BYTES, bytes);
-  const MemoryPlan hash = plan_of(wishes_within(bytes), LiveTable::kHash);
+  const MemoryPlan hash = plan_of(limits_within(bytes), LiveTable::kHash);
   EXPECT_TRUE(hash.hash_blocks == 1U << 20 || bytes_of_stacks(hash) + bytes_of_hash(hash) > bytes * 3 / 4);
 }
 
 TEST(MemoryPlan, WhicheverOfTheTwoLimitsIsLowerHolds) {
-  MemoryLimits both = wishes_within(1024 * kMiB);
+  MemoryLimits both = limits_within(1024 * kMiB);
   both.max_blocks = 1000;
   EXPECT_EQ(plan_of(both, LiveTable::kHash).hash_blocks, 1000U);
   EXPECT_EQ(plan_of(both, LiveTable::kArena).arena_pages, hawk_geometry_pages(hawk_geometry_start()));
@@ -204,9 +204,9 @@ TEST(MemoryPlan, TooLittleMemoryIsRefusedWithTheLeastThatIsNot) {
   for (const LiveTable table : {LiveTable::kArena, LiveTable::kHash}) {
     for (const std::uint32_t stacks : {16U, kStacksByDefault}) {
       const std::uint64_t least = least_memory(table, stacks);
-      const MemoryPlan plan = plan_of(wishes_within(least, stacks), table);
+      const MemoryPlan plan = plan_of(limits_within(least, stacks), table);
       EXPECT_GT(plan.hash_blocks, 0U);
-      const Result<MemoryPlan> refused = plan_memory(wishes_within(least - 1, stacks), table, 2);
+      const Result<MemoryPlan> refused = plan_memory(limits_within(least - 1, stacks), table, 2);
       ASSERT_FALSE(refused);
       EXPECT_EQ(refused.error().exit_code, ExitCode::kUsage);
       EXPECT_EQ(refused.error().what, "--max-memory: the tables of " + std::to_string(stacks) +
@@ -220,8 +220,8 @@ TEST(MemoryPlan, TooLittleMemoryIsRefusedWithTheLeastThatIsNot) {
 TEST(MemoryPlan, LeastArenaIsTheSmallestTable) {
   const std::uint64_t least = least_memory(LiveTable::kArena, 1000);
   const std::uint32_t start = hawk_geometry_pages(hawk_geometry_start());
-  EXPECT_EQ(plan_of(wishes_within(least, 1000), LiveTable::kArena).arena_pages, start);
-  EXPECT_EQ(plan_of(wishes_within(least + HAWK_ARENA_PAGE_BYTES, 1000), LiveTable::kArena).arena_pages, start + 1);
+  EXPECT_EQ(plan_of(limits_within(least, 1000), LiveTable::kArena).arena_pages, start);
+  EXPECT_EQ(plan_of(limits_within(least + HAWK_ARENA_PAGE_BYTES, 1000), LiveTable::kArena).arena_pages, start + 1);
 }
 
 TEST(MemoryPlan, LiveTablesHaveNames) {

@@ -78,16 +78,16 @@ std::string register_text(Dwarf_Frame* frame, int number) {
   if (count == 0) return ops == memory ? "undefined" : "same";
   const bool is_value = ops[count - 1].atom == DW_OP_stack_value;
   if (is_value) --count;
-  std::string place;
+  std::string rule;
   if (count >= 1 && ops[0].atom != DW_OP_call_frame_cfa) return "?in a register";
-  if (count == 1) place = "cfa+0";
+  if (count == 1) rule = "cfa+0";
   if (count == 2 && ops[1].atom == DW_OP_plus_uconst) {
-    place = "cfa" + offset_text(static_cast<std::int64_t>(ops[1].number));
+    rule = "cfa" + offset_text(static_cast<std::int64_t>(ops[1].number));
   } else if (count == 2) {
-    place = base_text(ops[1]).value_or("");
+    rule = base_text(ops[1]).value_or("");
   }
-  if (place.empty()) return "?expression";
-  return is_value ? place : "*(" + place + ")";
+  if (rule.empty()) return "?expression";
+  return is_value ? rule : "*(" + rule + ")";
 }
 
 std::string row_text(Dwarf_Frame* frame, bool is_signal_frame) {

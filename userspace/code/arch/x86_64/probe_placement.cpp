@@ -129,7 +129,7 @@ std::optional<std::unordered_set<std::uint64_t>> branch_targets(BranchTargets& r
   return targets;
 }
 
-ProbePoint place_at(const Instruction& instruction, const ArgumentRegisters& registers) {
+ProbePoint point_at(const Instruction& instruction, const ArgumentRegisters& registers) {
   return {instruction.vaddr, instruction.mnemonic(), !instruction.is_emulated_by_kernel(), registers};
 }
 
@@ -145,7 +145,7 @@ ProbePoint place_probe(BranchTargets& resolver, FunctionExtent function, hawk_ca
   ArgumentCopies arguments(kind, passed_in);
   const std::optional<Instruction> entry = decode_at(resolver.image(), function.vaddr);
   if (!entry) return {function.vaddr, {}, true};
-  ProbePoint at_entry = place_at(*entry, arguments.registers());
+  ProbePoint at_entry = point_at(*entry, arguments.registers());
   if (!at_entry.single_stepped) return at_entry;
   const std::optional<std::unordered_set<std::uint64_t>> targets = branch_targets(resolver, function);
   if (!targets) return at_entry;
@@ -162,10 +162,10 @@ ProbePoint place_probe(BranchTargets& resolver, FunctionExtent function, hawk_ca
     if (!next || targets->contains(next->vaddr)) break;
     current = *next;
     if (!current.is_emulated_by_kernel()) continue;
-    if (!null_tested || current.decoded.mnemonic != ZYDIS_MNEMONIC_JZ) return place_at(current, arguments.registers());
+    if (!null_tested || current.decoded.mnemonic != ZYDIS_MNEMONIC_JZ) return point_at(current, arguments.registers());
     const std::optional<Instruction> not_null = decode_at(resolver.image(), current.next_vaddr());
     const bool is_better = not_null && not_null->is_emulated_by_kernel() && !targets->contains(not_null->vaddr);
-    return place_at(is_better ? *not_null : current, arguments.registers());
+    return point_at(is_better ? *not_null : current, arguments.registers());
   }
   return at_entry;
 }

@@ -1,4 +1,4 @@
-#include "symbolizer/plumbing.h"
+#include "symbolizer/frame_role.h"
 
 #include <algorithm>
 #include <array>
@@ -106,7 +106,7 @@ std::string_view without_references(std::string_view type) {
 
 /// `<Type as Trait>::function` or `<Type>::function`: the standard library's unless the type or the trait is the
 /// user's. A type without a crate is a primitive or a generic parameter and decides nothing.
-bool is_rust_impl_plumbing(std::string_view name) {
+bool is_rust_impl_of_library(std::string_view name) {
   std::string_view inside = name.substr(1, after_group(name, 0) - 2);
   std::string_view trait;
   for (std::size_t i = 0; i < inside.size();) {
@@ -121,7 +121,7 @@ bool is_rust_impl_plumbing(std::string_view name) {
   const std::string_view type = without_references(inside);
   if (!trait.empty() && !starts_with_any(trait, kRustCrates)) return false;
   if (starts_with_any(type, kRustCrates)) return true;
-  if (type.starts_with('<')) return is_rust_impl_plumbing(type);
+  if (type.starts_with('<')) return is_rust_impl_of_library(type);
   const std::string_view head = type.substr(0, type.find_first_of("<,;)] "));
   return !trait.empty() && head.find("::") == std::string_view::npos;
 }
@@ -129,7 +129,7 @@ bool is_rust_impl_plumbing(std::string_view name) {
 }  // namespace
 
 FrameRole frame_role(const std::string& function) {
-  if (function.starts_with('<')) return is_rust_impl_plumbing(function) ? FrameRole::kLibrary : FrameRole::kProgram;
+  if (function.starts_with('<')) return is_rust_impl_of_library(function) ? FrameRole::kLibrary : FrameRole::kProgram;
   const QualifiedName name = qualified_name(function);
   if (starts_with_any(name.text, kCxxNamespaces) || starts_with_any(name.text, kRustShims)) return FrameRole::kLibrary;
   if (is_operator_new_or_delete(name.text)) return FrameRole::kAllocator;

@@ -1,9 +1,9 @@
 /* Stacks that share hardly an address: each passes through code of its own, of which there are 24,000 copies. */
 #include "ledger.h"
 
-enum { kStacks = 4000, kPlacesPerStack = 6, kPlaceBytes = 16 };
+enum { kStacks = 4000, kLocationsPerStack = 6, kLocationBytes = 16 };
 
-#define PLACES "24000" /* kStacks * kPlacesPerStack */
+#define LOCATIONS "24000" /* kStacks * kLocationsPerStack */
 
 __asm__(
     ".pushsection .text\n"
@@ -11,7 +11,7 @@ __asm__(
     ".type one_of_many, @function\n"
     "one_of_many:\n"
     ".cfi_startproc\n"
-    ".rept " PLACES
+    ".rept " LOCATIONS
     "\n"
     "push %rbp\n"
     ".cfi_adjust_cfa_offset 8\n"
@@ -30,17 +30,17 @@ __asm__(
 extern const char one_of_many[] __attribute__((visibility("hidden")));
 void go_on(void) __attribute__((visibility("hidden")));
 
-static size_t next_place, left;
+static size_t next_location, left;
 static struct block last;
 
 SITE_FUNCTION void leaf(size_t n) { last = ALLOCATED(malloc(n), n); }
 
 __attribute__((noinline, used)) void go_on(void) {
   if (left == 0) {
-    leaf(1 + next_place % 100);
+    leaf(1 + next_location % 100);
   } else {
     left--;
-    ((void (*)(void))(uintptr_t)(one_of_many + kPlaceBytes * next_place++))();
+    ((void (*)(void))(uintptr_t)(one_of_many + kLocationBytes * next_location++))();
   }
   __asm__ volatile("" ::: "memory");
 }
@@ -48,7 +48,7 @@ __attribute__((noinline, used)) void go_on(void) {
 int main(void) {
   ledger_begin();
   for (size_t i = 0; i < kStacks; i++) {
-    left = kPlacesPerStack;
+    left = kLocationsPerStack;
     go_on();
     if (i % 2) release(last);
   }

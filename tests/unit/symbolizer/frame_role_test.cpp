@@ -1,4 +1,4 @@
-#include "symbolizer/plumbing.h"
+#include "symbolizer/frame_role.h"
 
 #include <gtest/gtest.h>
 
@@ -7,14 +7,14 @@
 namespace hawk {
 namespace {
 
-class Plumbing : public ::testing::TestWithParam<const char*> {};
+class RoleOfFrame : public ::testing::TestWithParam<const char*> {};
 class UserCode : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(Plumbing, is_folded) { EXPECT_NE(frame_role(GetParam()), FrameRole::kProgram) << GetParam(); }
+TEST_P(RoleOfFrame, is_folded) { EXPECT_NE(frame_role(GetParam()), FrameRole::kProgram) << GetParam(); }
 TEST_P(UserCode, is_shown) { EXPECT_EQ(frame_role(GetParam()), FrameRole::kProgram) << GetParam(); }
 
 INSTANTIATE_TEST_SUITE_P(
-    allocators, Plumbing,
+    allocators, RoleOfFrame,
     ::testing::Values("malloc", "calloc", "realloc", "free", "posix_memalign", "malloc@plt", "__libc_malloc",
                       "__GI___libc_malloc", "_int_malloc", "_int_free", "_mid_memalign", "je_malloc", "je_mallocx",
                       "tc_new", "tc_malloc", "mi_malloc", "mi_new", "mi_zalloc", "mi_heap_malloc", "_mi_realloc",
@@ -24,7 +24,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "operator new", "__cxa_allocate_exception", "__cxa_allocate_exception [clone .cold]"));
 
 INSTANTIATE_TEST_SUITE_P(
-    cxx, Plumbing,
+    cxx, RoleOfFrame,
     ::testing::Values(
         "std::vector<int, std::allocator<int> >::push_back(int const&)",
         "void std::vector<Foo, std::allocator<Foo> >::_M_realloc_insert<Foo const&>(Foo const&)",
@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
         "void (*std::pick<int>(int))(char)"));
 
 INSTANTIATE_TEST_SUITE_P(
-    rust, Plumbing,
+    rust, RoleOfFrame,
     ::testing::Values("alloc::raw_vec::RawVec<T,A>::reserve", "alloc::alloc::exchange_malloc", "__rust_alloc",
                       "__rust_realloc", "__rdl_alloc", "__rg_alloc", "__rustc::__rust_alloc",
                       "core::ops::function::FnOnce::call_once{{vtable.shim}}", "std::thread::Builder::spawn_unchecked_",
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(rust, UserCode,
                                            "<core_mine::Thing as mine::Trait>::run", "allocator_api::Pool::get"));
 
 /// One list tells who is probed and who is folded.
-TEST(Plumbing, is_every_function_that_is_followed) {
+TEST(RoleOfFrame, is_every_function_that_is_followed) {
   for (const NameSet::Entry& entry : catalogue_names().entries()) {
     const std::string name(entry.name);
     if (name.starts_with("_Z")) continue;  // shown demangled
