@@ -29,7 +29,7 @@
 	HAWK_LOSS(MISSING_BREAKPOINT, "missing_breakpoints", NUMBERS, "probed instruction{|s} without a breakpoint in the process's memory") \
 	HAWK_LOSS(INTERCEPTED_CALL, "intercepted_calls", NUMBERS, "call{|s} not followed: the process's system calls are intercepted") \
 	HAWK_LOSS(NO_ALLOCATOR, "no_allocator", NUMBERS, "program{|s} in which no allocator was found")                            \
-	HAWK_LOSS(ENDED_EARLY, "ended_early", NUMBERS, "trace{|s} that ended for lack of memory: what came later was not seen")    \
+	HAWK_LOSS(ENDED_EARLY, "ended_early", NUMBERS, "trace{|s} that hawktrace had to end early: what came later was not seen")    \
 	HAWK_LOSS(UNTRACED_CHILD, "untraced_children", CHILDREN, "child process{|es} not traced")
 
 enum hawk_loss {

@@ -13,7 +13,7 @@
 
 namespace hawk::testing {
 
-inline constexpr std::uint64_t kSmallElfBytes = 0x10000;
+inline constexpr std::uint64_t kSmallElfBytes = 64 << 11;
 
 inline Elf64_Phdr code_segment(std::uint64_t file_offset, std::uint64_t vaddr, std::uint64_t bytes) {
   Elf64_Phdr segment = {};
@@ -25,7 +25,7 @@ inline Elf64_Phdr code_segment(std::uint64_t file_offset, std::uint64_t vaddr, s
   return segment;
 }
 
-/// An ELF file of 64 KiB in memory, with these segments, and zeros otherwise.
+/// An ELF file of 128 KiB in memory, with these segments, and zeros otherwise.
 inline UniqueFd small_elf(const std::vector<Elf64_Phdr>& segments) {
   UniqueFd fd(::memfd_create("hawktrace-test", MFD_CLOEXEC));
   Elf64_Ehdr header = {};

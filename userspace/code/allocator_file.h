@@ -29,6 +29,10 @@ struct ReturnPointAt {
   ReturnPoint point;
 };
 
+/// The furthest that a probe can lie behind the first instruction of its function, in bytes: what its cookie has room
+/// for.
+constexpr std::uint64_t kMaxProbeDistance = HAWK_COOKIE_ENTRY;
+
 /// One address to probe, with all the names it goes by.
 struct AllocatorFunction {
   std::vector<std::string> names;  ///< sorted; same-address aliases once: {"cfree", "free"}

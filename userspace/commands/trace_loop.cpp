@@ -97,7 +97,8 @@ class TraceLoop {
 
   void take_signal(const ReceivedSignal& signal) {
     if (signal.number == 0) {
-      log_warning("the trace ends here: signals cannot be read, and nobody could end it any more");
+      log_warning("the trace ends here: signals cannot be read, so that it could not be ended any more");
+      trace_.note_ended_early();
       loop_.end();
     } else if (relay_ != nullptr) {
       obey(relay_->take(signal));

@@ -31,6 +31,7 @@ class CodeLayout {
 bool is_about(const AllocatorFunction& function, const CodeLayout& layout) {
   const auto has_code = [&](std::uint64_t offset) { return layout.has_code_at(offset); };
   return has_code(function.entry_offset) && has_code(function.probe_offset) &&
+         function.probe_offset - function.entry_offset <= kMaxProbeDistance &&
          std::all_of(function.return_offsets.begin(), function.return_offsets.end(), has_code) &&
          std::all_of(function.return_points.begin(), function.return_points.end(),
                      [&](const ReturnPointAt& at) { return has_code(at.file_offset); });

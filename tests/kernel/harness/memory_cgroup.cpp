@@ -63,12 +63,14 @@ MemoryCgroup::MemoryCgroup() {
   // In version 2 a group with processes of its own has no controllers below it.
   const bool is_below = is_first_version || home_ == mount_point_;
   const std::string parent = is_below ? home_ : std::filesystem::path(home_).parent_path().string();
-  directory_ = parent + "/hawktrace-test-" + std::to_string(::getpid());
+  // A name that no test before has left behind.
+  directory_ = parent + "/hawktrace-test-XXXXXX";
+  const bool is_made = ::mkdtemp(directory_.data()) != nullptr;
   usage_file_ = directory_ + (is_first_version ? "/memory.usage_in_bytes" : "/memory.current");
   highest_usage_file_ = directory_ + (is_first_version ? "/memory.max_usage_in_bytes" : "/memory.peak");
   limit_file_ = directory_ + (is_first_version ? "/memory.limit_in_bytes" : "/memory.max");
   events_file_ = directory_ + (is_first_version ? "/memory.oom_control" : "/memory.events");
-  if (::mkdir(directory_.c_str(), 0755) != 0 || !std::filesystem::exists(limit_file_)) {
+  if (!is_made || !std::filesystem::exists(limit_file_)) {
     const int why = errno;
     remove();
     errno = why;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <tuple>
 
 #include "tests/support/small_elf.h"
 
@@ -12,11 +13,11 @@ namespace {
 constexpr std::uint64_t kOffset = 0x2000, kVaddr = 0x402000, kBytes = 0x100;
 
 /// A file with code at kOffset alone, and data before it.
-ElfLayout file() {
+ElfLayout file(std::uint64_t code_bytes = kBytes) {
   Elf64_Phdr data = testing::code_segment(0, 0x400000, kOffset);
   data.p_flags = PF_R;
   Result<ElfLayout> layout =
-      ElfLayout::make(testing::small_elf({data, testing::code_segment(kOffset, kVaddr, kBytes)}), "a test's file");
+      ElfLayout::make(testing::small_elf({data, testing::code_segment(kOffset, kVaddr, code_bytes)}), "a test's file");
   HAWK_CHECK(layout.has_value(), "a test's file");
   return std::move(*layout);
 }
@@ -51,6 +52,21 @@ TEST(FileChecks, BelieveNothingElsewhere) {
       offset(code) = wrong;
       EXPECT_FALSE(is_about(code, file())) << wrong;
     }
+  }
+}
+
+TEST(FileChecks, AProbeLiesBehindItsFunctionsFirstInstructionAndNotFar) {
+  constexpr std::uint64_t kFurthest = kOffset + kMaxProbeDistance;
+  const ElfLayout large = file(kMaxProbeDistance + 2);
+  FileCode code = good_code();
+  AllocatorFunction& function = code.allocator.functions[0];
+  for (const auto& [entry, probe, is_right] : {std::tuple{kOffset, kFurthest, true},
+                                               {kOffset, kFurthest + 1, false},
+                                               {kOffset + 1, kFurthest + 1, true},
+                                               {kOffset + 1, kOffset, false}}) {
+    function.entry_offset = entry;
+    function.probe_offset = probe;
+    EXPECT_EQ(is_about(code, large), is_right) << entry << " " << probe;
   }
 }
 

@@ -141,6 +141,7 @@ class CodeRangesOnThreads : public CodeRanges, public ::testing::WithParamInterf
 
 TEST_P(CodeRangesOnThreads, NeverUsesARuleOfOtherCode) {
   constexpr int kWalks = 20'000;
+  constexpr __u64 kRight = kWalks / 10;
   constexpr __u32 kChanges = 300;
   constexpr __u64 kFiles = 1000;
   for (std::size_t slot = 0; slot < kSlots; ++slot) map(slot, 1 + slot);
@@ -154,7 +155,9 @@ TEST_P(CodeRangesOnThreads, NeverUsesARuleOfOtherCode) {
   std::vector<std::thread> walking;
   for (Walker& walker : walkers) {
     walking.emplace_back([&walker] {
-      for (int i = 0; i < kWalks || world->changes < kChanges; ++i) walker.walk();
+      // On a busy machine what is told may be late for most of the walks: then there are more of them.
+      const auto has_found_enough = [&] { return walker.found.right > kRight && walker.found.unknown > 0; };
+      for (int i = 0; i < kWalks || world->changes < kChanges || !has_found_enough(); ++i) walker.walk();
     });
   }
   for (std::thread& thread : walking) thread.join();
@@ -163,7 +166,7 @@ TEST_P(CodeRangesOnThreads, NeverUsesARuleOfOtherCode) {
   teller.join();
   for (const Walker& walker : walkers) {
     EXPECT_EQ(walker.found.wrong, 0u) << "of " << walker.found.right + walker.found.wrong + walker.found.unknown;
-    EXPECT_GT(walker.found.right, static_cast<__u64>(kWalks) / 10);
+    EXPECT_GT(walker.found.right, kRight);
     EXPECT_GT(walker.found.unknown, 0u);
   }
 }
