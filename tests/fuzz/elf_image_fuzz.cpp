@@ -25,6 +25,9 @@ void check_functions(const std::vector<hawk::AllocatorFunction>& functions, std:
     for (const hawk::ReturnPointAt& at : function.return_points) {
       HAWK_CHECK(at.file_offset < file_bytes, "a point of return outside the file");
     }
+    for (const hawk::YieldPoint& point : function.yields.points) {
+      HAWK_CHECK(point.file_offset < file_bytes, "a point outside the file");
+    }
   }
 }
 

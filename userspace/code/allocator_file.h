@@ -7,6 +7,7 @@
 
 #include "bpf/kinds.h"
 #include "userspace/code/allocator_catalogue.h"
+#include "userspace/code/yield_plan.h"
 
 namespace hawk {
 
@@ -51,6 +52,8 @@ struct AllocatorFunction {
   std::vector<std::uint64_t> return_offsets;
   std::vector<ReturnPointAt> return_points;
   bool may_throw = false;
+  /// How all of a call is seen without a return probe.
+  YieldPlan yields;
 };
 
 /// An allocator function that was found but cannot be probed.

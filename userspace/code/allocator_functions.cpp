@@ -262,7 +262,8 @@ void add_function(BranchTargets& resolver, const Candidate& candidate, Allocator
                              .arguments = point.arguments,
                              .return_offsets = {},
                              .return_points = {},
-                             .may_throw = candidate.may_throw};
+                             .may_throw = candidate.may_throw,
+                             .yields = {}};
   if (candidate.is_unfollowed()) {
     file.unfollowed.push_back(std::move(function));
     return;

@@ -34,7 +34,9 @@ bool is_about(const AllocatorFunction& function, const CodeLayout& layout) {
          function.probe_offset - function.entry_offset <= kMaxProbeDistance &&
          std::all_of(function.return_offsets.begin(), function.return_offsets.end(), has_code) &&
          std::all_of(function.return_points.begin(), function.return_points.end(),
-                     [&](const ReturnPointAt& at) { return has_code(at.file_offset); });
+                     [&](const ReturnPointAt& at) { return has_code(at.file_offset); }) &&
+         std::all_of(function.yields.points.begin(), function.yields.points.end(),
+                     [&](const YieldPoint& point) { return has_code(point.file_offset); });
 }
 
 bool is_about(const OperatorFrames& frames, const CodeLayout& layout) {

@@ -16,6 +16,10 @@ constexpr std::uint64_t kNumbers32 = std::uint64_t{1} << 32;
 constexpr std::uint64_t kKinds = HAWK_CALL_CONTROL + 1;
 constexpr std::uint64_t kRegisters = 16;
 constexpr std::uint64_t kConditions = 16;
+constexpr std::uint64_t kPlaces = static_cast<std::uint64_t>(ValuePlace::Kind::kZero) + 1;
+constexpr std::uint64_t kPointKinds = static_cast<std::uint64_t>(PointKind::kReturnProbe) + 1;
+/// Two addresses, a kind, three places of two numbers each, and four numbers more.
+constexpr std::size_t kLeastPointBytes = 13 * kNumberBytes;
 /// Behind the last row for which there is room: what ends the table, the entry point, the start of a context.
 constexpr std::uint64_t kMostRowsAdded = 8;
 /// Two lists, a kind, offsets, an instruction: more than this many numbers in each.
@@ -72,6 +76,64 @@ ReturnPointAt read_point(WireReader& reader) {
   return at;
 }
 
+void write_place(WireWriter& writer, const ValuePlace& place) {
+  writer.number(static_cast<std::uint64_t>(place.kind));
+  writer.number(place.index);
+}
+
+ValuePlace read_place(WireReader& reader) {
+  ValuePlace place;
+  place.kind = static_cast<ValuePlace::Kind>(reader.number_below(kPlaces));
+  const bool is_register = place.kind == ValuePlace::Kind::kRegister;
+  place.index = static_cast<std::uint32_t>(reader.number_below(is_register ? kRegisters : kMaxPointWords + 1));
+  return place;
+}
+
+void write_yield_point(WireWriter& writer, const YieldPoint& point) {
+  writer.number(point.vaddr);
+  writer.number(point.file_offset);
+  writer.number(static_cast<std::uint64_t>(point.kind));
+  writer.number(point.single_stepped ? 1 : 0);
+  write_optional(writer, point.condition);
+  write_place(writer, point.result);
+  write_place(writer, point.size);
+  write_place(writer, point.size_factor);
+  writer.number(point.slot_words);
+  write_optional(writer, point.saved_rbp_words);
+}
+
+YieldPoint read_yield_point(WireReader& reader) {
+  YieldPoint point;
+  point.vaddr = reader.number();
+  point.file_offset = reader.number();
+  point.kind = static_cast<PointKind>(reader.number_below(kPointKinds));
+  point.single_stepped = reader.number_below(2) != 0;
+  point.condition = read_optional<std::uint8_t>(reader, kConditions);
+  point.result = read_place(reader);
+  point.size = read_place(reader);
+  point.size_factor = read_place(reader);
+  point.slot_words = static_cast<std::uint32_t>(reader.number_below(kMaxPointWords + 1));
+  point.saved_rbp_words = read_optional<std::uint32_t>(reader, kMaxPointWords + 1);
+  return point;
+}
+
+void write_plan(WireWriter& writer, const YieldPlan& plan) {
+  writer.number(plan.points.size());
+  for (const YieldPoint& point : plan.points) write_yield_point(writer, point);
+  writer.number(plan.opens_at_entry ? 1 : 0);
+  writer.text(plan.fallback);
+}
+
+YieldPlan read_plan(WireReader& reader, bool& is_good) {
+  YieldPlan plan;
+  for (std::uint64_t left = reader.count(kLeastPointBytes); left > 0; --left) {
+    plan.points.push_back(read_yield_point(reader));
+  }
+  plan.opens_at_entry = reader.number_below(2) != 0;
+  plan.fallback = read_words(reader, is_good);
+  return plan;
+}
+
 void write_function(WireWriter& writer, const AllocatorFunction& function) {
   writer.number(function.names.size());
   for (const std::string& name : function.names) writer.text(name);
@@ -86,6 +148,7 @@ void write_function(WireWriter& writer, const AllocatorFunction& function) {
   writer.number(function.return_points.size());
   for (const ReturnPointAt& at : function.return_points) write_point(writer, at);
   writer.number(function.may_throw ? 1 : 0);
+  write_plan(writer, function.yields);
 }
 
 AllocatorFunction read_function(WireReader& reader, bool& is_good) {
@@ -103,6 +166,7 @@ AllocatorFunction read_function(WireReader& reader, bool& is_good) {
   for (std::uint64_t left = reader.count(kNumberBytes); left > 0; --left)
     function.return_points.push_back(read_point(reader));
   function.may_throw = reader.number_below(2) != 0;
+  function.yields = read_plan(reader, is_good);
   is_good &= !function.names.empty();
   return function;
 }

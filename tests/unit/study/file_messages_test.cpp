@@ -23,6 +23,18 @@ FileCode some_code() {
   function.return_offsets = {0x1010, 0x1020};
   function.return_points = {{0x1008, {0x401008, 4, 3, 5, std::nullopt}}, {0x100c, {0x40100c, std::nullopt, 0, 1, 0}}};
   function.may_throw = true;
+  function.yields.points = {{.vaddr = 0x401008,
+                             .file_offset = 0x1008,
+                             .kind = PointKind::kYieldAfterSize,
+                             .single_stepped = true,
+                             .condition = 4,
+                             .result = {ValuePlace::Kind::kRegister, 11},
+                             .size = {ValuePlace::Kind::kStack, 40},
+                             .size_factor = {ValuePlace::Kind::kZero, 0},
+                             .slot_words = 50,
+                             .saved_rbp_words = 49}};
+  function.yields.opens_at_entry = true;
+  function.yields.fallback = "it jumps into a loop";
   code.allocator.functions = {function};
   function.kind = HAWK_CALL_UNFOLLOWED;
   code.allocator.unfollowed = {function, function};
@@ -63,6 +75,7 @@ TEST(FileMessages, CodeSurvivesTheWay) {
   EXPECT_EQ(there.arguments, here.arguments);
   EXPECT_EQ(there.return_offsets, here.return_offsets);
   EXPECT_EQ(there.may_throw, here.may_throw);
+  EXPECT_EQ(there.yields, here.yields);
   ASSERT_EQ(there.return_points.size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(there.return_points[i].file_offset, here.return_points[i].file_offset);
