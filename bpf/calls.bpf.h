@@ -225,7 +225,28 @@ static __always_inline void settle_old_block(struct hawk_call *call, bool failed
 /* How a call returns: its result, and the caller's registers then. */
 struct hawk_return {
 	__u64 result, pc, sp, fp;
+	__u64 fp_at;              /* where rbp is saved; 0: in `fp` */
 };
+
+/* Where a return is seen. */
+enum hawk_seen_at {
+	HAWK_SEEN_IN_SESSION,
+	HAWK_SEEN_AT_PROBE,       /* the kernel's return probe */
+	HAWK_SEEN_BEFORE,         /* inside the function: the return address is still below `sp` */
+};
+
+static __always_inline __u32 stack_of_return(struct hawk_thread *thread, const struct hawk_return *end,
+					     const enum hawk_seen_at seen_at)
+{
+	switch (seen_at) {
+	case HAWK_SEEN_IN_SESSION:
+		return find_stack_at_once(thread, end->pc, end->sp, end->fp);
+	case HAWK_SEEN_AT_PROBE:
+		return find_stack(thread, end->pc, end->sp, end->fp);
+	default:
+		return find_stack_above(thread, end->sp, end->fp, end->fp_at);
+	}
+}
 
 /* Whether what returns is an open call of the thread, which has its return address at `slot`; it is the newest then. If not,
  * it is nested, or was begun before the trace, or is not the target's. */
@@ -238,7 +259,8 @@ static __always_inline bool is_open_call(struct hawk_thread *thread, __u64 slot,
 	return (thread->interrupted_count || thread->left_slot == slot) && return_of_other(thread, slot, may_throw);
 }
 
-static __always_inline void on_return(struct hawk_thread *thread, const struct hawk_return *end, const bool in_session)
+static __always_inline void on_return(struct hawk_thread *thread, const struct hawk_return *end,
+				      const enum hawk_seen_at seen_at)
 {
 	struct hawk_call *call = &thread->call;
 	bool is_alone = !call->rare || settle_rare(call);
@@ -262,19 +284,17 @@ static __always_inline void on_return(struct hawk_thread *thread, const struct h
 
 	if (is_inner)
 		note_block_inside(thread, address, block.size_bytes);
-	block.stack = in_session ? find_stack_at_once(thread, end->pc, end->sp, end->fp)
-				 : find_stack(thread, end->pc, end->sp, end->fp);
-
+	block.stack = stack_of_return(thread, end, seen_at);
 	live_add(address, &block);
 }
 
 /* At a return probe: ip is the return address, restored, and sp what the ret has left. */
-static __always_inline void on_return_probe(struct hawk_thread *thread, struct pt_regs *ctx, const bool in_session)
+static __always_inline void on_return_probe(struct hawk_thread *thread, struct pt_regs *ctx, const enum hawk_seen_at seen_at)
 {
 	struct hawk_return end = { .result = ctx->ax, .pc = ctx->ip, .sp = ctx->sp, .fp = ctx->bp };
 
 	if (is_open_call(thread, end.sp - 8, false))
-		on_return(thread, &end, in_session);
+		on_return(thread, &end, seen_at);
 }
 
 /* At a probe on an instruction from which a function that may throw returns, all of that still to come. The instruction may
@@ -290,14 +310,11 @@ static __always_inline void on_return_point(struct hawk_thread *thread, struct p
 
 	if (!is_open_call(thread, slot, true))
 		return;
-	/* Memory that cannot be read costs the stack at most, and not the block. */
-	if (bpf_probe_read_user(&end.pc, sizeof(end.pc), (void *)slot))
-		end.pc = thread->call.return_address;
-	if (saved_rbp && bpf_probe_read_user(&end.fp, sizeof(end.fp), (void *)(ctx->sp + (saved_rbp - 1) * 8)))
-		end.fp = 0;
+	if (saved_rbp)
+		end.fp_at = ctx->sp + (saved_rbp - 1) * 8;
 	if (result_register)
 		end.result = register_value(ctx, result_register);
-	on_return(thread, &end, false);
+	on_return(thread, &end, HAWK_SEEN_BEFORE);
 }
 
 /* Whether a free that the live table knows nothing of was called from inside an allocating call of the same thread: then it

@@ -4,6 +4,8 @@
 //   session   alloc_session on every allocating function that cannot throw
 //   multi     alloc_entry and alloc_return on those
 //   perf      the same, one perf event each
+//   points    alloc_yield inside the allocating functions that have a plan, alloc_entry on those whose plan needs it; the
+//             other functions as above
 //   always    free_entry; unfollowed_entry; module_init; the tracepoints of fork, exec and exit
 //
 // and of the mappings (mapping_events.bpf.h) mapping_made, or tree_entry and mappings_unlocked; of their end memory_left by
@@ -23,6 +25,7 @@
 #include "bpf/mapping_events.bpf.h"
 #include "bpf/probe_points.bpf.h"
 #include "bpf/unfollowed.bpf.h"
+#include "bpf/yield_points.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -53,7 +56,7 @@ int alloc_session(struct pt_regs *ctx)
 	struct hawk_thread *thread = known_thread(ctx);
 
 	if (session_is_return(thread, ctx)) {
-		on_return_probe(thread, ctx, true);
+		on_return_probe(thread, ctx, HAWK_SEEN_IN_SESSION);
 		return 1;
 	}
 	return on_entry(thread, ctx, bpf_get_attach_cookie(ctx), true) ? 0 : 1;
@@ -75,7 +78,14 @@ int alloc_return(struct pt_regs *ctx)
 	if (cookie & HAWK_COOKIE_AT_RET)
 		on_return_point(thread, ctx, cookie);
 	else
-		on_return_probe(thread, ctx, false);
+		on_return_probe(thread, ctx, HAWK_SEEN_AT_PROBE);
+	return 0;
+}
+
+SEC("uprobe")
+int alloc_yield(struct pt_regs *ctx)
+{
+	on_yield(known_thread(ctx), ctx, bpf_get_attach_cookie(ctx));
 	return 0;
 }
 

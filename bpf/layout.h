@@ -5,6 +5,7 @@
 
 #include "bpf/losses.h"
 #include "bpf/probe_points.h"
+#include "bpf/yield_points.h"
 #include "bpf/unwind/stack_hash.h"
 #include "bpf/types.h"
 #include "bpf/unwind/ends.h"

@@ -277,22 +277,33 @@ static __always_inline __u32 stack_number(struct hawk_thread *thread)
  * takes it half a second. */
 __noinline int find_stack(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
 {
-	const struct hawk_walk_start start = { pc, sp, fp };
+	const struct hawk_walk_start start = { pc, sp, fp, 0 };
 
 	if (!thread)
 		return HAWK_NO_STACK;
-	walk_stack(thread, &start, false);
+	walk_stack(thread, &start, false, HAWK_FROM_REGISTERS);
 	return stack_number(thread);
 }
 
 /* The same for sessions, where the kernel has stack enough. */
 __noinline int find_stack_at_once(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
 {
-	const struct hawk_walk_start start = { pc, sp, fp };
+	const struct hawk_walk_start start = { pc, sp, fp, 0 };
 
 	if (!thread)
 		return HAWK_NO_STACK;
-	walk_stack(thread, &start, true);
+	walk_stack(thread, &start, true, HAWK_FROM_REGISTERS);
+	return stack_number(thread);
+}
+
+/* The same from inside the allocator, which has its return address below `sp`; rbp will be `fp`, or what is saved at `fp_at`. */
+__noinline int find_stack_above(struct hawk_thread *thread, __u64 sp, __u64 fp, __u64 fp_at)
+{
+	const struct hawk_walk_start start = { 0, sp, fp, fp_at };
+
+	if (!thread)
+		return HAWK_NO_STACK;
+	walk_stack(thread, &start, false, HAWK_FROM_SLOT);
 	return stack_number(thread);
 }
 

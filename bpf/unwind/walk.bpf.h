@@ -281,9 +281,16 @@ static __always_inline bool begin_along_frame_pointers(struct hawk_thread *threa
 	return thread->walk.fp >= thread->walk.sp;
 }
 
-/* Registers as they are in the caller of the allocator. */
+/* Registers as they are in the caller of the allocator; or, while that has not returned, where to find them. */
 struct hawk_walk_start {
 	__u64 pc, sp, fp;
+	__u64 fp_at;              /* where rbp is saved; 0: in `fp` */
+};
+
+/* How the innermost frame is known. */
+enum hawk_innermost {
+	HAWK_FROM_REGISTERS,
+	HAWK_FROM_SLOT,           /* its pc stands below `sp`, and rbp perhaps at `fp_at` */
 };
 
 /* Brings the page at the innermost stack pointer into view. Below it is the return address of the call that was made. */
@@ -293,15 +300,27 @@ static __always_inline void find_first_page(struct hawk_thread *thread, __u64 sp
 		thread->view.page = HAWK_NO_VIEW;
 }
 
+/* Reads what the allocator will restore. Memory that cannot be read costs the stack at most, and not the block. */
+static __always_inline void read_start(struct hawk_thread *thread, struct hawk_walk_start *start)
+{
+	if (!hawk_stack_word(thread, start->sp + HAWK_RETURN_SLOT, &start->pc))
+		start->pc = 0;
+	if (start->fp_at && !hawk_stack_word(thread, start->fp_at, &start->fp))
+		start->fp = 0;
+	start->fp_at = 0;
+}
+
 /* One walk, from beginning to end. `at_once`: its first steps, and most walks need no more, without a call; which takes stack
  * that there is not up to 6.12. */
-static __always_inline void walk_once(struct hawk_thread *thread, const struct hawk_walk_start *start, __u32 generation,
-				      const bool at_once)
+static __always_inline void walk_once(struct hawk_thread *thread, struct hawk_walk_start *start, __u32 generation,
+				      const bool at_once, const enum hawk_innermost innermost)
 {
 	thread->view.page = HAWK_NO_VIEW;
 	thread->window_bytes = 0;
 	if (settings.may_read_directly && thread->reads_directly)
 		find_first_page(thread, start->sp);
+	if (innermost == HAWK_FROM_SLOT)
+		read_start(thread, start);
 	hawk_begin_walk(thread, hawk_hash_start(state.exec_epoch), start->pc, start->sp, start->fp, generation);
 	if (settings.unwind == HAWK_UNWIND_FP && !begin_along_frame_pointers(thread))
 		return;
@@ -324,26 +343,45 @@ static __always_inline bool walk_holds(const struct hawk_thread *thread)
 /* The same walk again, where what was read directly does not count. Not static: checked once by the verifier. */
 __noinline int walk_through_windows(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
 {
-	const struct hawk_walk_start start = { pc, sp, fp };
+	struct hawk_walk_start start = { pc, sp, fp, 0 };
 
 	if (!thread || !settings.may_read_directly)
 		return 0;
 	thread->reads_directly = 0;
-	walk_once(thread, &start, thread->walk.generation, false);
+	walk_once(thread, &start, thread->walk.generation, false, HAWK_FROM_REGISTERS);
+	return 0;
+}
+
+/* The same where the innermost frame is not in registers. Not static: checked once by the verifier. */
+__noinline int walk_through_windows_from_slot(struct hawk_thread *thread, __u64 sp, __u64 fp, __u64 fp_at)
+{
+	struct hawk_walk_start start = { 0, sp, fp, fp_at };
+
+	if (!thread || !settings.may_read_directly)
+		return 0;
+	thread->reads_directly = 0;
+	walk_once(thread, &start, thread->walk.generation, false, HAWK_FROM_SLOT);
 	return 0;
 }
 
 /* Fills thread->frames and thread->walk. */
-static __always_inline void walk_stack(struct hawk_thread *thread, const struct hawk_walk_start *start, const bool at_once)
+static __always_inline void walk_stack(struct hawk_thread *thread, const struct hawk_walk_start *from, const bool at_once,
+				       const enum hawk_innermost innermost)
 {
+	struct hawk_walk_start start = *from;
+
 	__u32 generation = settings.unwind == HAWK_UNWIND_FP ? 0 : hawk_rule_generation(thread);
 
 	__u32 reads_directly = settings.may_read_directly && state.direct_map;
 
 	thread->reads_directly = reads_directly;
-	walk_once(thread, start, generation, at_once);
-	if (reads_directly && !walk_holds(thread))
-		walk_through_windows(thread, start->pc, start->sp, start->fp);
+	walk_once(thread, &start, generation, at_once, innermost);
+	if (reads_directly && !walk_holds(thread)) {
+		if (innermost == HAWK_FROM_SLOT)
+			walk_through_windows_from_slot(thread, from->sp, from->fp, from->fp_at);
+		else
+			walk_through_windows(thread, from->pc, from->sp, from->fp);
+	}
 	thread->walk.hash = hawk_hash_end(hawk_hash_of_frames(thread), &thread->walk);
 }
 

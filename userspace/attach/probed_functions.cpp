@@ -13,6 +13,8 @@ bool is_plainer(const std::string& a, const std::string& b) {
   return std::tuple(a.starts_with('_'), a.size(), a) < std::tuple(b.starts_with('_'), b.size(), b);
 }
 
+bool has_plan(const AllocatorFunction& function) { return !function.yields.points.empty(); }
+
 }  // namespace
 
 Allocator describe(const MappedModule& module, const AllocatorFile& file) {
@@ -30,12 +32,13 @@ Allocator describe(const MappedModule& module, const AllocatorFile& file) {
   return allocator;
 }
 
+/// What most calls run into: those that a plan leaves to the kernel's return probe are few.
 CallTraps traps_of(const AllocatorFunction& function) {
-  const bool returns = function.kind != HAWK_CALL_FREE;
-  return {.stepped_entry = function.single_stepped,
-          .kernel_return = returns && !function.may_throw,
+  const bool returns = function.kind != HAWK_CALL_FREE && !has_plan(function);
+  return {.stepped_entry = function.single_stepped && has_entry_probe(function),
+          .kernel_return = has_return_probe(function) && !has_plan(function),
           .stepped_return = returns && function.may_throw && function.return_points.empty(),
-          .emulated_return = !function.return_points.empty()};
+          .emulated_return = !function.return_points.empty() || function.yields.opens_at_entry};
 }
 
 std::uint64_t cost_of(const CallTraps& traps, const ProbeCosts& costs) {

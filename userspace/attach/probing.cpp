@@ -84,13 +84,15 @@ void Probing::note_refused(const MappedModule& module, const AllocatorFile& file
 
 Result<void> Probing::probe_allocator(ModuleId id, bool is_expected, AllocatorFile file) {
   const MappedModule& module = modules_.module(id);
+  tracer_.settle(file);
   if (!is_expected && !file.functions.empty()) leave_out_changed(id, file);
   for (const UnprobedFunction& unprobed : file.unprobed) {
     log_warning(fmt::format("{} in {} is not probed: {}", unprobed.name, module.path, unprobed.reason));
     tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
   }
   if (file.functions.empty()) return {};
-  HAWK_TRY_VOID(tracer_.require_no_interceptor());
+  if (std::any_of(file.functions.begin(), file.functions.end(), has_return_probe))
+    HAWK_TRY_VOID(tracer_.require_no_interceptor());
   if (const Result<void> attached = tracer_.attach_allocator(module.probed_fd(), file); !attached) {
     note_refused(module, file, attached.error());
     return {};

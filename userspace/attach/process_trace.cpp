@@ -65,11 +65,11 @@ Result<std::optional<ProbeCosts>> costs_here(AttachWay way) {
 
 }  // namespace
 
-ProcessTrace::ProcessTrace(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindMethod unwind, Tracer tracer,
+ProcessTrace::ProcessTrace(Subject subject, UniqueFd pid_fd, Probes probes, UnwindMethod unwind, Tracer tracer,
                            MappingEvents mapping_events, std::unique_ptr<FileReader> files)
     : subject_(std::move(subject)),
       pid_fd_(std::move(pid_fd)),
-      way_(way),
+      probes_(probes),
       unwind_(unwind),
       tracer_(std::move(tracer)),
       mapping_events_(std::move(mapping_events)),
@@ -122,12 +122,14 @@ Result<std::unique_ptr<ProcessTrace>> ProcessTrace::make(const TraceConfig& conf
   const FileWants wants = {.code = true, .table = config.unwind != UnwindMethod::kFramePointers};
   auto reading = std::make_unique<ReadAhead>(files_to_read(subject, command != nullptr), wants, *files, kWorkers);
   const KernelFeatures features = HAWK_TRY(probe_kernel_features());
-  const AttachWay way = HAWK_TRY(choose_attach_way(features, config.attach_via));
+  const bool by_plan = config.attach_via == AttachWay::kPoints;
+  const AttachWay way = HAWK_TRY(choose_attach_way(features, by_plan ? std::nullopt : config.attach_via));
   // A multi link's pid filter goes by the main thread's memory, which an exited main thread no longer has.
   const bool filter_by_pid = subject.main_thread_lives && (features.pid_filter || way == AttachWay::kPerf);
   Tracer tracer = HAWK_TRY(Tracer::make({.pid = pid,
                                          .filter_by_pid = filter_by_pid,
                                          .way = way,
+                                         .by_plan = by_plan,
                                          .returns_are_calls = returns_are_system_calls(kernel_release()),
                                          .live_table = config.live_table,
                                          .memory = {.max_blocks = config.max_blocks,
@@ -143,7 +145,8 @@ Result<std::unique_ptr<ProcessTrace>> ProcessTrace::make(const TraceConfig& conf
   mapping_events.follow(pid);
   // Another program that began before is not announced.
   if (command == nullptr) HAWK_TRY_VOID(name_program(subject.target));
-  std::unique_ptr<ProcessTrace> trace(new ProcessTrace(std::move(subject), process.take_fd(), way, config.unwind,
+  std::unique_ptr<ProcessTrace> trace(new ProcessTrace(std::move(subject), process.take_fd(),
+                                                       {.way = way, .by_plan = by_plan}, config.unwind,
                                                        std::move(tracer), std::move(mapping_events), std::move(files)));
   trace->interval_ = config.interval;
   trace->limits_ = limits_of(config, trace->tracer_.live_table());
@@ -260,7 +263,7 @@ Result<void> ProcessTrace::end(bool verify) {
   duration_ = stopped - start_;
   // Side by side with detaching: both wait for the kernel's grace periods.
   Result<std::optional<ProbeCosts>> costs;
-  std::jthread measuring = try_thread([&] { costs = costs_here(way_); });
+  std::jthread measuring = try_thread([&] { costs = costs_here(probes_.way); });
   tracer_.stop();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - stopped;
   if (measuring.joinable()) measuring.join();
@@ -289,7 +292,7 @@ Snapshot ProcessTrace::snapshot() {
   snapshot.target().allocators = probing_.allocators();
   snapshot.target().is_go = probing_.is_go(snapshot.target().exe);
   const std::chrono::nanoseconds duration = is_probed() ? std::chrono::steady_clock::now() - start_ : duration_;
-  snapshot.trace = {.attach_via = std::string(attach_way_name(way_)),
+  snapshot.trace = {.attach_via = std::string(attach_way_name(probes_.by_plan ? AttachWay::kPoints : probes_.way)),
                     .live_table = std::string(live_table_name(tracer_.live_table())),
                     .unwind = std::string(unwind_method_name(unwind_)),
                     .min_block_bytes = tracer_.min_block_bytes(),

@@ -61,6 +61,11 @@ class ProcessTrace {
  private:
   /// Until end().
   bool is_probed() const { return duration_ == std::chrono::nanoseconds{}; }
+  /// How probes are attached.
+  struct Probes {
+    AttachWay way = AttachWay::kSession;
+    bool by_plan = false;  ///< functions that have a plan are followed by it, and only the others by `way`
+  };
   /// Who is traced, as known before anything is loaded.
   struct Subject {
     TargetInfo target;
@@ -70,7 +75,7 @@ class ProcessTrace {
     std::vector<std::string> expected_files;  ///< that a command will map
   };
 
-  ProcessTrace(Subject subject, UniqueFd pid_fd, AttachWay way, UnwindMethod unwind, Tracer tracer,
+  ProcessTrace(Subject subject, UniqueFd pid_fd, Probes probes, UnwindMethod unwind, Tracer tracer,
                MappingEvents mapping_events, std::unique_ptr<FileReader> files);
   static Result<Subject> subject_of(const TraceConfig& config, const LaunchedCommand* command);
   static Result<void> name_program(TargetInfo& target);
@@ -83,7 +88,7 @@ class ProcessTrace {
 
   Subject subject_;
   UniqueFd pid_fd_;
-  AttachWay way_;
+  Probes probes_;
   UnwindMethod unwind_;
   Tracer tracer_;
   MappingEvents mapping_events_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,6 +56,19 @@ struct AllocatorFunction {
   /// How all of a call is seen without a return probe.
   YieldPlan yields;
 };
+
+/// Whether the kernel replaces return addresses of the function's calls, of some at least.
+inline bool has_return_probe(const AllocatorFunction& function) {
+  const auto takes_over = [](const YieldPoint& point) { return point.kind == PointKind::kReturnProbe; };
+  const std::vector<YieldPoint>& points = function.yields.points;
+  if (!points.empty()) return std::any_of(points.begin(), points.end(), takes_over);
+  return function.kind != HAWK_CALL_FREE && !function.may_throw;
+}
+
+/// Whether its calls are seen at their entry.
+inline bool has_entry_probe(const AllocatorFunction& function) {
+  return function.yields.points.empty() || function.yields.opens_at_entry;
+}
 
 /// An allocator function that was found but cannot be probed.
 struct UnprobedFunction {

@@ -89,7 +89,7 @@ struct TraceLimits {
 };
 
 struct TraceInfo {
-  std::string attach_via;             ///< "session", "multi" or "perf"
+  std::string attach_via;             ///< "points", "session", "multi" or "perf"
   std::string live_table;             ///< "arena" or "hash"
   std::string unwind;                 ///< "auto", "cfi" or "fp"
   std::uint64_t min_block_bytes = 0;  ///< smaller blocks were not followed; their frees count as frees_of_untraced

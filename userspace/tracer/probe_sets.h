@@ -5,6 +5,7 @@
 
 #include "userspace/code/allocator_file.h"
 #include "userspace/tracer/links.h"
+#include "userspace/tracer/yield_points.h"
 
 namespace hawk {
 
@@ -12,8 +13,9 @@ namespace hawk {
 struct ProbeSets {
   std::vector<Probe> frees;
   std::vector<Probe> returning;         ///< allocating functions whose return the kernel may hijack
-  std::vector<Probe> throwing;          ///< entries of the others
-  std::vector<Probe> throwing_returns;  ///< and where they return
+  std::vector<Probe> entries;           ///< of the others, and where a plan needs them
+  std::vector<Probe> throwing_returns;  ///< where functions that may throw return
+  std::vector<YieldProbe> yields;       ///< points inside allocating functions that have a plan
   std::vector<Probe> unfollowed;        ///< functions whose calls are counted
 };
 

@@ -106,11 +106,13 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
   bpf_program__set_autoload(skeleton.progs.prepare_exec, has_prepare_exec);
   const bool session = options.way == AttachWay::kSession;
   bpf_program__set_autoload(skeleton.progs.alloc_session, session);
+  bpf_program__set_autoload(skeleton.progs.alloc_yield, options.by_plan);
   bpf_program__set_autoload(skeleton.progs.alloc_entry, !session);
   bpf_program__set_autoload(skeleton.progs.alloc_return, !session);
   if (options.way == AttachWay::kPerf) return;
-  for (bpf_program* program : {skeleton.progs.alloc_entry, skeleton.progs.alloc_return, skeleton.progs.free_entry,
-                               skeleton.progs.unfollowed_entry, skeleton.progs.module_init}) {
+  for (bpf_program* program :
+       {skeleton.progs.alloc_entry, skeleton.progs.alloc_return, skeleton.progs.alloc_yield, skeleton.progs.free_entry,
+        skeleton.progs.unfollowed_entry, skeleton.progs.module_init}) {
     bpf_program__set_expected_attach_type(program, kMulti);
   }
   bpf_program__set_expected_attach_type(skeleton.progs.alloc_session,

@@ -39,6 +39,7 @@
 #include "userspace/tracer/programs.h"
 #include "userspace/tracer/task_iteration.h"
 #include "userspace/tracer/wakeups.h"
+#include "userspace/tracer/yield_points.h"
 
 namespace hawk {
 namespace {
@@ -87,6 +88,7 @@ struct Tracer::Impl {
   std::uint32_t files_with_free = 0;
   std::vector<UniqueFd> tracepoints;
   std::optional<ProbeLinks> probes;
+  std::optional<YieldPoints> yield_points;
 
   Result<void> load(LiveTable kind) {
     table = kind;
@@ -102,11 +104,22 @@ struct Tracer::Impl {
     return throwing.get();
   }
 
-  Result<void> attach_throwing(int fd, const ProbeSets& sets) {
-    if (sets.throwing.empty()) return {};
+  /// Entries of functions whose return probe, if they have any, is not the kernel's.
+  Result<void> attach_entries(int fd, const ProbeSets& sets) {
+    if (sets.entries.empty()) return {};
     const auto& programs = HAWK_TRY(programs_for_throwing())->progs;
     HAWK_TRY_VOID(probes->add(programs.alloc_return, fd, sets.throwing_returns));
-    return probes->add(programs.alloc_entry, fd, sets.throwing);
+    return probes->add(programs.alloc_entry, fd, sets.entries);
+  }
+
+  Result<void> attach_yields(int fd, const std::vector<YieldProbe>& yields) {
+    std::vector<Probe> numbered;
+    for (const YieldProbe& yield : yields) {
+      const std::optional<std::uint32_t> number = yield_points->add(yield.point);
+      if (!number) return fail(ExitCode::kPrivilege, "more points are to be probed than there is room for");
+      numbered.push_back({.file_offset = yield.file_offset, .cookie = *number});
+    }
+    return probes->add(skeleton->progs.alloc_yield, fd, numbered);
   }
 
   /// Frees first and entries last. A block whose allocation is seen must not be freed unseen.
@@ -114,7 +127,8 @@ struct Tracer::Impl {
     const auto& programs = skeleton->progs;
     HAWK_TRY_VOID(probes->add(programs.unfollowed_entry, fd, sets.unfollowed));
     HAWK_TRY_VOID(probes->add(programs.free_entry, fd, sets.frees));
-    HAWK_TRY_VOID(attach_throwing(fd, sets));
+    HAWK_TRY_VOID(attach_yields(fd, sets.yields));
+    HAWK_TRY_VOID(attach_entries(fd, sets));
     if (options.way == AttachWay::kSession) return probes->add(programs.alloc_session, fd, sets.returning);
     HAWK_TRY_VOID(probes->add(programs.alloc_return, fd, sets.returning, true));
     return probes->add(programs.alloc_entry, fd, sets.returning);
@@ -211,6 +225,7 @@ Result<Tracer> Tracer::make(const TracerOptions& options) {
   HAWK_TRY_VOID(impl->open_frames());
   HAWK_TRY_VOID(impl->table == LiveTable::kArena ? impl->open_arena() : impl->open_reserve());
   auto& memory = *impl->skeleton->bss;
+  impl->yield_points.emplace(memory.yield_points);
   impl->code.emplace(CodeTables::Memory{.segments_fd = bpf_map__fd(impl->skeleton->maps.row_segments),
                                         .known_files_fd = bpf_map__fd(impl->skeleton->maps.known_files),
                                         .state = impl->maps.state,
@@ -234,6 +249,8 @@ Result<void> Tracer::require_no_interceptor() {
   return hawk::require_no_interceptor(impl_->skeleton->progs.find_interceptors, *impl_->maps.state, impl_->options.pid);
 }
 
+void Tracer::settle(AllocatorFile& allocator) const { settle_plans(allocator, impl_->options.by_plan); }
+
 Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   const ProbeSets sets = sort_probes(allocator);
   forget_allocator_ranges(*impl_->maps.state);  // until they are set again
@@ -241,8 +258,12 @@ Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   const auto has_moved = [](const Probe& probe) { return probe.cookie >> HAWK_COOKIE_MOVED_SHIFT != 0; };
   if (std::any_of(sets.frees.begin(), sets.frees.end(), has_moved)) impl_->maps.state->frees_moved = 1;
   const ProbeLinks::Mark before = impl_->probes->mark();
+  const std::uint32_t points_before = impl_->yield_points->count();
   Result<void> attached = impl_->attach(fd, sets);
-  if (!attached) impl_->probes->remove_since(before);
+  if (!attached) {
+    impl_->probes->remove_since(before);
+    impl_->yield_points->forget_from(points_before);
+  }
   return attached;
 }
 

@@ -24,7 +24,8 @@ namespace hawk {
 struct TracerOptions {
   int pid = 0;                ///< of the process to trace, in our pid namespace
   bool filter_by_pid = true;  ///< let the kernel put probes into that process only; see KernelFeatures::pid_filter
-  AttachWay way = AttachWay::kSession;
+  AttachWay way = AttachWay::kSession;       ///< not kPoints, but what there is for functions without a plan
+  bool by_plan = false;                      ///< functions that have a plan are followed by it
   bool returns_are_calls = false;            ///< see returns_are_system_calls
   std::optional<LiveTable> live_table = {};  ///< nullopt: the arena if the kernel can do it
   MemoryLimits memory = {};
@@ -48,8 +49,10 @@ class Tracer {
 
   /// Fails if the system calls of the process are intercepted: it would not survive return probes then.
   Result<void> require_no_interceptor();
-  /// Probes the allocator functions of the file open as `fd`. Wherever a process has mapped it, now or later. All of
-  /// them, or none when that fails.
+  /// Leaves those functions their plan that are to be followed by it. To be called before anything rests on that.
+  void settle(AllocatorFile& allocator) const;
+  /// Probes the allocator functions of the settled file open as `fd`. Wherever a process has mapped it, now or later.
+  /// All of them, or none when that fails.
   Result<void> attach_allocator(int fd, const AllocatorFile& allocator);
 
   /// Tells the programs about a file's forms of operator new that keep no frame pointer. `watch_init`: also probe the

@@ -8,7 +8,7 @@ namespace hawk {
 namespace {
 
 TEST(AttachWay, NamesAndValuesAreEachOthersInverse) {
-  for (const AttachWay way : {AttachWay::kSession, AttachWay::kMulti, AttachWay::kPerf}) {
+  for (const AttachWay way : {AttachWay::kPoints, AttachWay::kSession, AttachWay::kMulti, AttachWay::kPerf}) {
     EXPECT_EQ(parse_attach_way(attach_way_name(way)), way);
   }
   EXPECT_EQ(parse_attach_way("auto"), std::nullopt);

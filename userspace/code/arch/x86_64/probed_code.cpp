@@ -61,7 +61,11 @@ std::vector<ProbedCode> probed_code_of(const ElfLayout& image, const AllocatorFu
     code->function = function.names.front();
     all.push_back(std::move(*code));
   };
-  add(function.entry_offset, function.probe_offset);
+  if (has_entry_probe(function)) add(function.entry_offset, function.probe_offset);
+  // What hooks the function hooks it at its first instructions, which a point that is near is watched together with.
+  for (const YieldPoint& point : function.yields.points) {
+    if (point.kind != PointKind::kForward) add(function.entry_offset, point.file_offset);
+  }
   for (const std::uint64_t offset : function.return_offsets) add(offset, offset);
   for (const ReturnPointAt& point : function.return_points) add(point.file_offset, point.file_offset);
   return all;

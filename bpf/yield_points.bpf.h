@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Calls that are seen once, inside the allocating function, where all of them is known and nothing but the return is left:
+ * one trap, and no return address replaced. A call whose size is lost on the way to its result is opened where it is still
+ * known, as one whose function may throw is at its entry. What a thread's open calls mean to others: calls.bpf.h. */
+#ifndef HAWKTRACE_YIELD_POINTS_BPF_H
+#define HAWKTRACE_YIELD_POINTS_BPF_H
+
+#include "bpf/calls.bpf.h"
+#include "bpf/yield_points.h"
+
+/* Written by user space, before the probes are made. */
+struct hawk_yield_point yield_points[HAWK_MAX_YIELD_POINTS];
+struct hawk_yield_counts yield_counts[HAWK_YIELD_STRIPES];
+
+/* What a point tells of its call. */
+struct hawk_yielded {
+	__u64 size_bytes;         /* as requested; not where it is remembered */
+	struct hawk_return end;
+};
+
+static __always_inline __u64 yielded_size(struct hawk_thread *thread, struct pt_regs *ctx, const struct hawk_yield_point *point)
+{
+	__u64 size = 0;
+
+	if (point->size_at == HAWK_NOT_ON_STACK)
+		size = register_value(ctx, point->size);
+	else if (!read_target_word(thread, ctx->sp + point->size_at, &size))
+		count_loss(HAWK_LOSS_UNREADABLE_RESULT);
+	return point->factor == HAWK_NO_REGISTER ? size : size * register_value(ctx, point->factor);
+}
+
+static __always_inline void read_yield(struct hawk_thread *thread, struct pt_regs *ctx, const struct hawk_yield_point *point,
+				       struct hawk_yielded *yielded)
+{
+	yielded->size_bytes = point->role == HAWK_YIELDS_RESULT ? 0 : yielded_size(thread, ctx, point);
+	yielded->end.result = register_value(ctx, point->result);
+	yielded->end.pc = 0;
+	yielded->end.sp = ctx->sp + point->slot_at + 8;
+	yielded->end.fp = ctx->bp;
+	yielded->end.fp_at = point->rbp_at == HAWK_NOT_ON_STACK ? 0 : ctx->sp + point->rbp_at;
+}
+
+/* Opens a call that is under way. */
+static __always_inline void open_call_inside(struct hawk_thread *thread, const struct hawk_yielded *yielded, __u32 kind)
+{
+	struct hawk_call *call = &thread->call;
+
+	call->size_bytes = yielded->size_bytes;
+	call->kind = kind;
+	call->may_throw = 1;
+	call->rare = 0;
+	call->old_address = 0;
+	call->sp = yielded->end.sp - 8;
+	if (!read_target_word(thread, call->sp, &call->return_address))
+		call->return_address = 0;
+}
+
+/* The calls that are open tell whose this one is, as at an entry. Returns whether it was opened. */
+static __always_inline bool enter_late(struct hawk_thread *thread, const struct hawk_yielded *yielded, __u32 kind)
+{
+	int inside = HAWK_INSIDE_OWN;
+
+	if (thread->call.sp) {
+		__u64 fp = yielded->end.fp;
+
+		if (yielded->end.fp_at && !read_target_word(thread, yielded->end.fp_at, &fp))
+			fp = 0;
+		inside = enter_inside(thread, yielded->end.sp - 8, fp, HAWK_ENTRY_MAY_THROW);
+		if (inside == HAWK_INSIDE_NOTHING)
+			return false;
+	}
+	if (yielded->size_bytes < settings.min_block_bytes) {
+		resume_call(thread);
+		return false;
+	}
+	open_call_inside(thread, yielded, kind);
+	if (inside == HAWK_INSIDE_UNKNOWN)
+		thread->call.may_be_nested = 1;
+	return true;
+}
+
+/* Whether the newest open call is the one that returns at `slot`. The code of a point may be shared with functions that are not
+ * probed, whose calls come by where another one has been left. */
+static __always_inline bool is_remembered(struct hawk_thread *thread, __u64 slot)
+{
+	__u64 return_address = 0;
+
+	if (!is_open_call(thread, slot, true))
+		return false;
+	if (!read_target_word(thread, slot, &return_address) || return_address == thread->call.return_address)
+		return true;
+	forget_newest(thread);
+	return false;
+}
+
+/* A call that is seen here alone, while no other is open: nearly every one. */
+static __always_inline void book_at_once(struct hawk_thread *thread, const struct hawk_yielded *yielded)
+{
+	struct hawk_block block = { .size_bytes = yielded->size_bytes, .exec_epoch = state.exec_epoch };
+
+	if (!yielded->end.result || block.size_bytes < settings.min_block_bytes)
+		return;
+	block.stack = stack_of_return(thread, &yielded->end, HAWK_SEEN_BEFORE);
+	live_add(yielded->end.result, &block);
+}
+
+static __always_inline void count_yield(__u32 number)
+{
+	__u32 stripe = bpf_get_smp_processor_id() & (HAWK_YIELD_STRIPES - 1);
+
+	__sync_fetch_and_add(&yield_counts[stripe].times[number], 1);
+}
+
+static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie)
+{
+	__u32 number = cookie & (HAWK_MAX_YIELD_POINTS - 1);
+	const struct hawk_yield_point *point = &yield_points[number];
+	struct hawk_yielded yielded;
+
+	if (point->condition != HAWK_ALWAYS && !hawk_condition_holds(ctx->flags, point->condition))
+		return;
+	if (!state.enabled)
+		return;
+	if (!thread)
+		thread = new_thread(ctx);
+	if (!thread)
+		return;
+	count_yield(number);
+	read_yield(thread, ctx, point, &yielded);
+	if (!thread->call.sp && point->role == HAWK_YIELDS_ALL)
+		return book_at_once(thread, &yielded);
+	if (point->role == HAWK_YIELDS_RESULT) {
+		if (!is_remembered(thread, yielded.end.sp - 8))
+			return;
+	} else if (!enter_late(thread, &yielded, point->kind)) {
+		return;
+	}
+	if (point->role != HAWK_YIELDS_SIZE)
+		on_return(thread, &yielded.end, HAWK_SEEN_BEFORE);
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Probes inside allocating functions: what is known there of the call. User space has proved it from the function's code
+ * (userspace/code/yield_plan.h). The cookie of such a probe is the number of its point. */
+#ifndef HAWKTRACE_YIELD_POINTS_H
+#define HAWKTRACE_YIELD_POINTS_H
+
+#include "bpf/types.h"
+
+/* Some hundred for a program with several allocators; a power of two. */
+#define HAWK_MAX_YIELD_POINTS 2048u
+
+enum hawk_yield_role {
+	HAWK_YIELDS_ALL,          /* size and result */
+	HAWK_YIELDS_SIZE,         /* the thread remembers it */
+	HAWK_YIELDS_RESULT,       /* of the size what the thread remembers, from its entry or from a point as above */
+};
+
+/* A condition that always holds. */
+#define HAWK_ALWAYS 16
+/* In place of a register: the result is null; the size is no product. */
+#define HAWK_NO_REGISTER 16
+/* In place of a distance from rsp. */
+#define HAWK_NOT_ON_STACK 0xffff
+
+struct hawk_yield_point {
+	__u8 kind;                /* enum hawk_call_kind */
+	__u8 role;                /* enum hawk_yield_role */
+	__u8 condition;           /* under which the point counts: see bpf/arch/x86_64/condition.h */
+	__u8 result;              /* register, by the number that instructions encode it with */
+	__u8 size;                /* the same, unless it is on the stack */
+	__u8 factor;              /* the same; by which the size is to be multiplied */
+	/* Bytes above rsp. */
+	__u16 slot_at;            /* the return address */
+	__u16 rbp_at;             /* the caller's rbp; HAWK_NOT_ON_STACK: in rbp */
+	__u16 size_at;            /* the size */
+	__u32 pad_0;
+};
+
+/* How often calls have come by each point whose condition held: stripes by CPU. */
+#define HAWK_YIELD_STRIPES 16u
+
+struct hawk_yield_counts {
+	__u64 times[HAWK_MAX_YIELD_POINTS];
+};
+
+#endif

@@ -1,0 +1,156 @@
+#include "userspace/tracer/yield_points.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace hawk {
+namespace {
+
+constexpr ValuePlace in_register(std::uint32_t number) {
+  return {.kind = ValuePlace::Kind::kRegister, .index = number};
+}
+
+constexpr ValuePlace on_stack(std::uint32_t words) { return {.kind = ValuePlace::Kind::kStack, .index = words}; }
+
+YieldPoint yield_at(std::uint64_t file_offset) {
+  YieldPoint point;
+  point.vaddr = point.file_offset = file_offset;
+  point.result = in_register(0);
+  point.size = in_register(3);
+  point.slot_words = 5;
+  return point;
+}
+
+AllocatorFunction function_with(std::uint64_t entry_offset, std::vector<YieldPoint> points) {
+  AllocatorFunction function;
+  function.names = {"malloc"};
+  function.kind = HAWK_CALL_MALLOC;
+  function.entry_offset = function.probe_offset = entry_offset;
+  function.yields.points = std::move(points);
+  return function;
+}
+
+TEST(EncodeYield, TellsWhereEverythingIs) {
+  YieldPoint point = yield_at(0x100);
+  point.condition = 4;
+  point.saved_rbp_words = 3;
+  const std::optional<hawk_yield_point> encoded = encode_yield(point, HAWK_CALL_MALLOC);
+  ASSERT_TRUE(encoded);
+  EXPECT_EQ(encoded->kind, HAWK_CALL_MALLOC);
+  EXPECT_EQ(encoded->role, HAWK_YIELDS_ALL);
+  EXPECT_EQ(encoded->condition, 4);
+  EXPECT_EQ(encoded->result, 0);
+  EXPECT_EQ(encoded->size, 3);
+  EXPECT_EQ(encoded->factor, HAWK_NO_REGISTER);
+  EXPECT_EQ(encoded->slot_at, 40);
+  EXPECT_EQ(encoded->rbp_at, 24);
+  EXPECT_EQ(encoded->size_at, HAWK_NOT_ON_STACK);
+}
+
+TEST(EncodeYield, TellsASizeOnTheStackAndItsFactor) {
+  YieldPoint point = yield_at(0x100);
+  point.size = on_stack(2);
+  point.size_factor = in_register(12);
+  const std::optional<hawk_yield_point> encoded = encode_yield(point, HAWK_CALL_CALLOC);
+  ASSERT_TRUE(encoded);
+  EXPECT_EQ(encoded->size_at, 16);
+  EXPECT_EQ(encoded->factor, 12);
+  EXPECT_EQ(encoded->condition, HAWK_ALWAYS);
+  EXPECT_EQ(encoded->rbp_at, HAWK_NOT_ON_STACK);
+}
+
+TEST(EncodeYield, TakesNoPointThatTheProgramsCannotFollow) {
+  YieldPoint point = yield_at(0x100);
+  // The size of a block that is resized says nothing of the old one.
+  EXPECT_FALSE(encode_yield(point, HAWK_CALL_REALLOC));
+  // Its result is in memory.
+  EXPECT_FALSE(encode_yield(point, HAWK_CALL_POSIX_MEMALIGN));
+  point.slot_words = 0xffff / 8;
+  EXPECT_TRUE(encode_yield(point, HAWK_CALL_MALLOC));
+  point.slot_words = 0xffff / 8 + 1;
+  EXPECT_FALSE(encode_yield(point, HAWK_CALL_MALLOC));
+  point = yield_at(0x100);
+  point.size = {};
+  EXPECT_FALSE(encode_yield(point, HAWK_CALL_MALLOC));
+  point = yield_at(0x100);
+  point.result = {};
+  EXPECT_FALSE(encode_yield(point, HAWK_CALL_MALLOC));
+  point = yield_at(0x100);
+  point.size_factor = on_stack(1);
+  EXPECT_FALSE(encode_yield(point, HAWK_CALL_CALLOC));
+}
+
+TEST(EncodeYield, OfARememberedSizeTheOpenCallTellsTheKind) {
+  YieldPoint point = yield_at(0x100);
+  point.kind = PointKind::kYieldAfterSize;
+  point.size = {};
+  for (const hawk_call_kind kind : {HAWK_CALL_REALLOC, HAWK_CALL_POSIX_MEMALIGN, HAWK_CALL_MALLOC}) {
+    const std::optional<hawk_yield_point> encoded = encode_yield(point, kind);
+    ASSERT_TRUE(encoded);
+    EXPECT_EQ(encoded->kind, 0);
+    EXPECT_EQ(encoded->role, HAWK_YIELDS_RESULT);
+  }
+}
+
+TEST(SettlePlans, LeavesNoneThatWasNotAskedFor) {
+  AllocatorFile file;
+  file.functions = {function_with(0x100, {yield_at(0x120)})};
+  settle_plans(file, false);
+  EXPECT_TRUE(file.functions[0].yields.points.empty());
+  EXPECT_EQ(file.functions[0].yields.fallback, "not asked for");
+  EXPECT_TRUE(yield_probes_of(file).empty());
+}
+
+TEST(SettlePlans, AnInstructionHasOneMeaning) {
+  AllocatorFile file;
+  YieldPoint other = yield_at(0x120);
+  other.size = in_register(5);
+  file.functions = {function_with(0x100, {yield_at(0x120)}), function_with(0x200, {other, yield_at(0x220)})};
+  settle_plans(file, true);
+  EXPECT_EQ(file.functions[0].yields.points.size(), 1u);
+  EXPECT_TRUE(file.functions[1].yields.points.empty());
+  EXPECT_EQ(file.functions[1].yields.fallback, "another function ends at 0x120 as well");
+  const std::vector<YieldProbe> probes = yield_probes_of(file);
+  ASSERT_EQ(probes.size(), 1u);
+  EXPECT_EQ(probes[0].file_offset, 0x120u);
+}
+
+TEST(SettlePlans, CodeThatIsSharedIsProbedOnce) {
+  AllocatorFile file;
+  YieldPoint shared = yield_at(0x320);
+  shared.kind = PointKind::kYieldAfterSize;
+  shared.size = {};
+  file.functions = {function_with(0x100, {shared}), function_with(0x200, {shared})};
+  file.functions[1].kind = HAWK_CALL_REALLOC;
+  settle_plans(file, true);
+  EXPECT_FALSE(file.functions[0].yields.points.empty());
+  EXPECT_FALSE(file.functions[1].yields.points.empty());
+  EXPECT_EQ(yield_probes_of(file).size(), 1u);
+}
+
+TEST(SettlePlans, WhatNeedsNoProbeHasNone) {
+  AllocatorFile file;
+  YieldPoint forward = yield_at(0x120);
+  forward.kind = PointKind::kForward;
+  file.functions = {function_with(0x100, {forward})};
+  settle_plans(file, true);
+  EXPECT_FALSE(file.functions[0].yields.points.empty());
+  EXPECT_TRUE(yield_probes_of(file).empty());
+}
+
+TEST(YieldPoints, AreNumberedAndForgotten) {
+  std::array<hawk_yield_point, 2> memory = {};
+  YieldPoints points(memory);
+  const hawk_yield_point point = *encode_yield(yield_at(0x100), HAWK_CALL_MALLOC);
+  EXPECT_EQ(points.add(point), 0u);
+  EXPECT_EQ(points.add(point), 1u);
+  EXPECT_EQ(memory[1].slot_at, 40);
+  EXPECT_FALSE(points.add(point));
+  points.forget_from(1);
+  EXPECT_EQ(points.count(), 1u);
+  EXPECT_EQ(points.add(point), 1u);
+}
+
+}  // namespace
+}  // namespace hawk

@@ -1,0 +1,142 @@
+#include "userspace/tracer/yield_points.h"
+
+#include <fmt/core.h>
+
+#include <cstring>
+#include <map>
+#include <string>
+
+namespace hawk {
+namespace {
+
+constexpr std::uint32_t kWordBytes = 8;
+
+std::optional<std::uint16_t> bytes_of(std::uint32_t words) {
+  if (words * kWordBytes >= HAWK_NOT_ON_STACK) return std::nullopt;
+  return static_cast<std::uint16_t>(words * kWordBytes);
+}
+
+bool is_register(const ValuePlace& place) { return place.kind == ValuePlace::Kind::kRegister; }
+
+/// Fills in where the size is; false: nowhere that the programs look.
+bool place_size(const YieldPoint& point, hawk_yield_point& encoded) {
+  if (is_register(point.size_factor)) {
+    encoded.factor = static_cast<__u8>(point.size_factor.index);
+  } else if (point.size_factor.kind != ValuePlace::Kind::kNowhere) {
+    return false;
+  }
+  if (is_register(point.size)) {
+    encoded.size = static_cast<__u8>(point.size.index);
+    return true;
+  }
+  const std::optional<std::uint16_t> at = bytes_of(point.size.index);
+  if (point.size.kind != ValuePlace::Kind::kStack || !at) return false;
+  encoded.size_at = *at;
+  return true;
+}
+
+/// Of these kinds size and result are all there is to know.
+bool is_plain(hawk_call_kind kind) {
+  return kind == HAWK_CALL_MALLOC || kind == HAWK_CALL_CALLOC || kind == HAWK_CALL_ALIGNED_ALLOC;
+}
+
+/// For a probe in place of one at an entry: see YieldPlan.
+bool can_return_be_probed(const YieldPoint& point, hawk_call_kind kind) {
+  return is_plain(kind) && !point.condition && point.slot_words == 0 && !point.saved_rbp_words &&
+         is_register(point.size) && point.size_factor.kind == ValuePlace::Kind::kNowhere;
+}
+
+bool can_take(const YieldPoint& point, hawk_call_kind kind) {
+  if (point.kind == PointKind::kForward) return true;
+  if (point.kind == PointKind::kReturnProbe) return can_return_be_probed(point, kind);
+  return encode_yield(point, kind).has_value();
+}
+
+bool is_same(const hawk_yield_point& a, const hawk_yield_point& b) { return std::memcmp(&a, &b, sizeof(a)) == 0; }
+
+/// By file offset.
+using KnownPoints = std::map<std::uint64_t, hawk_yield_point>;
+
+/// Why the programs cannot follow the function, together with those whose points are known; empty: they can.
+std::string reason_against(const AllocatorFunction& function, const KnownPoints& known) {
+  for (const YieldPoint& point : function.yields.points) {
+    if (!can_take(point, function.kind)) return fmt::format("what is known at {:#x} cannot be told", point.file_offset);
+    const std::optional<hawk_yield_point> encoded = encode_yield(point, function.kind);
+    const auto other = known.find(point.file_offset);
+    if (encoded && other != known.end() && !is_same(other->second, *encoded))
+      return fmt::format("another function ends at {:#x} as well", point.file_offset);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<hawk_yield_point> encode_yield(const YieldPoint& point, hawk_call_kind kind) {
+  hawk_yield_point encoded = {};
+  encoded.condition = point.condition.value_or(HAWK_ALWAYS);
+  encoded.result = encoded.factor = HAWK_NO_REGISTER;
+  encoded.size_at = encoded.rbp_at = HAWK_NOT_ON_STACK;
+  const std::optional<std::uint16_t> slot = bytes_of(point.slot_words);
+  const std::optional<std::uint16_t> rbp = bytes_of(point.saved_rbp_words.value_or(0));
+  if (!slot || !rbp) return std::nullopt;
+  encoded.slot_at = *slot;
+  if (point.saved_rbp_words) encoded.rbp_at = *rbp;
+  switch (point.kind) {
+    case PointKind::kYield:
+      encoded.role = HAWK_YIELDS_ALL;
+      break;
+    case PointKind::kSize:
+      encoded.role = HAWK_YIELDS_SIZE;
+      break;
+    case PointKind::kYieldAfterSize:
+      encoded.role = HAWK_YIELDS_RESULT;
+      break;
+    default:
+      return std::nullopt;
+  }
+  if (encoded.role != HAWK_YIELDS_RESULT && (!is_plain(kind) || !place_size(point, encoded))) return std::nullopt;
+  // Otherwise the call that is open says it.
+  if (encoded.role != HAWK_YIELDS_RESULT) encoded.kind = static_cast<__u8>(kind);
+  if (encoded.role == HAWK_YIELDS_SIZE) return encoded;
+  if (is_register(point.result)) encoded.result = static_cast<__u8>(point.result.index);
+  const bool tells_result = is_register(point.result) || point.result.kind == ValuePlace::Kind::kZero;
+  return tells_result ? std::optional(encoded) : std::nullopt;
+}
+
+void settle_plans(AllocatorFile& allocator, bool are_wanted) {
+  KnownPoints known;
+  for (AllocatorFunction& function : allocator.functions) {
+    YieldPlan& plan = function.yields;
+    if (plan.points.empty()) continue;
+    const std::string reason = are_wanted ? reason_against(function, known) : "not asked for";
+    if (!reason.empty()) {
+      plan = {.points = {}, .opens_at_entry = false, .fallback = reason};
+      continue;
+    }
+    for (const YieldPoint& point : plan.points) {
+      if (const std::optional<hawk_yield_point> encoded = encode_yield(point, function.kind))
+        known.emplace(point.file_offset, *encoded);
+    }
+  }
+}
+
+std::vector<YieldProbe> yield_probes_of(const AllocatorFile& allocator) {
+  KnownPoints known;
+  for (const AllocatorFunction& function : allocator.functions) {
+    for (const YieldPoint& point : function.yields.points) {
+      if (const std::optional<hawk_yield_point> encoded = encode_yield(point, function.kind))
+        known.emplace(point.file_offset, *encoded);
+    }
+  }
+  std::vector<YieldProbe> probes;
+  for (const auto& [file_offset, point] : known) probes.push_back({.file_offset = file_offset, .point = point});
+  return probes;
+}
+
+std::optional<std::uint32_t> YieldPoints::add(const hawk_yield_point& point) {
+  if (count_ >= points_.size()) return std::nullopt;
+  points_[count_] = point;
+  return count_++;
+}
+
+}  // namespace hawk

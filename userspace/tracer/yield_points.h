@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bpf/kinds.h"
+#include "bpf/yield_points.h"
+#include "userspace/code/allocator_file.h"
+
+namespace hawk {
+
+/// As the programs have it; nullopt: they cannot take it. Points that need no probe (YieldPlan's kForward) and those
+/// where the kernel's return probe takes over are none either.
+std::optional<hawk_yield_point> encode_yield(const YieldPoint& point, hawk_call_kind kind);
+
+/// Takes the plan from functions that the programs cannot follow by it, and says in its place why. `are_wanted` false:
+/// from all of them.
+void settle_plans(AllocatorFile& allocator, bool are_wanted);
+
+/// One instruction to probe, with what it tells.
+struct YieldProbe {
+  std::uint64_t file_offset = 0;
+  hawk_yield_point point = {};
+};
+/// Of all plans, each instruction once. `allocator` must be settled.
+std::vector<YieldProbe> yield_probes_of(const AllocatorFile& allocator);
+
+/// The points that the programs know, by number. A view of their memory, which must live longer.
+class YieldPoints {
+ public:
+  explicit YieldPoints(std::span<hawk_yield_point> points) : points_(points) {}
+
+  /// The number of a new point; nullopt: there is no room.
+  std::optional<std::uint32_t> add(const hawk_yield_point& point);
+  std::uint32_t count() const { return count_; }
+  /// Forgets those from this number on, which no probe may have any more.
+  void forget_from(std::uint32_t count) { count_ = count; }
+
+ private:
+  std::span<hawk_yield_point> points_;
+  std::uint32_t count_ = 0;
+};
+
+}  // namespace hawk
