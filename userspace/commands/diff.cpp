@@ -11,14 +11,15 @@
 #include <variant>
 #include <vector>
 
+#include "symbolizer/frame_role.h"
 #include "userspace/analysis/diff_text.h"
 #include "userspace/commands/command.h"
-#include "userspace/commands/folded_functions.h"
 #include "userspace/commands/offline_symbolizer.h"
 #include "userspace/commands/option_setters.h"
 #include "userspace/commands/recorded_options.h"
 #include "userspace/commands/report_options.h"
 #include "userspace/commands/trace_options.h"
+#include "userspace/commands/view_options.h"
 #include "userspace/export/report_output.h"
 #include "userspace/recording/recording_reader.h"
 
@@ -61,15 +62,17 @@ Result<int> write_diff(const DiffOptions& options) {
   const std::unique_ptr<State> before = HAWK_TRY(State::read(options.before, options.from, options.places));
   const std::unique_ptr<State> after = HAWK_TRY(State::read(options.after, options.to, options.places));
   ReportOutput output = HAWK_TRY(ReportOutput::make(options.output_path));
-  const auto stacks_of = [](State& state) {
-    const ReportRequest request = {
-        .snapshot = state.reader.snapshot(), .symbolizer = state.symbolizer, .selection = {.top = 0}};
+  const auto stacks_of = [&options](State& state) {
+    const ReportRequest request = {.snapshot = state.reader.snapshot(),
+                                   .symbolizer = state.symbolizer,
+                                   .selection = {.top = 0},
+                                   .filter = options.filter};
     return ExportedStacks(request, ExportedStacks::Names::kShort);
   };
   const ExportedStacks stacks_before = stacks_of(*before);
   const ExportedStacks stacks_after = stacks_of(*after);
   const SnapshotDiff diff = diff_of(stacks_before, stacks_after, options.selection);
-  const DiffTextOptions text = {.role_of = folded_functions(options.hide),
+  const DiffTextOptions text = {.role_of = frame_role,
                                 .numbers = options.raw_bytes ? NumberStyle::kRaw : NumberStyle::kReadable,
                                 .full_stacks = options.full_stacks};
   HAWK_TRY_VOID(output.write(options.as_json ? render_diff_json(diff) : render_diff_text(diff, text)));
@@ -124,16 +127,12 @@ OptionRows diff_rows(DiffOptions& options) {
        [&options](OptionValue v) { return set_number(options.selection.top, v, 0, kMaxTop); }},
       {"--min-size", Value::kRequired, "BYTES", kDiffGroup, "leave out stacks that have changed by fewer bytes",
        [&options](OptionValue v) { return set_size(options.selection.min_size_bytes, v); }},
-      {"--hide", Value::kRequired, "REGEX", kDiffGroup, "also fold functions whose name matches",
-       [&options](OptionValue v) -> Result<void> {
-         options.hide = HAWK_TRY(parse_pattern(v));
-         return {};
-       }},
       {"--full-stacks", Value::kNone, nullptr, kDiffGroup, "fold nothing", turn_on(options.full_stacks)},
       {"--bytes", Value::kNone, nullptr, kDiffGroup, "plain numbers of bytes, not KiB and MiB",
        turn_on(options.raw_bytes)},
   };
   rows.insert(rows.end(), std::begin(added), std::end(added));
+  add_filter_rows(rows, options.filter, kDiffGroup);
   add_symbol_rows(rows, options.places);
   add_common_rows(rows, options.verbosity);
   return rows;

@@ -9,6 +9,7 @@
 #include "userspace/base/result.h"
 #include "userspace/commands/command_line.h"
 #include "userspace/tables/selection.h"
+#include "userspace/views/stack_view.h"
 
 namespace hawk {
 
@@ -22,7 +23,7 @@ struct DiffOptions {
   Selection selection = {};
   bool as_json = false;
   std::optional<std::string> output_path;
-  std::optional<std::string> hide;
+  FrameFilter filter;
   bool full_stacks = false;
   bool raw_bytes = false;
   Verbosity verbosity = Verbosity::kNormal;

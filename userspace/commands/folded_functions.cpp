@@ -1,7 +1,5 @@
 #include "userspace/commands/folded_functions.h"
 
-#include <fmt/core.h>
-
 #include <memory>
 
 #include "symbolizer/frame_role.h"
@@ -10,15 +8,6 @@
 #include "userspace/report/short_name.h"
 
 namespace hawk {
-Result<std::string> parse_pattern(OptionValue value) {
-  const std::string text(value.text);
-  const RegularExpression expression(text);
-  if (expression.is_valid() && !text.empty()) return text;
-  return fail(ExitCode::kUsage,
-              fmt::format("{}: '{}' is not a regular expression{}{}", value.option, text,
-                          expression.is_valid() ? "" : ": ", expression.error()),
-              "an extended one, as of grep -E: 'my_alloc|^Pool::'");
-}
 
 RoleOfFunction folded_functions(const std::optional<std::string>& hide) {
   if (!hide) return frame_role;

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "userspace/commands/folded_functions.h"
@@ -19,7 +21,8 @@ Result<LiveScreen> make_live_screen(const Options& options) {
   ViewOptions view;
   view.selection = options.report.selection();
   if (!options.report.top) view.selection.top = 0;  // the list scrolls
-  view.role_of = folded_functions(options.report.hide);
+  const std::optional<CallPattern>& hide = options.report.filter.hide;
+  view.role_of = folded_functions(hide ? std::optional<std::string>(hide->text()) : std::nullopt);
   view.interval_ns = static_cast<std::uint64_t>(options.trace.interval.count());
   view.raw_bytes = options.report.raw_bytes;
   return LiveScreen::make(std::move(view),

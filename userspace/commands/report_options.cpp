@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "userspace/commands/folded_functions.h"
 #include "userspace/commands/option_setters.h"
+#include "userspace/commands/view_options.h"
 
 namespace hawk {
 namespace {
@@ -76,6 +76,7 @@ Selection ReportOptions::selection() const {
 }
 
 Result<ReportOutput> ReportOptions::open_output() const {
+  HAWK_TRY_VOID(check_grouping(grouping, !format->can_group, format->name));
   ReportOutput output = HAWK_TRY(ReportOutput::make(output_path));
   if (format->is_text || !output.is_terminal()) return output;
   return fail(ExitCode::kUsage,
@@ -107,13 +108,8 @@ void add_report_rows(OptionRows& rows, ReportOptions& options, const ReportRowNa
        [&options](OptionValue v) { return set_number(options.top, v, 0, kMaxTop); }},
       {"--min-size", kRequired, "BYTES", kReportGroup, "leave out stacks with fewer bytes than that: 4096, 4k,\n1MiB",
        [&options](OptionValue v) { return set_size(options.min_size_bytes, v); }},
-      {"--hide", kRequired, "REGEX", kReportGroup,
-       "also fold functions whose name, as the report shows it,\nmatches: an application's own wrappers of malloc "
-       "that\nare not known (extended regular expression)",
-       [&options](OptionValue v) -> Result<void> {
-         options.hide = HAWK_TRY(parse_pattern(v));
-         return {};
-       }},
+  };
+  const OptionRow shown[] = {
       {"--color", kRequired, "WHEN", kReportGroup, "auto, always or never (default auto, which honours\nNO_COLOR)",
        [&options](OptionValue v) { return set_choice(options.color, v, kColors); }},
       {"--full-stacks", kNone, nullptr, kReportGroup,
@@ -123,6 +119,9 @@ void add_report_rows(OptionRows& rows, ReportOptions& options, const ReportRowNa
       {"--bytes", kNone, nullptr, kReportGroup, "plain numbers of bytes, not KiB and MiB", turn_on(options.raw_bytes)},
   };
   rows.insert(rows.end(), std::begin(added), std::end(added));
+  add_grouping_rows(rows, options.grouping, kReportGroup);
+  add_filter_rows(rows, options.filter, kReportGroup);
+  rows.insert(rows.end(), std::begin(shown), std::end(shown));
 }
 
 bool use_color(ColorChoice choice, bool is_terminal, const char* no_color, const char* term) {

@@ -8,6 +8,8 @@
 #include "userspace/export/format.h"
 #include "userspace/export/report_output.h"
 #include "userspace/tables/selection.h"
+#include "userspace/views/grouping.h"
+#include "userspace/views/stack_view.h"
 
 namespace hawk {
 
@@ -24,14 +26,16 @@ struct ReportOptions {
   SortKey sort = SortKey::kLive;
   std::optional<std::size_t> top;  ///< as given; 0: all. See selection().
   std::uint64_t min_size_bytes = 0;
-  std::optional<std::string> hide;  ///< a valid pattern; see folded_functions()
+  FrameFilter filter;
+  Grouping grouping;
   bool full_stacks = false;
   bool raw_bytes = false;  ///< --bytes
   ColorChoice color = ColorChoice::kAuto;
 
   /// Which stacks the report shows. Without --top that is ten for people and all for programs (JSON).
   Selection selection() const;
-  /// Where the report goes. Fails with kUsage if that is a terminal and the format is no text.
+  /// Where the report goes. Fails with kUsage if that is a terminal and the format is no text, or if the format cannot
+  /// hold what is asked for.
   Result<ReportOutput> open_output() const;
 };
 

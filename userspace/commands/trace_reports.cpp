@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "symbolizer/frame_role.h"
 #include "userspace/base/write_all.h"
-#include "userspace/commands/folded_functions.h"
 #include "userspace/commands/symbol_progress.h"
 #include "userspace/export/format.h"
 
@@ -40,7 +40,9 @@ ReportProducer producer_of(const Snapshot& snapshot, const Snapshot* previous, P
       .previous = previous,
       .is_one_of_several = is_one_of_several,
       .selection = options.selection(),
-      .role_of = folded_functions(options.hide),
+      .filter = options.filter,
+      .grouping = options.grouping,
+      .role_of = frame_role,
       .before_symbolizing = [&progress](std::size_t count) { progress.expect(count); },
       .full_stacks = options.full_stacks,
       .raw_bytes = options.raw_bytes,

@@ -13,14 +13,16 @@
 namespace hawk {
 namespace {
 
-std::vector<LocationId> locations_of(const Snapshot& snapshot, const std::vector<const StackRecord*>& records) {
+std::vector<LocationId> locations_of(const Snapshot& snapshot, const std::vector<const StackRecord*>& records,
+                                     const CallTable& calls) {
   std::vector<char> is_used(snapshot.locations.size());
   for (const StackRecord* record : records) {
     for (const LocationId id : record->frames) is_used[static_cast<std::size_t>(id)] = 1;
   }
   std::vector<LocationId> locations;
   for (std::size_t number = 0; number < is_used.size(); ++number) {
-    if (is_used[number] != 0) locations.push_back(static_cast<LocationId>(number));
+    const auto location = static_cast<LocationId>(number);
+    if (is_used[number] != 0 && !calls.at(location).empty()) locations.push_back(location);
   }
   return locations;
 }
@@ -29,9 +31,12 @@ std::vector<LocationId> locations_of(const Snapshot& snapshot, const std::vector
 
 ExportedStacks::ExportedStacks(const ReportRequest& request, Names names)
     : snapshot_(request.snapshot),
-      records_(select_stacks(request.snapshot, request.selection)),
-      table_(request.snapshot, records_, request.symbolizer, request.role_of, request.before_symbolizing),
-      locations_(locations_of(request.snapshot, records_)),
+      records_(select_stacks(
+          make_stack_view(request.snapshot, request.symbolizer, request.filter, request.before_symbolizing).stacks,
+          request.selection)),
+      table_(request.snapshot, records_, request.symbolizer, request.role_of, request.before_symbolizing,
+             request.filter.hides(request.snapshot)),
+      locations_(locations_of(request.snapshot, records_, table_)),
       functions_{{"[no stack]", ""}, {"[truncated stack]", ""}} {
   for (const StackRecord* record : records_) totals_ += record->counters;
   no_stack_.name = functions_[0].name;

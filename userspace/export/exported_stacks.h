@@ -35,7 +35,7 @@ class ExportedStacks {
   ExportedStacks& operator=(const ExportedStacks&) = delete;
 
   const Snapshot& snapshot() const { return snapshot_; }
-  /// In the order of the report.
+  /// In the order of the report. At some of their locations no call may be left: see calls_at().
   const std::vector<const StackRecord*>& records() const { return records_; }
   /// The sums over records().
   const Counters& totals() const { return totals_; }
@@ -44,9 +44,10 @@ class ExportedStacks {
   /// it is inlined into. Never empty: a stack that was not recorded is one call of "[no stack]", and where outer frames
   /// are missing "[truncated stack]" is the outermost.
   FrameList calls(const StackRecord& stack) const;
-  /// Those that any of records() passes through, ascending.
+  /// Those that any of records() passes through and that have calls, ascending.
   const std::vector<LocationId>& locations() const { return locations_; }
-  /// The calls at one of locations(), an inlined one first.
+  /// The calls at a location of a stack, an inlined one first; none: they are hidden, and it is not one of
+  /// locations().
   std::span<const ListedFrame> calls_at(LocationId location) const { return table_.at(location); }
   /// All of them but the two that stand for what is missing, by number.
   const std::vector<ListedFrame>& all_calls() const { return table_.calls(); }

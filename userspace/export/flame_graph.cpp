@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "userspace/export/call_tree.h"
 #include "userspace/export/exchange_formats.h"
 #include "userspace/export/exported_stacks.h"
 #include "userspace/export/flame_graph_page.h"
@@ -12,6 +11,7 @@
 #include "userspace/export/metrics.h"
 #include "userspace/export/piece_writer.h"
 #include "userspace/report/quantity.h"
+#include "userspace/views/call_tree.h"
 
 namespace hawk {
 namespace {

@@ -9,6 +9,8 @@
 #include "userspace/report/text_sink.h"
 #include "userspace/tables/selection.h"
 #include "userspace/tables/snapshot.h"
+#include "userspace/views/grouping.h"
+#include "userspace/views/stack_view.h"
 
 namespace hawk {
 
@@ -19,6 +21,8 @@ struct ReportRequest {
   const Snapshot* previous = nullptr;  ///< of the report before; nullptr: there was none
   bool is_one_of_several = false;      ///< reports follow each other in one file (--report-every)
   Selection selection = {};
+  FrameFilter filter = {};                        ///< which stacks and calls the selection is made of
+  Grouping grouping = {};                         ///< of text and JSON
   RoleOfFunction role_of = {};                    ///< what is not the program's; empty: everything is
   LocationCountObserver before_symbolizing = {};  ///< empty: nobody wants to know
   bool full_stacks = false;                       ///< for people: nothing is folded, shortened or left out
@@ -39,6 +43,7 @@ struct Format {
   bool can_follow;          ///< several reports may follow each other in one file (--report-every)
   bool is_text;             ///< or any bytes, which no terminal should be sent
   void (*write)(const ReportRequest& request, const TextSink& sink);
+  bool can_group = false;  ///< it can hold other rows than stacks (--by, --tree)
 };
 
 /// All of them. The first is what a report is without --format.

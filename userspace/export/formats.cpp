@@ -7,8 +7,8 @@ namespace hawk {
 namespace {
 
 constexpr Format kFormats[] = {
-    {"text", "txt", "for people", true, true, true, write_text_report},
-    {"json", "json", "for programs: one document, or one a line", false, true, true, write_json_report},
+    {"text", "txt", "for people", true, true, true, write_text_report, true},
+    {"json", "json", "for programs: one document, or one a line", false, true, true, write_json_report, true},
     {"folded", "folded",
      "a line a stack with one number, that of --sort: for flamegraph.pl, inferno, speedscope and most viewers of "
      "stacks",

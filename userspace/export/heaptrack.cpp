@@ -8,10 +8,10 @@
 
 #include "userspace/base/log.h"
 #include "userspace/base/printable.h"
-#include "userspace/export/call_tree.h"
 #include "userspace/export/exchange_formats.h"
 #include "userspace/export/exported_stacks.h"
 #include "userspace/export/piece_writer.h"
+#include "userspace/views/call_tree.h"
 
 namespace hawk {
 namespace {
@@ -140,6 +140,7 @@ class HeaptrackFile {
     }
     for (std::size_t i = record.frames.size(); i-- > 0;) {
       const LocationId id = record.frames[i];
+      if (stacks_.calls_at(id).empty()) continue;
       add_trace(node, static_cast<std::uint32_t>(id), call_address(request_.snapshot.location(id)),
                 stacks_.calls_at(id));
     }

@@ -12,6 +12,7 @@
 
 #include "userspace/export/json_escapes.h"
 #include "userspace/export/json_line.h"
+#include "userspace/export/json_views.h"
 #include "userspace/report/call_table.h"
 #include "userspace/report/frame_list.h"
 #include "userspace/report/period.h"
@@ -321,12 +322,18 @@ Json head_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptio
 
 void write_lines(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink) {
   const Period period(snapshot, options.previous);
-  const std::vector<const StackRecord*> stacks = select_stacks(snapshot, options.selection);
-  const CallTable calls(snapshot, stacks, symbolizer, options.role_of, options.before_symbolizing);
+  const StackView view = make_stack_view(snapshot, symbolizer, options.filter, options.before_symbolizing);
+  const std::vector<const StackRecord*> stacks = select_stacks(view.stacks, options.selection);
+  const bool is_grouped = options.grouping.tree || options.grouping.by != GroupKind::kStack;
+  const CallTable calls(snapshot, is_grouped ? view.stacks : stacks, symbolizer, options.role_of,
+                        options.before_symbolizing, options.filter.hides(snapshot));
   CallTexts texts(snapshot, calls);
   const Fingerprints fingerprints(snapshot);
   std::string piece = json_text(head_json(snapshot, symbolizer, options, stacks.size()), 2);
   piece.resize(piece.size() - 2);  // "\n}": the object goes on
+  if (!options.filter.is_empty()) piece += ",\n  \"view\": " + view_json(view, options.filter);
+  const JsonGrouping grouped = {snapshot, view, calls, options.selection, options.grouping, options.with_folded};
+  if (!write_groups(grouped, piece, sink) || !write_tree(grouped, piece, sink)) return;
   piece += ",\n  \"stacks\": [";
   for (std::size_t index = 0; index < stacks.size(); ++index) {
     piece += index == 0 ? "\n    " : ",\n    ";
@@ -357,6 +364,9 @@ void write_json_report(const ReportRequest& request, const TextSink& sink) {
   options.previous = request.previous;
   options.one_line = request.is_one_of_several;
   options.before_symbolizing = request.before_symbolizing;
+  options.filter = request.filter;
+  options.grouping = request.grouping;
+  options.with_folded = request.full_stacks;
   write_json(request.snapshot, request.symbolizer, options, sink);
 }
 

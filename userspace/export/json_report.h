@@ -9,6 +9,8 @@
 #include "userspace/report/text_sink.h"
 #include "userspace/tables/selection.h"
 #include "userspace/tables/snapshot.h"
+#include "userspace/views/grouping.h"
+#include "userspace/views/stack_view.h"
 
 namespace hawk {
 
@@ -20,6 +22,9 @@ struct JsonOptions {
   const Snapshot* previous = nullptr;        ///< of the report before; nullptr: there was none
   bool one_line = false;                     ///< for several documents behind each other
   LocationCountObserver before_symbolizing;  ///< empty: nobody wants to know
+  FrameFilter filter = {};
+  Grouping grouping = {};
+  bool with_folded = false;  ///< groups and trees count calls that reports fold
 };
 
 /// Writes the report for programs, schema hawktrace.report/1, piece by piece. All symbols are looked up before the
@@ -43,6 +48,11 @@ struct JsonOptions {
 ///
 /// totals.peak_live_bytes is the highest value that was sampled every trace.interval_ns and at the end: the true peak
 /// is no lower.
+///
+/// "view" is there only with a filter: what it is, and how many stacks with what numbers are "shown", "left_out" and
+/// "suppressed", which add up to "totals"; `stacks` are of those shown, and hidden calls are none of their frames.
+/// "groups" is there with Grouping::by, "tree" with Grouping::tree; both are of all stacks shown, whatever the
+/// selection leaves out, and write_groups() and write_tree() say what they hold.
 ///
 /// Besides what the README documents: trace.interval_ns, trace.target_exited, trace.exec_count, trace.verified,
 /// functions[].instruction, .single_stepped and .cost_ns, and `selection`, which says how much of the snapshot `stacks`

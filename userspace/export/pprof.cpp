@@ -159,7 +159,9 @@ class PprofFile {
 
   bool sample_of(const StackRecord& record) {
     ids_.clear();
-    for (const LocationId id : record.frames) ids_.push_back(static_cast<std::uint64_t>(id) + 1);
+    for (const LocationId id : record.frames) {
+      if (!stacks_.calls_at(id).empty()) ids_.push_back(static_cast<std::uint64_t>(id) + 1);
+    }
     const ListedFrame& outermost = *stacks_.calls(record).back();
     if (stacks_.is_placeholder(outermost)) ids_.push_back(id_of(outermost));
     const Counters& counters = record.counters;

@@ -14,10 +14,10 @@
 #include "userspace/base/check.h"
 #include "userspace/base/owned.h"
 #include "userspace/base/printable.h"
-#include "userspace/export/call_tree.h"
 #include "userspace/export/exchange_formats.h"
 #include "userspace/export/exported_stacks.h"
 #include "userspace/tables/stack_ends.h"
+#include "userspace/views/call_tree.h"
 
 namespace hawk {
 namespace {
@@ -191,6 +191,7 @@ class SqliteFile {
     for (const StackRecord* record : stacks_.records()) {
       CallTree::Node node = CallTree::kRoot;
       for (std::size_t i = record->frames.size(); i-- > 0;) {
+        if (stacks_.calls_at(record->frames[i]).empty()) continue;
         const auto location = static_cast<std::uint32_t>(record->frames[i]);
         const std::size_t before = tree.size();
         const CallTree::Node caller = std::exchange(node, tree.below(node, location));

@@ -50,7 +50,9 @@ void SymbolizedHeapText::put_addresses(const StackRecord& record) {
     out_.put(" {:#018x}", address + behind);
     behind = callers_ == Callers::kOneBehind ? 1 : 0;
   };
-  for (const LocationId id : record.frames) put(call_address(stacks_.snapshot().location(id)));
+  for (const LocationId id : record.frames) {
+    if (!stacks_.calls_at(id).empty()) put(call_address(stacks_.snapshot().location(id)));
+  }
   const ListedFrame& outermost = *stacks_.calls(record).back();
   if (stacks_.is_placeholder(outermost)) put(placeholder_address(outermost));
 }

@@ -21,28 +21,40 @@
 #include "userspace/report/text_page.h"
 #include "userspace/report/units.h"
 #include "userspace/report/unwind_text.h"
+#include "userspace/views/group_table.h"
+#include "userspace/views/tree_text.h"
+#include "userspace/views/view_notes.h"
 
 namespace hawk {
 namespace {
 
 class TextReport {
  public:
-  TextReport(const Snapshot& snapshot, Symbolizer& symbolizer, const TextOptions& options, const TextSink& sink)
+  TextReport(const Snapshot& snapshot, Symbolizer& symbolizer, const TextOptions& options, const TextSink& sink,
+             const FrameFilter& filter, const Grouping& grouping)
       : snapshot_(snapshot),
         symbolizer_(symbolizer),
         options_(options),
+        filter_(filter),
+        grouping_(grouping),
         page_(options, sink),
         sorted_(quantity_of(options.selection.sort)),
         gaps_(told_in_shares()),
         unwind_(snapshot, told_in_shares()),
+        view_(make_stack_view(snapshot, symbolizer, filter, options.before_symbolizing)),
         shown_(shown_stacks()),
-        calls_(snapshot, shown_, symbolizer, options.role_of, options.before_symbolizing) {}
+        calls_(snapshot, is_grouped() ? view_.stacks : shown_, symbolizer, options.role_of, options.before_symbolizing,
+               filter.hides(snapshot)) {}
 
   void write() {
     summary(shown_);
     const std::size_t summary_lines = page_.line_count();
     if (snapshot_.totals.allocated_count != 0) {
-      stacks();
+      if (is_grouped()) {
+        look_for_gaps();
+      } else {
+        stacks();
+      }
       incomplete_stacks();
       symbol_gaps();
     }
@@ -61,6 +73,9 @@ class TextReport {
   bool has_any(const StackRecord& stack) const { return blocks_of(stack.counters, sorted_) != 0; }
   std::vector<const StackRecord*> shown_stacks() const;
   using Stacks = std::vector<const StackRecord*>;
+  /// Whether there is something else than stacks to be shown.
+  bool is_grouped() const { return grouping_.tree || grouping_.by != GroupKind::kStack; }
+  void look_for_gaps();
   void summary(const Stacks& stacks);
   void repeat_summary(std::size_t lines);
   std::string stacks_heading(const Stacks& stacks) const;
@@ -75,16 +90,19 @@ class TextReport {
   const Snapshot& snapshot_;
   Symbolizer& symbolizer_;
   const TextOptions& options_;
+  const FrameFilter& filter_;
+  const Grouping& grouping_;
   TextPage page_;
   const Quantity sorted_;
   SymbolGaps gaps_;
   const UnwindText unwind_;
+  const StackView view_;
   const std::vector<const StackRecord*> shown_;
   const CallTable calls_;
 };
 
 std::vector<const StackRecord*> TextReport::shown_stacks() const {
-  std::vector<const StackRecord*> shown = select_stacks(snapshot_, options_.selection);
+  std::vector<const StackRecord*> shown = select_stacks(view_.stacks, options_.selection);
   std::erase_if(shown, [&](const StackRecord* record) { return !has_any(*record); });
   return shown;
 }
@@ -114,7 +132,8 @@ void TextReport::repeat_summary(std::size_t lines) {
 std::string TextReport::stacks_heading(const Stacks& stacks) const {
   const std::uint64_t min_size = options_.selection.min_size_bytes;
   const std::string_view sorted = sort_key_words(options_.selection.sort);
-  const std::string all = format_stacks(snapshot_.stacks.size(), page_.style());
+  const std::string all = format_stacks(view_.stacks.size(), page_.style());
+  if (view_.stacks.empty()) return "no stacks are left to be shown";
   if (shown_.empty() && min_size == 0) return fmt::format("none of {} has {}", all, sorted);
   if (shown_.empty()) return fmt::format("none of {} has {} or more", all, page_.bytes(min_size));
   const std::string floor = min_size == 0 ? "" : fmt::format(", of {} or more", page_.bytes(min_size));
@@ -123,7 +142,9 @@ std::string TextReport::stacks_heading(const Stacks& stacks) const {
 
 /// Of the options that leave stacks out, those that did.
 std::string TextReport::options_for_all() const {
-  std::vector<const StackRecord*> large_enough = matching_stacks(snapshot_, options_.selection);
+  Selection all = options_.selection;
+  all.top = 0;
+  std::vector<const StackRecord*> large_enough = select_stacks(view_.stacks, all);
   std::erase_if(large_enough, [&](const StackRecord* record) { return !has_any(*record); });
   const bool by_top = large_enough.size() > shown_.size();
   return fmt::format("{}{}", by_top ? "--top 0" : "--min-size 0",
@@ -131,10 +152,23 @@ std::string TextReport::options_for_all() const {
 }
 
 void TextReport::table(const Stacks& stacks) {
-  page_.put_wrapped(stacks_heading(stacks), 2, Style::kStrong);
-  if (!stacks.empty()) put_stack_table(page_, snapshot_, stacks, calls_);
-  hidden_stacks(stacks);
+  if (grouping_.tree) {
+    put_call_tree(page_, snapshot_, view_, calls_, *grouping_.tree);
+  } else if (is_grouped()) {
+    put_group_table(page_, snapshot_, view_, calls_, grouping_);
+  } else {
+    page_.put_wrapped(stacks_heading(stacks), 2, Style::kStrong);
+    if (!stacks.empty()) put_stack_table(page_, snapshot_, stacks, calls_);
+    hidden_stacks(stacks);
+  }
+  put_view_notes(page_, snapshot_, view_, filter_);
   page_.end_section();
+  put_suppressions(page_, view_, filter_);
+}
+
+/// Without the stacks themselves.
+void TextReport::look_for_gaps() {
+  for (const StackRecord* stack : view_.stacks) gaps_.add(*stack, calls_.list(*stack));
 }
 
 void TextReport::stacks() {
@@ -158,9 +192,9 @@ void TextReport::hidden_stacks(const Stacks& stacks) {
   std::size_t hidden = 0;
   std::size_t without = 0;
   Counters rest;
-  for (const StackRecord& record : snapshot_.stacks) {
-    (has_any(record) ? hidden : without) += 1;
-    rest += record.counters;
+  for (const StackRecord* record : view_.stacks) {
+    (has_any(*record) ? hidden : without) += 1;
+    rest += record->counters;
   }
   hidden -= stacks.size();
   for (const StackRecord* record : stacks) {
@@ -187,7 +221,7 @@ void TextReport::hidden_stacks(const Stacks& stacks) {
     page_.put(fmt::format("… {} {} with nothing {}", page_.count(without), without == 1 ? "stack" : "stacks", word),
               Style::kDim);
   }
-  if (hidden == 0 && stacks.empty() && sorted_ == Quantity::kLive) {
+  if (hidden == 0 && without != 0 && stacks.empty() && sorted_ == Quantity::kLive) {
     page_.put_hint("hint: everything was freed; --sort allocated shows which stacks allocated most", 6);
   }
 }
@@ -237,8 +271,9 @@ void TextReport::losses() {
 
 }  // namespace
 
-void write_text(const Snapshot& snapshot, Symbolizer& symbolizer, const TextOptions& options, const TextSink& sink) {
-  TextReport(snapshot, symbolizer, options, sink).write();
+void write_text(const Snapshot& snapshot, Symbolizer& symbolizer, const TextOptions& options, const TextSink& sink,
+                const FrameFilter& filter, const Grouping& grouping) {
+  TextReport(snapshot, symbolizer, options, sink, filter, grouping).write();
 }
 
 void write_text_report(const ReportRequest& request, const TextSink& sink) {
@@ -252,11 +287,14 @@ void write_text_report(const ReportRequest& request, const TextSink& sink) {
   options.rows = request.is_one_of_several ? 0 : request.rows;  // the next report has a summary too
   options.previous = request.previous;
   options.before_symbolizing = request.before_symbolizing;
-  if (request.previous == nullptr || sink("\n")) write_text(request.snapshot, request.symbolizer, options, sink);
+  if (request.previous != nullptr && !sink("\n")) return;
+  write_text(request.snapshot, request.symbolizer, options, sink, request.filter, request.grouping);
 }
 
-std::string render_text(const Snapshot& snapshot, Symbolizer& symbolizer, const TextOptions& options) {
-  return text_of_document([&](const TextSink& sink) { write_text(snapshot, symbolizer, options, sink); });
+std::string render_text(const Snapshot& snapshot, Symbolizer& symbolizer, const TextOptions& options,
+                        const FrameFilter& filter, const Grouping& grouping) {
+  return text_of_document(
+      [&](const TextSink& sink) { write_text(snapshot, symbolizer, options, sink, filter, grouping); });
 }
 
 }  // namespace hawk

@@ -8,22 +8,26 @@
 
 namespace hawk {
 CallTable::CallTable(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks, Symbolizer& symbolizer,
-                     const RoleOfFunction& role_of, const LocationCountObserver& observer)
+                     const RoleOfFunction& role_of, const LocationCountObserver& observer,
+                     const CallPredicate& is_hidden)
     : ranges_(snapshot.locations.size()) {
   FunctionNumbers numbers;
-  symbolize_locations(snapshot, stacks, symbolizer, observer,
-                      [&](LocationId location, std::vector<SourceFrame> sources) {
-                        ranges_[static_cast<std::size_t>(location)] = {calls_.size(), sources.size()};
-                        for (SourceFrame& source : sources) {
-                          const Location& frame = snapshot.location(location);
-                          const bool has_role = role_of && !source.function.empty();
-                          const FrameRole role = has_role ? role_of(source.function) : FrameRole::kProgram;
-                          std::string name = short_name(frame_name(frame, source, snapshot));
-                          const std::uint32_t number = numbers.number_of(frame, source.function);
-                          calls_.push_back({frame, std::move(source), std::move(name), role, number});
-                          has_interpreted_ = has_interpreted_ || is_interpreted(calls_.back());
-                        }
-                      });
+  const auto add = [&](const Location& location, SourceFrame source) {
+    std::string name = short_name(frame_name(location, source, snapshot));
+    ListedFrame call = {.location = location, .source = std::move(source), .name = std::move(name)};
+    if (is_hidden && is_hidden(call)) return;
+    const std::string& function = call.source.function;
+    if (role_of && !function.empty()) call.role = role_of(function);
+    call.function_number = numbers.number_of(location, function);
+    has_interpreted_ = has_interpreted_ || is_interpreted(call);
+    calls_.push_back(std::move(call));
+  };
+  symbolize_locations(snapshot, stacks, symbolizer, observer, [&](LocationId id, std::vector<SourceFrame> sources) {
+    Range& range = ranges_[static_cast<std::size_t>(id)];
+    range.first = calls_.size();
+    for (SourceFrame& source : sources) add(snapshot.location(id), std::move(source));
+    range.count = calls_.size() - range.first;
+  });
 }
 
 FrameList CallTable::list(const StackRecord& stack) const {
@@ -37,20 +41,21 @@ FrameList CallTable::list(const StackRecord& stack) const {
 }
 
 const ListedFrame* CallTable::deciding(const StackRecord& stack) const {
-  if (stack.frames.empty()) return nullptr;
   DecidingSearch search;
-  const ListedFrame* found = &calls_[range_of(stack.frames[0]).first];
+  const ListedFrame* innermost = nullptr;
+  const ListedFrame* found = nullptr;
   std::optional<std::size_t> found_index;
   for (const LocationId location : stack.frames) {
     const Range& range = range_of(location);
     for (std::size_t index = range.first; index < range.first + range.count; ++index) {
+      if (innermost == nullptr) innermost = &calls_[index];
       const bool is_over = search.look_at(calls_[index]);
       if (search.found() && search.found() != found_index) found = &calls_[index];
       found_index = search.found();
       if (is_over) return found;
     }
   }
-  return found_index ? found : &calls_[range_of(stack.frames[0]).first];
+  return found_index ? found : innermost;
 }
 
 const ListedFrame* CallTable::naming(const StackRecord& stack) const {

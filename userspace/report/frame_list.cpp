@@ -164,6 +164,16 @@ std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_fra
   return shown;
 }
 
+FrameList telling_calls(const FrameList& frames) {
+  const std::optional<std::size_t> deciding = find_deciding(frames);
+  if (!deciding) return frames;
+  FrameList telling;
+  telling.reserve(frames.size() - *deciding);
+  std::copy_if(frames.begin() + static_cast<std::ptrdiff_t>(*deciding), frames.end(), std::back_inserter(telling),
+               [](const ListedFrame* frame) { return !frame->is_foldable(); });
+  return telling;
+}
+
 std::vector<bool> hidden_frames(const FrameList& frames) {
   const std::vector<CallRun> runs = runs_of(frames);
   std::vector<bool> hidden(frames.size(), true);

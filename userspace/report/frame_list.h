@@ -92,6 +92,9 @@ inline bool is_recursion(const ListedFrame& inner, const ListedFrame& outer) {
 /// `max_frames` lines (0: any number) the middle is left out, as callers near the allocator and near main tell most.
 std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_frames);
 
+/// `frames` from the deciding one on, without those that are folded; all of them where every one could be.
+FrameList telling_calls(const FrameList& frames);
+
 /// Which of `frames` fold_frames shows no line for, with `max_frames` 0.
 std::vector<bool> hidden_frames(const FrameList& frames);
 

@@ -17,11 +17,6 @@ constexpr std::array<std::pair<SortKey, std::string_view>, 5> kSortKeys = {{
     {SortKey::kFreedCount, "freed-count"},
 }};
 
-bool large_enough(const Counters& counters, const Selection& selection) {
-  const bool by_live = selection.sort == SortKey::kLive || selection.sort == SortKey::kLiveCount;
-  return (by_live ? counters.live_bytes() : counters.allocated_bytes) >= selection.min_size_bytes;
-}
-
 }  // namespace
 
 std::optional<SortKey> parse_sort_key(std::string_view text) {
@@ -54,11 +49,16 @@ std::uint64_t sort_value(const Counters& counters, SortKey key) {
   HAWK_CHECK(false, "a sort key without a value");
 }
 
+bool is_large_enough(const Counters& counters, const Selection& selection) {
+  const bool by_live = selection.sort == SortKey::kLive || selection.sort == SortKey::kLiveCount;
+  return (by_live ? counters.live_bytes() : counters.allocated_bytes) >= selection.min_size_bytes;
+}
+
 std::vector<const StackRecord*> matching_stacks(const Snapshot& snapshot, const Selection& selection) {
   std::vector<const StackRecord*> matching;
   matching.reserve(snapshot.stacks.size());
   for (const StackRecord& stack : snapshot.stacks) {
-    if (large_enough(stack.counters, selection)) matching.push_back(&stack);
+    if (is_large_enough(stack.counters, selection)) matching.push_back(&stack);
   }
   return matching;
 }
@@ -87,6 +87,12 @@ void keep_top(std::vector<const StackRecord*>& stacks, const std::function<std::
   std::sort(valued.begin(), end, comes_first);
   stacks.resize(kept);
   for (std::size_t index = 0; index < kept; ++index) stacks[index] = valued[index].stack;
+}
+
+std::vector<const StackRecord*> select_stacks(std::vector<const StackRecord*> stacks, const Selection& selection) {
+  std::erase_if(stacks, [&](const StackRecord* stack) { return !is_large_enough(stack->counters, selection); });
+  keep_top(stacks, selection.sort, selection.top);
+  return stacks;
 }
 
 std::vector<const StackRecord*> select_stacks(const Snapshot& snapshot, const Selection& selection) {

@@ -27,8 +27,9 @@ struct Selection {
       0;  ///< stacks whose live bytes (allocated bytes, when sorted by those) are below are left out
 };
 
-/// Pointers into `snapshot.stacks`: those that are large enough, in the snapshot's order; `sort` and `top` do not
-/// matter.
+/// Whether a report shows a stack of these counters, unless there are too many; `top` does not matter.
+bool is_large_enough(const Counters& counters, const Selection& selection);
+/// Pointers into `snapshot.stacks`: those that are large enough, in the snapshot's order.
 std::vector<const StackRecord*> matching_stacks(const Snapshot& snapshot, const Selection& selection);
 
 /// Sorts `stacks` (ties by id, so that output is reproducible) and cuts them to the first `top`; 0: all. The fewer are
@@ -38,7 +39,9 @@ void keep_top(std::vector<const StackRecord*>& stacks, SortKey sort, std::size_t
 void keep_top(std::vector<const StackRecord*>& stacks, const std::function<std::uint64_t(const StackRecord&)>& value,
               std::size_t top);
 
-/// matching_stacks, then keep_top.
+/// Removes from `stacks` those that are not large enough, then keep_top.
+std::vector<const StackRecord*> select_stacks(std::vector<const StackRecord*> stacks, const Selection& selection);
+/// The same of all stacks of `snapshot`.
 std::vector<const StackRecord*> select_stacks(const Snapshot& snapshot, const Selection& selection);
 
 }  // namespace hawk

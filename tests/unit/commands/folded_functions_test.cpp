@@ -24,17 +24,5 @@ TEST(FoldedFunctions, AreWhatThePatternMatchesInTheNameAsShownToo) {
   EXPECT_EQ(role_of(std::string(1 << 20, 'x') + "_get"), FrameRole::kProgram);
 }
 
-TEST(FoldedFunctions, PatternsAreChecked) {
-  EXPECT_EQ(parse_pattern({"--hide", "a|b+"}).value(), "a|b+");
-  for (const char* wrong : {"(", "[a", "a{2", "*(", ""}) {
-    const Result<std::string> pattern = parse_pattern({"--hide", wrong});
-    ASSERT_FALSE(pattern) << wrong;
-    EXPECT_EQ(pattern.error().exit_code, ExitCode::kUsage);
-    EXPECT_NE(pattern.error().what.find("--hide: '" + std::string(wrong) + "' is not a regular expression"),
-              std::string::npos)
-        << pattern.error().what;
-  }
-}
-
 }  // namespace
 }  // namespace hawk

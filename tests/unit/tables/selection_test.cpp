@@ -83,7 +83,7 @@ TEST(Selection, EveryCutIsTheBeginningOfTheWholeOrder) {
 }
 
 TEST(Selection, NothingSelectsNothing) {
-  EXPECT_TRUE(select_stacks({}, {}).empty());
+  EXPECT_TRUE(select_stacks(Snapshot(), {}).empty());
   EXPECT_TRUE(ids_of(sample(), {SortKey::kLive, 0, 1'000'000}).empty());
 }
 

@@ -1,0 +1,46 @@
+#include "userspace/commands/view_options.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "userspace/commands/report_options.h"
+
+namespace hawk {
+namespace {
+
+TEST(ViewOptions, PatternsAreChecked) {
+  EXPECT_EQ(parse_pattern({"--hide", "a|b+"})->text(), "a|b+");
+  for (const char* wrong : {"(", "[a", "a{2", "*(", ""}) {
+    const Result<CallPattern> pattern = parse_pattern({"--focus", wrong});
+    ASSERT_FALSE(pattern) << wrong;
+    EXPECT_EQ(pattern.error().exit_code, ExitCode::kUsage);
+    EXPECT_NE(pattern.error().what.find("--focus: '" + std::string(wrong) + "' is not a regular expression"),
+              std::string::npos)
+        << pattern.error().what;
+  }
+}
+
+TEST(ViewOptions, GroupingsThatExcludeEachOtherAreRefused) {
+  EXPECT_TRUE(check_grouping({}, true, "pprof"));
+  EXPECT_TRUE(check_grouping({.by = GroupKind::kFile, .cumulative_first = true}, false, "text"));
+  EXPECT_TRUE(check_grouping({.tree = TreeDirection::kTopDown}, false, "json"));
+  EXPECT_FALSE(check_grouping({.by = GroupKind::kFile, .tree = TreeDirection::kTopDown}, false, "text"));
+  EXPECT_FALSE(check_grouping({.cumulative_first = true}, false, "text"));
+  EXPECT_FALSE(check_grouping({.by = GroupKind::kFile}, true, "pprof"));
+  EXPECT_FALSE(check_grouping({.tree = TreeDirection::kTopDown}, true, "pprof"));
+}
+
+TEST(ViewOptions, AFormatThatHoldsStacksIsNotOpenedForGroups) {
+  ReportOptions options;
+  options.grouping.by = GroupKind::kFile;
+  for (const Format& format : formats()) {
+    options.format = &format;
+    options.output_path = "/dev/null";
+    const std::string name = format.name;
+    EXPECT_EQ(options.open_output().has_value(), name == "text" || name == "json") << name;
+  }
+}
+
+}  // namespace
+}  // namespace hawk

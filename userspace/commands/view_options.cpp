@@ -1,0 +1,90 @@
+#include "userspace/commands/view_options.h"
+
+#include <fmt/core.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "userspace/base/regular_expression.h"
+#include "userspace/commands/option_setters.h"
+#include "userspace/commands/report_options.h"
+#include "userspace/views/suppressions.h"
+
+namespace hawk {
+namespace {
+
+using Value = OptionRow::Value;
+
+OptionRow pattern_row(const char* name, const char* group, const char* help, std::optional<CallPattern>& target) {
+  return {name, Value::kRequired, "REGEX", group, help, [&target](OptionValue v) -> Result<void> {
+            target = HAWK_TRY(parse_pattern(v));
+            return {};
+          }};
+}
+
+}  // namespace
+
+Result<CallPattern> parse_pattern(OptionValue value) {
+  const std::string text(value.text);
+  const RegularExpression expression(text);
+  if (expression.is_valid() && !text.empty()) return CallPattern(text);
+  return fail(ExitCode::kUsage,
+              fmt::format("{}: '{}' is not a regular expression{}{}", value.option, text,
+                          expression.is_valid() ? "" : ": ", expression.error()),
+              "an extended one, as of grep -E: 'my_alloc|^Pool::'");
+}
+
+void add_filter_rows(OptionRows& rows, FrameFilter& filter, const char* group) {
+  rows.push_back(pattern_row("--focus", group,
+                             "only stacks with a call whose function, file or module\nmatches (extended regular "
+                             "expression, as --ignore and\n--hide; totals stay those of the process)",
+                             filter.focus));
+  rows.push_back(pattern_row("--ignore", group, "no stacks with a call that matches", filter.ignore));
+  rows.push_back(pattern_row("--hide", group,
+                             "take calls that match out of their stacks: an\napplication's own wrappers of malloc that "
+                             "are not known",
+                             filter.hide));
+  rows.push_back(
+      {"--suppressions", Value::kRequired, "FILE", group,
+       "leave out, and count, stacks that a rule in FILE\nmatches: lines leak:TEMPLATE, as LeakSanitizer has "
+       "them",
+       [&filter](OptionValue v) -> Result<void> {
+         const std::string path = HAWK_TRY(parse_file_name(v, "leave the option out to suppress nothing"));
+         filter.suppressions = std::make_shared<const Suppressions>(HAWK_TRY(read_suppressions(path)));
+         return {};
+       }});
+}
+
+void add_grouping_rows(OptionRows& rows, Grouping& grouping, const char* group) {
+  rows.push_back({"--by", Value::kRequired, "WHAT", group,
+                  "sum stacks up by stack, function, file, line, module or\n"
+                  "caller: what is its own, and what passes through it\n(default stack; text and JSON)",
+                  [&grouping](OptionValue v) { return set_choice(grouping.by, v, kGroupKindNames); }});
+  rows.push_back({"--cumulative", Value::kNone, nullptr, group, "order the rows of --by by what passes through them",
+                  turn_on(grouping.cumulative_first)});
+  rows.push_back(
+      {"--tree", Value::kOptional, "DIRECTION", group,
+       "show stacks as a tree of calls: top-down, from the\noutermost function (default), or bottom-up, from "
+       "those\nthat allocate (text and JSON)",
+       [&grouping](OptionValue v) -> Result<void> {
+         grouping.tree = TreeDirection::kTopDown;
+         return v.text.empty() ? Result<void>() : set_choice(*grouping.tree, v, kTreeDirectionNames);
+       }});
+}
+
+Result<void> check_grouping(const Grouping& grouping, bool holds_stacks, const char* format) {
+  const bool has_groups = grouping.by != GroupKind::kStack;
+  if (has_groups && grouping.tree) {
+    return fail(ExitCode::kUsage, "--by and --tree exclude each other", "use either --by or --tree, not both");
+  }
+  if (grouping.cumulative_first && !has_groups) {
+    return fail(ExitCode::kUsage, "--cumulative: there are no rows of --by to order", "add --by function, or another");
+  }
+  if (!holds_stacks || (!has_groups && !grouping.tree)) return {};
+  return fail(ExitCode::kUsage,
+              fmt::format("{}: a file of the format {} holds stacks", has_groups ? "--by" : "--tree", format),
+              "leave it out, or choose another format: --format text or json");
+}
+
+}  // namespace hawk

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "userspace/base/result.h"
+#include "userspace/commands/command_line.h"
+#include "userspace/commands/option_values.h"
+#include "userspace/views/call_pattern.h"
+#include "userspace/views/grouping.h"
+#include "userspace/views/stack_view.h"
+
+namespace hawk {
+
+/// Reads a regular expression (POSIX, extended). Fails with kUsage and what is wrong with it.
+Result<CallPattern> parse_pattern(OptionValue value);
+
+/// The rows --focus, --ignore, --hide and --suppressions, explained below `group`. The file of suppressions is read
+/// when its option is: what is wrong with it is said before anything is traced.
+void add_filter_rows(OptionRows& rows, FrameFilter& filter, const char* group);
+
+/// The rows --by, --cumulative and --tree.
+void add_grouping_rows(OptionRows& rows, Grouping& grouping, const char* group);
+
+/// Refuses groupings that exclude each other. `holds_stacks`: what is written is stacks, whatever the user wants to
+/// see; `format`: its name.
+Result<void> check_grouping(const Grouping& grouping, bool holds_stacks, const char* format);
+
+}  // namespace hawk
