@@ -66,7 +66,7 @@ static __always_inline void on_fork(struct task_struct *task)
 		return;
 	if (state.has_children)
 		maker_known = bpf_task_storage_get(&children, maker, NULL, 0);
-	if (task->tgid == maker->tgid) {
+	if (BPF_CORE_READ(task, tgid) == BPF_CORE_READ(maker, tgid)) {
 		if (maker_known)
 			note_child(task, *maker_known);
 		return;

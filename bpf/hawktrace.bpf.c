@@ -290,8 +290,7 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 		return 0;
 	const __u32 group_exit = 0x4; // SIGNAL_GROUP_EXIT, include/linux/sched/signal.h
 
-	struct signal_struct *signal = task->signal;
-	bool all_end = is_own && ((signal->flags & group_exit) || signal->group_exec_task);
+	bool all_end = is_own && ((BPF_CORE_READ(task, signal, flags) & group_exit) || BPF_CORE_READ(task, signal, group_exec_task));
 
 	// From 6.16 on it still has its memory here.
 	if (is_own && is_last_thread())

@@ -179,10 +179,10 @@ static __noinline int tell_mapping(struct vm_area_struct *vma)
 /* The tree of mappings enters `entry`, of the current process, or of another that it makes by fork. */
 static __always_inline void on_tree_entry(const struct ma_state *mas, __u64 entry)
 {
-	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	struct mm_struct *mm = BPF_CORE_READ(bpf_get_current_task_btf(), mm);
 	struct vm_area_struct *vma = (void *)entry;
 
-	if (!mm || mas->tree != &mm->mm_mt || !entry || (entry & 3))
+	if (!mm || BPF_CORE_READ(mas, tree) != &mm->mm_mt || !entry || (entry & 3))
 		return;
 	/* First what tells most of them apart: a program that maps data in a loop comes here several times each. */
 	if ((BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC) && BPF_CORE_READ(vma, vm_mm) == mm && tell_mapping(vma))
@@ -195,10 +195,10 @@ static __always_inline void on_mappings_unlocked(struct mm_struct *mm)
 	struct hawk_mapping_event *event;
 	__u64 code, all;
 
-	if (mm != bpf_get_current_task_btf()->mm)
+	if (mm != BPF_CORE_READ(bpf_get_current_task_btf(), mm))
 		return;
-	code = mm->exec_vm;
-	all = mm->total_vm;
+	code = BPF_CORE_READ(mm, exec_vm);
+	all = BPF_CORE_READ(mm, total_vm);
 	/* Fewer pages with code, and none unmapped: code became data, or writable. */
 	bool is_change = code > state.code_pages || (code < state.code_pages && all == state.all_pages);
 	bool is_announced = state.mapping_announced;

@@ -96,7 +96,7 @@ static __always_inline bool is_last_thread(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	return task->signal->live.counter == 0;
+	return BPF_CORE_READ(task, signal, live.counter) == 0;
 }
 
 #endif

@@ -8,6 +8,10 @@
 #include "bpf/mappings.bpf.h"
 #include "bpf/maps.bpf.h"
 
+/* What of the kernel's is not read at each event is copied (BPF_CORE_READ), here and in what includes this: for a plain access
+ * through a pointer the verifier looks among the names of all types of the kernel whether such pointers may be followed, which
+ * takes it up to a millisecond each time that it comes by, and a quarter of all the time to attach. */
+
 /* Slots that may be a thread's: one that follows from its key, and those after it. */
 #define HAWK_SLOT_CHOICES 8
 
@@ -28,9 +32,7 @@ static __always_inline __u64 current_key(void)
  * which another process may get as soon as this one has ended (arch/x86/include/asm/mmu.h). 0: a task without memory. */
 static __always_inline __u64 memory_key(const struct task_struct *task)
 {
-	struct mm_struct *mm = task->mm;
-
-	return mm ? mm->context.ctx_id : 0;
+	return BPF_CORE_READ(task, mm, context.ctx_id);
 }
 
 /* Whether the current task is a thread of the target. */
@@ -92,7 +94,7 @@ static __always_inline void note_target(const struct task_struct *task)
 
 	if (!memory)
 		return;
-	state.target_group = task->tgid;
+	state.target_group = BPF_CORE_READ(task, tgid);
 	state.target_memory = memory;
 }
 
@@ -157,13 +159,7 @@ static __always_inline struct hawk_thread *known_thread(struct pt_regs *ctx)
 
 static __always_inline __u64 current_page_tables(void)
 {
-	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
-	__u64 tables = 0;
-
-	/* Copied, so that it is a number to the verifier and not a pointer. */
-	if (mm)
-		bpf_probe_read_kernel(&tables, sizeof(tables), &mm->pgd);
-	return tables;
+	return (__u64)BPF_CORE_READ(bpf_get_current_task_btf(), mm, pgd);
 }
 
 /* Where the kernel keeps what it knows of the process's memory: the same until the thread ends or runs another program. */
@@ -209,7 +205,8 @@ static __always_inline void check_sharer(struct task_struct *task)
 {
 	__u64 key = thread_key((const void *)bpf_task_pt_regs(task)), memory = memory_key(task);
 
-	if (!memory || memory != state.target_memory || (__u32)task->tgid == state.target_group || !task->utask)
+	if (!memory || memory != state.target_memory || (__u32)BPF_CORE_READ(task, tgid) == state.target_group ||
+	    !BPF_CORE_READ(task, utask))
 		return;
 	if (search_slot(key, key) < HAWK_THREAD_SLOTS || bpf_task_storage_get(&threads, task, NULL, 0))
 		return;
