@@ -5,21 +5,20 @@
 namespace hawk {
 namespace {
 
-/// Four times as many as rules, so that what collides is found in one or two steps.
-constexpr std::size_t kSlotBits = 16;
-constexpr std::size_t kSlots = 1u << kSlotBits;
+/// So many slots for each rule at least, so that what collides is found in one or two steps.
+constexpr std::size_t kSlotsPerRule = 4;
+constexpr std::size_t kFirstSlots = 1024;
 constexpr std::size_t kMaxSteps = 64;
-static_assert(kSlots == 4 * HAWK_MAX_RULES);
 
 /// Field by field, here and in is_same(): a rule that was stored in pieces a moment ago and is read as a whole waits
 /// for the processor to put it together, which took a tenth of all time.
-std::size_t first_slot(const hawk_rule& rule) {
+std::uint64_t hash_of(const hawk_rule& rule) {
   constexpr std::uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xd6e8feb86659fd93, kOdd3 = 0xc2b2ae3d27d4eb4f;
   const std::uint64_t mixed = static_cast<std::uint32_t>(rule.cfa_offset) * kOdd1 +
                               static_cast<std::uint32_t>(rule.fp_offset) * kOdd2 +
                               static_cast<std::uint32_t>(rule.load_offset) * kOdd3 + rule.kind * (kOdd1 >> 7 | 1) +
                               rule.base * (kOdd2 >> 7 | 1) + rule.fp_rule * (kOdd3 >> 7 | 1) + rule.is_guess;
-  return ((mixed ^ (mixed >> 32)) * kOdd2) >> (64 - kSlotBits);
+  return ((mixed ^ (mixed >> 32)) * kOdd2) >> 32;
 }
 
 bool is_same(const hawk_rule& one, const hawk_rule& other) {
@@ -34,7 +33,7 @@ bool has_operands(std::uint8_t kind) {
 
 }  // namespace
 
-RuleSet::RuleSet() : slots_(kSlots) {
+RuleSet::RuleSet() : slots_(kFirstSlots) {
   for (std::uint8_t kind = 0; kind < HAWK_RULE_KINDS; ++kind) {
     rules_.push_back(rule_without_operands(has_operands(kind) ? std::uint8_t{HAWK_RULE_UNSUPPORTED} : kind));
   }
@@ -48,21 +47,37 @@ RuleSet::RuleSet() : slots_(kSlots) {
   rules_.push_back(rule_without_operands(HAWK_RULE_NO_CODE));
 }
 
+/// Where the rule's number stands, or is to stand; or another's, if there is no room.
+std::uint16_t& RuleSet::slot_of(const hawk_rule& rule) {
+  const std::size_t mask = slots_.size() - 1;  // a power of two
+  std::size_t slot = hash_of(rule) & mask;
+  for (std::size_t step = 1; step < kMaxSteps; ++step, slot = (slot + 1) & mask) {
+    if (slots_[slot] == 0 || is_same(rules_[slots_[slot]], rule)) break;
+  }
+  return slots_[slot];
+}
+
+void RuleSet::make_room() {
+  if (slots_.size() >= kSlotsPerRule * rules_.size()) return;
+  slots_.assign(kSlotsPerRule * slots_.size(), 0);
+  for (std::size_t number = 0; number < rules_.size(); ++number) {
+    if (has_operands(rules_[number].kind)) slot_of(rules_[number]) = static_cast<std::uint16_t>(number);
+  }
+}
+
 std::uint32_t RuleSet::number_of(const hawk_rule& rule) {
   if (!has_operands(rule.kind)) return rule.kind;
-  std::size_t slot = first_slot(rule);
-  for (std::size_t step = 0; step < kMaxSteps; ++step, slot = (slot + 1) % kSlots) {
-    const std::uint16_t number = slots_[slot];
-    if (number != 0 && is_same(rules_[number], rule)) return number;
-    if (number == 0 && rules_.size() < HAWK_MAX_RULES) {
-      slots_[slot] = static_cast<std::uint16_t>(rules_.size());
-      rules_.push_back(rule);
-      return slots_[slot];
-    }
-    if (number == 0) break;
+  std::uint16_t* slot = &slot_of(rule);
+  if (*slot != 0 && is_same(rules_[*slot], rule)) return *slot;
+  if (*slot != 0 || rules_.size() >= HAWK_MAX_RULES) {
+    ++refused_;
+    return HAWK_RULE_UNSUPPORTED;
   }
-  ++refused_;
-  return HAWK_RULE_UNSUPPORTED;
+  rules_.push_back(rule);
+  const auto number = static_cast<std::uint16_t>(rules_.size() - 1);
+  *slot = number;
+  make_room();
+  return number;
 }
 
 }  // namespace hawk

@@ -34,8 +34,12 @@ class RuleSet {
   void note_refused(std::uint64_t times) { refused_ += times; }
 
  private:
+  std::uint16_t& slot_of(const hawk_rule& rule);
+  void make_room();
+
   std::vector<hawk_rule> rules_;
-  /// Hash table of rule numbers, linear probing; 0, which is a rule without operands, where nothing is.
+  /// Hash table of rule numbers, linear probing; 0, which is a rule without operands, where nothing is. It grows with
+  /// the rules: a worker makes a set for each file, and most have a few dozen.
   std::vector<std::uint16_t> slots_;
   std::uint64_t refused_ = 0;
 };
