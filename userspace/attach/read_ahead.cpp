@@ -75,36 +75,68 @@ ReadAhead::~ReadAhead() {
   threads_.clear();
 }
 
-std::optional<FileStudy> ReadAhead::read(FileReader& reader, const std::string& path, FileWants wants,
-                                         FileState& file) {
-  RegularFile opened = find_regular_file(path);
-  if (!opened.fd) return std::nullopt;
-  file = opened.state;
-  const Result<ElfLayout> image = ElfLayout::make(std::move(opened.fd), path);
-  if (!image) return std::nullopt;
-  return reader.read({.file = &*image, .wants = wants});
+/// A file that is to be read.
+struct ReadAhead::Opened {
+  Entry* entry = nullptr;
+  FileState file;
+  ElfLayout layout;
+};
+
+/// Those that are left, up to some, as long as there are many: asked about together, they cost a worker less waiting.
+std::span<ReadAhead::Entry> ReadAhead::begin_next() {
+  constexpr std::size_t kMostAtOnce = 8, kShare = 32;
+  const std::size_t left = entries_.size() - next_;
+  const std::span<Entry> begun = std::span(entries_).subspan(next_, std::min(left, std::clamp<std::size_t>(left / kShare, 1, kMostAtOnce)));
+  next_ += begun.size();
+  return begun;
+}
+
+void ReadAhead::finish(Entry& entry, FileState file, std::optional<FileStudy> study) {
+  const std::lock_guard lock(mutex_);
+  if (study && study->table) rows_read_ += study->table->table.rows.size();
+  entry.file = file;
+  entry.study = std::move(study);
+  entry.is_read = true;
+  read_one_.notify_all();
+}
+
+std::vector<ReadAhead::Opened> ReadAhead::open(std::span<Entry> entries) {
+  std::vector<Opened> opened;
+  opened.reserve(entries.size());
+  for (Entry& entry : entries) {
+    RegularFile file = find_regular_file(entry.source.path);
+    if (!file.fd) continue;
+    Result<ElfLayout> layout = ElfLayout::make(std::move(file.fd), entry.source.path);
+    if (layout) opened.push_back({.entry = &entry, .file = file.state, .layout = std::move(*layout)});
+  }
+  return opened;
+}
+
+void ReadAhead::read(FileReader& reader, std::span<Entry> entries, FileWants wants) {
+  const std::vector<Opened> opened = open(entries);
+  std::vector<FileQuestion> questions;
+  questions.reserve(opened.size());
+  for (const Opened& file : opened) questions.push_back({.file = &file.layout, .wants = wants});
+  reader.read(questions, [&](std::size_t number, FileStudy study) {
+    finish(*opened[number].entry, opened[number].file, std::move(study));
+  });
 }
 
 void ReadAhead::work(FileReader& reader) {
   std::unique_lock lock(mutex_);
   while (!stopped_ && next_ < entries_.size()) {
-    Entry& entry = entries_[next_++];
+    const std::span<Entry> begun = begin_next();
     const FileWants wants = {.code = wants_.code, .table = wants_.table && rows_read_ < kMaxRowsInSum};
     lock.unlock();
-    FileState file;
-    // Who finds no memory for it has none: take() waits for every entry.
-    std::optional<FileStudy> study;
+    // What there is no memory for is not read: take() waits for every entry.
     try {
-      study = read(reader, entry.source.path, wants, file);
+      read(reader, begun, wants);
     } catch (const std::bad_alloc&) {
-      study.reset();
+    }
+    for (Entry& entry : begun) {
+      if (!entry.is_read) finish(entry, {}, std::nullopt);
     }
     lock.lock();
-    if (study && study->table) rows_read_ += study->table->table.rows.size();
-    entry.file = file;
-    entry.study = std::move(study);
-    entry.is_read = true;
-    read_one_.notify_all();
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -58,8 +59,12 @@ class ReadAhead {
     std::optional<FileStudy> study;
   };
 
+  struct Opened;
   void work(FileReader& reader);
-  std::optional<FileStudy> read(FileReader& reader, const std::string& path, FileWants wants, FileState& file);
+  std::span<Entry> begin_next();
+  static std::vector<Opened> open(std::span<Entry> entries);
+  void read(FileReader& reader, std::span<Entry> entries, FileWants wants);
+  void finish(Entry& entry, FileState file, std::optional<FileStudy> study);
 
   FileWants wants_;
   std::mutex mutex_;

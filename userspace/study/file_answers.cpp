@@ -37,17 +37,17 @@ bool FileAnswers::take(Message message) {
 bool FileAnswers::read(UniqueFd fd, const FileWants& wants) {
   const Result<ElfImage> image = ElfImage::make(std::move(fd), "it");
   if (!image) return channel_.send(kFileRead, image.error().what);
-  if (wants.code && !channel_.send(kFileCode, to_body(read_code(*image)))) return false;
+  if (wants.code && !channel_.send_later(kFileCode, to_body(read_code(*image)))) return false;
   if (wants.table && !send_table(read_table(*image))) return false;
   return channel_.send(kFileRead, {});
 }
 
 bool FileAnswers::send_table(FileTable table) {
   const std::vector<hawk_row> rows = std::exchange(table.table.rows, {});
-  if (!channel_.send(kTableHead, to_body(TableHead{std::move(table), rows.size()}))) return false;
+  if (!channel_.send_later(kTableHead, to_body(TableHead{std::move(table), rows.size()}))) return false;
   for (std::span<const hawk_row> left = rows; !left.empty();) {
     const std::span<const hawk_row> part = left.first(std::min(left.size(), kRowsAtOnce));
-    if (!channel_.send(kTableRows, {reinterpret_cast<const char*>(part.data()), part.size_bytes()})) return false;
+    if (!channel_.send_later(kTableRows, {reinterpret_cast<const char*>(part.data()), part.size_bytes()})) return false;
     left = left.subspan(part.size());
   }
   rows_sent_ = rows.size();
