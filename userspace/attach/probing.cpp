@@ -264,8 +264,8 @@ void Probing::program_replaced(bool is_known) {
   program_has_allocator_ = program_has_allocator_ && is_known;
 }
 
-void Probing::program_began(std::span<const Mapping> its_mappings) {
-  program_has_allocator_ = std::exchange(expects_allocator_, false);
+void Probing::program_began(std::span<const Mapping> its_mappings, bool is_next) {
+  program_has_allocator_ = std::exchange(expects_allocator_, false) && is_next;
   look_for_allocator(its_mappings);
 }
 

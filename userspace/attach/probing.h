@@ -57,9 +57,9 @@ class Probing {
   /// The target runs another program: which allocators that will use is not known for sure any more. `is_known`:
   /// program_began() has been called for it.
   void program_replaced(bool is_known);
-  /// The target has begun to run a program, the expected command perhaps, and has mapped these files in it so far:
-  /// whether it has an allocator is to be found out.
-  void program_began(std::span<const Mapping> its_mappings);
+  /// The target has begun to run a program, and has mapped these files in it so far: whether it has an allocator is to
+  /// be found out. `is_next`: it is the first since the last call, and so perhaps the expected command.
+  void program_began(std::span<const Mapping> its_mappings, bool is_next);
 
   /// Where an address lies now. Files in which addresses lie are in used_modules().
   Location frame_at(std::uint64_t address);

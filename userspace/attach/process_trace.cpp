@@ -219,7 +219,7 @@ void ProcessTrace::take_mapping_events() {
   // What was read until now may be the list of the process that was to become the command. It is not read again: that
   // would leave walks without rules for a moment.
   if (changes.last_exec) {
-    probing_.program_began(changes.of_last_program());
+    probing_.program_began(changes.of_last_program(), changes.execs == 1);
     exec_was_told_ = true;
   }
   if (changes.read_all) take_mappings_again();

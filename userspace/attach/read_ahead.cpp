@@ -86,7 +86,8 @@ struct ReadAhead::Opened {
 std::span<ReadAhead::Entry> ReadAhead::begin_next() {
   constexpr std::size_t kMostAtOnce = 8, kShare = 32;
   const std::size_t left = entries_.size() - next_;
-  const std::span<Entry> begun = std::span(entries_).subspan(next_, std::min(left, std::clamp<std::size_t>(left / kShare, 1, kMostAtOnce)));
+  const std::span<Entry> begun =
+      std::span(entries_).subspan(next_, std::min(left, std::clamp<std::size_t>(left / kShare, 1, kMostAtOnce)));
   next_ += begun.size();
   return begun;
 }

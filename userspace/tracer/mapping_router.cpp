@@ -50,6 +50,7 @@ void note(const hawk_mapping_event& event, MappingChanges& changes) {
       changes.read_all = true;
       break;
     default:
+      ++changes.execs;
       changes.last_exec = ExecEvent{.comm = std::string(event.comm, ::strnlen(event.comm, sizeof(event.comm))),
                                     .path = path_of(event),
                                     .mappings_before = changes.mapped.size()};

@@ -22,6 +22,7 @@ struct ExecEvent {
 struct MappingChanges {
   std::vector<Mapping> mapped;         ///< of code, in order of time; some more than once, and some gone again
   std::optional<ExecEvent> last_exec;  ///< all mappings from before it are gone
+  std::size_t execs = 0;               ///< so many programs were begun
   bool read_all = false;               ///< not all is told here: read the whole list
 
   /// Those of `mapped` that are of the program that runs now. Its own file is mapped before the exec is told.

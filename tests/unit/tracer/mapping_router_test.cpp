@@ -70,6 +70,7 @@ TEST(MappingRouter, AProgramsMappingsAreItsFileAndWhatComesAfterIt) {
   router.add(mapping_of(10, 0x4000, "c.so"));
   const MappingChanges changes = router.take(10);
   EXPECT_EQ(changes.mapped.size(), 4U);
+  EXPECT_EQ(changes.execs, 2U);
   std::vector<std::uint64_t> starts;
   for (const Mapping& mapping : changes.of_last_program()) starts.push_back(mapping.start);
   EXPECT_EQ(starts, (std::vector<std::uint64_t>{0x3000, 0x4000}));
