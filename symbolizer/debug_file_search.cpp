@@ -1,12 +1,10 @@
 #include "symbolizer/debug_file_search.h"
 
-#include <elfutils/libdwelf.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <array>
-#include <cstring>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -81,9 +79,14 @@ bool belongs_to(const ElfFile& candidate, const std::string& build_id, std::uint
 }
 
 std::optional<FoundFile> find_by_debuglink(const ElfFile& file, const RootedPath& rooted) {
-  GElf_Word checksum = 0;
-  const char* name = dwelf_elf_gnu_debuglink(file.elf(), &checksum);
-  if (name == nullptr || *name == '\0' || std::strchr(name, '/') != nullptr) return std::nullopt;
+  const Bytes section = file.section(".gnu_debuglink");
+  ByteCursor link(section);
+  const std::string name(link.text());
+  // Behind the name, at a multiple of four.
+  constexpr std::size_t kAlignment = sizeof(std::uint32_t);
+  link.skip((link.left() - section.size()) % kAlignment);
+  const auto checksum = link.number<std::uint32_t>();
+  if (!link.ok() || name.empty() || name.find('/') != std::string::npos) return std::nullopt;
   const std::string directory = directory_of(rooted.path);
   const std::string build_id = file.build_id();
   for (const std::string& root : roots_of(rooted)) {
@@ -112,7 +115,7 @@ std::optional<FoundFile> find_debug_file(const ElfFile& file, const RootedPath& 
 std::optional<FoundFile> find_alternate_file(const ElfFile& file, const RootedPath& rooted) {
   ByteCursor link(file.section(".gnu_debugaltlink"));
   const std::string name(link.text());
-  const std::string build_id(reinterpret_cast<const char*>(link.position()), link.left());
+  const std::string build_id(text_of(link.rest()));
   if (name.empty() || build_id.empty()) return std::nullopt;
   std::optional<FoundFile> found = find_by_build_id(build_id, rooted);
   if (found) return found;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <new>
 
@@ -72,11 +71,8 @@ std::optional<DwarfFile> DwarfFile::open(const ElfFile& file, const DwarfFile* a
 }
 
 bool DwarfFile::begin() {
-  static_assert(std::endian::native == std::endian::little);
   Dwarf* none = empty_dwarf();
-  std::size_t ident_bytes = 0;
-  const char* ident = elf_getident(file_->elf(), &ident_bytes);
-  if (none == nullptr || ident == nullptr || ident_bytes < EI_NIDENT || ident[EI_DATA] != ELFDATA2LSB) return false;
+  if (none == nullptr) return false;
   dwarf_.reset(dwarf_begin_elf(file_->elf(), DWARF_C_READ, nullptr));
   if (!dwarf_) return false;
   dwarf_new_oom_handler(dwarf_.get(), out_of_memory);

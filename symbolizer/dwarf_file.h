@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "symbolizer/byte_cursor.h"
 #include "symbolizer/elf_file.h"
+#include "userspace/base/byte_cursor.h"
 #include "userspace/base/owned.h"
 
 namespace hawk {

@@ -41,7 +41,7 @@ bool DwarfLookup::open(std::string& gap) {
   alternate_ = find_alternate_file(source_.file, source_.rooted);
   for (const ElfFile* file : {&source_.file, alternate_ ? &alternate_->file : nullptr}) {
     if (file == nullptr) continue;
-    const std::optional<std::uint64_t> bytes = memory_for_sections(file->elf(), file->size_bytes(), file->is_mapped());
+    const std::optional<std::uint64_t> bytes = memory_for_sections(*file);
     if (!bytes) {
       gap = "its debug information is not read: it takes more memory than a file may";
       return false;

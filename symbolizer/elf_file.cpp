@@ -1,48 +1,54 @@
 #include "symbolizer/elf_file.h"
 
-#include <elf.h>
-#include <elfutils/libdwelf.h>
-#include <gelf.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "symbolizer/truncated_files.h"
+#include "userspace/elf/elf_header.h"
 
 namespace hawk {
 namespace {
 
-constexpr off_t kLargestFileReadIntoMemoryBytes = 64 << 20;
+constexpr std::uint64_t kLargestFileReadIntoMemoryBytes = 64 << 20;
+
+bool is_regular_file(const UniqueFd& fd) {
+  struct stat status {};
+  return fd && ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
+}
 
 }  // namespace
 
 std::optional<ElfFile> ElfFile::open(UniqueFd fd) {
-  elf_version(EV_CURRENT);
-  struct stat status {};
-  if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (!is_regular_file(fd)) return std::nullopt;
   ElfFile file;
-  file.size_bytes_ = static_cast<std::uint64_t>(status.st_size);
-  file.mapped_ = status.st_size > kLargestFileReadIntoMemoryBytes;
+  file.file_ = std::make_unique<ElfBytes>(std::move(fd));
+  file.mapped_ = file.size_bytes() > kLargestFileReadIntoMemoryBytes;
   if (file.mapped_) survive_truncated_files();
+  elf_version(EV_CURRENT);
   const Elf_Cmd how = file.mapped_ ? ELF_C_READ_MMAP : ELF_C_READ;
-  file.fd_ = std::move(fd);
-  file.elf_.reset(elf_begin(file.fd_.get(), how, nullptr));
-  if (!file.elf_ || elf_kind(file.elf_.get()) != ELF_K_ELF) return std::nullopt;
+  if (!file.begin(ElfPtr(elf_begin(file.fd(), how, nullptr)))) return std::nullopt;
   return file;
 }
 
 std::optional<ElfFile> ElfFile::of_bytes(std::vector<char> bytes) {
-  elf_version(EV_CURRENT);
   ElfFile file;
   file.memory_ = std::move(bytes);
-  file.size_bytes_ = file.memory_.size();
-  file.elf_.reset(elf_memory(file.memory_.data(), file.memory_.size()));
-  if (!file.elf_ || elf_kind(file.elf_.get()) != ELF_K_ELF) return std::nullopt;
+  file.file_ = std::make_unique<ElfBytes>(bytes_in({file.memory_.data(), file.memory_.size()}));
+  elf_version(EV_CURRENT);
+  if (!file.begin(ElfPtr(elf_memory(file.memory_.data(), file.memory_.size())))) return std::nullopt;
   return file;
 }
+
+/// False: it is no image that we read.
+bool ElfFile::begin(ElfPtr elf) {
+  elf_ = std::move(elf);
+  return elf_ && elf_kind(elf_.get()) == ELF_K_ELF && header();
+}
+
+std::optional<Elf64_Ehdr> ElfFile::header() const { return elf_header_in(raw(0, sizeof(Elf64_Ehdr))); }
 
 void ElfFile::release() const {
   std::size_t image_bytes = 0;
@@ -58,49 +64,37 @@ bool ElfFile::is_mapped(Bytes part) const {
   return image != nullptr && start >= image && start < image + image_bytes;
 }
 
-Bytes ElfFile::section(const char* name) const {
-  std::size_t names = 0;
-  if (elf_getshdrstrndx(elf_.get(), &names) != 0) return {};
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_.get(), section)) != nullptr;) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
-    const char* found = elf_strptr(elf_.get(), names, header.sh_name);
-    if (found == nullptr || std::strcmp(found, name) != 0) continue;
-    const Elf_Data* data = elf_rawdata(section, nullptr);
-    if (data == nullptr || data->d_buf == nullptr) return {};
-    return {static_cast<const std::uint8_t*>(data->d_buf), data->d_size};
-  }
-  return {};
+const ElfSections& ElfFile::sections() const {
+  // As none of a file that has shrunk since it was opened.
+  if (!sections_) sections_.emplace(*file_, header().value_or(Elf64_Ehdr{}));
+  return *sections_;
+}
+
+Bytes ElfFile::content(std::size_t number) const {
+  const Elf_Data* data = elf_rawdata(elf_getscn(elf_.get(), number), nullptr);
+  if (data == nullptr || data->d_buf == nullptr) return {};
+  return {static_cast<const std::uint8_t*>(data->d_buf), data->d_size};
+}
+
+Bytes ElfFile::section(std::string_view name) const {
+  const std::optional<std::size_t> number = sections().number_of(name);
+  return number ? content(*number) : Bytes();
 }
 
 std::string ElfFile::build_id() const {
-  const void* bytes = nullptr;
-  const ssize_t length = dwelf_elf_gnu_build_id(elf_.get(), &bytes);
-  if (length <= 0) return {};
-  return {static_cast<const char*>(bytes), static_cast<std::size_t>(length)};
+  std::string id = sections().build_id();
+  if (!id.empty() || !sections().headers().empty()) return id;
+  const Elf64_Ehdr head = header().value_or(Elf64_Ehdr{});
+  for (const Elf64_Phdr& segment : program_headers_in(raw(head.e_phoff, program_headers_bytes(head)))) {
+    if (segment.p_type != PT_NOTE || segment.p_filesz > kMaxNoteBytes) continue;
+    id = build_id_in(raw(segment.p_offset, segment.p_filesz), segment.p_align);
+    if (!id.empty()) break;
+  }
+  return id;
 }
 
 bool ElfFile::has_debug_info() const {
-  std::size_t names = 0;
-  if (elf_getshdrstrndx(elf_.get(), &names) != 0) return false;
-  Elf_Scn* section = nullptr;
-  while ((section = elf_nextscn(elf_.get(), section)) != nullptr) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
-    const char* name = elf_strptr(elf_.get(), names, header.sh_name);
-    if (name == nullptr) continue;
-    if (std::strcmp(name, ".debug_info") == 0 || std::strcmp(name, ".zdebug_info") == 0) return true;
-  }
-  return false;
-}
-
-bool ElfFile::has_symtab() const {
-  Elf_Scn* section = nullptr;
-  while ((section = elf_nextscn(elf_.get(), section)) != nullptr) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) != nullptr && header.sh_type == SHT_SYMTAB) return true;
-  }
-  return false;
+  return sections().number_of(".debug_info") || sections().number_of(".zdebug_info");
 }
 
 }  // namespace hawk

@@ -2,7 +2,7 @@
 
 #include <elfutils/libdw.h>
 
-#include "symbolizer/byte_cursor.h"
+#include "userspace/base/byte_cursor.h"
 
 namespace hawk {
 

@@ -40,9 +40,9 @@ void ModuleSymbols::give_up(const char* why) {
   symbols_ = SymbolTable();  // whatever of it was read by then
   if (had_dwarf) {
     gap_ = std::string("its debug information is not read: ") + why;
-    if (image_) symbols_.add(image_->elf());
-    if (debug_file_) symbols_.add(debug_file_->file.elf());
-    if (mini_debug_info_) symbols_.add(mini_debug_info_->elf());
+    if (image_) symbols_.add(*image_);
+    if (debug_file_) symbols_.add(debug_file_->file);
+    if (mini_debug_info_) symbols_.add(*mini_debug_info_);
     return;
   }
   gap_ = std::string("its symbols are not read: ") + why;
@@ -109,15 +109,15 @@ void ModuleSymbols::load() {
     if (!file_.fd) gap_ = "its symbols are not read: the file is gone, or was written to, by now";
     image_ = ElfFile::open(std::move(file_.fd));
     if (!image_) return;
-    symbols_.add(image_->elf());
+    symbols_.add(*image_);
     has_dwarf_ = image_->has_debug_info();
     if (!has_dwarf_ && !file_.vdso) debug_file_ = find_debug_file(*image_, {file_.root, file_.path});
     if (debug_file_) {
       has_dwarf_ = debug_file_->file.has_debug_info();
-      symbols_.add(debug_file_->file.elf());
+      symbols_.add(debug_file_->file);
     } else if (!image_->has_symtab()) {
       mini_debug_info_ = find_mini_debug_info(*image_);
-      if (mini_debug_info_) symbols_.add(mini_debug_info_->elf());
+      if (mini_debug_info_) symbols_.add(*mini_debug_info_);
     }
   }
   if (has_dwarf_ && !dwarf_) open_dwarf();

@@ -1,10 +1,10 @@
 #include "symbolizer/section_sizes.h"
 
 #include <elf.h>
-#include <gelf.h>
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 namespace hawk {
 namespace {
@@ -16,37 +16,35 @@ constexpr std::uint64_t kAlwaysBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kMostInflation = 64;
 
 /// How many bytes a section says that it holds, decompressed. nullopt: it is not compressed.
-std::optional<std::uint64_t> inflated_bytes(Elf_Scn* section, const GElf_Shdr& header, std::string_view name) {
-  GElf_Chdr compression;
+std::optional<std::uint64_t> inflated_bytes(const ElfFile& file, const Elf64_Shdr& header, std::string_view name) {
+  const auto beginning = [&](std::size_t bytes) {
+    return file.raw(header.sh_offset, std::min<std::uint64_t>(bytes, header.sh_size));
+  };
   if ((header.sh_flags & SHF_COMPRESSED) != 0) {
-    return gelf_getchdr(section, &compression) == nullptr ? 0 : compression.ch_size;
+    const std::vector<std::uint8_t> bytes = beginning(sizeof(Elf64_Chdr));
+    return ByteCursor(bytes).number<Elf64_Chdr>().ch_size;
   }
   if (!name.starts_with(".z")) return std::nullopt;
   // "ZLIB" and eight bytes, the most significant one first.
   constexpr std::size_t kHeaderBytes = 12;
-  const Elf_Data* data = elf_rawdata(section, nullptr);
-  if (data == nullptr || data->d_buf == nullptr || data->d_size < kHeaderBytes) return 0;
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 4; i < kHeaderBytes; ++i) bytes = bytes << 8 | static_cast<const std::uint8_t*>(data->d_buf)[i];
-  return bytes;
+  const std::vector<std::uint8_t> bytes = beginning(kHeaderBytes);
+  std::uint64_t inflated = 0;
+  for (const std::uint8_t byte : part_of(bytes, kHeaderBytes - sizeof inflated)) inflated = inflated << 8 | byte;
+  return inflated;
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> memory_for_sections(Elf* elf, std::uint64_t file_bytes, bool is_mapped) {
+std::optional<std::uint64_t> memory_for_sections(const ElfFile& file) {
+  const std::uint64_t file_bytes = file.size_bytes();
   const std::uint64_t most_inflated = std::max(kAlwaysBytes, kMostInflation * std::min(file_bytes, kMostBytes));
-  std::size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return 0;
   std::uint64_t needed = 0;
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
-    const char* text = elf_strptr(elf, names, header.sh_name);
-    const std::string_view name = text == nullptr ? std::string_view{} : text;
-    if (!name.starts_with(".debug_") && !name.starts_with(".zdebug_")) continue;
-    const std::optional<std::uint64_t> inflated = inflated_bytes(section, header, name);
+  for (const Elf64_Shdr& header : file.sections().headers()) {
+    const std::string_view name = file.sections().name_of(header);
+    if (header.sh_type == SHT_NOBITS || !(name.starts_with(".debug_") || name.starts_with(".zdebug_"))) continue;
+    const std::optional<std::uint64_t> inflated = inflated_bytes(file, header, name);
     if (inflated.value_or(0) > most_inflated) return std::nullopt;
-    needed += inflated ? *inflated : is_mapped ? 0 : std::min<std::uint64_t>(header.sh_size, file_bytes);
+    needed += inflated ? *inflated : file.is_mapped() ? 0 : std::min<std::uint64_t>(header.sh_size, file_bytes);
     if (needed > std::min(most_inflated, kMostBytes)) return std::nullopt;
   }
   return needed;

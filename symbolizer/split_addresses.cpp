@@ -41,7 +41,7 @@ std::optional<std::uint64_t> index_of(const Dwarf_Attribute& attribute, const Sp
     case DW_FORM_addrx:
     case DW_FORM_GNU_addr_index:
     case DW_FORM_rnglistx:
-      index = cursor.uleb128();
+      index = cursor.uleb();
       break;
     default:
       return std::nullopt;
@@ -78,12 +78,12 @@ void add_pairs(const SplitAddresses& unit, std::uint64_t offset, std::uint32_t v
 /// One entry of .debug_rnglists (DWARF 5, section 2.17.3). False at the end of the list.
 bool add_coded(const SplitAddresses& unit, ByteCursor& cursor, std::uint64_t& base, std::uint32_t value,
                IntervalIndex& index) {
-  const auto indexed = [&] { return indexed_address(unit, cursor.uleb128()).value_or(0); };
+  const auto indexed = [&] { return indexed_address(unit, cursor.uleb()).value_or(0); };
   const auto add = [&](std::uint64_t low, std::uint64_t high) {
     if (cursor.ok()) add_code(low, high, value, index);
   };
   std::uint64_t low = 0;
-  switch (cursor.u8()) {
+  switch (cursor.byte()) {
     case DW_RLE_base_addressx:
       base = indexed();
       break;
@@ -93,11 +93,11 @@ bool add_coded(const SplitAddresses& unit, ByteCursor& cursor, std::uint64_t& ba
       break;
     case DW_RLE_startx_length:
       low = indexed();
-      add(low, low + cursor.uleb128());
+      add(low, low + cursor.uleb());
       break;
     case DW_RLE_offset_pair:
-      low = cursor.uleb128();
-      add(base + low, base + cursor.uleb128());
+      low = cursor.uleb();
+      add(base + low, base + cursor.uleb());
       break;
     case DW_RLE_base_address:
       base = cursor.number(unit.address_bytes);
@@ -108,7 +108,7 @@ bool add_coded(const SplitAddresses& unit, ByteCursor& cursor, std::uint64_t& ba
       break;
     case DW_RLE_start_length:
       low = cursor.number(unit.address_bytes);
-      add(low, low + cursor.uleb128());
+      add(low, low + cursor.uleb());
       break;
     default:  // the end of the list, or of the section
       return false;

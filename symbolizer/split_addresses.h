@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "symbolizer/byte_cursor.h"
 #include "symbolizer/interval_index.h"
+#include "userspace/base/byte_cursor.h"
 
 namespace hawk {
 

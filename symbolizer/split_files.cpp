@@ -97,7 +97,7 @@ SplitFiles::File* SplitFiles::open(const std::string& path) {
   std::unique_ptr<File>& opened = files_[path];
   std::optional<ElfFile> image = find_named_file(path, rooted_);
   if (!image) return nullptr;
-  const std::optional<std::uint64_t> bytes = memory_for_sections(image->elf(), image->size_bytes(), image->is_mapped());
+  const std::optional<std::uint64_t> bytes = memory_for_sections(*image);
   if (!bytes) return nullptr;
   auto file = std::make_unique<File>(File{std::move(*image)});
   file->dwarf = DwarfFile::open(file->image, nullptr);

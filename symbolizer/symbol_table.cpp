@@ -1,9 +1,8 @@
 #include "symbolizer/symbol_table.h"
 
-#include <elf.h>
-#include <gelf.h>
-
 #include <algorithm>
+
+#include "userspace/elf/function_collector.h"
 
 namespace hawk {
 namespace {
@@ -48,18 +47,11 @@ bool is_assembler_mark(std::string_view name, unsigned char type) {
   return name.starts_with(".L") || (type == STT_NOTYPE && name.starts_with('$'));
 }
 
-std::string_view without_version(std::string_view name) {
-  const std::size_t at = name.find('@');
-  return at == 0 ? name : name.substr(0, at);
-}
-
 }  // namespace
 
-void SymbolTable::read_image(Elf* elf) {
-  Elf_Scn* section = nullptr;
-  while ((section = elf_nextscn(elf, section)) != nullptr) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr) continue;
+void SymbolTable::read_image(const ElfFile& image) {
+  const std::span<const Elf64_Shdr> headers = image.sections().headers();
+  for (const Elf64_Shdr& header : headers) {
     const bool is_code = (header.sh_flags & SHF_ALLOC) != 0 && (header.sh_flags & SHF_EXECINSTR) != 0;
     if (is_code && header.sh_addr + header.sh_size > header.sh_addr) {
       sections_.push_back({header.sh_addr, header.sh_addr + header.sh_size});
@@ -67,32 +59,27 @@ void SymbolTable::read_image(Elf* elf) {
   }
   std::sort(sections_.begin(), sections_.end(),
             [](const CodeSection& left, const CodeSection& right) { return left.low < right.low; });
-  section = nullptr;
-  while ((section = elf_nextscn(elf, section)) != nullptr) add_section(elf, section);
+  for (std::size_t number = 0; number < headers.size(); ++number) add_section(image, number);
 }
 
-void SymbolTable::add_section(Elf* elf, Elf_Scn* section) {
-  GElf_Shdr header;
-  if (gelf_getshdr(section, &header) == nullptr) return;
+void SymbolTable::add_section(const ElfFile& image, std::size_t number) {
+  const Elf64_Shdr& header = image.sections().headers()[number];
   if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) return;
-  Elf_Data* data = elf_getdata(section, nullptr);
-  const std::size_t entry_bytes = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
-  if (data == nullptr || data->d_buf == nullptr || entry_bytes == 0) return;
-  const std::size_t count = std::min<std::size_t>(data->d_size / entry_bytes, INT32_MAX);
-  for (std::size_t i = 0; i < count; ++i) {
-    GElf_Sym entry;
-    if (gelf_getsym(data, static_cast<int>(i), &entry) == nullptr) return;
-    const unsigned char type = GELF_ST_TYPE(entry.st_info);
-    if (type != STT_FUNC && type != STT_NOTYPE && type != STT_GNU_IFUNC) continue;
-    if (entry.st_shndx == SHN_UNDEF || entry.st_shndx == SHN_ABS || entry.st_shndx == SHN_COMMON) continue;
-    const char* text = elf_strptr(elf, header.sh_link, entry.st_name);
-    if (text == nullptr || *text == '\0' || code_section_of(entry.st_value) == nullptr) continue;
-    const std::string_view name = without_version(text);
-    if (is_assembler_mark(name, type)) continue;
-    const unsigned char binding = GELF_ST_BIND(entry.st_info);
-    symbols_.push_back({entry.st_value, entry.st_size, name, type, binding});
-    if (header.sh_type == SHT_SYMTAB) ++symtab_count_;
+  const std::string_view names = text_of(image.content(header.sh_link));
+  for (ByteCursor symbols(image.content(number)); symbols.left() >= sizeof(Elf64_Sym);) {
+    add_symbol(symbols.number<Elf64_Sym>(), names, header.sh_type == SHT_SYMTAB);
   }
+}
+
+void SymbolTable::add_symbol(const Elf64_Sym& symbol, std::span<const char> names, bool is_symtab) {
+  const unsigned char type = ELF64_ST_TYPE(symbol.st_info);
+  if (type != STT_FUNC && type != STT_NOTYPE && type != STT_GNU_IFUNC) return;
+  if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS || symbol.st_shndx == SHN_COMMON) return;
+  if (code_section_of(symbol.st_value) == nullptr) return;
+  const std::string_view name = symbol_name(symbol, names);
+  if (name.empty() || is_assembler_mark(name, type)) return;
+  symbols_.push_back({symbol.st_value, symbol.st_size, name, type, ELF64_ST_BIND(symbol.st_info)});
+  if (is_symtab) ++symtab_count_;
 }
 
 const SymbolTable::CodeSection* SymbolTable::code_section_of(std::uint64_t address) const {
@@ -106,7 +93,7 @@ const SymbolTable::CodeSection* SymbolTable::code_section_of(std::uint64_t addre
 
 void SymbolTable::read() {
   if (images_.empty()) return;
-  for (Elf* elf : images_) read_image(elf);
+  for (const ElfFile* image : images_) read_image(*image);
   images_.clear();
   std::sort(symbols_.begin(), symbols_.end(), is_before);
   symbols_.shrink_to_fit();

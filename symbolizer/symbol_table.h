@@ -1,12 +1,14 @@
 #pragma once
 
-#include <libelf.h>
+#include <elf.h>
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "symbolizer/elf_file.h"
 #include "symbolizer/interval_index.h"
 
 namespace hawk {
@@ -28,9 +30,9 @@ struct FunctionSymbol {
 /// underscores, then the alphabetically first.
 class SymbolTable {
  public:
-  /// Takes in all function symbols of `elf`, which must outlive the table, at the first question: where debug
-  /// information answers, none may come.
-  void add(Elf* elf) { images_.push_back(elf); }
+  /// Takes in all function symbols of `image`, which must outlive the table and stay where it is, at the first
+  /// question: where debug information answers, none may come.
+  void add(const ElfFile& image) { images_.push_back(&image); }
   /// The function around `address`.
   const FunctionSymbol* find(std::uint64_t address);
   /// Whether there is a .symtab (or else only .dynsym) with a function in it.
@@ -43,12 +45,13 @@ class SymbolTable {
     std::uint64_t high;
   };
   void read();
-  void read_image(Elf* elf);
-  void add_section(Elf* elf, Elf_Scn* section);
+  void read_image(const ElfFile& image);
+  void add_section(const ElfFile& image, std::size_t number);
+  void add_symbol(const Elf64_Sym& symbol, std::span<const char> names, bool is_symtab);
   const CodeSection* code_section_of(std::uint64_t address) const;
   void index_unsized(const std::vector<std::uint32_t>& unsized);
 
-  std::vector<Elf*> images_;  ///< added, but not yet read
+  std::vector<const ElfFile*> images_;  ///< added, but not yet read
   std::vector<CodeSection> sections_;
   std::vector<FunctionSymbol> symbols_;
   std::size_t symtab_count_ = 0;

@@ -18,7 +18,7 @@ struct ElfImage::Impl {
 
 ElfImage::ElfImage(ElfLayout layout) : ElfLayout(std::move(layout)), impl_(std::make_unique<Impl>()) {
   const std::optional<Elf64_Phdr>& table = dynamic_segment();
-  if (table) impl_->dynamic.emplace(segments(), segments().read_file(table->p_offset, table->p_filesz));
+  if (table) impl_->dynamic.emplace(segments(), segments().file().read(table->p_offset, table->p_filesz));
 }
 
 ElfImage::ElfImage(ElfImage&&) noexcept = default;
@@ -30,18 +30,19 @@ Result<ElfImage> ElfImage::make(UniqueFd fd, const std::string& name) {
 }
 
 CallFrameSection ElfImage::call_frames(const Elf64_Shdr& section) const {
-  const std::uint64_t there = segments().file_bytes() - std::min(section.sh_offset, segments().file_bytes());
+  const std::uint64_t there =
+      segments().file().size_bytes() - std::min(section.sh_offset, segments().file().size_bytes());
   CallFrameSection found;
   found.vaddr = section.sh_addr;
   found.is_too_large = std::min(section.sh_size, there) > kMaxCallFrameBytes;
-  if (!found.is_too_large) found.bytes = segments().read_file(section.sh_offset, section.sh_size);
+  if (!found.is_too_large) found.bytes = segments().file().read(section.sh_offset, section.sh_size);
   return found;
 }
 
 std::vector<ElfFunction> ElfImage::functions(const NameSet& names) const {
   FunctionCollector collector(segments(), names);
   const bool found = impl_->dynamic && impl_->dynamic->find_functions(collector);
-  const ElfSections sections(segments(), header());
+  const ElfSections sections(segments().file(), header());
   if (!found) sections.find_functions(SHT_DYNSYM, collector);
   if (!collector.settle()) sections.find_functions(SHT_SYMTAB, collector);
   return collector.result();
@@ -57,14 +58,14 @@ std::vector<ElfFunction> ElfImage::public_functions(std::string_view prefix) con
     if (std::optional<ElfFunction> function = defined_function(symbol, name)) found.emplace(name, std::move(*function));
   };
   if (impl_->dynamic) impl_->dynamic->for_each_symbol(take);
-  ElfSections(segments(), header()).for_each_symbol_of(SHT_SYMTAB, take);
+  ElfSections(segments().file(), header()).for_each_symbol_of(SHT_SYMTAB, take);
   std::vector<ElfFunction> functions;
   functions.reserve(found.size());
   for (auto& [name, function] : found) functions.push_back(std::move(function));
   return functions;
 }
 
-bool ElfImage::has_symtab() const { return ElfSections(segments(), header()).has_function(SHT_SYMTAB); }
+bool ElfImage::has_symtab() const { return ElfSections(segments().file(), header()).has_function(SHT_SYMTAB); }
 
 ElfSegments::CodeSearch ElfImage::search_code(std::span<const std::uint8_t> bytes) const {
   return segments().search_code(bytes);
@@ -75,7 +76,7 @@ bool ElfImage::handles_no_exceptions(std::uint64_t vaddr) const {
 }
 
 std::optional<CallFrameSection> ElfImage::eh_frame() const {
-  if (const std::optional<Elf64_Shdr> section = ElfSections(segments(), header()).named(".eh_frame")) {
+  if (const std::optional<Elf64_Shdr> section = ElfSections(segments().file(), header()).named(".eh_frame")) {
     CallFrameSection found = call_frames(*section);
     if (!found.bytes.empty() || found.is_too_large) return found;
   }
@@ -89,7 +90,7 @@ std::optional<CallFrameSection> ElfImage::eh_frame() const {
 }
 
 std::optional<CallFrameSection> ElfImage::debug_frame() const {
-  const std::optional<Elf64_Shdr> section = ElfSections(segments(), header()).named(".debug_frame");
+  const std::optional<Elf64_Shdr> section = ElfSections(segments().file(), header()).named(".debug_frame");
   if (!section || (section->sh_flags & SHF_COMPRESSED) != 0) return std::nullopt;
   CallFrameSection found = call_frames(*section);
   found.is_debug_frame = true;
@@ -110,7 +111,7 @@ std::optional<std::uint64_t> ElfImage::init_vaddr() const {
 }
 
 bool ElfImage::is_go() const {
-  const ElfSections sections(segments(), header());
+  const ElfSections sections(segments().file(), header());
   return sections.named(".note.go.buildid") || sections.named(".go.buildinfo");
 }
 

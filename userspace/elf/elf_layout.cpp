@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "userspace/elf/arch/x86_64/machine.h"
+#include "userspace/elf/elf_header.h"
 #include "userspace/elf/elf_sections.h"
 
 namespace hawk {
@@ -15,47 +15,31 @@ namespace {
 
 /// File header, program headers and notes of nearly every file in one read.
 constexpr std::size_t kHeadBytes = 4096;
-constexpr std::uint64_t kMaxNoteBytes = 1u << 20;
 constexpr std::uint64_t kMaxInterpreterBytes = 4096;
 constexpr std::uint64_t kMaxDynamicBytes = 1u << 20;
 
-/// Content of the build id note among `notes`, as hex (gABI, note section; sizes are padded to `alignment`).
-std::string build_id_in(std::span<const std::uint8_t> notes, std::uint64_t alignment) {
-  const std::uint64_t mask = alignment == 8 ? 7 : 3;
-  const auto padded = [mask](std::uint64_t bytes) { return (bytes + mask) & ~mask; };
-  while (notes.size() >= sizeof(Elf64_Nhdr)) {
-    Elf64_Nhdr note;
-    std::memcpy(&note, notes.data(), sizeof(note));
-    const std::uint64_t content = padded(sizeof(note) + std::uint64_t{note.n_namesz});
-    if (content > notes.size() || note.n_descsz > notes.size() - content) return {};
-    const bool is_gnu = note.n_namesz == 4 && std::memcmp(notes.data() + sizeof(note), "GNU", 4) == 0;
-    if (is_gnu && note.n_type == NT_GNU_BUILD_ID) {
-      std::string hex;
-      for (const std::uint8_t byte : notes.subspan(content, note.n_descsz)) hex += fmt::format("{:02x}", byte);
-      return hex;
-    }
-    notes = notes.subspan(std::min<std::uint64_t>(padded(content + note.n_descsz), notes.size()));
-  }
-  return {};
+/// As people write it.
+std::string hex_of(const std::string& bytes) {
+  std::string hex;
+  for (const char byte : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return hex;
 }
 
-Result<void> check_header(const Elf64_Ehdr& header, std::size_t bytes, const std::string& name) {
-  const bool has_ident = bytes >= EI_NIDENT && std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
-  if (has_ident && header.e_ident[EI_CLASS] == ELFCLASS32) {
+Result<Elf64_Ehdr> check_header(Bytes head, const std::string& name) {
+  if (is_32_bit_elf(head)) {
     return fail(ExitCode::kPrivilege, fmt::format("read {}: a 32-bit ELF file", name),
                 "hawktrace traces 64-bit x86-64 programs only");
   }
-  if (!has_ident || header.e_ident[EI_CLASS] != ELFCLASS64 || bytes < sizeof(header)) {
-    return fail(ExitCode::kFile, fmt::format("read {}: not an ELF file", name));
-  }
-  if (header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != arch::kElfMachine) {
+  const std::optional<Elf64_Ehdr> header = elf_header_in(head);
+  if (!header && !is_64_bit_elf(head)) return fail(ExitCode::kFile, fmt::format("read {}: not an ELF file", name));
+  if (!header || header->e_machine != arch::kElfMachine) {
     return fail(ExitCode::kPrivilege, fmt::format("read {}: an ELF file for another processor", name),
                 "hawktrace traces 64-bit x86-64 programs only");
   }
-  if (header.e_type != ET_EXEC && header.e_type != ET_DYN) {
+  if (header->e_type != ET_EXEC && header->e_type != ET_DYN) {
     return fail(ExitCode::kFile, fmt::format("read {}: neither an executable nor a shared library", name));
   }
-  return {};
+  return *header;
 }
 
 }  // namespace
@@ -70,23 +54,20 @@ struct ElfLayout::Impl {
   std::optional<Elf64_Phdr> dynamic_segment;
   std::optional<std::uint64_t> unwind_index_vaddr;
 
-  void read_program_headers(std::span<const std::uint8_t> head);
-  void take(const Elf64_Phdr& segment, std::span<const std::uint8_t> head);
+  void read_program_headers(Bytes head);
+  void take(const Elf64_Phdr& segment, Bytes head);
   /// Calls `use` with a part of the file, which is read again only where `head`, its beginning, does not reach.
   template <class Use>
-  void with_bytes(std::uint64_t offset, std::uint64_t bytes, std::span<const std::uint8_t> head, const Use& use) const {
+  void with_bytes(std::uint64_t offset, std::uint64_t bytes, Bytes head, const Use& use) const {
     if (offset <= head.size() && bytes <= head.size() - offset) return use(head.subspan(offset, bytes));
-    use(std::span<const std::uint8_t>(segments.read_file(offset, bytes)));
+    use(Bytes(segments.file().read(offset, bytes)));
   }
 };
 
-void ElfLayout::Impl::read_program_headers(std::span<const std::uint8_t> head) {
-  if (header.e_phentsize != sizeof(Elf64_Phdr)) return;
+void ElfLayout::Impl::read_program_headers(Bytes head) {
   std::vector<Elf64_Phdr> headers;
-  with_bytes(header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr), head, [&](std::span<const std::uint8_t> bytes) {
-    headers.resize(bytes.size() / sizeof(Elf64_Phdr));
-    if (!headers.empty()) std::memcpy(headers.data(), bytes.data(), headers.size() * sizeof(Elf64_Phdr));
-  });
+  with_bytes(header.e_phoff, program_headers_bytes(header), head,
+             [&](Bytes bytes) { headers = program_headers_in(bytes); });
   for (const Elf64_Phdr& segment : headers) {
     if (segment.p_type != PT_LOAD) continue;
     segments.add({.vaddr = segment.p_vaddr,
@@ -97,18 +78,17 @@ void ElfLayout::Impl::read_program_headers(std::span<const std::uint8_t> head) {
   for (const Elf64_Phdr& segment : headers) take(segment, head);
 }
 
-void ElfLayout::Impl::take(const Elf64_Phdr& segment, std::span<const std::uint8_t> head) {
+void ElfLayout::Impl::take(const Elf64_Phdr& segment, Bytes head) {
   const bool is_table = segment.p_type == PT_DYNAMIC && segment.p_filesz <= kMaxDynamicBytes;
   if (is_table && !dynamic_segment) dynamic_segment = segment;
   if (segment.p_type == PT_INTERP && segment.p_filesz <= kMaxInterpreterBytes) {
-    with_bytes(segment.p_offset, segment.p_filesz, head, [&](std::span<const std::uint8_t> bytes) {
-      interpreter.assign(bytes.begin(), std::find(bytes.begin(), bytes.end(), 0));
-    });
+    with_bytes(segment.p_offset, segment.p_filesz, head,
+               [&](Bytes bytes) { interpreter.assign(bytes.begin(), std::find(bytes.begin(), bytes.end(), 0)); });
   }
   if (segment.p_type == PT_GNU_EH_FRAME) unwind_index_vaddr = segment.p_vaddr;
   if (segment.p_type == PT_NOTE && segment.p_filesz <= kMaxNoteBytes && build_id.empty()) {
     with_bytes(segment.p_offset, segment.p_filesz, head,
-               [&](std::span<const std::uint8_t> bytes) { build_id = build_id_in(bytes, segment.p_align); });
+               [&](Bytes bytes) { build_id = build_id_in(bytes, segment.p_align); });
   }
 }
 
@@ -121,21 +101,15 @@ Result<ElfLayout> ElfLayout::make(UniqueFd fd, const std::string& name) {
   auto impl = std::make_unique<Impl>(std::move(fd));
   // Plain reads, not a mapping: the file may shrink under our hands.
   std::array<std::uint8_t, kHeadBytes> buffer;
-  const std::span<const std::uint8_t> head(buffer.data(), impl->segments.read_file(0, buffer));
-  std::memcpy(&impl->header, head.data(), std::min(head.size(), sizeof(impl->header)));
-  HAWK_TRY_VOID(check_header(impl->header, head.size(), name));
+  const Bytes head(buffer.data(), impl->segments.file().read(0, buffer));
+  impl->header = HAWK_TRY(check_header(head, name));
   impl->read_program_headers(head);
   return ElfLayout(std::move(impl));
 }
 
 std::string ElfLayout::build_id() const {
-  if (!impl_->build_id.empty()) return impl_->build_id;
-  for (const Elf64_Shdr& section : ElfSections(impl_->segments, impl_->header).of_type(SHT_NOTE)) {
-    if (section.sh_size > kMaxNoteBytes) continue;
-    std::string id = build_id_in(impl_->segments.read_file(section.sh_offset, section.sh_size), section.sh_addralign);
-    if (!id.empty()) return id;
-  }
-  return {};
+  if (!impl_->build_id.empty()) return hex_of(impl_->build_id);
+  return hex_of(ElfSections(impl_->segments.file(), impl_->header).build_id());
 }
 
 std::optional<std::uint64_t> ElfLayout::file_offset_of(std::uint64_t vaddr) const {
@@ -156,7 +130,7 @@ std::span<const std::uint8_t> ElfLayout::code_at(std::uint64_t vaddr, std::size_
   return impl_->segments.code_at(vaddr, max_bytes);
 }
 
-int ElfLayout::fd() const { return impl_->segments.fd(); }
+int ElfLayout::fd() const { return impl_->segments.file().fd(); }
 
 void ElfLayout::close_file() { impl_->segments.close_file(); }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <span>
 
 #include "userspace/elf/byte_view.h"
+#include "userspace/elf/elf_header.h"
 
 namespace hawk {
 namespace {
@@ -18,16 +18,16 @@ constexpr std::size_t kSymbolsAtOnce = 1024;
 
 }  // namespace
 
-ElfSections::ElfSections(const ElfSegments& segments, const Elf64_Ehdr& header) : segments_(segments) {
+ElfSections::ElfSections(const ElfBytes& file, const Elf64_Ehdr& header) : file_(&file) {
   if (header.e_shoff == 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return;
   std::uint64_t count = header.e_shnum;
   Elf64_Shdr first = {};
   // Numbers that do not fit stand in the first section (System V gABI, e_shnum, e_shstrndx).
-  const bool has_first = segments.read_file(header.e_shoff, bytes_of(std::span(&first, 1))) == sizeof(first);
+  const bool has_first = file.read(header.e_shoff, bytes_of(std::span(&first, 1))) == sizeof(first);
   if (count == 0 && has_first) count = first.sh_size;
   names_at_ = header.e_shstrndx == SHN_XINDEX ? first.sh_link : header.e_shstrndx;
-  headers_.resize(std::min({count, kMaxSections, segments.file_bytes() / sizeof(Elf64_Shdr)}));
-  headers_.resize(segments.read_file(header.e_shoff, bytes_of(std::span(headers_))) / sizeof(Elf64_Shdr));
+  headers_.resize(std::min({count, kMaxSections, file.size_bytes() / sizeof(Elf64_Shdr)}));
+  headers_.resize(file.read(header.e_shoff, bytes_of(std::span(headers_))) / sizeof(Elf64_Shdr));
 }
 
 std::vector<Elf64_Shdr> ElfSections::of_type(Elf64_Word type) const {
@@ -38,20 +38,43 @@ std::vector<Elf64_Shdr> ElfSections::of_type(Elf64_Word type) const {
   return found;
 }
 
-std::optional<Elf64_Shdr> ElfSections::named(std::string_view name) const {
-  if (names_at_ >= headers_.size() || headers_[names_at_].sh_size > kMaxSectionBytes) return std::nullopt;
-  const Elf64_Shdr& section = headers_[names_at_];
-  const std::vector<std::uint8_t> names = segments_.read_file(section.sh_offset, section.sh_size);
-  for (const Elf64_Shdr& header : headers_) {
-    // With the NUL behind it.
-    if (header.sh_type == SHT_NOBITS || header.sh_name >= names.size() ||
-        names.size() - header.sh_name <= name.size()) {
-      continue;
-    }
-    const std::uint8_t* text = names.data() + header.sh_name;
-    if (std::memcmp(text, name.data(), name.size()) == 0 && text[name.size()] == 0) return header;
+bool ElfSections::has_type(Elf64_Word type) const {
+  return std::any_of(headers_.begin(), headers_.end(),
+                     [&](const Elf64_Shdr& header) { return header.sh_type == type; });
+}
+
+const std::vector<std::uint8_t>& ElfSections::names() const {
+  if (names_) return *names_;
+  names_.emplace();
+  if (names_at_ >= headers_.size() || headers_[names_at_].sh_size > kMaxSectionBytes) return *names_;
+  *names_ = file_->read(headers_[names_at_].sh_offset, headers_[names_at_].sh_size);
+  return *names_;
+}
+
+std::string_view ElfSections::name_of(const Elf64_Shdr& header) const {
+  return ByteCursor(part_of(names(), header.sh_name)).text();
+}
+
+std::optional<std::size_t> ElfSections::number_of(std::string_view name) const {
+  for (std::size_t number = 0; number < headers_.size(); ++number) {
+    const Elf64_Shdr& header = headers_[number];
+    if (header.sh_type != SHT_NOBITS && header.sh_name < names().size() && name_of(header) == name) return number;
   }
   return std::nullopt;
+}
+
+std::optional<Elf64_Shdr> ElfSections::named(std::string_view name) const {
+  const std::optional<std::size_t> number = number_of(name);
+  return number ? std::optional(headers_[*number]) : std::nullopt;
+}
+
+std::string ElfSections::build_id() const {
+  for (const Elf64_Shdr& section : of_type(SHT_NOTE)) {
+    if (section.sh_size > kMaxNoteBytes) continue;
+    std::string id = build_id_in(file_->read(section.sh_offset, section.sh_size), section.sh_addralign);
+    if (!id.empty()) return id;
+  }
+  return {};
 }
 
 void ElfSections::for_each_symbol(const Elf64_Shdr& table, const Visit& visit) const {
@@ -59,7 +82,7 @@ void ElfSections::for_each_symbol(const Elf64_Shdr& table, const Visit& visit) c
   std::uint64_t left = table.sh_size / sizeof(Elf64_Sym);
   for (std::uint64_t offset = table.sh_offset; left > 0;) {
     const std::span<Elf64_Sym> piece = std::span(symbols).first(std::min<std::uint64_t>(left, kSymbolsAtOnce));
-    const std::size_t got = segments_.read_file(offset, bytes_of(piece)) / sizeof(Elf64_Sym);
+    const std::size_t got = file_->read(offset, bytes_of(piece)) / sizeof(Elf64_Sym);
     for (const Elf64_Sym& symbol : piece.first(got)) visit(symbol);
     if (got < piece.size()) return;
     left -= got;
@@ -71,11 +94,11 @@ void ElfSections::for_each_symbol_of(Elf64_Word type, const VisitNamed& visit) c
   const std::vector<Elf64_Shdr> tables = of_type(type);
   if (tables.empty() || tables[0].sh_link >= headers_.size()) return;
   const Elf64_Shdr& section = headers_[tables[0].sh_link];
-  const std::uint64_t size = std::min(section.sh_size, segments_.file_bytes());
+  const std::uint64_t size = std::min(section.sh_size, file_->size_bytes());
   if (size > kMaxSectionBytes) return;
   // Not a vector, which would be filled with zeros first.
   const auto strings = std::make_unique_for_overwrite<char[]>(size);
-  const std::size_t got = segments_.read_file(section.sh_offset, bytes_of(std::span(strings.get(), size)));
+  const std::size_t got = file_->read(section.sh_offset, bytes_of(std::span(strings.get(), size)));
   const std::span<const char> text(strings.get(), got);
   for_each_symbol(tables[0], [&](const Elf64_Sym& symbol) { visit(symbol, text); });
 }

@@ -1,19 +1,12 @@
 #include "userspace/elf/elf_segments.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <iterator>
 #include <limits>
-#include <utility>
 
 namespace hawk {
 namespace {
 
-/// More than any table of a real file; a bound against sparse files that claim terabytes.
-constexpr std::uint64_t kMaxReadBytes = 256u << 20;
 /// A piece of code starts at a multiple of this and is twice as long, so that any request lies within one piece.
 constexpr std::uint64_t kCodePieceBytes = 64u << 10;
 
@@ -22,20 +15,12 @@ constexpr std::uint64_t kSearchPieceBytes = 1u << 20;
 
 bool sum_overflows(std::uint64_t a, std::uint64_t b) { return a > std::numeric_limits<std::uint64_t>::max() - b; }
 
-std::uint64_t size_of(int fd) {
-  struct stat status = {};
-  if (::fstat(fd, &status) != 0 || status.st_size < 0) return 0;
-  return static_cast<std::uint64_t>(status.st_size);
-}
-
 }  // namespace
 
-ElfSegments::ElfSegments(UniqueFd fd) : fd_(std::move(fd)), file_bytes_(size_of(fd_.get())) {}
-
 void ElfSegments::add(const LoadSegment& segment) {
-  if (segment.file_offset >= file_bytes_) return;
+  if (segment.file_offset >= file_.size_bytes()) return;
   LoadSegment clipped = segment;
-  clipped.file_bytes = std::min(segment.file_bytes, file_bytes_ - segment.file_offset);
+  clipped.file_bytes = std::min(segment.file_bytes, file_.size_bytes() - segment.file_offset);
   if (clipped.file_bytes == 0 || sum_overflows(clipped.vaddr, clipped.file_bytes)) return;
   segments_.push_back(clipped);
 }
@@ -90,29 +75,7 @@ std::vector<std::uint8_t> ElfSegments::read(std::uint64_t vaddr, std::uint64_t w
   const LoadSegment* segment = segment_at(vaddr);
   if (segment == nullptr) return {};
   const std::uint64_t skipped_bytes = vaddr - segment->vaddr;
-  return read_file(segment->file_offset + skipped_bytes, std::min(wanted_bytes, segment->file_bytes - skipped_bytes));
-}
-
-std::vector<std::uint8_t> ElfSegments::read_file(std::uint64_t file_offset, std::uint64_t wanted_bytes) const {
-  if (file_offset >= file_bytes_) return {};
-  wanted_bytes = std::min(wanted_bytes, file_bytes_ - file_offset);
-  if (wanted_bytes > kMaxReadBytes) return {};
-  std::vector<std::uint8_t> bytes(wanted_bytes);
-  bytes.resize(read_file(file_offset, bytes));
-  return bytes;
-}
-
-std::size_t ElfSegments::read_file(std::uint64_t file_offset, std::span<std::uint8_t> buffer) const {
-  if (file_offset >= file_bytes_) return 0;
-  std::size_t done = 0;
-  while (done < buffer.size()) {
-    const ssize_t got =
-        ::pread(fd_.get(), buffer.data() + done, buffer.size() - done, static_cast<off_t>(file_offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  return done;
+  return file_.read(segment->file_offset + skipped_bytes, std::min(wanted_bytes, segment->file_bytes - skipped_bytes));
 }
 
 std::size_t ElfSegments::read(std::uint64_t vaddr, std::span<std::uint8_t> buffer) const {
@@ -120,7 +83,7 @@ std::size_t ElfSegments::read(std::uint64_t vaddr, std::span<std::uint8_t> buffe
   if (segment == nullptr) return 0;
   const std::uint64_t skipped_bytes = vaddr - segment->vaddr;
   const std::uint64_t there_bytes = std::min<std::uint64_t>(buffer.size(), segment->file_bytes - skipped_bytes);
-  return read_file(segment->file_offset + skipped_bytes, buffer.first(there_bytes));
+  return file_.read(segment->file_offset + skipped_bytes, buffer.first(there_bytes));
 }
 
 std::span<const std::uint8_t> ElfSegments::code_at(std::uint64_t vaddr, std::size_t max_bytes) const {
@@ -145,7 +108,7 @@ ElfSegments::CodeSearch ElfSegments::search_code(std::span<const std::uint8_t> b
     for (std::uint64_t at = 0; at < segment.file_bytes; at += kSearchPieceBytes) {
       // Pieces overlap, so that nothing is missed between two of them.
       const std::uint64_t wanted_bytes = std::min(kSearchPieceBytes + bytes.size(), segment.file_bytes - at);
-      const std::vector<std::uint8_t> piece = read_file(segment.file_offset + at, wanted_bytes);
+      const std::vector<std::uint8_t> piece = file_.read(segment.file_offset + at, wanted_bytes);
       if (piece.size() < wanted_bytes) return {.is_whole = false, .vaddr = {}};
       const auto found = std::search(piece.begin(), piece.end(), bytes.begin(), bytes.end());
       if (found == piece.end()) continue;

@@ -5,9 +5,11 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "userspace/base/unique_fd.h"
+#include "userspace/elf/elf_bytes.h"
 
 namespace hawk {
 
@@ -19,16 +21,14 @@ struct LoadSegment {
   bool executable = false;
 };
 
-/// The loaded parts of an ELF file, read with pread and never mapped: a file that shrinks while we look at it gives
-/// short reads, where a mapping would give SIGBUS. Not thread-safe.
+/// The loaded parts of an ELF file. Not thread-safe.
 class ElfSegments {
  public:
-  explicit ElfSegments(UniqueFd fd);
+  explicit ElfSegments(UniqueFd fd) : file_(std::move(fd)) {}
 
-  int fd() const { return fd_.get(); }
+  const ElfBytes& file() const { return file_; }
   /// From now on nothing can be read, where addresses lie stays known.
-  void close_file() { fd_.reset(); }
-  std::uint64_t file_bytes() const { return file_bytes_; }
+  void close_file() { file_.close_file(); }
   /// Drops what lies outside the file or wraps around the address space.
   void add(const LoadSegment& segment);
 
@@ -43,10 +43,6 @@ class ElfSegments {
 
   /// Bytes from `vaddr` on; fewer where the segment or the file ends, none outside or above 256 MiB.
   std::vector<std::uint8_t> read(std::uint64_t vaddr, std::uint64_t wanted_bytes) const;
-  /// As read(), of the raw file.
-  std::vector<std::uint8_t> read_file(std::uint64_t file_offset, std::uint64_t wanted_bytes) const;
-  /// Fills the front of `buffer` from the raw file; returns how many bytes there were.
-  std::size_t read_file(std::uint64_t file_offset, std::span<std::uint8_t> buffer) const;
   /// As read(), into the front of `buffer`.
   std::size_t read(std::uint64_t vaddr, std::span<std::uint8_t> buffer) const;
   /// Bytes of an executable segment, at most 64 KiB at once; valid as long as this object.
@@ -61,8 +57,7 @@ class ElfSegments {
  private:
   const LoadSegment* segment_at(std::uint64_t vaddr) const;
 
-  UniqueFd fd_;
-  std::uint64_t file_bytes_ = 0;
+  ElfBytes file_;
   std::vector<LoadSegment> segments_;
   /// Pieces of code read so far, by vaddr of their first byte: nodes of a map stay where they are, so spans stay valid.
   mutable std::map<std::uint64_t, std::vector<std::uint8_t>> code_;

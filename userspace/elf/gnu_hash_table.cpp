@@ -28,7 +28,8 @@ std::optional<GnuHashTable> GnuHashTable::read(const ElfSegments& segments, std:
   std::array<std::uint32_t, 4> header;
   std::memcpy(header.data(), head.data(), kHeaderBytes);
   const std::uint64_t filter_bytes = std::uint64_t{header[2]} * sizeof(std::uint64_t);
-  if (header[0] == 0 || header[2] == 0 || header[3] >= 32 || filter_bytes > segments.file_bytes()) return std::nullopt;
+  if (header[0] == 0 || header[2] == 0 || header[3] >= 32 || filter_bytes > segments.file().size_bytes())
+    return std::nullopt;
   GnuHashTable table(segments);
   table.bucket_count_ = header[0];
   table.first_hashed_ = header[1];

@@ -1,6 +1,5 @@
 #include "userspace/process/process.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/syscall.h>
@@ -10,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -18,6 +16,7 @@
 #include "userspace/base/process_file.h"
 #include "userspace/base/regular_file.h"
 #include "userspace/base/system_failure.h"
+#include "userspace/elf/elf_header.h"
 #include "userspace/process/thread_ids.h"
 
 namespace hawk {
@@ -103,9 +102,9 @@ Result<std::string> read_exe_link(int pid, const std::string& link) {
 Result<void> require_64_bit(int pid, const std::string& link, const std::string& exe) {
   const UniqueFd fd = open_regular_file(link);
   if (!fd) return fail_to_look(pid, link, errno);
-  std::array<unsigned char, EI_NIDENT> ident = {};
-  if (TEMP_FAILURE_RETRY(::pread(fd.get(), ident.data(), ident.size(), 0)) < 0) return fail_to_look(pid, link, errno);
-  if (std::memcmp(ident.data(), ELFMAG, SELFMAG) == 0 && ident[EI_CLASS] == ELFCLASS32) {
+  std::array<std::uint8_t, sizeof(Elf64_Ehdr)> head = {};
+  if (TEMP_FAILURE_RETRY(::pread(fd.get(), head.data(), head.size(), 0)) < 0) return fail_to_look(pid, link, errno);
+  if (is_32_bit_elf(head)) {
     return fail(ExitCode::kPrivilege, fmt::format("inspect process {}: {} is a 32-bit program", pid, exe),
                 "hawktrace traces 64-bit x86-64 programs only");
   }

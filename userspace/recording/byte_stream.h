@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "userspace/base/byte_cursor.h"
+
 namespace hawk {
 
 /// Values as bytes: numbers in LEB128 (seven bits a byte, the lowest first), signed ones in zigzag order, a text or a
@@ -57,19 +59,9 @@ class ByteReader {
   static constexpr bool kReads = true;
 
   /// `budget`: bytes of memory that may be spent on values; what was is taken off.
-  ByteReader(std::string_view bytes, std::uint64_t& budget) : left_(bytes), budget_(budget) {}
+  ByteReader(std::string_view bytes, std::uint64_t& budget) : cursor_(bytes_in(bytes)), budget_(budget) {}
 
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0;; shift += 7) {
-      if (left_.empty() || shift > 63) return fail();
-      const auto byte = static_cast<unsigned char>(left_.front());
-      left_.remove_prefix(1);
-      if (shift == 63 && byte > 1) return fail();
-      value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-    }
-  }
+  std::uint64_t number() { return cursor_.uleb(); }
   /// A number that must be below `end`; 0 if it is not.
   std::uint64_t number_below(std::uint64_t end) {
     const std::uint64_t value = number();
@@ -87,17 +79,16 @@ class ByteReader {
   void flag(bool& value) { value = number_below(2) != 0; }
   void text(std::string& value) {
     const std::uint64_t size = number();
-    if (size > left_.size() || !spend(size + sizeof(std::string))) {
+    if (size > cursor_.left() || !spend(size + sizeof(std::string))) {
       fail();
       return;
     }
-    value = left_.substr(0, size);
-    left_.remove_prefix(size);
+    value = text_of(cursor_.take(size));
   }
   /// How many values follow, of which each takes at least a byte here and `memory` bytes in memory.
   std::uint64_t count(std::size_t memory) {
     const std::uint64_t count = number();
-    if (count > left_.size() || !spend(count * memory)) return fail();  // no overflow: both are sizes of what exists
+    if (count > cursor_.left() || !spend(count * memory)) return fail();  // no overflow: both are sizes of what exists
     return count;
   }
   template <class T, class Fields>
@@ -122,20 +113,18 @@ class ByteReader {
   }
   /// Ends in failure: the values make no sense.
   std::uint64_t fail() {
-    is_good_ = false;
-    left_ = {};
+    cursor_.fail();
     return 0;
   }
-  bool is_good() const { return is_good_; }
+  bool is_good() const { return cursor_.ok(); }
   /// Whether it was memory that it failed for.
   bool ran_out() const { return ran_out_; }
   /// Whether everything was there, and nothing is left.
-  bool is_complete() const { return is_good_ && left_.empty(); }
+  bool is_complete() const { return cursor_.ok() && cursor_.at_end(); }
 
  private:
-  std::string_view left_;
+  ByteCursor cursor_;
   std::uint64_t& budget_;
-  bool is_good_ = true;
   bool ran_out_ = false;
 };
 

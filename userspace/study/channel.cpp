@@ -31,9 +31,7 @@ union Control {
   char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-iovec part_of(std::string_view bytes) {
-  return {.iov_base = const_cast<char*>(bytes.data()), .iov_len = bytes.size()};
-}
+iovec part_of(std::string_view bytes) { return {.iov_base = const_cast<char*>(bytes.data()), .iov_len = bytes.size()}; }
 
 std::string_view bytes_of(const Header& header) { return {reinterpret_cast<const char*>(&header), sizeof header}; }
 

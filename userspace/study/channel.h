@@ -29,7 +29,8 @@ class Channel {
 
   /// False: the other end is gone, or has not read for half a minute.
   bool send(std::uint32_t kind, std::string_view body, int fd = -1);
-  /// The same, but a small message is held back until the next send(): the other end is woken once for all of an answer.
+  /// The same, but a small message is held back until the next send(): the other end is woken once for all of an
+  /// answer.
   bool send_later(std::uint32_t kind, std::string_view body);
   /// Waits for the next message. `goes_on` is asked each second in which nothing comes, and ends the waiting by false.
   /// nullopt: that, or the other end is gone.

@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <array>
 #include <utility>
 
 #include "userspace/base/log.h"
 #include "userspace/base/regular_file.h"
+#include "userspace/elf/elf_header.h"
 
 namespace hawk {
 namespace {
@@ -19,11 +20,11 @@ constexpr int kMaxHungWorkers = 3;
 /// Whether a worker may have this file. It asks for names that it has read in files of the target's: they must not lead
 /// it to anything but what it exists for. A core file holds what a process had in its memory.
 bool is_code_file(int fd) {
-  unsigned char head[EI_NIDENT + sizeof(Elf64_Half)] = {};
-  if (::pread(fd, head, sizeof head, 0) != static_cast<ssize_t>(sizeof head)) return false;
-  Elf64_Half type = 0;
-  std::memcpy(&type, head + EI_NIDENT, sizeof type);
-  return std::memcmp(head, ELFMAG, SELFMAG) == 0 && (type == ET_REL || type == ET_EXEC || type == ET_DYN);
+  std::array<std::uint8_t, sizeof(Elf64_Ehdr)> head = {};
+  const ssize_t got = ::pread(fd, head.data(), head.size(), 0);
+  const std::optional<Elf64_Ehdr> header =
+      elf_header_in(Bytes(head).first(got > 0 ? static_cast<std::size_t>(got) : 0));
+  return header && (header->e_type == ET_REL || header->e_type == ET_EXEC || header->e_type == ET_DYN);
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
+
+#include "userspace/base/byte_cursor.h"
 
 namespace hawk {
 
@@ -27,40 +28,26 @@ class WireWriter {
 /// not fit in the bytes that are there is 0 or empty, and is_good() is false from then on.
 class WireReader {
  public:
-  explicit WireReader(std::string_view bytes) : left_(bytes) {}
+  explicit WireReader(std::string_view bytes) : cursor_(bytes_in(bytes)) {}
 
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    const std::string_view bytes = take(sizeof value);
-    if (bytes.size() == sizeof value) std::memcpy(&value, bytes.data(), sizeof value);
-    return value;
-  }
+  std::uint64_t number() { return cursor_.number<std::uint64_t>(); }
   /// A number that must be below `end`; 0 if it is not.
   std::uint64_t number_below(std::uint64_t end) {
     const std::uint64_t value = number();
     if (value < end) return value;
-    is_good_ = false;
+    cursor_.fail();
     return 0;
   }
-  std::string_view text() { return take(number()); }
+  std::string_view text() { return text_of(cursor_.take(number())); }
   /// How many values follow, of which each takes at least `bytes`.
-  std::uint64_t count(std::size_t bytes) { return number_below(left_.size() / bytes + 1); }
+  std::uint64_t count(std::size_t bytes) { return number_below(cursor_.left() / bytes + 1); }
 
-  bool is_good() const { return is_good_; }
+  bool is_good() const { return cursor_.ok(); }
   /// Whether everything was there, and nothing is left.
-  bool is_complete() const { return is_good_ && left_.empty(); }
+  bool is_complete() const { return cursor_.ok() && cursor_.at_end(); }
 
  private:
-  std::string_view take(std::uint64_t bytes) {
-    if (bytes > left_.size()) is_good_ = false;
-    if (!is_good_) return {};
-    const std::string_view taken = left_.substr(0, bytes);
-    left_.remove_prefix(bytes);
-    return taken;
-  }
-
-  std::string_view left_;
-  bool is_good_ = true;
+  ByteCursor cursor_;
 };
 
 }  // namespace hawk

@@ -3,8 +3,8 @@
 #include <array>
 #include <optional>
 
+#include "userspace/base/byte_cursor.h"
 #include "userspace/unwinding/arch/x86_64/registers.h"
-#include "userspace/unwinding/byte_cursor.h"
 #include "userspace/unwinding/call_frame_codes.h"
 
 namespace hawk {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "userspace/unwinding/byte_cursor.h"
+#include "userspace/base/byte_cursor.h"
 #include "userspace/unwinding/frame_records.h"
 #include "userspace/unwinding/frame_state.h"
 

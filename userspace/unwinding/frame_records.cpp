@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "userspace/base/byte_cursor.h"
 #include "userspace/unwinding/arch/x86_64/registers.h"
-#include "userspace/unwinding/byte_cursor.h"
 #include "userspace/unwinding/call_frame_codes.h"
 #include "userspace/unwinding/pointer_encoding.h"
 
@@ -17,7 +17,6 @@ namespace {
 constexpr std::size_t kMaxFunctions = 1u << 22;
 constexpr std::size_t kMaxCommons = 1u << 18;
 /// In the place of a length: the length follows with 64 bits.
-constexpr std::uint32_t kLongLength = UINT32_MAX;
 
 /// A record of either kind; the cursor stands behind its id.
 struct Record {
@@ -35,12 +34,12 @@ class RecordReader {
   std::optional<Record> next() {
     while (cursor_.ok() && !cursor_.at_end()) {
       const std::uint64_t at = offset_of(cursor_);
-      const auto short_length = cursor_.number<std::uint32_t>();
+      bool is_long = false;
+      const std::uint64_t length = cursor_.initial_length(is_long);
       // A terminator or padding. Where a section is known by its header, more may follow.
-      if (short_length == 0 && (!section_.ends_at_zero || section_.is_debug_frame)) continue;
-      if (short_length == 0) return std::nullopt;
-      const bool is_long = short_length == kLongLength;
-      const std::uint64_t length = is_long ? cursor_.number<std::uint64_t>() : short_length;
+      const bool is_terminator = length == 0 && !is_long;
+      if (is_terminator && (!section_.ends_at_zero || section_.is_debug_frame)) continue;
+      if (is_terminator) return std::nullopt;
       ByteCursor body(cursor_.take(length));
       if (!cursor_.ok()) return std::nullopt;
       if (const std::optional<Record> record = with_id(body, at, is_long)) return record;
@@ -112,25 +111,12 @@ class RecordParser {
   std::size_t last_common_ = 0;
 };
 
-std::string_view read_string(ByteCursor& cursor) {
-  const std::uint8_t* begin = cursor.next();
-  const std::uint64_t left = cursor.bytes_left();
-  const void* end = left == 0 ? nullptr : std::memchr(begin, 0, left);
-  if (end == nullptr) {
-    cursor.fail();
-    return {};
-  }
-  const auto length = static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - begin);
-  cursor.take(length + 1);
-  return {reinterpret_cast<const char*>(begin), length};
-}
-
 CommonRecord RecordParser::common(const Record& record) {
   ByteCursor cursor = record.body;
   CommonRecord found;
   found.section_offset = record.section_offset;
   const std::uint8_t version = cursor.byte();
-  const std::string_view letters = read_string(cursor);
+  const std::string_view letters = cursor.text();
   if (version != 1 && version != 3 && version != 4) {
     found.flaw = Unsupported::kVersion;
     return found;

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "userspace/unwinding/byte_cursor.h"
+#include "userspace/base/byte_cursor.h"
 
 namespace hawk {
 

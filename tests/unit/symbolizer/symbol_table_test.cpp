@@ -13,17 +13,19 @@ namespace {
 
 /// The table of a file, with the image that it points into.
 struct Opened {
-  std::optional<ElfFile> image;
+  explicit Opened(const std::string& file)
+      : image(ElfFile::open(UniqueFd(::open(file.c_str(), O_RDONLY | O_CLOEXEC)))) {
+    EXPECT_TRUE(image.has_value()) << file;
+    if (image) table.add(*image);
+  }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+
+  const std::optional<ElfFile> image;
   SymbolTable table;
 };
 
-Opened open_table(const std::string& file) {
-  Opened opened;
-  opened.image = ElfFile::open(UniqueFd(::open(file.c_str(), O_RDONLY | O_CLOEXEC)));
-  EXPECT_TRUE(opened.image.has_value()) << file;
-  if (opened.image) opened.table.add(opened.image->elf());
-  return opened;
-}
+Opened open_table(const std::string& file) { return Opened(file); }
 
 std::uint64_t address_of(const std::string& file, const std::string& name) {
   for (const auto& [address, names] : names_by_address(file, false)) {
