@@ -27,6 +27,7 @@
 #include "userspace/code/ifunc.h"
 #include "userspace/code/probe_placement.h"
 #include "userspace/code/return_points.h"
+#include "userspace/code/yield_points.h"
 
 namespace hawk {
 namespace {
@@ -279,6 +280,26 @@ void add_function(BranchTargets& resolver, const Candidate& candidate, Allocator
   file.functions.push_back(std::move(function));
 }
 
+/// Gives every allocating function its plan.
+void plan_yields(BranchTargets& resolver, const Candidates& candidates, AllocatorFile& file) {
+  const ElfImage& image = resolver.image();
+  std::map<std::uint64_t, SeenFunction> seen;
+  for (const AllocatorFunction& function : file.functions) {
+    const std::optional<std::uint64_t> vaddr = image.vaddr_of(function.entry_offset);
+    if (vaddr) seen[*vaddr] = {function.kind, candidates.at(*vaddr).arguments};
+  }
+  YieldPlanner planner(resolver, [&](std::uint64_t vaddr) {
+    const auto found = seen.find(vaddr);
+    return found == seen.end() ? std::nullopt : std::optional(found->second);
+  });
+  for (AllocatorFunction& function : file.functions) {
+    const std::optional<std::uint64_t> entry = image.vaddr_of(function.entry_offset);
+    const std::optional<std::uint64_t> probe = image.vaddr_of(function.probe_offset);
+    if (function.kind == HAWK_CALL_FREE || !entry || !probe) continue;
+    function.yields = planner.plan(candidates.at(*entry).extent, seen.at(*entry), *probe);
+  }
+}
+
 /// Allocators have some dozens of functions that are counted alone. Perf events for thousands take minutes to remove.
 void give_up_too_many(AllocatorFile& file) {
   constexpr std::size_t kMostUnfollowed = 512;
@@ -308,6 +329,7 @@ AllocatorFile find_allocator_functions(const ElfImage& image) {
     add_function(resolver, candidate, file, returns);
   }
   settle_returns(image, returns, file);
+  plan_yields(resolver, candidates, file);
   give_up_too_many(file);
   std::sort(file.functions.begin(), file.functions.end(),
             [](const AllocatorFunction& a, const AllocatorFunction& b) { return a.entry_offset < b.entry_offset; });

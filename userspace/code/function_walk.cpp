@@ -73,9 +73,9 @@ class Walker {
       case Flow::kBranch:
         return branch(*instruction, before, state);
       case Flow::kCall:
-        return call(*instruction, resolver_.resolve(*instruction->target), state);
+        return call(*instruction, resolver_.resolve(*instruction->target), before, state);
       case Flow::kIndirectCall:
-        return call(*instruction, slot_target(*instruction), state);
+        return call(*instruction, slot_target(*instruction), before, state);
       case Flow::kIndirectJump:
         return jump(*instruction, slot_target(*instruction), state);
       case Flow::kReturn:
@@ -87,6 +87,10 @@ class Walker {
     }
   }
 
+  bool is_noreturn(const CodeTarget& target, const StackState& state) {
+    return resolver_.is_noreturn(target) || options_.never_returns(target, state);
+  }
+
   CodeTarget slot_target(const Instruction& instruction) {
     return instruction.got_slot ? resolver_.resolve_slot(*instruction.got_slot) : CodeTarget();
   }
@@ -94,7 +98,7 @@ class Walker {
   void jump(const Instruction& instruction, const CodeTarget& target, const StackState& state) {
     if (options_.ends_path(target)) {
       ended_paths_.insert(instruction.vaddr);
-    } else if (resolver_.is_noreturn(target)) {
+    } else if (is_noreturn(target, state)) {
       return;
     } else if (target.vaddr) {
       branch_targets_.insert(*target.vaddr);
@@ -115,7 +119,8 @@ class Walker {
     if (!(judges_argument && mnemonic == ZYDIS_MNEMONIC_JNZ)) reach(instruction.next_vaddr(), state);
   }
 
-  void call(const Instruction& instruction, const CodeTarget& target, const StackState& state) {
+  void call(const Instruction& instruction, const CodeTarget& target, const StackState& before,
+            const StackState& state) {
     const std::uint64_t return_vaddr = instruction.next_vaddr();
     calls_[return_vaddr] = CallSite{return_vaddr, target, state};
     if (options_.ends_path(target)) {
@@ -124,7 +129,7 @@ class Walker {
     }
     // A call that is the function's last instruction does not return either.
     const bool is_last = function_.size_bytes != 0 && return_vaddr == function_.vaddr + function_.size_bytes;
-    if (!is_last && !resolver_.is_noreturn(target)) reach(return_vaddr, state);
+    if (!is_last && !is_noreturn(target, before)) reach(return_vaddr, state);
   }
 
   BranchTargets& resolver_;

@@ -5,51 +5,49 @@
 /// A plan is a set of points for one function. What is claimed of it, for every call that enters the function at its
 /// first instruction, and is proved over the machine code:
 ///
-/// 1. On every path from the entry to a `ret` with which the function returns, tail jumps included, the point's
-/// condition
-///    holds at exactly one final point (kYield, kYieldAfterSize, kForward, kReturnProbe), once. The only exception: a
-///    path that returns the constant 0, and has not passed a kSize point, may have none.
+/// 1. Every path from the entry to a `ret` with which the function returns, tail jumps included, runs through exactly
+///    one final point (kYield, kYieldAfterSize, kForward, kReturnProbe) whose condition holds, once. A path that
+///    returns the constant 0 and has not passed a kSize may have none; so may one that goes on as another function's
+///    call.
 /// 2. Behind kYield and kYieldAfterSize nothing is left to happen but the return: there is no call, no loop and nothing
-///    that could be left otherwise; `result` is what the function returns; what is on the way moves rsp by known
-///    amounts.
-/// 3. At kYield `size` is what the program asked for (times `size_factor`, if there is one): the argument of the
-///    function, unchanged since the entry.
-/// 4. At kSize the same is true, and nothing that could allocate or free has been called by then. On each path to a
-///    kYieldAfterSize there is at least one kSize before it, at the same slot. There may be several: they tell the
-///    same. With `opens_at_entry` the function's entry probe (AllocatorFunction::probe_offset) is that kSize, for all
-///    paths.
-/// 5. Before a kYield, if there has been no kSize, nothing has been called in which a probed function could be called,
-///    signal handlers aside.
+///    that could be left otherwise; `result` is what the function returns; rsp moves by known amounts.
+/// 3. At kYield `size` (times `size_factor`, where there is one) is what the program has asked for: an argument of the
+///    function, unchanged since the entry, or the product of two.
+/// 4. At kSize the same holds, and unless there was another kSize before, nothing has been called that could allocate
+/// or
+///    free. On every path to a kYieldAfterSize there is a kSize before it. There may be several, with the same slot and
+///    size. Where `opens_at_entry` is set the function's entry probe (AllocatorFunction::probe_offset) is the kSize of
+///    every call.
+/// 5. Before a kYield that no kSize precedes, nothing has been called in which a probed function might be called.
 /// 6. rsp + 8 * `slot_words` is the address of the return address; the caller's rbp is where `saved_rbp_words` tells.
-/// 7. A kYield is in code that belongs to the function alone: no other code of the file jumps or calls into the
-/// function
-///    but to its first instruction. A kYieldAfterSize may be in code that others run through, at any depth: it counts
-///    only where the newest kSize of the thread is at the same slot, with the same return address there.
+/// 7. A kYield is in code of the function alone: the file has no direct jump or call into the function but to its first
+///    instruction. A kYieldAfterSize may be in code that others run through too, at any depth.
 ///
 /// What programs may rely on, then:
 ///
-/// - kYield: book `result` with `size`, unless `result` is 0. Whatever is remembered for this slot is of a call that
-/// was
-///   left. If another call of the thread is open, at another slot, this one is inside it or from a handler, as ever.
-/// - kSize: the call is open from here on: remember slot, return address and `size`. A call that is open at the same
-/// slot
-///   is the same one, if it is of the same function; else it was left.
-/// - kYieldAfterSize: the call that is open at this slot returns `result`. None is: begun before the trace, or no call
-/// of
-///   a probed function; ignore it.
-/// - kForward: the call goes on as that of another function, with the same slot, size and result, whose points or
-/// probes
-///   see it. Forget the one that is open at this slot, and put back what it had in hand.
-/// - kReturnProbe: rsp points to the return address here. An entry probe with a return probe in this place sees the
-/// rest
-///   of the call as one at the entry would. `size` is known, and no kSize has been passed.
-/// - Where `result` is kNowhere the kind is one that tells no result.
+/// - kYield: a call returns `result` for `size` bytes. One that is open at the same slot is the same call, or was left:
+///   it is closed either way. One that is open at another slot is what this one may be nested in.
+/// - kSize: a call is open from here on, with this slot, its return address and `size`. If one of the same function is
+///   open at the slot already, it is the same, or was left: which of both makes no difference. Of another function:
+///   left.
+/// - kYieldAfterSize: the call that is open at this slot, with the same return address there, returns `result`. If none
+///   is, the call began before the trace, or is none of a probed function: ignore it.
+/// - kForward: the call goes on as one of another function, with the same slot, block and size, which is seen by its
+/// own
+///   points or probes. The one that is open at this slot is undone: nothing has happened yet.
+/// - kReturnProbe: rsp is the slot, and no kSize precedes. An entry probe and a return probe in this place see the call
+///   as they would at the entry.
 ///
-/// What is trusted: the ABI (calls preserve rbx, rbp, r12 to r15 and rsp, and do not write to their caller's frame but
-/// where its address was given to them); that a noreturn function does not return, and others return once or not at
-/// all; that accesses to memory behind a point do not fault; that code is entered at function symbols' addresses and by
-/// direct jumps only; that the file has no abort handlers of restartable sequences (it is searched for their
-/// signature); that memory is not written through pointers into a frame whose address the function has not taken.
+/// What is trusted:
+///
+/// - the ABI: calls preserve rbx, rbp, r12 to r15 and rsp, and nobody writes to a frame but where its address was
+/// taken,
+///   from there upwards;
+/// - that code is entered at addresses of functions, by direct jumps, and by the unwinder where its table has handlers;
+/// - that a call returns once or not at all, and an access to memory behind a point does not fault;
+/// - that what the file defines and calls by name is its own: if another file takes its place, a call stays open, which
+///   is seen;
+/// - that there are no restartable sequences but with the signature that is searched for.
 ///
 /// What cannot be followed has no plan: `fallback` says why, and the entry and return probes remain.
 
@@ -78,7 +76,7 @@ struct ValuePlace {
     kNowhere,   ///< the point does not tell it
     kRegister,  ///< `index`: the number that instructions encode the register with; all 64 bits
     kStack,     ///< `index`: words from rsp up
-    kZero,      ///< it is 0
+    kConstant,  ///< it is `index`
   };
   Kind kind = Kind::kNowhere;
   std::uint32_t index = 0;

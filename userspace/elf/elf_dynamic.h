@@ -30,6 +30,8 @@ class ElfDynamic {
   void for_each_symbol(const std::function<void(const Elf64_Sym&, std::span<const char>)>& visit) const;
   /// Name of the symbol by vaddr of its GOT slot, from JUMP_SLOT and GLOB_DAT relocations.
   std::map<std::uint64_t, std::string> got_symbols() const;
+  /// All of them.
+  std::vector<Elf64_Rela> relocations() const;
   /// See ElfImage::is_library.
   bool has_soname() const;
   /// See ElfImage::init_vaddr.
@@ -43,7 +45,6 @@ class ElfDynamic {
   std::uint64_t symbol_count() const;
   void take_symbol(std::uint64_t index, std::size_t name_bytes, FunctionCollector& collector) const;
   std::vector<char> read_strings() const;
-  std::vector<Elf64_Rela> relocations() const;
 
   const ElfSegments& segments_;
   std::vector<std::pair<Elf64_Sxword, std::uint64_t>> entries_;  ///< as in the file, up to DT_NULL

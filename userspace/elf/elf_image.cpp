@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "userspace/elf/arch/x86_64/machine.h"
 #include "userspace/elf/elf_dynamic.h"
 #include "userspace/elf/elf_sections.h"
 #include "userspace/elf/function_collector.h"
@@ -14,6 +15,7 @@ namespace hawk {
 struct ElfImage::Impl {
   std::optional<ElfDynamic> dynamic;
   mutable std::optional<std::map<std::uint64_t, std::string>> got_symbols;
+  mutable std::optional<std::map<std::uint64_t, std::uint64_t>> choosers;  ///< by slot
 };
 
 ElfImage::ElfImage(ElfLayout layout) : ElfLayout(std::move(layout)), impl_(std::make_unique<Impl>()) {
@@ -104,6 +106,23 @@ std::optional<std::string_view> ElfImage::got_symbol(std::uint64_t slot_vaddr) c
   const auto found = impl_->got_symbols->find(slot_vaddr);
   if (found == impl_->got_symbols->end()) return std::nullopt;
   return found->second;
+}
+
+std::optional<std::uint64_t> ElfImage::chooser_of(std::uint64_t slot_vaddr) const {
+  if (!impl_->choosers) {
+    impl_->choosers.emplace();
+    const auto take = [&](const Elf64_Rela& relocation) {
+      if (ELF64_R_TYPE(relocation.r_info) != arch::kChosen) return;
+      impl_->choosers->emplace(relocation.r_offset, static_cast<std::uint64_t>(relocation.r_addend));
+    };
+    if (impl_->dynamic) {
+      for (const Elf64_Rela& relocation : impl_->dynamic->relocations()) take(relocation);
+    } else {
+      for (const Elf64_Rela& relocation : ElfSections(segments().file(), header()).relocations()) take(relocation);
+    }
+  }
+  const auto found = impl_->choosers->find(slot_vaddr);
+  return found == impl_->choosers->end() ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<std::uint64_t> ElfImage::init_vaddr() const {

@@ -67,6 +67,9 @@ class ElfImage : public ElfLayout {
   /// Name of the symbol that the dynamic linker stores into the GOT slot at `slot_vaddr` (JUMP_SLOT and GLOB_DAT
   /// relocations); nullopt when there is no such relocation.
   std::optional<std::string_view> got_symbol(std::uint64_t slot_vaddr) const;
+  /// ELF virtual address of the function that chooses, when the program starts, what the GOT slot at `slot_vaddr` leads
+  /// to; nullopt: none does.
+  std::optional<std::uint64_t> chooser_of(std::uint64_t slot_vaddr) const;
   /// ELF virtual address of code that the dynamic linker runs exactly once when it loads the file: DT_INIT, else the
   /// first DT_INIT_ARRAY entry; nullopt when the file has neither, or when another file may take the entry's place.
   std::optional<std::uint64_t> init_vaddr() const;

@@ -103,6 +103,17 @@ void ElfSections::for_each_symbol_of(Elf64_Word type, const VisitNamed& visit) c
   for_each_symbol(tables[0], [&](const Elf64_Sym& symbol) { visit(symbol, text); });
 }
 
+std::vector<Elf64_Rela> ElfSections::relocations() const {
+  std::vector<Elf64_Rela> all;
+  for (const Elf64_Shdr& table : of_type(SHT_RELA)) {
+    const std::size_t before = all.size();
+    all.resize(before + std::min(table.sh_size, file_->size_bytes()) / sizeof(Elf64_Rela));
+    const std::size_t got = file_->read(table.sh_offset, bytes_of(std::span(all).subspan(before)));
+    all.resize(before + got / sizeof(Elf64_Rela));
+  }
+  return all;
+}
+
 void ElfSections::find_functions(Elf64_Word type, FunctionCollector& collector) const {
   for_each_symbol_of(type,
                      [&](const Elf64_Sym& symbol, std::span<const char> strings) { collector.take(symbol, strings); });

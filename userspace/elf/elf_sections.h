@@ -38,6 +38,8 @@ class ElfSections {
   /// Calls `visit` with each symbol of the table of `type` and with the strings of that table.
   using VisitNamed = std::function<void(const Elf64_Sym&, std::span<const char>)>;
   void for_each_symbol_of(Elf64_Word type, const VisitNamed& visit) const;
+  /// Of all tables: those of a static program are told by its sections alone.
+  std::vector<Elf64_Rela> relocations() const;
   /// Goes through the symbol table of `type`.
   void find_functions(Elf64_Word type, FunctionCollector& collector) const;
   /// Whether that table has a function that is defined in the file.

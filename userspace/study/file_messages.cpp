@@ -16,7 +16,7 @@ constexpr std::uint64_t kNumbers32 = std::uint64_t{1} << 32;
 constexpr std::uint64_t kKinds = HAWK_CALL_CONTROL + 1;
 constexpr std::uint64_t kRegisters = 16;
 constexpr std::uint64_t kConditions = 16;
-constexpr std::uint64_t kPlaces = static_cast<std::uint64_t>(ValuePlace::Kind::kZero) + 1;
+constexpr std::uint64_t kPlaces = static_cast<std::uint64_t>(ValuePlace::Kind::kConstant) + 1;
 constexpr std::uint64_t kPointKinds = static_cast<std::uint64_t>(PointKind::kReturnProbe) + 1;
 /// Two addresses, a kind, three places of two numbers each, and four numbers more.
 constexpr std::size_t kLeastPointBytes = 13 * kNumberBytes;

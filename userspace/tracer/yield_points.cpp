@@ -99,7 +99,8 @@ std::optional<hawk_yield_point> encode_yield(const YieldPoint& point, hawk_call_
   if (encoded.role != HAWK_YIELDS_RESULT) encoded.kind = static_cast<__u8>(kind);
   if (encoded.role == HAWK_YIELDS_SIZE) return encoded;
   if (is_register(point.result)) encoded.result = static_cast<__u8>(point.result.index);
-  const bool tells_result = is_register(point.result) || point.result.kind == ValuePlace::Kind::kZero;
+  const bool tells_result =
+      is_register(point.result) || (point.result.kind == ValuePlace::Kind::kConstant && point.result.index == 0);
   return tells_result ? std::optional(encoded) : std::nullopt;
 }
 

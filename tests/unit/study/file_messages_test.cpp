@@ -30,7 +30,7 @@ FileCode some_code() {
                              .condition = 4,
                              .result = {ValuePlace::Kind::kRegister, 11},
                              .size = {ValuePlace::Kind::kStack, 40},
-                             .size_factor = {ValuePlace::Kind::kZero, 0},
+                             .size_factor = {ValuePlace::Kind::kConstant, 0},
                              .slot_words = 50,
                              .saved_rbp_words = 49}};
   function.yields.opens_at_entry = true;

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "userspace/code/arch/x86_64/code_graph.h"
 #include "userspace/code/arch/x86_64/instruction.h"
 
 namespace hawk {
@@ -21,30 +22,6 @@ constexpr std::int64_t kMaxWords = 0xfffe;
 /// Stands before every abort handler of a restartable sequence; glibc and tcmalloc register sequences with no other
 /// (RSEQ_SIG in glibc's sysdeps/unix/sysv/linux/x86/bits/rseq.h).
 constexpr std::array<std::uint8_t, 4> kRseqSignature = {0x53, 0x30, 0x05, 0x53};
-
-/// Instructions that do nothing but compute, move and branch.
-bool is_harmless(const Instruction& instruction) {
-  switch (instruction.decoded.meta.category) {
-    case ZYDIS_CATEGORY_BINARY:
-    case ZYDIS_CATEGORY_BITBYTE:
-    case ZYDIS_CATEGORY_CMOV:
-    case ZYDIS_CATEGORY_COND_BR:
-    case ZYDIS_CATEGORY_DATAXFER:
-    case ZYDIS_CATEGORY_LOGICAL:
-    case ZYDIS_CATEGORY_LOGICAL_FP:
-    case ZYDIS_CATEGORY_NOP:
-    case ZYDIS_CATEGORY_POP:
-    case ZYDIS_CATEGORY_PUSH:
-    case ZYDIS_CATEGORY_ROTATE:
-    case ZYDIS_CATEGORY_SETCC:
-    case ZYDIS_CATEGORY_SHIFT:
-    case ZYDIS_CATEGORY_UNCOND_BR:
-    case ZYDIS_CATEGORY_WIDENOP:
-      return true;
-    default:
-      return instruction.decoded.mnemonic == ZYDIS_MNEMONIC_LEA || instruction.decoded.mnemonic == ZYDIS_MNEMONIC_LEAVE;
-  }
-}
 
 /// The registers before `instruction` whose content is what any of `after` has after it. Bits by register number.
 std::uint32_t sources(const Instruction& instruction, std::uint32_t after) {
@@ -60,16 +37,6 @@ std::uint32_t sources(const Instruction& instruction, std::uint32_t after) {
     }
   }
   return before & ~kRsp;
-}
-
-/// Whether the walk has followed the instruction to where the processor goes: not, for one, to what a PLT stub stands
-/// for, which another file may define as well, nor only one of the two ways of a branch.
-bool has_all_ways(const Instruction& instruction, const WalkStep& step) {
-  std::vector<std::uint64_t> ways;
-  if (instruction.flow == Flow::kNext || instruction.flow == Flow::kBranch) ways.push_back(instruction.next_vaddr());
-  if (instruction.flow == Flow::kJump || instruction.flow == Flow::kBranch) ways.push_back(*instruction.target);
-  std::sort(ways.begin(), ways.end());
-  return !ways.empty() && ways == step.successors;
 }
 
 std::optional<std::uint32_t> words_up(std::int64_t from, std::int64_t to) {

@@ -1,19 +1,10 @@
 #include "userspace/code/arch/x86_64/stack_state.h"
 
 namespace hawk {
-namespace {
 
 using Position = std::optional<std::int64_t>;
 
-/// The stack position that a memory operand [rsp + n] or [rbp + n] stands for.
-Position position_of(const ZydisDecodedOperand& operand, const StackState& state) {
-  if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.index != ZYDIS_REGISTER_NONE) return std::nullopt;
-  Position base;
-  if (operand.mem.base == ZYDIS_REGISTER_RSP) base = state.rsp;
-  if (operand.mem.base == ZYDIS_REGISTER_RBP) base = state.rbp;
-  if (!base) return std::nullopt;
-  return *base + (operand.mem.disp.has_displacement != 0 ? operand.mem.disp.value : 0);
-}
+namespace {
 
 Position moved(const Position& position, std::int64_t bytes) {
   return position ? Position(*position + bytes) : std::nullopt;
@@ -72,8 +63,8 @@ bool move_or_adjust(const Instruction& instruction, StackState& state) {
       return true;
     }
     case ZYDIS_MNEMONIC_LEA:
-      if (to_rsp) state.rsp = position_of(source, state);
-      if (to_rbp) set_rbp(state, position_of(source, state));
+      if (to_rsp) state.rsp = stack_position(source, state);
+      if (to_rbp) set_rbp(state, stack_position(source, state));
       return to_rsp || to_rbp;
     case ZYDIS_MNEMONIC_MOV:
       if (to_rsp && instruction.is_register(1, ZYDIS_REGISTER_RBP)) {
@@ -85,11 +76,11 @@ bool move_or_adjust(const Instruction& instruction, StackState& state) {
         return true;
       }
       if (to_rbp && source.type == ZYDIS_OPERAND_TYPE_MEMORY) {
-        load_rbp(state, position_of(source, state));
+        load_rbp(state, stack_position(source, state));
         return true;
       }
       if (instruction.is_register(1, ZYDIS_REGISTER_RBP) && !state.rbp_changed) {
-        if (const Position slot = position_of(instruction.operands[0], state)) state.saved_rbp = slot;
+        if (const Position slot = stack_position(instruction.operands[0], state)) state.saved_rbp = slot;
       }
       return false;
     default:
@@ -115,7 +106,26 @@ void change_stack(const Instruction& instruction, StackState& state) {
   if (instruction.writes(ZYDIS_REGISTER_RBP)) set_rbp(state, std::nullopt);
 }
 
+/// What the instruction loads into edi.
+std::optional<std::uint32_t> loaded_constant(const Instruction& instruction) {
+  if (!instruction.is_register(0, ZYDIS_REGISTER_EDI)) return std::nullopt;
+  const ZydisDecodedOperand& source = instruction.operands[1];
+  if (instruction.decoded.mnemonic == ZYDIS_MNEMONIC_XOR && instruction.is_register(1, ZYDIS_REGISTER_EDI)) return 0;
+  const bool is_load =
+      instruction.decoded.mnemonic == ZYDIS_MNEMONIC_MOV && source.type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+  return is_load ? std::optional(static_cast<std::uint32_t>(source.imm.value.u)) : std::nullopt;
+}
+
 }  // namespace
+
+Position stack_position(const ZydisDecodedOperand& operand, const StackState& state) {
+  if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.index != ZYDIS_REGISTER_NONE) return std::nullopt;
+  Position base;
+  if (operand.mem.base == ZYDIS_REGISTER_RSP) base = state.rsp;
+  if (operand.mem.base == ZYDIS_REGISTER_RBP) base = state.rbp;
+  if (!base) return std::nullopt;
+  return *base + (operand.mem.disp.has_displacement != 0 ? operand.mem.disp.value : 0);
+}
 
 StackState after(const Instruction& instruction, const StackState& before) {
   StackState state = before;
@@ -124,6 +134,7 @@ StackState after(const Instruction& instruction, const StackState& before) {
   if (state.rsp && state.saved_rbp && *state.saved_rbp < *state.rsp) state.saved_rbp.reset();
   const bool is_call = instruction.flow == Flow::kCall || instruction.flow == Flow::kIndirectCall;
   if (is_call || instruction.writes(ZYDIS_REGISTER_RDI)) state.argument_intact = false;
+  if (is_call || instruction.writes(ZYDIS_REGISTER_RDI)) state.first_constant = loaded_constant(instruction);
   state.argument_tested = state.argument_intact && instruction.decoded.mnemonic == ZYDIS_MNEMONIC_TEST &&
                           instruction.is_register(0, ZYDIS_REGISTER_RDI) &&
                           instruction.is_register(1, ZYDIS_REGISTER_RDI);
@@ -138,6 +149,7 @@ StackState merge(const StackState& a, const StackState& b) {
   both.rbp_changed = a.rbp_changed || b.rbp_changed;
   both.argument_intact = a.argument_intact && b.argument_intact;
   both.argument_tested = a.argument_tested && b.argument_tested;
+  if (a.first_constant != b.first_constant) both.first_constant.reset();
   return both;
 }
 

@@ -19,5 +19,7 @@ constexpr std::uint32_t kJumpSlot = R_X86_64_JUMP_SLOT;
 constexpr std::uint32_t kGlobDat = R_X86_64_GLOB_DAT;
 /// The one that fills it with an address of the same file.
 constexpr std::uint32_t kRelative = R_X86_64_RELATIVE;
+/// The one that fills it with what a function of the file, called when the program starts, chooses.
+constexpr std::uint32_t kChosen = R_X86_64_IRELATIVE;
 
 }  // namespace hawk::arch

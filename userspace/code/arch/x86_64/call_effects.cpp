@@ -1,0 +1,211 @@
+#include "userspace/code/call_effects.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "bpf/kinds.h"
+#include "userspace/code/arch/x86_64/constants.h"
+#include "userspace/code/arch/x86_64/instruction.h"
+
+namespace hawk {
+namespace {
+
+/// Calls within calls that are followed. Deeper ones are taken for the worst.
+constexpr int kMaxDepth = 12;
+/// Of one function.
+constexpr std::size_t kMaxInstructions = 4096;
+/// Of all functions of a file together: what is not known by then is taken for the worst.
+constexpr std::size_t kMaxInstructionsInAll = 60000;
+
+constexpr auto kAllocatingNothing = std::to_array<std::string_view>({
+    "__errno_location",
+    "madvise",
+    "memcpy",
+    "memmove",
+    "memset",
+    "mmap",
+    "mmap64",
+    "mprotect",
+    "mremap",
+    "munmap",
+    "pthread_mutex_lock",
+    "pthread_mutex_trylock",
+    "pthread_mutex_unlock",
+    "pthread_self",
+    "sbrk",
+    "sched_yield",
+    "strcmp",
+    "strlen",
+    "syscall",
+});
+
+}  // namespace
+
+bool allocates_nothing(std::string_view name) {
+  return std::binary_search(kAllocatingNothing.begin(), kAllocatingNothing.end(), name);
+}
+
+CallEffects::CallEffects(BranchTargets& resolver, std::function<bool(std::uint64_t)> is_probed)
+    : resolver_(resolver), is_probed_(std::move(is_probed)), instructions_left_(kMaxInstructionsInAll) {}
+
+bool CallEffects::never_returns(const CodeTarget& target, std::optional<std::uint32_t> first_argument) {
+  if (resolver_.is_noreturn(target)) return true;
+  // Another file may define the name too.
+  if (!target.vaddr || !target.name.empty()) return false;
+  return !may_return(*target.vaddr, std::nullopt) || (first_argument && !may_return(*target.vaddr, first_argument));
+}
+
+bool CallEffects::may_allocate(const CodeTarget& target) {
+  std::set<std::uint64_t> seen;
+  std::vector<CodeTarget> pending = {target};
+  while (!pending.empty()) {
+    const CodeTarget called = pending.back();
+    pending.pop_back();
+    if (never_returns(called) || allocates_nothing(called.name)) continue;
+    if (!called.vaddr || is_probed_(*called.vaddr)) return true;
+    if (!seen.insert(*called.vaddr).second) continue;
+    const Facts& facts = facts_of(*called.vaddr);
+    if (!facts.is_known) return true;
+    pending.insert(pending.end(), facts.continued.begin(), facts.continued.end());
+  }
+  return false;
+}
+
+struct CallEffects::Look {
+  std::function<bool()> at_return = [] { return true; };
+  /// Of calls that return, and of jumps to where this file does not tell on.
+  std::function<bool(const CodeTarget&)> at_target = [](const CodeTarget&) { return true; };
+};
+
+bool CallEffects::may_return(std::uint64_t vaddr, std::optional<std::uint32_t> first_argument) {
+  // While it is looked into it is taken to return.
+  const auto [known, is_new] = may_return_.emplace(std::pair(vaddr, first_argument), true);
+  if (!is_new) return known->second;
+  Look look;
+  look.at_return = [] { return false; };
+  ++depth_;
+  const bool is_certain = depth_ <= kMaxDepth && follow(vaddr, first_argument, look);
+  --depth_;
+  return known->second = !is_certain;
+}
+
+const CallEffects::Facts& CallEffects::facts_of(std::uint64_t vaddr) {
+  const auto [known, is_new] = facts_.emplace(vaddr, Facts());
+  if (!is_new) return known->second;
+  Look look;
+  look.at_target = [&facts = known->second](const CodeTarget& target) {
+    facts.continued.push_back(target);
+    return true;
+  };
+  known->second.is_known = follow(vaddr, std::nullopt, look);
+  return known->second;
+}
+
+/// One function, followed with what is known of its registers.
+class CallEffects::Follower {
+ public:
+  Follower(CallEffects& effects, const Look& look) : effects_(effects), resolver_(effects.resolver_), look_(look) {}
+
+  bool run(std::uint64_t start, const Constants& at_start) {
+    reach(start, at_start);
+    while (!pending_.empty()) {
+      const std::uint64_t vaddr = pending_.back();
+      pending_.pop_back();
+      const std::optional<Instruction> instruction = decode_at(resolver_.image(), vaddr);
+      if (!instruction || effects_.instructions_left_ == 0 || states_.size() > kMaxInstructions) return false;
+      --effects_.instructions_left_;
+      if (!visit(*instruction)) return false;
+    }
+    return true;
+  }
+
+ private:
+  void reach(std::uint64_t vaddr, const Constants& constants) {
+    const auto [known, is_new] = states_.emplace(vaddr, constants);
+    if (!is_new) {
+      const Constants merged = merge(known->second, constants);
+      if (merged == known->second) return;
+      known->second = merged;
+    }
+    pending_.push_back(vaddr);
+  }
+
+  /// It leads to what was chosen when the program started: one of a library's string functions, which allocate nothing,
+  /// unless it is the allocator's own.
+  bool is_chosen(const Instruction& instruction) {
+    if (!instruction.got_slot) return false;
+    const std::optional<std::uint64_t> chooser = resolver_.image().chooser_of(*instruction.got_slot);
+    return chooser && !effects_.is_probed_(*chooser);
+  }
+
+  CodeTarget target_of(const Instruction& instruction) {
+    if (instruction.target) return resolver_.resolve(*instruction.target);
+    return instruction.got_slot ? resolver_.resolve_slot(*instruction.got_slot) : CodeTarget();
+  }
+
+  bool visit(const Instruction& instruction) {
+    const Constants before = states_.at(instruction.vaddr);
+    const Constants state = after(instruction, before);
+    switch (instruction.flow) {
+      case Flow::kNext:
+        reach(instruction.next_vaddr(), state);
+        return true;
+      case Flow::kBranch: {
+        const std::optional<bool> taken = is_taken(instruction, before);
+        if (taken != true) reach(instruction.next_vaddr(), state);
+        return taken == false || jump(target_of(instruction), state);
+      }
+      case Flow::kJump:
+      case Flow::kIndirectJump:
+        return is_chosen(instruction) ? look_.at_return() : jump(target_of(instruction), state);
+      case Flow::kCall:
+      case Flow::kIndirectCall:
+        if (is_chosen(instruction)) {
+          reach(instruction.next_vaddr(), state);
+          return true;
+        }
+        return call(instruction, before, state);
+      case Flow::kReturn:
+        return look_.at_return();
+      case Flow::kEnd:
+        return true;
+    }
+    return false;
+  }
+
+  bool jump(const CodeTarget& target, const Constants& state) {
+    if (resolver_.is_noreturn(target)) return true;
+    // Code that is not followed returns in place of this.
+    const bool is_followed = target.vaddr && target.name.empty() && !effects_.is_probed_(*target.vaddr);
+    if (!is_followed) return look_.at_target(target) && look_.at_return();
+    reach(*target.vaddr, state);
+    return true;
+  }
+
+  bool call(const Instruction& instruction, const Constants& before, const Constants& state) {
+    const CodeTarget target = target_of(instruction);
+    std::optional<std::uint32_t> first;
+    if (before.registers[HAWK_RDI]) first = static_cast<std::uint32_t>(*before.registers[HAWK_RDI]);
+    if (effects_.never_returns(target, first)) return true;
+    reach(instruction.next_vaddr(), state);
+    return look_.at_target(target);
+  }
+
+  CallEffects& effects_;
+  BranchTargets& resolver_;
+  const Look& look_;
+  std::map<std::uint64_t, Constants> states_;
+  std::vector<std::uint64_t> pending_;
+};
+
+bool CallEffects::follow(std::uint64_t start, std::optional<std::uint32_t> first_argument, const Look& look) {
+  Constants at_start;
+  if (first_argument) at_start.registers[HAWK_RDI] = *first_argument;
+  return Follower(*this, look).run(start, at_start);
+}
+
+}  // namespace hawk

@@ -1,0 +1,86 @@
+#include "userspace/code/arch/x86_64/call_places.h"
+
+#include <bit>
+
+namespace hawk {
+namespace {
+
+constexpr std::int64_t kWordBytes = 8;
+constexpr std::uint32_t kRsp = 1u << 4;
+
+std::optional<std::uint32_t> words_up(const StackState& stack, std::int64_t position) {
+  if (!stack.rsp) return std::nullopt;
+  const std::int64_t bytes = position - *stack.rsp;
+  if (bytes < 0 || bytes % kWordBytes != 0 || bytes / kWordBytes > kMaxPointWords) return std::nullopt;
+  return static_cast<std::uint32_t>(bytes / kWordBytes);
+}
+
+}  // namespace
+
+Meaning meaning_of(hawk_call_kind kind) {
+  switch (kind) {
+    case HAWK_CALL_MALLOC:
+      return {.size = 0, .factor = {}, .block = {}};
+    case HAWK_CALL_CALLOC:
+      return {.size = 0, .factor = 1, .block = {}};
+    case HAWK_CALL_ALIGNED_ALLOC:
+      return {.size = 1, .factor = {}, .block = {}};
+    case HAWK_CALL_REALLOC:
+    case HAWK_CALL_REALLOCF:
+      return {.size = 1, .factor = {}, .block = 0};
+    case HAWK_CALL_REALLOCARRAY:
+      return {.size = 1, .factor = 2, .block = 0};
+    default:
+      return {};
+  }
+}
+
+std::array<std::optional<std::uint8_t>, 3> passed_in(const SeenFunction& function) {
+  const Meaning meaning = meaning_of(function.kind);
+  const auto holder = [&](std::optional<std::size_t> argument) {
+    return argument ? std::optional(function.arguments[*argument]) : std::nullopt;
+  };
+  return {holder(meaning.size), holder(meaning.factor), holder(meaning.block)};
+}
+
+bool must_open_at_entry(hawk_call_kind kind) {
+  return (kind >= HAWK_CALL_REALLOC && kind <= HAWK_CALL_REALLOCARRAY) || kind == HAWK_CALL_POSIX_MEMALIGN;
+}
+
+bool returns_block(hawk_call_kind kind) { return kind != HAWK_CALL_POSIX_MEMALIGN && kind != HAWK_CALL_XALLOCX; }
+
+std::optional<ValuePlace> place_of(const Holders& holders, const StackState& stack) {
+  if (const std::uint32_t registers = holders.registers & ~kRsp) {
+    return ValuePlace{ValuePlace::Kind::kRegister, static_cast<std::uint32_t>(std::countr_zero(registers))};
+  }
+  for (const std::int64_t word : holders.words) {
+    if (const auto up = words_up(stack, word)) return ValuePlace{ValuePlace::Kind::kStack, *up};
+  }
+  return std::nullopt;
+}
+
+std::optional<CallPlaces::Size> CallPlaces::size_at(std::size_t node) const {
+  const StackState& stack = graph_.nodes[node].before;
+  const Values& values = values_[node];
+  const bool has_factor = meaning_of(kind_).factor.has_value();
+  if (has_factor) {
+    if (const auto product = place_of(values[kProduct], stack)) return Size{*product, {}};
+  }
+  const auto size = place_of(values[kSize], stack);
+  const auto factor = has_factor ? place_of(values[kFactor], stack) : std::optional(ValuePlace());
+  if (!size || !factor) return std::nullopt;
+  return Size{*size, *factor};
+}
+
+bool CallPlaces::set_frame(std::size_t node, YieldPoint& point) const {
+  const StackState& stack = graph_.nodes[node].before;
+  const auto slot = words_up(stack, 0);
+  if (!slot) return false;
+  point.slot_words = *slot;
+  if (!stack.rbp_changed) return true;
+  if (!stack.saved_rbp) return false;
+  point.saved_rbp_words = words_up(stack, *stack.saved_rbp);
+  return point.saved_rbp_words.has_value();
+}
+
+}  // namespace hawk

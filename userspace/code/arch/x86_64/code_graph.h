@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "userspace/code/arch/x86_64/instruction.h"
+#include "userspace/code/function_walk.h"
+
+namespace hawk {
+
+/// One instruction of a CodeGraph. Others are named by their index.
+struct CodeNode {
+  Instruction instruction;
+  StackState before;
+  std::vector<std::size_t> next;  ///< where paths go on; a jump that ends them is not among these
+  std::vector<std::size_t> previous;
+  bool has_all_ways = false;  ///< `next` is where the processor goes, whatever other files define
+  bool is_emulated = false;   ///< by the kernel
+  std::uint32_t written = 0;  ///< registers that are changed, bits by number
+
+  bool is_call() const { return instruction.flow == Flow::kCall || instruction.flow == Flow::kIndirectCall; }
+  bool is_return() const { return instruction.flow == Flow::kReturn; }
+  bool is_branch() const { return instruction.flow == Flow::kBranch; }
+};
+
+/// What a walk has found, to be computed on.
+struct CodeGraph {
+  std::vector<CodeNode> nodes;  ///< by ascending vaddr
+  std::size_t entry = 0;
+
+  std::optional<std::size_t> find(std::uint64_t vaddr) const;
+};
+
+/// `walk` must be complete and have steps.
+CodeGraph graph_of(const ElfImage& image, std::uint64_t entry_vaddr, const FunctionWalk& walk);
+
+/// Instructions that do nothing but compute, move and branch.
+bool is_harmless(const Instruction& instruction);
+/// Whether the walk has followed the instruction to where the processor goes: not, for one, to what a PLT stub stands
+/// for, which another file may define as well, nor only one of the two ways of a branch.
+bool has_all_ways(const Instruction& instruction, const WalkStep& step);
+/// The number that instructions encode the register operand with; nullopt: it is none, or not a whole 64-bit one.
+std::optional<std::uint8_t> register_number(const ZydisDecodedOperand& operand);
+
+}  // namespace hawk

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "userspace/code/branch_targets.h"
+
+namespace hawk {
+
+/// What calls of a file's functions may lead to. Remembers the answers. Not thread-safe.
+class CallEffects {
+ public:
+  /// `is_probed`: whether a function of the allocator begins at an address.
+  CallEffects(BranchTargets& resolver, std::function<bool(std::uint64_t)> is_probed);
+
+  /// Whether a call of it is certain never to return: all paths through it end in the like. `first_argument`: a
+  /// constant that it is called with; glibc tells functions by one to abort the program.
+  bool never_returns(const CodeTarget& target, std::optional<std::uint32_t> first_argument = std::nullopt);
+  /// Whether it might call a function of the allocator, or code that is not known.
+  bool may_allocate(const CodeTarget& target);
+
+ private:
+  /// What one function does, those that it calls left aside.
+  struct Facts {
+    bool is_known = false;              ///< all of it could be followed, and none of it calls what is not known
+    std::vector<CodeTarget> continued;  ///< functions of this file that it calls or continues in, and which return
+  };
+  /// What is done with the instructions of a function.
+  struct Look;
+  class Follower;
+
+  bool may_return(std::uint64_t vaddr, std::optional<std::uint32_t> first_argument);
+  const Facts& facts_of(std::uint64_t vaddr);
+  /// Follows all paths from `vaddr`; false: not all of them could be, or `look` has seen enough.
+  bool follow(std::uint64_t vaddr, std::optional<std::uint32_t> first_argument, const Look& look);
+
+  BranchTargets& resolver_;
+  std::function<bool(std::uint64_t)> is_probed_;
+  std::map<std::pair<std::uint64_t, std::optional<std::uint32_t>>, bool> may_return_;
+  std::map<std::uint64_t, Facts> facts_;
+  std::size_t instructions_left_;
+  int depth_ = 0;
+};
+
+/// Whether the named function of another file is known to allocate nothing and call nothing of the program's.
+bool allocates_nothing(std::string_view name);
+
+}  // namespace hawk

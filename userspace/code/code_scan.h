@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "userspace/code/function_walk.h"
+#include "userspace/elf/elf_image.h"
+
+namespace hawk {
+
+/// What is in all of a file's code, its direct jumps and calls above all. The image must outlive it. Not thread-safe.
+class CodeScan {
+ public:
+  explicit CodeScan(const ElfImage& image) : image_(image) {}
+
+  /// Whether code outside `function` may jump to, or call, one of its instructions but the first, by all that is known.
+  /// `walk`, which has steps, tells of the function's own parts that lie elsewhere.
+  bool may_enter(FunctionExtent function, const FunctionWalk& walk);
+
+  /// Whether it may have restartable sequences (rseq), by the signature that stands before their abort handlers. Who
+  /// registers them gives it to the kernel in a register, which is no such handler.
+  bool may_have_abort_handlers();
+
+ private:
+  struct Jump {
+    std::uint64_t target;
+    std::uint64_t from;
+  };
+  void scan();
+  void scan_piece(const LoadSegment& segment, std::uint64_t start);
+
+  const ElfImage& image_;
+  bool is_scanned_ = false;
+  bool has_abort_handlers_ = false;
+  std::vector<Jump> near_jumps_;  ///< with 32 bits of distance, and whatever else looks like one; sorted by target
+};
+
+}  // namespace hawk

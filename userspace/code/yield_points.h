@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "bpf/kinds.h"
+#include "userspace/code/allocator_catalogue.h"
+#include "userspace/code/branch_targets.h"
+#include "userspace/code/call_effects.h"
+#include "userspace/code/code_scan.h"
+#include "userspace/code/function_walk.h"
+#include "userspace/code/yield_plan.h"
+
+namespace hawk {
+
+/// A function of the file whose calls are seen.
+struct SeenFunction {
+  hawk_call_kind kind = HAWK_CALL_NONE;
+  ArgumentRegisters arguments = kPassedInOrder;  ///< in which it is called
+};
+
+/// The one that begins at an address; nullopt: none does.
+using SeenFunctions = std::function<std::optional<SeenFunction>(std::uint64_t vaddr)>;
+
+/// Makes the plans (see YieldPlan) of a file's functions. All that it is given must outlive it. Not thread-safe.
+class YieldPlanner {
+ public:
+  YieldPlanner(BranchTargets& resolver, SeenFunctions seen);
+
+  /// `entry_probe_vaddr`: where the function's entry probe would be.
+  YieldPlan plan(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr);
+
+ private:
+  YieldPlan plan_following(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr,
+                           bool follows_jumps);
+
+  BranchTargets& resolver_;
+  SeenFunctions seen_;
+  CallEffects effects_;
+  CodeScan scan_;
+};
+
+}  // namespace hawk
