@@ -8,6 +8,7 @@
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/recorded_trace.h"
 
 namespace hawk {
 namespace {
@@ -50,6 +51,7 @@ class Container {
     words.insert(words.end(), unshared.begin(), unshared.end());
     for (const std::string& word : {std::string("/bin/sh"), std::string("-c"), script, program_}) words.push_back(word);
     words.insert(words.end(), arguments.begin(), arguments.end());
+    keep_names_in_recordings();
     return LedgerProgram({.program = "/usr/bin/unshare", .arguments = words});
   }
 

@@ -16,6 +16,7 @@
 #include "tests/kernel/harness/compressed_bomb.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/recorded_trace.h"
 
 namespace hawk {
 namespace {
@@ -28,6 +29,7 @@ KERNEL_TEST(hostile_files, names_that_became_pipes_and_links) {
                            std::filesystem::remove_all(files);
                            std::filesystem::create_directory(files);
                          }});
+  keep_names_in_recordings();
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();
   EXPECT_EQ(ledger.values.at("opened_pipes"), 0u);
@@ -60,6 +62,7 @@ KERNEL_TEST(hostile_files, libraries_that_come_and_go) {
   LedgerProgram program({.program = "deleted_libraries",
                          .arguments = {directory.path(""), std::to_string(kLibraries), std::to_string(kStaying)},
                          .prepare = make_libraries});
+  keep_names_in_recordings();
   Trace trace = Trace::attach(program.pid(), way, {"--interval", "100ms"});
   const Ledger ledger = program.run();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);

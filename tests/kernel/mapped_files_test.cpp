@@ -8,6 +8,7 @@
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/recorded_trace.h"
 
 namespace hawk {
 namespace {
@@ -49,6 +50,7 @@ KERNEL_TEST(library, executable_removed_from_disk) {
   LedgerProgram program(
       {.program = copy, .prepare = [&] { std::filesystem::copy_file(ledger_path("every_function"), copy); }});
   std::filesystem::remove(copy);
+  keep_names_in_recordings();
   expect_traced_exactly(program, program.pid(), way);
 }
 

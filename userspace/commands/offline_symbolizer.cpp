@@ -27,8 +27,10 @@ SymbolSource OfflineSymbolizer::source(ModuleId module) {
   return find(module) ? symbolizer_.source(module) : SymbolSource::kNone;
 }
 
+/// Of a module that no name was wanted of nothing is missing.
 std::string OfflineSymbolizer::gap(ModuleId module) {
   if (names_.has_modules()) return names_.gap(module);
+  if (!found_.contains(module)) return {};
   return find(module) ? symbolizer_.gap(module) : locator_.why_not_found(module);
 }
 

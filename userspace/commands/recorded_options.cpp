@@ -9,11 +9,15 @@
 
 #include "userspace/base/log.h"
 #include "userspace/commands/report_options.h"
+#include "userspace/process/open_file_limit.h"
 
 namespace hawk {
 namespace {
 
 constexpr const char* kSymbolsGroup = "Functions, files and lines";
+
+/// The files that functions are read from stay open: as many as a program may have mapped.
+constexpr std::size_t kWantedFiles = 65536;
 
 constexpr ExitRow kExits[] = {
     {"0", "success"},
@@ -54,6 +58,7 @@ void add_symbol_rows(OptionRows& rows, ModulePlaces& places) {
 std::span<const ExitRow> recorded_exits() { return kExits; }
 
 Result<RecordingReader> read_recording(const std::string& path, std::optional<std::chrono::nanoseconds> at) {
+  raise_open_file_limit(kWantedFiles);
   RecordingReader reader = HAWK_TRY(RecordingReader::open(path));
   std::optional<std::uint64_t> until;
   if (at) until = static_cast<std::uint64_t>(at->count());

@@ -1,5 +1,7 @@
 #include "userspace/commands/recorded_state.h"
 
+#include "userspace/report/symbolized_locations.h"
+
 namespace hawk {
 
 RecordedState RecordedStates::next(const Snapshot& snapshot, ProcessTrace& trace) {
@@ -33,11 +35,13 @@ void RecordedStates::add_names_in_no_file(const Snapshot& snapshot, Symbolizer& 
 
 void RecordedStates::add_names(const Snapshot& snapshot, Symbolizer& symbolizer, RecordedState& state) {
   std::map<ModuleId, std::vector<std::uint64_t>> wanted;
-  for (const Location& location : snapshot.locations) {
+  const std::vector<char> trampolines = find_trampolines(snapshot);
+  for (std::size_t number = 0; number < snapshot.locations.size(); ++number) {
+    const Location& location = snapshot.locations[number];
     if (!location.module) continue;
-    if (named_[*location.module].insert(location.symbol_offset()).second) {
-      wanted[*location.module].push_back(location.symbol_offset());
-    }
+    const bool is_trampoline = !trampolines.empty() && trampolines[number] != 0;
+    const std::uint64_t offset = is_trampoline ? trampoline_offset(location) : location.symbol_offset();
+    if (named_[*location.module].insert(offset).second) wanted[*location.module].push_back(offset);
   }
   for (auto& [module, offsets] : wanted) {
     symbolizer.prepare(module, offsets);

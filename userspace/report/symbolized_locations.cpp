@@ -12,26 +12,11 @@ namespace {
 /// name for it: debuggers show the same. It is no sign of missing symbols.
 constexpr const char* kTrampolineName = "<signal handler called>";
 
-/// Whether a location is the signal trampoline, by LocationId: a frame that a signal interrupted lies behind it. No
-/// call returns there, so that no other stack has it elsewhere. Empty when no stack was interrupted.
-std::vector<char> find_trampolines(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks) {
-  const auto is_interrupted = [](const Location& location) { return location.interrupted; };
-  if (std::none_of(snapshot.locations.begin(), snapshot.locations.end(), is_interrupted)) return {};
-  std::vector<char> trampolines(snapshot.locations.size());
-  for (const StackRecord* stack : stacks) {
-    for (std::size_t i = 1; i < stack->frames.size(); ++i) {
-      if (snapshot.location(stack->frames[i]).interrupted)
-        trampolines[static_cast<std::size_t>(stack->frames[i - 1])] = 1;
-    }
-  }
-  return trampolines;
-}
-
 /// The locations that some stacks pass through, and how to ask for each.
 class AskedLocations {
  public:
   AskedLocations(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks)
-      : snapshot_(snapshot), trampolines_(find_trampolines(snapshot, stacks)) {
+      : snapshot_(snapshot), trampolines_(find_trampolines(snapshot)) {
     std::vector<char> wanted(snapshot.locations.size());
     for (const StackRecord* stack : stacks) {
       for (const LocationId location : stack->frames) wanted[static_cast<std::size_t>(location)] = 1;
@@ -51,12 +36,11 @@ class AskedLocations {
   bool is_trampoline(LocationId id) const {
     return !trampolines_.empty() && trampolines_[static_cast<std::size_t>(id)] != 0;
   }
-  /// By which a Symbolizer finds the location: its address, if that lies in no file. The trampoline is entered at its
-  /// first instruction, which no call is before.
+  /// By which a Symbolizer finds the location: its address, if that lies in no file.
   std::uint64_t offset_of(LocationId id) const {
     const Location& location = snapshot_.location(id);
     if (!location.module) return location.address + (location.interrupted ? 1 : 0);
-    return is_trampoline(id) ? location.module_offset + 1 : location.symbol_offset();
+    return is_trampoline(id) ? trampoline_offset(location) : location.symbol_offset();
   }
 
  private:
@@ -87,6 +71,18 @@ std::size_t prepare_from(const Snapshot& snapshot, const AskedLocations& asked, 
 }
 
 }  // namespace
+
+std::vector<char> find_trampolines(const Snapshot& snapshot) {
+  const auto is_interrupted = [](const Location& location) { return location.interrupted; };
+  if (std::none_of(snapshot.locations.begin(), snapshot.locations.end(), is_interrupted)) return {};
+  std::vector<char> trampolines(snapshot.locations.size());
+  for (const StackRecord& stack : snapshot.stacks) {
+    for (std::size_t i = 1; i < stack.frames.size(); ++i) {
+      if (snapshot.location(stack.frames[i]).interrupted) trampolines[static_cast<std::size_t>(stack.frames[i - 1])] = 1;
+    }
+  }
+  return trampolines;
+}
 
 void symbolize_locations(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks,
                          Symbolizer& symbolizer, const LocationCountObserver& observer,

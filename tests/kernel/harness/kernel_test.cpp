@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/recorded_trace.h"
 
 namespace hawk {
 namespace {
@@ -13,6 +14,7 @@ class KernelTest : public testing::Test {
   void TestBody() override {
     // The tables have to do alone with what several compilers built without frame pointers.
     set_ledger_directory(unwind(way_) == "cfi" ? HAWK_NO_FP_LEDGER_DIR : HAWK_LEDGER_DIR);
+    forget_recordings();
     body_(way_);
   }
 

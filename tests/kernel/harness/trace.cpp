@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "tests/kernel/harness/ready_pipe.h"
+#include "tests/kernel/harness/recorded_trace.h"
 #include "tests/kernel/harness/untraced.h"
 
 namespace hawk {
@@ -72,14 +73,20 @@ std::vector<std::string> hawktrace_command(Way way, const std::string& report_pa
           "--verify"};
 }
 
-Trace::Trace(Way way) : way_(way), directory_(std::make_unique<ScratchDirectory>()) {}
+Trace::Trace(Way way, const std::vector<std::string>& options)
+    : way_(way), options_(options), directory_(std::make_unique<ScratchDirectory>()) {}
+
+std::vector<std::string> Trace::words() const {
+  const std::string report = directory_->path("report.json");
+  return is_recorded(way_) ? recording_command(way_, report, directory_->path("heap.hawk"))
+                           : hawktrace_command(way_, report);
+}
 
 Trace Trace::attach(pid_t pid, Way way, const std::vector<std::string>& options,
                     const std::vector<std::string>& runner) {
-  Trace trace(way);
+  Trace trace(way, options);
   ReadyPipe ready;
-  ChildProcess::Setup setup{.argv = hawktrace_command(way, trace.directory_->path("report.json")),
-                            .inherited = {ready.write_end()}};
+  ChildProcess::Setup setup{.argv = trace.words(), .inherited = {ready.write_end()}};
   for (const std::string& word : {"--ready-fd"s, std::to_string(ready.write_end()), "-p"s, std::to_string(pid)}) {
     setup.argv.push_back(word);
   }
@@ -94,8 +101,8 @@ Trace Trace::attach(pid_t pid, Way way, const std::vector<std::string>& options,
 }
 
 Trace Trace::launch(const std::vector<std::string>& command, Way way, const std::vector<std::string>& options) {
-  Trace trace(way);
-  ChildProcess::Setup setup{.argv = hawktrace_command(way, trace.directory_->path("report.json"))};
+  Trace trace(way, options);
+  ChildProcess::Setup setup{.argv = trace.words()};
   setup.argv.insert(setup.argv.end(), options.begin(), options.end());
   setup.argv.emplace_back("--");
   setup.argv.insert(setup.argv.end(), command.begin(), command.end());
@@ -118,6 +125,9 @@ Report Trace::wait_for_report(int status) {
     expect_same_untraced_command(*process_, {.setup = {.argv = command_}, .mask = mask_ledger});
   }
   Report report = read_report(directory_->path("report.json"));
+  if (is_recorded(way_)) {
+    expect_same_as_recorded(directory_->path("heap.hawk"), directory_->path("report.json"), options_);
+  }
   EXPECT_EQ(report.attach_via, attach_via(way_));
   EXPECT_EQ(report.live_table, live_table(way_));
   EXPECT_EQ(report.unwind, unwind(way_));

@@ -53,9 +53,12 @@ class Trace {
   Report wait_for_report(int status = 0);
 
  private:
-  explicit Trace(Way way);
+  Trace(Way way, const std::vector<std::string>& options);
+  /// Those of hawktrace, without a target.
+  std::vector<std::string> words() const;
 
   Way way_;
+  std::vector<std::string> options_;  ///< beyond those that every trace is given
   std::unique_ptr<ScratchDirectory> directory_;
   std::unique_ptr<ChildProcess> process_;
   std::vector<std::string> command_ = {};
