@@ -10,17 +10,9 @@ namespace {
 using Calls = std::vector<ComparedCall>;
 using Compared = std::map<Calls, StackChange>;
 
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 Calls calls_of(const ExportedStacks& stacks, const StackRecord& stack) {
   Calls calls;
-  for (const ListedFrame* call : stacks.calls(stack)) {
-    ComparedCall compared = {.function = stacks.name_of(*call), .module = {}};
-    if (const auto& module = call->location.module; module && !stacks.is_placeholder(*call)) {
-      compared.module = file_name(stacks.snapshot().modules[static_cast<std::size_t>(*module)].path);
-    }
-    calls.push_back(std::move(compared));
-  }
+  for (const ListedFrame* call : stacks.calls(stack)) calls.push_back(compared_call(stacks, *call));
   return calls;
 }
 
@@ -43,6 +35,14 @@ std::uint64_t changed_bytes(const StackChange& change, SortKey key) {
 }
 
 }  // namespace
+
+ComparedCall compared_call(const ExportedStacks& stacks, const ListedFrame& call) {
+  ComparedCall compared = {.function = stacks.name_of(call), .module = {}};
+  if (const auto& module = call.location.module; module && !stacks.is_placeholder(call)) {
+    compared.module = file_name(stacks.snapshot().modules[static_cast<std::size_t>(*module)].path);
+  }
+  return compared;
+}
 
 std::int64_t change_of(std::uint64_t before, std::uint64_t after) { return static_cast<std::int64_t>(after - before); }
 

@@ -39,6 +39,9 @@ struct SnapshotDiff {
   SortKey sort = SortKey::kLive;
 };
 
+/// As which `call` of one of `stacks` is compared.
+ComparedCall compared_call(const ExportedStacks& stacks, const ListedFrame& call);
+
 /// How much larger `after` is, modulo 2^64: as signed, the change.
 std::int64_t change_of(std::uint64_t before, std::uint64_t after);
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "symbolizer/frame_role.h"
+#include "userspace/analysis/diff_flame_graph.h"
 #include "userspace/analysis/diff_text.h"
 #include "userspace/commands/command.h"
 #include "userspace/commands/offline_symbolizer.h"
@@ -35,14 +36,11 @@ constexpr const char* kUsage[] = {"[OPTIONS] BEFORE AFTER", "[OPTIONS] FILE --fr
 constexpr Example kExamples[] = {
     {"hawktrace diff monday.hawk tuesday.hawk", "two runs, or two builds"},
     {"hawktrace diff heap.hawk --from 10m", "from ten minutes on to its end"},
+    {"hawktrace diff monday.hawk tuesday.hawk --format flamegraph -o diff.html", "as a picture"},
     {"hawktrace diff heap.hawk --from 10m --to 20m --top 0 --format json", "for programs"},
 };
 
-Result<void> set_format(bool& as_json, OptionValue value) {
-  constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
-  as_json = HAWK_TRY(parse_choice(value, kFormats)) == 1;
-  return {};
-}
+constexpr std::array<std::string_view, 3> kForms{"text", "json", "flamegraph"};  // in the order of the enumerators
 
 /// A state of a recording and its names.
 struct State {
@@ -71,11 +69,16 @@ Result<int> write_diff(const DiffOptions& options) {
   };
   const ExportedStacks stacks_before = stacks_of(*before);
   const ExportedStacks stacks_after = stacks_of(*after);
+  if (options.form == DiffOptions::Form::kFlameGraph) {
+    const FlameGraph graph = diff_flame_graph(stacks_before, stacks_after, options.selection.sort);
+    HAWK_TRY_VOID(output.write([&](const TextSink& sink) { write_flame_graph_page(graph, sink); }));
+    return static_cast<int>(ExitCode::kOk);
+  }
   const SnapshotDiff diff = diff_of(stacks_before, stacks_after, options.selection);
   const DiffTextOptions text = {.role_of = frame_role,
                                 .numbers = options.raw_bytes ? NumberStyle::kRaw : NumberStyle::kReadable,
                                 .full_stacks = options.full_stacks};
-  HAWK_TRY_VOID(output.write(options.as_json ? render_diff_json(diff) : render_diff_text(diff, text)));
+  HAWK_TRY_VOID(output.write(options.form == DiffOptions::Form::kJson ? render_diff_json(diff) : render_diff_text(diff, text)));
   return static_cast<int>(ExitCode::kOk);
 }
 
@@ -113,8 +116,8 @@ OptionRows diff_rows(DiffOptions& options) {
       time("--from", "the first as of that long after its trace began: 90s,\n1h30m (default: its end)", options.from));
   rows.push_back(time("--to", "the same of the second", options.to));
   const OptionRow added[] = {
-      {"--format", Value::kRequired, "NAME", kDiffGroup, "text or json (default text)",
-       [&options](OptionValue v) { return set_format(options.as_json, v); }},
+      {"--format", Value::kRequired, "NAME", kDiffGroup, "text, json or flamegraph, a page for a web browser with\nall stacks of both (default text)",
+       [&options](OptionValue v) { return set_choice(options.form, v, kForms); }},
       {"-o,--output", Value::kRequired, "FILE", kDiffGroup, "write it to FILE, completely or not at all",
        [&options](OptionValue v) -> Result<void> {
          options.output_path = HAWK_TRY(parse_file_name(v, "leave the option out to get it on stdout"));

@@ -21,7 +21,8 @@ struct DiffOptions {
   std::optional<std::chrono::nanoseconds> to;    ///< the same of `after`
   ModulePlaces places;
   Selection selection = {};
-  bool as_json = false;
+  enum class Form { kText, kJson, kFlameGraph };
+  Form form = Form::kText;
   std::optional<std::string> output_path;
   FrameFilter filter;
   bool full_stacks = false;

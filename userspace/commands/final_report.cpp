@@ -21,9 +21,9 @@ class NoSymbols : public Symbolizer {
 
 Result<void> write_final_report(const Snapshot& snapshot, Symbolizer& symbolizer, const ReportOptions& options,
                                 Verbosity verbosity, ReportOutput& output, bool is_one_of_several,
-                                const Snapshot* previous) {
+                                const Snapshot* previous, const HeapSeries* series) {
   const auto write = [&](Symbolizer& names) -> Result<void> {
-    if (!is_one_of_several) return write_report(snapshot, names, options, verbosity, output);
+    if (!is_one_of_several) return write_report(snapshot, names, options, verbosity, output, series);
     HAWK_TRY_VOID(write_next_report(snapshot, previous, names, options, verbosity, output));
     return {};
   };

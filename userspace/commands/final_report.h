@@ -12,6 +12,6 @@ namespace hawk {
 /// paid for: where memory is short, they come without names.
 Result<void> write_final_report(const Snapshot& snapshot, Symbolizer& symbolizer, const ReportOptions& options,
                                 Verbosity verbosity, ReportOutput& output, bool is_one_of_several = false,
-                                const Snapshot* previous = nullptr);
+                                const Snapshot* previous = nullptr, const HeapSeries* series = nullptr);
 
 }  // namespace hawk

@@ -57,12 +57,13 @@ void add_symbol_rows(OptionRows& rows, ModulePlaces& places) {
 
 std::span<const ExitRow> recorded_exits() { return kExits; }
 
-Result<RecordingReader> read_recording(const std::string& path, std::optional<std::chrono::nanoseconds> at) {
+Result<RecordingReader> read_recording(const std::string& path, std::optional<std::chrono::nanoseconds> at,
+                                       const std::function<void(const Snapshot&)>& observer) {
   raise_open_file_limit(kWantedFiles);
   RecordingReader reader = HAWK_TRY(RecordingReader::open(path));
   std::optional<std::uint64_t> until;
   if (at) until = static_cast<std::uint64_t>(at->count());
-  HAWK_TRY_VOID(reader.read(until));
+  HAWK_TRY_VOID(reader.read(until, observer));
   if (const std::string missing = reader.what_is_missing(); !missing.empty()) {
     log_warning(fmt::format("{}: {}", path, missing));
   }

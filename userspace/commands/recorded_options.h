@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,7 +17,10 @@ namespace hawk {
 void add_symbol_rows(OptionRows& rows, ModulePlaces& places);
 std::span<const ExitRow> recorded_exits();
 
-/// Reads a recording up to that time; nullopt: its end. Warns if it was cut off.
-Result<RecordingReader> read_recording(const std::string& path, std::optional<std::chrono::nanoseconds> at);
+/// Reads a recording up to that time; nullopt: its end. Hands each interval's snapshot to `observer`. Warns if it was
+/// cut off.
+Result<RecordingReader> read_recording(
+    const std::string& path, std::optional<std::chrono::nanoseconds> at,
+    const std::function<void(const Snapshot&)>& observer = [](const Snapshot&) {});
 
 }  // namespace hawk

@@ -42,17 +42,37 @@ void add_recording_rows(OptionRows& rows, RecordedReportOptions& options) {
                   [&options](OptionValue v) { return set_time_span(options.at, v, std::chrono::nanoseconds(1)); }});
 }
 
+void add_point(HeapSeries& series, const Snapshot& now) {
+  series.points.push_back({now.trace.duration_ns, now.totals.live_bytes()});
+  if (now.totals.live_bytes() > series.points[series.peak].live_bytes) series.peak = series.points.size() - 1;
+}
+
+/// The recording as of the peak, if that is not its last interval.
+Result<std::optional<RecordingReader>> read_peak(const RecordedReportOptions& options, const HeapSeries& series) {
+  std::optional<RecordingReader> at_peak;
+  if (!options.with_series || series.peak + 1 == series.points.size()) return at_peak;
+  at_peak.emplace(HAWK_TRY(RecordingReader::open(options.recording)));
+  HAWK_TRY_VOID(at_peak->read(series.points[series.peak].time_ns));
+  return at_peak;
+}
+
 Result<int> write_recorded_report(const RecordedReportOptions& options) {
-  RecordingReader reader = HAWK_TRY(read_recording(options.recording, options.at));
+  HeapSeries series;
+  RecordingReader reader =
+      HAWK_TRY(read_recording(options.recording, options.at, [&](const Snapshot& now) { add_point(series, now); }));
+  const std::optional<RecordingReader> at_peak = HAWK_TRY(read_peak(options, series));
+  if (at_peak) series.at_peak = &at_peak->snapshot();
   ReportOutput output = HAWK_TRY(options.report.open_output());
   OfflineSymbolizer symbolizer(reader.snapshot(), reader.names(), options.places);
-  HAWK_TRY_VOID(write_final_report(reader.snapshot(), symbolizer, options.report, options.verbosity, output));
+  HAWK_TRY_VOID(write_final_report(reader.snapshot(), symbolizer, options.report, options.verbosity, output, false,
+                                   nullptr, options.with_series ? &series : nullptr));
   return static_cast<int>(ExitCode::kOk);
 }
 
 Result<int> run(const CommandText& text, OptionRows (*rows)(RecordedReportOptions&), const char* required, int argc,
                 const char* const* argv) {
   RecordedReportOptions options;
+  options.with_series = &text == &export_text();
   const std::vector<std::string> words(argv + std::min(argc, 2), argv + argc);
   const auto parsed = HAWK_TRY(parse_command_line(text, rows(options), words, 1));
   if (const InfoText* info = std::get_if<InfoText>(&parsed)) return print_info(info->text);
@@ -109,7 +129,9 @@ const CommandText& export_text() {
       .name = "hawktrace export",
       .title = "write a recording in another format",
       .summary = "Writes what a recording holds in a format for other programs.",
-      .description = "hawktrace export is hawktrace report in a format that must be named.",
+      .description =
+          "hawktrace export is hawktrace report in a format that must be named. Where a format can hold a row of "
+          "states (massif), it writes one for each interval of the recording, and the stacks at the peak.",
       .usage = kExportUsage,
       .examples = kExportExamples,
       .exits = recorded_exits(),

@@ -18,6 +18,7 @@ struct RecordedReportOptions {
   std::optional<std::chrono::nanoseconds> at;  ///< since the trace began; nullopt: its end
   ModulePlaces places;
   ReportOptions report;
+  bool with_series = false;  ///< formats that can hold one get all intervals; a live report has only its end
   Verbosity verbosity = Verbosity::kNormal;
 };
 

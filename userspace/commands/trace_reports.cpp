@@ -31,12 +31,14 @@ ProgressOutlet to_stderr() {
 
 /// Makes the report, of several the one behind `previous`.
 ReportProducer producer_of(const Snapshot& snapshot, const Snapshot* previous, ProgressSymbolizer& progress,
-                           const ReportOptions& options, bool is_one_of_several, const ReportOutput& output) {
+                           const ReportOptions& options, bool is_one_of_several, const ReportOutput& output,
+                           const HeapSeries* series = nullptr) {
   // Anything else than a terminal takes lines of any length.
   const winsize terminal = output.is_terminal() ? terminal_size(STDOUT_FILENO) : winsize{};
   const ReportRequest request = {
       .snapshot = snapshot,
       .symbolizer = progress,
+      .series = series,
       .previous = previous,
       .is_one_of_several = is_one_of_several,
       .selection = options.selection(),
@@ -60,9 +62,9 @@ ProgressOutlet progress_outlet(Verbosity verbosity) {
 }  // namespace
 
 Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, const ReportOptions& options,
-                          Verbosity verbosity, ReportOutput& output) {
+                          Verbosity verbosity, ReportOutput& output, const HeapSeries* series) {
   ProgressSymbolizer progress(symbolizer, progress_outlet(verbosity));
-  return output.write(producer_of(snapshot, nullptr, progress, options, false, output));
+  return output.write(producer_of(snapshot, nullptr, progress, options, false, output, series));
 }
 
 Result<bool> write_next_report(const Snapshot& snapshot, const Snapshot* previous, Symbolizer& symbolizer,

@@ -11,9 +11,9 @@
 namespace hawk {
 
 /// Writes the final report as the options ask. Tells on stderr how far it has come when debug information takes long to
-/// read (ProgressSymbolizer), unless --quiet.
+/// read (ProgressSymbolizer), unless --quiet. `series`: nullptr if only the snapshot is known.
 Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, const ReportOptions& options,
-                          Verbosity verbosity, ReportOutput& output);
+                          Verbosity verbosity, ReportOutput& output, const HeapSeries* series = nullptr);
 
 /// Writes one report of several (--report-every), with what has changed since `previous`, the snapshot of the one
 /// before (nullptr: this is the first). False: nobody reads any more.

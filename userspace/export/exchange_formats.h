@@ -24,8 +24,12 @@ void write_speedscope(const ReportRequest& request, const TextSink& sink);
 /// at the end, and 0.
 void write_dhat(const ReportRequest& request, const TextSink& sink);
 
-/// A file of massif's with two snapshots, the empty one at the beginning and what is live at the end. Nodes of less
-/// than a thousandth of that are summed up, as massif does.
+/// The same without names: addresses, mappings and build ids, which a reader looks names up by.
+void write_pprof_raw(const ReportRequest& request, const TextSink& sink);
+
+/// A file of massif's: the empty snapshot at the beginning, one for each point of the series, if there is one, and what
+/// is live at the end. The last one and the peak have their stacks. Nodes of less than a thousandth of that are summed
+/// up, as massif does.
 void write_massif(const ReportRequest& request, const TextSink& sink);
 
 /// What heaptrack_print and heaptrack_gui read. The format knows single allocations only, so that a stack's are written

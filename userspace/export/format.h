@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "symbolizer/symbolizer.h"
 #include "userspace/report/frame_list.h"
@@ -14,10 +16,22 @@
 
 namespace hawk {
 
+/// How the heap has come to be as a snapshot has it, as far as a recording tells.
+struct HeapSeries {
+  struct Point {
+    std::uint64_t time_ns = 0;  ///< since the trace began
+    std::uint64_t live_bytes = 0;
+  };
+  std::vector<Point> points = {};      ///< ascending; the last one is the snapshot's
+  std::size_t peak = 0;                ///< the index of the first of those with most live bytes
+  const Snapshot* at_peak = nullptr;   ///< as of then; nullptr: the peak is the last point
+};
+
 /// What is to be written, and how. A format takes no notice of what does not apply to it.
 struct ReportRequest {
   const Snapshot& snapshot;
   Symbolizer& symbolizer;
+  const HeapSeries* series = nullptr;  ///< nullptr: only the snapshot is known
   const Snapshot* previous = nullptr;  ///< of the report before; nullptr: there was none
   bool is_one_of_several = false;      ///< reports follow each other in one file (--report-every)
   Selection selection = {};

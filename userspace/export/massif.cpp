@@ -21,28 +21,25 @@ std::string without_comment_marks(std::string text) {
   return text;
 }
 
-class MassifFile {
+/// The stacks of one snapshot as massif's tree of them.
+class MassifTree {
  public:
-  MassifFile(const ReportRequest& request, const TextSink& sink)
-      : request_(request), stacks_(request, ExportedStacks::Names::kWhole), out_(sink) {}
+  MassifTree(const ExportedStacks& stacks, PieceWriter& out) : stacks_(stacks), out_(out) {}
 
-  void write() {
-    const TraceInfo& trace = request_.snapshot.trace;
-    out_.put("desc: {}\ncmd: {}\ntime_unit: ms\n", without_comment_marks(origin_line(request_)),
-             without_comment_marks(printable_unicode(request_.snapshot.target().exe)));
-    snapshot(0, 0, 0);
-    out_.text() += "heap_tree=empty\n";
-    snapshot(1, trace.duration_ns / kNsPerMs, stacks_.totals().live_bytes());
-    out_.text() += "heap_tree=detailed\n";
-    if (tree()) out_.finish();
+  /// False: no more is wanted.
+  bool write() {
+    collect();
+    std::vector<Node> rest = {{0, stacks_by_node_.size(), 0, stacks_.totals().live_bytes()}};
+    while (!rest.empty()) {
+      const Node node = rest.back();
+      rest.pop_back();
+      put_node(node, rest);
+      if (!out_.go_on()) return false;
+    }
+    return true;
   }
 
  private:
-  void snapshot(int number, std::uint64_t time_ms, std::uint64_t live_bytes) {
-    out_.put("#-----------\nsnapshot={}\n#-----------\ntime={}\nmem_heap_B={}\nmem_heap_extra_B=0\nmem_stacks_B=0\n",
-             number, time_ms, live_bytes);
-  }
-
   /// A stack with its calls, from the caller of the allocator outwards.
   struct Stack {
     std::size_t first = 0;  ///< in calls_
@@ -66,18 +63,6 @@ class MassifFile {
       stacks_by_node_.push_back({calls_.size(), calls.size(), record->counters.live_bytes()});
       for (const ListedFrame* call : calls) calls_.push_back(static_cast<std::uint32_t>(stacks_.number_of(*call)));
     }
-  }
-
-  bool tree() {
-    collect();
-    std::vector<Node> rest = {{0, stacks_by_node_.size(), 0, stacks_.totals().live_bytes()}};
-    while (!rest.empty()) {
-      const Node node = rest.back();
-      rest.pop_back();
-      put_node(node, rest);
-      if (!out_.go_on()) return false;
-    }
-    return true;
   }
 
   std::uint32_t call_at(const Stack& stack, std::size_t depth) const { return calls_[stack.first + depth]; }
@@ -130,7 +115,7 @@ class MassifFile {
   std::string call_text(std::uint32_t number) const {
     const ListedFrame& call = stacks_.call(number);
     const ExportedFunction& function = stacks_.functions()[stacks_.function_of(call)];
-    const Module* module = call.location.module ? find_module(request_.snapshot, *call.location.module) : nullptr;
+    const Module* module = call.location.module ? find_module(stacks_.snapshot(), *call.location.module) : nullptr;
     std::string where;
     if (!function.file.empty()) {
       where = fmt::format(" ({}:{})", file_name(function.file), call.source.line);
@@ -140,11 +125,62 @@ class MassifFile {
     return without_comment_marks(fmt::format("{:#X}: {}{}", call_address(call.location), function.name, where));
   }
 
+  const ExportedStacks& stacks_;
+  PieceWriter& out_;
+  std::vector<std::uint32_t> calls_;
+  std::vector<Stack> stacks_by_node_;
+};
+
+class MassifFile {
+ public:
+  MassifFile(const ReportRequest& request, const TextSink& sink)
+      : request_(request), stacks_(request, ExportedStacks::Names::kWhole), out_(sink) {}
+
+  void write() {
+    const TraceInfo& trace = request_.snapshot.trace;
+    out_.put("desc: {}\ncmd: {}\ntime_unit: ms\n", without_comment_marks(origin_line(request_)),
+             without_comment_marks(printable_unicode(request_.snapshot.target().exe)));
+    put_snapshot(0, 0);
+    out_.text() += "heap_tree=empty\n";
+    if (!put_series()) return;
+    put_snapshot(trace.duration_ns, stacks_.totals().live_bytes());
+    out_.text() += "heap_tree=detailed\n";
+    if (MassifTree(stacks_, out_).write()) out_.finish();
+  }
+
+ private:
+  void put_snapshot(std::uint64_t time_ns, std::uint64_t live_bytes) {
+    out_.put("#-----------\nsnapshot={}\n#-----------\ntime={}\nmem_heap_B={}\nmem_heap_extra_B=0\nmem_stacks_B=0\n",
+             snapshots_++, time_ns / kNsPerMs, live_bytes);
+  }
+
+  /// All points but the last, which is the snapshot. Of a part of the stacks there is none: its points would be of all.
+  bool put_series() {
+    const HeapSeries* series = request_.series;
+    if (series == nullptr || stacks_.records().size() != request_.snapshot.stacks.size()) return true;
+    for (std::size_t i = 0; i + 1 < series->points.size(); ++i) {
+      put_snapshot(series->points[i].time_ns, series->points[i].live_bytes);
+      if (i == series->peak && series->at_peak != nullptr) {
+        out_.text() += "heap_tree=peak\n";
+        if (!put_peak(*series->at_peak)) return false;
+      } else {
+        out_.text() += "heap_tree=empty\n";
+      }
+      if (!out_.go_on()) return false;
+    }
+    return true;
+  }
+
+  bool put_peak(const Snapshot& peak) {
+    const ReportRequest request = {.snapshot = peak, .symbolizer = request_.symbolizer, .selection = {.top = 0}};
+    const ExportedStacks stacks(request, ExportedStacks::Names::kWhole);
+    return MassifTree(stacks, out_).write();
+  }
+
   const ReportRequest& request_;
   const ExportedStacks stacks_;
   PieceWriter out_;
-  std::vector<std::uint32_t> calls_;
-  std::vector<Stack> stacks_by_node_;
+  int snapshots_ = 0;
 };
 
 }  // namespace

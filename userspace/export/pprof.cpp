@@ -86,10 +86,21 @@ const char* sample_type_of(SortKey key) {
   return "alloc_objects";
 }
 
+/// Knows nothing, so that nothing is looked up.
+class NoNames : public Symbolizer {
+ public:
+  std::vector<SourceFrame> frames(ModuleId, std::uint64_t) override { return {}; }
+  SymbolSource source(ModuleId) override { return SymbolSource::kNone; }
+  std::string gap(ModuleId) override { return {}; }
+};
+
 class PprofFile {
  public:
-  PprofFile(const ReportRequest& request, const TextSink& sink)
+  enum class Symbols { kHeld, kLeftToReaders };
+
+  PprofFile(const ReportRequest& request, const TextSink& sink, Symbols symbols)
       : request_(request),
+        has_names_(symbols == Symbols::kHeld),
         stacks_(request, ExportedStacks::Names::kWhole),
         modules_(stacks_),
         out_(sink),
@@ -106,7 +117,9 @@ class PprofFile {
     for (const ListedFrame* placeholder : {&stacks_.no_stack(), &stacks_.truncated()}) {
       wanted = wanted && placeholder_of(*placeholder);
     }
-    for (std::size_t index = 0; index < stacks_.functions().size(); ++index) wanted = wanted && function_of(index);
+    for (std::size_t index = 0; index < stacks_.functions().size(); ++index) {
+      wanted = wanted && (!is_written(index) || function_of(index));
+    }
     for (const std::string* text : texts_) {
       message_.add_string(profile::kStringTable, *text);
       wanted = wanted && go_on();
@@ -115,6 +128,12 @@ class PprofFile {
   }
 
  private:
+  /// Without names only the two functions that stand for what is missing are.
+  bool is_written(std::size_t function) const {
+    return has_names_ || function == stacks_.function_of(stacks_.no_stack()) ||
+           function == stacks_.function_of(stacks_.truncated());
+  }
+
   /// The index of a text in the table of strings.
   std::int64_t number_of(std::string_view text) {
     const auto [entry, is_new] = numbers_.emplace(text, static_cast<std::int64_t>(texts_.size()));
@@ -194,7 +213,7 @@ class PprofFile {
       // All that could be found has been: readers need not look for it.
       for (const auto field :
            {mapping::kHasFunctions, mapping::kHasFileNames, mapping::kHasLineNumbers, mapping::kHasInlineFrames}) {
-        message.add_bool(field, true);
+        message.add_bool(field, has_names_);
       }
     }
     return go_on();
@@ -207,7 +226,9 @@ class PprofFile {
       message.add_uint64(location::kId, static_cast<std::uint64_t>(id) + 1);
       if (location.module) message.add_uint64(location::kMappingId, modules_.index_of(location) + 1);
       message.add_uint64(location::kAddress, call_address(location));
-      for (const ListedFrame& call : stacks_.calls_at(id)) line_of(message, call);
+      for (const ListedFrame& call : stacks_.calls_at(id)) {
+        if (has_names_) line_of(message, call);
+      }
     }
     return go_on();
   }
@@ -240,6 +261,7 @@ class PprofFile {
   }
 
   const ReportRequest& request_;
+  const bool has_names_;
   const ExportedStacks stacks_;
   const MappedModules modules_;
   GzipWriter out_;
@@ -252,6 +274,15 @@ class PprofFile {
 
 }  // namespace
 
-void write_pprof(const ReportRequest& request, const TextSink& sink) { PprofFile(request, sink).write(); }
+void write_pprof(const ReportRequest& request, const TextSink& sink) {
+  PprofFile(request, sink, PprofFile::Symbols::kHeld).write();
+}
+
+void write_pprof_raw(const ReportRequest& request, const TextSink& sink) {
+  NoNames nobody;
+  ReportRequest raw = {.snapshot = request.snapshot, .symbolizer = nobody, .selection = request.selection};
+  raw.hawktrace_version = request.hawktrace_version;
+  PprofFile(raw, sink, PprofFile::Symbols::kLeftToReaders).write();
+}
 
 }  // namespace hawk

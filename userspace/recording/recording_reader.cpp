@@ -58,6 +58,11 @@ Result<void> RecordingReader::take(const std::string& interval) {
 }
 
 Result<void> RecordingReader::read(std::optional<std::uint64_t> until_ns) {
+  return read(until_ns, [](const Snapshot&) {});
+}
+
+Result<void> RecordingReader::read(std::optional<std::uint64_t> until_ns,
+                                   const std::function<void(const Snapshot&)>& observer) {
   std::uint64_t first_ns = 0;
   while (std::optional<std::string> interval = chunks_.next()) {
     const std::uint64_t time = IntervalDecoder::time_of(*interval);
@@ -67,6 +72,7 @@ Result<void> RecordingReader::read(std::optional<std::uint64_t> until_ns) {
       break;
     }
     HAWK_TRY_VOID(take(*interval));
+    observer(snapshot());
   }
   if (intervals_ > 0) return {};
   if (ended_by_time_) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,8 @@ class RecordingReader {
   /// Reads intervals up to the last one that ends no later than `until_ns` after the trace began; nullopt: up to the
   /// last. Fails with kFile if there is none, or if one makes no sense although it is what was written.
   Result<void> read(std::optional<std::uint64_t> until_ns = std::nullopt);
+  /// The same, and hands each interval's snapshot to `observer`.
+  Result<void> read(std::optional<std::uint64_t> until_ns, const std::function<void(const Snapshot&)>& observer);
 
   /// As of the last interval that was read.
   const Snapshot& snapshot() const { return decoder_.snapshot(); }

@@ -56,7 +56,7 @@ std::vector<std::string> recording_command(Way way, const std::string& report_pa
 }
 
 void expect_same_as_recorded(const std::string& recording, const std::string& report_path, const Words& options) {
-  Words words = {HAWKTRACE_PATH, "report", recording, "--format", "json", "--top", "0"};
+  Words words = {HAWKTRACE_PATH, "report", recording, "-q", "--format", "json", "--top", "0"};
   const Words chosen = options_of_report(options);
   words.insert(words.end(), chosen.begin(), chosen.end());
   ChildProcess hawktrace({.argv = words});

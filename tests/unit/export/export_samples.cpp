@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "tests/unit/export/export_sample.h"
+#include "userspace/analysis/diff_flame_graph.h"
 #include "userspace/export/format.h"
+#include "userspace/export/json_report.h"
 
 namespace hawk {
 namespace {
@@ -32,7 +34,33 @@ bool write_file(const std::string& path, const NamedSample& named, const Format&
   return static_cast<bool>(file.flush());
 }
 
+/// The service, and what it is later: some stacks have grown, one has come, and one holds less.
+bool write_difference(const std::string& directory) {
+  Sample before = service_sample();
+  Sample after = later_service_sample();
+  Counters& shrunk = after.snapshot.stacks.front().counters;
+  const std::uint64_t given_back = shrunk.live_bytes() / 2;
+  for (Counters* counters : {&shrunk, &after.snapshot.totals}) {
+    counters->freed_bytes += given_back;
+    counters->freed_count += 1;
+  }
+  const auto request_of = [](Sample& sample) {
+    return ReportRequest{.snapshot = sample.snapshot, .symbolizer = sample.symbolizer, .selection = {.top = 0}};
+  };
+  const ExportedStacks stacks_before(request_of(before), ExportedStacks::Names::kShort);
+  const ExportedStacks stacks_after(request_of(after), ExportedStacks::Names::kShort);
+  const auto into = [](std::ofstream& file) {
+    return [&file](std::string_view piece) { return static_cast<bool>(file << piece); };
+  };
+  std::ofstream page(directory + "/difference.html", std::ios::binary);
+  write_flame_graph_page(diff_flame_graph(stacks_before, stacks_after, SortKey::kLive), into(page));
+  std::ofstream json(directory + "/later.json", std::ios::binary);
+  write_json_report(request_of(after), into(json));
+  return page.flush() && json.flush();
+}
+
 bool write_all(const std::string& directory) {
+  if (!write_difference(directory)) return false;
   for (const NamedSample& sample : kSamples) {
     for (const Format& format : formats()) {
       const std::string path = directory + "/" + sample.name + "." + format.name;

@@ -72,6 +72,29 @@ class Speedscope(ReaderTest):
                 self.assertTrue(all(0 <= f < frames for sample in profile['samples'] for f in sample))
         self.for_samples(check)
 
+    def test_is_what_its_schema_demands(self):
+        """The rules of https://www.speedscope.app/file-format-schema.json, and what its importer trusts in beyond them. The
+        importer itself is not in Debian.
+        """
+        def check(sample, _):
+            document = json.loads(path_of(sample, 'speedscope').read_text(encoding='utf-8'))
+            self.assertEqual(document['$schema'], 'https://www.speedscope.app/file-format-schema.json')
+            self.assertLessEqual(set(document), {'$schema', 'shared', 'profiles', 'name', 'activeProfileIndex', 'exporter'})
+            self.assertEqual(set(document['shared']), {'frames'})
+            for frame in document['shared']['frames']:
+                self.assertIsInstance(frame['name'], str)
+                self.assertLessEqual(set(frame), {'name', 'file', 'line', 'col'})
+                self.assertIsInstance(frame.get('file', ''), str)
+                self.assertIsInstance(frame.get('line', 0), int)
+            self.assertIn(document['activeProfileIndex'], range(len(document['profiles'])))
+            for profile in document['profiles']:
+                self.assertEqual(set(profile), {'type', 'name', 'unit', 'startValue', 'endValue', 'samples', 'weights'})
+                self.assertEqual(profile['type'], 'sampled')
+                self.assertIn(profile['unit'], ('none', 'nanoseconds', 'microseconds', 'milliseconds', 'seconds', 'bytes'))
+                self.assertEqual(profile['endValue'] - profile['startValue'], sum(profile['weights']))
+                self.assertTrue(all(weight >= 0 for weight in profile['weights']))
+        self.for_samples(check)
+
 
 def fields_of(message):
     """Number and value of each field of a message of protocol buffers."""
@@ -155,6 +178,69 @@ class Pprof(ReaderTest):
                 for found, wanted in zip(called, expected, strict=True):
                     if wanted[0] is not None and wanted[0].isascii() and wanted[0].isprintable():
                         self.assertEqual(found, wanted)
+        self.for_samples(check)
+
+
+class GoPprof(ReaderTest):
+    """google/pprof's own reader, as Go has it, without names to look up or programs to find."""
+
+    OPTIONS = {'inuse_space': 'live_bytes', 'inuse_objects': 'live_count', 'alloc_space': 'allocated_bytes',
+               'alloc_objects': 'allocated_count'}
+
+    def pprof(self, *words):
+        return run('go', 'tool', 'pprof', '-symbolize=none', *map(str, words))
+
+    def test_top(self):
+        for sample in SAMPLES:
+            report = report_of(sample)
+            for option, key in self.OPTIONS.items() if sample == 'export' else [('inuse_space', 'live_bytes')]:
+                with self.subTest(sample=sample, option=option):
+                    unit = '-unit=B' if option.endswith('space') else '-unit=count'
+                    text = self.pprof('-top', '-nodefraction=0', '-nodecount=100000', unit, '-sample_index=' + option,
+                                      path_of(sample, 'pprof'))
+                    total = report['totals'][key]
+                    found = re.search(r'of (\d+)B? total', text)
+                    self.assertEqual(int(found.group(1)) if found else 0, total, text)
+                    own = [int(n) for n in re.findall(r'^ +(\d+)B? +[\d.]+%', text, re.MULTILINE)]
+                    self.assertEqual(sum(own), total, text)
+
+    def test_raw(self):
+        def check(sample, report):
+            for form in ('pprof', 'pprof-raw'):
+                text = self.pprof('-raw', path_of(sample, form))
+                self.assertIn('alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes', text)
+                samples = text.split('Samples:\n', 1)[1].split('Locations\n', 1)[0]
+                rows = [list(map(int, row.split())) for row in re.findall(r'^ +((?:\d+ +){3}\d+):', samples, re.MULTILINE)]
+                self.assertEqual(len(rows), len(report['stacks']))
+                sums = [sum(column) for column in zip(*rows)] or [0] * 4
+                self.assertEqual(sums, [report['totals'][key] for key in
+                                        ('allocated_count', 'allocated_bytes', 'live_count', 'live_bytes')])
+        self.for_samples(check)
+
+    def test_raw_has_addresses_and_build_ids_for_names(self):
+        text = self.pprof('-raw', path_of('service', 'pprof-raw'))
+        self.assertNotIn('shop::', text)
+        self.assertNotRegex(text, r'\[FN\]')
+        modules = {(f['module'], f['build_id']) for s in report_of('service')['stacks'] for f in s['frames'] if f['module']}
+        for module, build_id in modules:
+            self.assertIn(f'{module} {build_id}', text)
+        self.assertIn('[FN]', self.pprof('-raw', path_of('service', 'pprof')))
+
+
+class Jq(ReaderTest):
+    def test_json(self):
+        def check(sample, report):
+            for key in METRICS.values():
+                self.assertEqual(int(run('jq', f'[.stacks[].{key}] | add // 0', path_of(sample, 'json'))), report['totals'][key])
+        self.for_samples(check)
+
+    def test_documents_of_others(self):
+        """What is JSON is JSON to others too."""
+        def check(sample, report):
+            totals = report['totals']
+            self.assertEqual(int(run('jq', '[.pps[].eb] | add // 0', path_of(sample, 'dhat'))), totals['live_bytes'])
+            self.assertEqual(int(run('jq', '[.profiles[0].weights[]] | add // 0', path_of(sample, 'speedscope'))),
+                             totals['live_bytes'])
         self.for_samples(check)
 
 

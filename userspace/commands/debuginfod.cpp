@@ -1,0 +1,146 @@
+#include "userspace/commands/debuginfod.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "userspace/base/write_all.h"
+#include "userspace/commands/option_setters.h"
+#include "userspace/report/units.h"
+
+namespace hawk {
+namespace {
+
+constexpr const char* kLibrary = "libdebuginfod.so.1";
+constexpr const char* kUrls = "DEBUGINFOD_URLS";
+constexpr std::chrono::milliseconds kFirst{1000};  // what takes less needs no explanation
+constexpr std::chrono::milliseconds kRedraw{100};
+
+/// The one that is at work: what calls us back knows nothing of it.
+Debuginfod* asking = nullptr;
+
+}  // namespace
+
+/// The functions of elfutils/debuginfod.h that are used.
+struct Debuginfod::Library {
+  using Progress = int (*)(void* client, long done, long all);
+  void* (*begin)() = nullptr;
+  int (*find_debuginfo)(void* client, const unsigned char* build_id, int length, char** path) = nullptr;
+  void (*set_progress)(void* client, Progress progress) = nullptr;
+  void (*end)(void* client) = nullptr;
+  void* client = nullptr;
+
+  template <class Function>
+  static bool load(void* library, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(::dlsym(library, name));
+    return function != nullptr;
+  }
+  bool open() {
+    void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return false;
+    if (!load(library, "debuginfod_begin", begin) || !load(library, "debuginfod_find_debuginfo", find_debuginfo) ||
+        !load(library, "debuginfod_set_progressfn", set_progress) || !load(library, "debuginfod_end", end)) {
+      return false;
+    }
+    client = begin();
+    return client != nullptr;
+  }
+};
+
+void add_debuginfod_rows(OptionRows& rows, DebuginfodOptions& options, const char* group) {
+  rows.push_back({"--debuginfod", OptionRow::Value::kOptional, "URLS", group,
+                  "fetch debug information that is not found here from\nthese servers, or those in DEBUGINFOD_URLS",
+                  [&options](OptionValue v) -> Result<void> {
+                    options.is_wanted = true;
+                    options.urls = v.text;
+                    return {};
+                  }});
+  rows.push_back(
+      {"--debuginfod-timeout", OptionRow::Value::kRequired, "TIME", group,
+       "fetch no longer than that, all files together (default\n2m)",
+       [&options](OptionValue v) { return set_time_span(options.timeout, v, std::chrono::milliseconds(1)); }});
+}
+
+Result<std::unique_ptr<Debuginfod>> Debuginfod::make(const DebuginfodOptions& options, Verbosity verbosity) {
+  if (!options.is_wanted) return nullptr;
+  if (!options.urls.empty()) ::setenv(kUrls, options.urls.c_str(), 1);
+  const char* urls = ::getenv(kUrls);
+  if (urls == nullptr || *urls == '\0') {
+    return fail(ExitCode::kUsage, "--debuginfod: there is no server to ask: DEBUGINFOD_URLS is not set",
+                "name one: --debuginfod=https://debuginfod.debian.net");
+  }
+  auto library = std::make_unique<Library>();
+  if (!library->open()) {
+    const char* why = ::dlerror();
+    return fail(ExitCode::kUsage, fmt::format("--debuginfod: {}", why != nullptr ? why : "libdebuginfod does not start"),
+                "install libdebuginfod1");
+  }
+  const bool tells = verbosity != Verbosity::kQuiet && ::isatty(STDERR_FILENO) == 1;
+  return std::unique_ptr<Debuginfod>(new Debuginfod(std::move(library), options.timeout, tells));
+}
+
+Debuginfod::Debuginfod(std::unique_ptr<Library> library, std::chrono::nanoseconds timeout, bool tells)
+    : library_(std::move(library)), left_(timeout), tells_(tells) {
+  library_->set_progress(library_->client, &Debuginfod::go_on_with);
+}
+
+Debuginfod::~Debuginfod() { library_->end(library_->client); }
+
+UniqueFd Debuginfod::find(const std::string& build_id) {
+  if (build_id.empty() || failed_.contains(build_id) || left_.count() <= 0) return {};
+  build_id_ = build_id;
+  began_ = std::chrono::steady_clock::now();
+  next_ = began_ + kFirst;
+  asking = this;
+  const int answer =
+      library_->find_debuginfo(library_->client, reinterpret_cast<const unsigned char*>(build_id.c_str()), 0, nullptr);
+  asking = nullptr;
+  erase();
+  left_ -= std::chrono::steady_clock::now() - began_;
+  if (answer >= 0) return UniqueFd(answer);
+  failed_.emplace(build_id, -answer);
+  if (left_.count() <= 0 && !std::exchange(is_told_of_timeout_, true)) {
+    log_warning("debuginfod: its time is over; what is not here yet is not fetched: --debuginfod-timeout gives it more");
+  } else if (left_.count() > 0 && answer != -ENOENT && !std::exchange(is_told_of_failure_, true)) {
+    log_warning(fmt::format("debuginfod: build id {}: {}", build_id, std::strerror(-answer)));
+  }
+  return {};
+}
+
+int Debuginfod::go_on_with(void*, long done, long all) { return asking->may_go_on(done, all) ? 0 : 1; }
+
+bool Debuginfod::may_go_on(long done, long all) {
+  const auto now = std::chrono::steady_clock::now();
+  if (tells_ && now >= next_) {
+    tell(done, all);
+    next_ = now + kRedraw;
+  }
+  return now - began_ < left_;
+}
+
+/// What the library counts before a transfer has begun are no bytes: `all` is 0 then.
+void Debuginfod::tell(long done, long all) {
+  std::string text = fmt::format("hawktrace: fetching debug information {}", build_id_.substr(0, 12));
+  if (all > 0) {
+    text += fmt::format(", {} of {}", format_bytes(static_cast<std::uint64_t>(done), NumberStyle::kReadable),
+                        format_bytes(static_cast<std::uint64_t>(all), NumberStyle::kReadable));
+  }
+  text.resize(std::max(text.size(), shown_columns_), ' ');
+  shown_columns_ = text.size();
+  write_all(STDERR_FILENO, "\r" + text);
+}
+
+void Debuginfod::erase() {
+  if (shown_columns_ == 0) return;
+  write_all(STDERR_FILENO, "\r" + std::string(shown_columns_, ' ') + "\r");
+  shown_columns_ = 0;
+}
+
+}  // namespace hawk

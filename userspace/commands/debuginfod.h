@@ -1,0 +1,60 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "userspace/base/log.h"
+#include "userspace/base/result.h"
+#include "userspace/base/unique_fd.h"
+#include "userspace/commands/command_line.h"
+
+namespace hawk {
+
+/// --debuginfod and --debuginfod-timeout.
+struct DebuginfodOptions {
+  bool is_wanted = false;
+  std::string urls;  ///< separated by spaces; empty: those of the environment's DEBUGINFOD_URLS
+  std::chrono::nanoseconds timeout = std::chrono::minutes(2);  ///< for all files together
+};
+void add_debuginfod_rows(OptionRows& rows, DebuginfodOptions& options, const char* group);
+
+/// Fetches debug information from debuginfod servers, by build id. Nothing is asked unless the user wants it. By elfutils'
+/// library, which keeps what it has fetched in a directory of the user's (debuginfod-find(1)) and which is loaded for
+/// this only: with it come those for HTTP and TLS.
+class Debuginfod {
+ public:
+  /// nullptr: it is not wanted. Fails with kUsage if there is no server to ask, or no library. The environment is changed.
+  static Result<std::unique_ptr<Debuginfod>> make(const DebuginfodOptions& options, Verbosity verbosity);
+  ~Debuginfod();
+  Debuginfod(const Debuginfod&) = delete;
+  Debuginfod& operator=(const Debuginfod&) = delete;
+
+  /// The debug information of the file with that build id (hexadecimal); none if no server has it. Waits for the network, as
+  /// long as the time limit for all files allows. A terminal is told how far it has come if that takes long.
+  UniqueFd find(const std::string& build_id);
+
+ private:
+  struct Library;
+  Debuginfod(std::unique_ptr<Library> library, std::chrono::nanoseconds timeout, bool tells);
+  static int go_on_with(void* client, long done, long all);
+  bool may_go_on(long done, long all);
+  void tell(long done, long all);
+  void erase();
+
+  std::unique_ptr<Library> library_;
+  std::chrono::nanoseconds left_;  ///< of the time limit
+  bool tells_;
+  std::map<std::string, int> failed_ = {};  ///< build ids that no server has, and why
+  bool is_told_of_timeout_ = false;
+  bool is_told_of_failure_ = false;
+  std::string build_id_ = {};  ///< that is being asked for
+  std::chrono::steady_clock::time_point began_ = {};
+  std::chrono::steady_clock::time_point next_ = {};  ///< when to tell again
+  std::size_t shown_columns_ = 0;
+};
+
+}  // namespace hawk
