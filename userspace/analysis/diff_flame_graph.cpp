@@ -54,8 +54,7 @@ class Merger {
     if (number != kUnknown) return number;
     ComparedCall compared = compared_call(stacks, call);
     std::string name = compared.function;
-    const auto [entry, is_new] =
-        numbers_.emplace(std::move(compared), static_cast<std::uint32_t>(graph_.names.size()));
+    const auto [entry, is_new] = numbers_.emplace(std::move(compared), static_cast<std::uint32_t>(graph_.names.size()));
     if (is_new) graph_.names.push_back(std::move(name));
     return number = entry->second;
   }
@@ -68,12 +67,12 @@ class Merger {
 }  // namespace
 
 FlameGraph diff_flame_graph(const ExportedStacks& before, const ExportedStacks& after, SortKey sort) {
-  FlameGraph graph = {.title = printable_unicode(fmt::format("hawktrace {}: from {} to {}", HAWKTRACE_VERSION,
-                                                             state_text(before.snapshot()),
-                                                             state_text(after.snapshot()))),
-                      .sort = sort,
-                      .names = {},
-                      .tree = {}};
+  FlameGraph graph = {
+      .title = printable_unicode(fmt::format("hawktrace {}: from {} to {}", HAWKTRACE_VERSION,
+                                             state_text(before.snapshot()), state_text(after.snapshot()))),
+      .sort = sort,
+      .names = {},
+      .tree = {}};
   Merger merger(graph);
   merger.add(before, true);
   merger.add(after, false);

@@ -5,8 +5,8 @@
 
 namespace hawk {
 
-/// The difference of two snapshots as a flame graph: all stacks of both, those of the same calls as one, by the names of
-/// functions and modules as diff_of() has it. `sort`: what is shown first.
+/// The difference of two snapshots as a flame graph: all stacks of both, those of the same calls as one, by the names
+/// of functions and modules as diff_of() has it. `sort`: what is shown first.
 FlameGraph diff_flame_graph(const ExportedStacks& before, const ExportedStacks& after, SortKey sort);
 
 }  // namespace hawk

@@ -62,10 +62,10 @@ void add_debuginfod_rows(OptionRows& rows, DebuginfodOptions& options, const cha
                     options.urls = v.text;
                     return {};
                   }});
-  rows.push_back(
-      {"--debuginfod-timeout", OptionRow::Value::kRequired, "TIME", group,
-       "fetch no longer than that, all files together (default\n2m)",
-       [&options](OptionValue v) { return set_time_span(options.timeout, v, std::chrono::milliseconds(1)); }});
+  rows.push_back({"--debuginfod-timeout", OptionRow::Value::kRequired, "TIME", group,
+                  "fetch no longer than that, all files together (default\n2m)", [&options](OptionValue v) {
+                    return set_time_span(options.timeout, v, std::chrono::milliseconds(1));
+                  }});
 }
 
 Result<std::unique_ptr<Debuginfod>> Debuginfod::make(const DebuginfodOptions& options, Verbosity verbosity) {
@@ -79,7 +79,8 @@ Result<std::unique_ptr<Debuginfod>> Debuginfod::make(const DebuginfodOptions& op
   auto library = std::make_unique<Library>();
   if (!library->open()) {
     const char* why = ::dlerror();
-    return fail(ExitCode::kUsage, fmt::format("--debuginfod: {}", why != nullptr ? why : "libdebuginfod does not start"),
+    return fail(ExitCode::kUsage,
+                fmt::format("--debuginfod: {}", why != nullptr ? why : "libdebuginfod does not start"),
                 "install libdebuginfod1");
   }
   const bool tells = verbosity != Verbosity::kQuiet && ::isatty(STDERR_FILENO) == 1;
@@ -107,7 +108,8 @@ UniqueFd Debuginfod::find(const std::string& build_id) {
   if (answer >= 0) return UniqueFd(answer);
   failed_.emplace(build_id, -answer);
   if (left_.count() <= 0 && !std::exchange(is_told_of_timeout_, true)) {
-    log_warning("debuginfod: its time is over; what is not here yet is not fetched: --debuginfod-timeout gives it more");
+    log_warning(
+        "debuginfod: its time is over; what is not here yet is not fetched: --debuginfod-timeout gives it more");
   } else if (left_.count() > 0 && answer != -ENOENT && !std::exchange(is_told_of_failure_, true)) {
     log_warning(fmt::format("debuginfod: build id {}: {}", build_id, std::strerror(-answer)));
   }

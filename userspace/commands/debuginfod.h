@@ -22,19 +22,21 @@ struct DebuginfodOptions {
 };
 void add_debuginfod_rows(OptionRows& rows, DebuginfodOptions& options, const char* group);
 
-/// Fetches debug information from debuginfod servers, by build id. Nothing is asked unless the user wants it. By elfutils'
-/// library, which keeps what it has fetched in a directory of the user's (debuginfod-find(1)) and which is loaded for
-/// this only: with it come those for HTTP and TLS.
+/// Fetches debug information from debuginfod servers, by build id. Nothing is asked unless the user wants it. By
+/// elfutils' library, which keeps what it has fetched in a directory of the user's (debuginfod-find(1)) and which is
+/// loaded for this only: with it come those for HTTP and TLS.
 class Debuginfod {
  public:
-  /// nullptr: it is not wanted. Fails with kUsage if there is no server to ask, or no library. The environment is changed.
+  /// nullptr: it is not wanted. Fails with kUsage if there is no server to ask, or no library. The environment is
+  /// changed.
   static Result<std::unique_ptr<Debuginfod>> make(const DebuginfodOptions& options, Verbosity verbosity);
   ~Debuginfod();
   Debuginfod(const Debuginfod&) = delete;
   Debuginfod& operator=(const Debuginfod&) = delete;
 
-  /// The debug information of the file with that build id (hexadecimal); none if no server has it. Waits for the network, as
-  /// long as the time limit for all files allows. A terminal is told how far it has come if that takes long.
+  /// The debug information of the file with that build id (hexadecimal); none if no server has it. Waits for the
+  /// network, as long as the time limit for all files allows. A terminal is told how far it has come if that takes
+  /// long.
   UniqueFd find(const std::string& build_id);
 
  private:

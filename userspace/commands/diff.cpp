@@ -78,7 +78,8 @@ Result<int> write_diff(const DiffOptions& options) {
   const DiffTextOptions text = {.role_of = frame_role,
                                 .numbers = options.raw_bytes ? NumberStyle::kRaw : NumberStyle::kReadable,
                                 .full_stacks = options.full_stacks};
-  HAWK_TRY_VOID(output.write(options.form == DiffOptions::Form::kJson ? render_diff_json(diff) : render_diff_text(diff, text)));
+  HAWK_TRY_VOID(
+      output.write(options.form == DiffOptions::Form::kJson ? render_diff_json(diff) : render_diff_text(diff, text)));
   return static_cast<int>(ExitCode::kOk);
 }
 
@@ -116,7 +117,8 @@ OptionRows diff_rows(DiffOptions& options) {
       time("--from", "the first as of that long after its trace began: 90s,\n1h30m (default: its end)", options.from));
   rows.push_back(time("--to", "the same of the second", options.to));
   const OptionRow added[] = {
-      {"--format", Value::kRequired, "NAME", kDiffGroup, "text, json or flamegraph, a page for a web browser with\nall stacks of both (default text)",
+      {"--format", Value::kRequired, "NAME", kDiffGroup,
+       "text, json or flamegraph, a page for a web browser with\nall stacks of both (default text)",
        [&options](OptionValue v) { return set_choice(options.form, v, kForms); }},
       {"-o,--output", Value::kRequired, "FILE", kDiffGroup, "write it to FILE, completely or not at all",
        [&options](OptionValue v) -> Result<void> {

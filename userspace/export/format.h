@@ -22,9 +22,9 @@ struct HeapSeries {
     std::uint64_t time_ns = 0;  ///< since the trace began
     std::uint64_t live_bytes = 0;
   };
-  std::vector<Point> points = {};      ///< ascending; the last one is the snapshot's
-  std::size_t peak = 0;                ///< the index of the first of those with most live bytes
-  const Snapshot* at_peak = nullptr;   ///< as of then; nullptr: the peak is the last point
+  std::vector<Point> points = {};     ///< ascending; the last one is the snapshot's
+  std::size_t peak = 0;               ///< the index of the first of those with most live bytes
+  const Snapshot* at_peak = nullptr;  ///< as of then; nullptr: the peak is the last point
 };
 
 /// What is to be written, and how. A format takes no notice of what does not apply to it.

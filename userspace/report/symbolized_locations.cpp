@@ -78,7 +78,8 @@ std::vector<char> find_trampolines(const Snapshot& snapshot) {
   std::vector<char> trampolines(snapshot.locations.size());
   for (const StackRecord& stack : snapshot.stacks) {
     for (std::size_t i = 1; i < stack.frames.size(); ++i) {
-      if (snapshot.location(stack.frames[i]).interrupted) trampolines[static_cast<std::size_t>(stack.frames[i - 1])] = 1;
+      if (snapshot.location(stack.frames[i]).interrupted)
+        trampolines[static_cast<std::size_t>(stack.frames[i - 1])] = 1;
     }
   }
   return trampolines;

@@ -21,7 +21,8 @@ using LocationConsumer = std::function<void(LocationId location, std::vector<Sou
 /// interrupted lies behind it. No call returns there, so that no other stack has it elsewhere. Empty when no stack was
 /// interrupted.
 std::vector<char> find_trampolines(const Snapshot& snapshot);
-/// By which a Symbolizer finds a trampoline in a module: it is entered at its first instruction, which no call is before.
+/// By which a Symbolizer finds a trampoline in a module: it is entered at its first instruction, which no call is
+/// before.
 inline std::uint64_t trampoline_offset(const Location& location) { return location.module_offset + 1; }
 
 /// Asks `symbolizer` for every location that `stacks` pass through: each once, however many stacks do, and module by

@@ -1,8 +1,10 @@
 """A page in headless Chromium, driven over the DevTools protocol through pipes: no port, no network, no display."""
+import contextlib
 import json
 import os
 import pathlib
 import select
+import signal
 import subprocess
 import tempfile
 import time
@@ -12,7 +14,7 @@ PATIENCE_SECONDS = 60
 
 class Page:
     def __init__(self, width=1000, height=700):
-        self._profile = tempfile.TemporaryDirectory()
+        self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self._commands = os.pipe()
         self._answers, from_browser = os.pipe()
 
@@ -28,7 +30,7 @@ class Page:
              '--disable-background-networking', '--disable-component-update', '--disable-extensions',
              f'--user-data-dir={self._profile.name}', f'--window-size={width},{height}', '--remote-debugging-pipe',
              'about:blank'],
-            preexec_fn=place, close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            preexec_fn=place, close_fds=False, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
@@ -48,7 +50,13 @@ class Page:
 
     def close(self):
         """Ends the browser."""
-        self._browser.kill()
+        self._session = None
+        with contextlib.suppress(RuntimeError, OSError):
+            self._call('Browser.close')
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._browser.wait(PATIENCE_SECONDS)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._browser.pid, signal.SIGKILL)  # what it has started, too
         self._browser.wait()
         os.close(self._commands)
         os.close(self._answers)

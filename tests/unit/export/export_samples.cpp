@@ -6,6 +6,7 @@
 
 #include "tests/unit/export/export_sample.h"
 #include "userspace/analysis/diff_flame_graph.h"
+#include "userspace/export/exchange_formats.h"
 #include "userspace/export/format.h"
 #include "userspace/export/json_report.h"
 
@@ -18,9 +19,15 @@ struct NamedSample {
 };
 
 constexpr NamedSample kSamples[] = {
-    {"export", export_sample},       {"service", service_sample}, {"unsymbolized", unsymbolized_sample},
-    {"lossy", lossy_sample},         {"deep", deep_sample},       {"hostile", hostile_sample},
-    {"unwinding", unwinding_sample}, {"empty", empty_sample},
+    {"export", export_sample},
+    {"service", service_sample},
+    {"later_service", later_service_sample},
+    {"unsymbolized", unsymbolized_sample},
+    {"lossy", lossy_sample},
+    {"deep", deep_sample},
+    {"hostile", hostile_sample},
+    {"unwinding", unwinding_sample},
+    {"empty", empty_sample},
 };
 
 bool write_file(const std::string& path, const NamedSample& named, const Format& format, SortKey sort) {
@@ -38,7 +45,7 @@ bool write_file(const std::string& path, const NamedSample& named, const Format&
 bool write_difference(const std::string& directory) {
   Sample before = service_sample();
   Sample after = later_service_sample();
-  Counters& shrunk = after.snapshot.stacks.front().counters;
+  Counters& shrunk = after.stack(3).counters;
   const std::uint64_t given_back = shrunk.live_bytes() / 2;
   for (Counters* counters : {&shrunk, &after.snapshot.totals}) {
     counters->freed_bytes += given_back;
@@ -59,8 +66,24 @@ bool write_difference(const std::string& directory) {
   return page.flush() && json.flush();
 }
 
+/// The service as a recording tells of it: it held most in the middle.
+bool write_series(const std::string& directory) {
+  Sample last = service_sample();
+  Sample peak = later_service_sample();
+  HeapSeries series = {.points = {{1'000'000'000, 4096},
+                                  {8'000'000'000, peak.snapshot.totals.live_bytes()},
+                                  {last.snapshot.trace.duration_ns, last.snapshot.totals.live_bytes()}},
+                       .peak = 1,
+                       .at_peak = &peak.snapshot};
+  const ReportRequest request = {
+      .snapshot = last.snapshot, .symbolizer = last.symbolizer, .series = &series, .selection = {.top = 0}};
+  std::ofstream file(directory + "/series.massif", std::ios::binary);
+  write_massif(request, [&](std::string_view piece) { return static_cast<bool>(file << piece); });
+  return static_cast<bool>(file.flush());
+}
+
 bool write_all(const std::string& directory) {
-  if (!write_difference(directory)) return false;
+  if (!write_difference(directory) || !write_series(directory)) return false;
   for (const NamedSample& sample : kSamples) {
     for (const Format& format : formats()) {
       const std::string path = directory + "/" + sample.name + "." + format.name;

@@ -298,6 +298,17 @@ class Massif(ReaderTest):
         self.for_samples(check)
 
 
+    def test_ms_print_of_a_series(self):
+        text = run('ms_print', '--threshold=0', path_of('series', 'massif'))
+        live, most = (report_of(sample)['totals']['live_bytes'] for sample in ('service', 'later_service'))
+        rows = re.findall(r'^ +(\d) +([\d,]+) +([\d,]+) +([\d,]+) +0 +0$', text, re.MULTILINE)
+        self.assertEqual([(row[1], row[2]) for row in rows],
+                         [('0', '0'), ('1,000', '4,096'), ('8,000', f'{most:,}'), ('10,000', f'{live:,}')])
+        self.assertIn('Detailed snapshots: [2 (peak), 3]', text)
+        for total in (most, live):
+            self.assertIn(f'({total:,}B) (heap allocation functions)', text)
+
+
 class Heaptrack(ReaderTest):
     def test_heaptrack_print(self):
         def check(sample, report):
