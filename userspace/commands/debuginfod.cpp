@@ -74,7 +74,7 @@ Result<std::unique_ptr<Debuginfod>> Debuginfod::make(const DebuginfodOptions& op
   const char* urls = ::getenv(kUrls);
   if (urls == nullptr || *urls == '\0') {
     return fail(ExitCode::kUsage, "--debuginfod: there is no server to ask: DEBUGINFOD_URLS is not set",
-                "name one: --debuginfod=https://debuginfod.debian.net");
+                "name one: --debuginfod=URL");
   }
   auto library = std::make_unique<Library>();
   if (!library->open()) {
