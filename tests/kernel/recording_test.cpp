@@ -1,18 +1,22 @@
 // Recordings: that a report made of one equals the live report, byte for byte, and that one which was not ended can be
 // read.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <limits.h>
 #include <nlohmann/json.hpp>
 #include <signal.h>
 #include <sys/inotify.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/kernel/harness/ledger.h"
@@ -170,6 +174,109 @@ TEST(recording, finds_debug_files_by_build_id) {
   const std::string without = report_of(recording, {});
   EXPECT_NE(without.find("no file with its build id was found"), std::string::npos) << without;
   EXPECT_NE(without.find("pass through it"), std::string::npos) << without;
+}
+
+/// A port that nobody has now.
+std::string free_port() {
+  const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = {.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  socklen_t size = sizeof address;
+  EXPECT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  EXPECT_EQ(::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  return std::to_string(ntohs(address.sin_port));
+}
+
+std::string build_id_of(const std::string& path) {
+  ChildProcess readelf({.argv = {"readelf", "-n", path}});
+  const std::string notes = readelf.read_to_end();
+  EXPECT_EQ(readelf.wait(), 0);
+  constexpr std::string_view kLabel = "Build ID: ";
+  const std::size_t id = notes.find(kLabel) + kLabel.size();
+  return notes.substr(id, notes.find('\n', id) - id);
+}
+
+/// What was stripped before the trace is fetched from a server, by live reports and later ones; only if that is wanted.
+TEST(recording, fetches_debug_files_from_a_server) {
+  const ScratchDirectory directory;
+  const std::string copy = copy_of("recursion", directory, "program");
+  const std::string files = directory.path("files");
+  std::filesystem::create_directory(files);
+  run({"objcopy", "--only-keep-debug", copy, files + "/program.debug"});
+  run({"strip", copy});
+  const std::string url = "http://127.0.0.1:" + free_port();
+  ChildProcess server({.argv = {"debuginfod", "-F", "-d", ":memory:", "-p", url.substr(url.rfind(':') + 1), files},
+                       .environment = {{"DEBUGINFOD_URLS", ""}}});
+  // Until it has found the file.
+  run({"curl", "--silent", "--fail", "--retry", "1000", "--retry-delay", "1", "--retry-all-errors", "--retry-max-time",
+       "60", "--output", "/dev/null", url + "/buildid/" + build_id_of(copy) + "/debuginfo"});
+
+  const std::string recording = directory.path("heap.hawk");
+  const auto environment = [&](const std::string& cache) {
+    return std::map<std::string, std::string>{{"DEBUGINFOD_CACHE_PATH", directory.path(cache)},
+                                              {"DEBUGINFOD_URLS", url}};
+  };
+  {
+    LedgerProgram program({.program = copy});
+    ReadyPipe ready;
+    ChildProcess recorder({.argv = {HAWKTRACE_PATH, "record", "-p", std::to_string(program.pid()), "-o", recording,
+                                    "--ready-fd", std::to_string(ready.write_end()), "--debuginfod", "--report",
+                                    directory.path("live"), "--format", "json"},
+                           .environment = environment("live_cache"),
+                           .inherited = {ready.write_end()}});
+    EXPECT_TRUE(ready.wait()) << recorder.errors();
+    program.run();
+    recorder.send_signal(SIGINT);
+    EXPECT_EQ(recorder.wait(), 0) << recorder.errors();
+  }
+  const std::string live = content_of(directory.path("live"));
+  EXPECT_NE(live.find("recursion.c"), std::string::npos);
+  EXPECT_EQ(report_of(recording, {"--format", "json", "--debug-dir", files}), live);
+
+  const auto reported = [&](const Words& options, const std::string& cache) {
+    ChildProcess hawktrace({.argv = Words{HAWKTRACE_PATH, "report", recording, "--format", "json"} + options,
+                            .environment = environment(cache)});
+    std::string report = hawktrace.read_to_end();
+    EXPECT_EQ(hawktrace.wait(), 0) << hawktrace.errors();
+    return report;
+  };
+  EXPECT_EQ(reported({}, "unasked").find("recursion.c"), std::string::npos) << "nobody wants it";
+  EXPECT_FALSE(std::filesystem::exists(directory.path("unasked")));
+  EXPECT_EQ(reported({"--debuginfod=" + url}, "stripped"), live);
+  std::filesystem::remove(copy);
+  EXPECT_EQ(reported({"--debuginfod"}, "gone"), live) << "the file itself is not needed";
+}
+
+/// A server that takes connections, and says nothing.
+TEST(recording, does_not_wait_for_a_silent_server_for_ever) {
+  const ScratchDirectory directory;
+  const std::string copy = copy_of("recursion", directory, "program");
+  {
+    LedgerProgram program({.program = copy});
+    Recorder recorder(program.pid(), directory.path("heap.hawk"));
+    program.run();
+    recorder.finish();
+  }
+  std::filesystem::remove(copy);
+  const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = {.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(socket.get(), 8), 0);
+  ASSERT_EQ(::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  const Words words = {HAWKTRACE_PATH, "report", directory.path("heap.hawk"), "--debuginfod=" + url};
+  const std::map<std::string, std::string> environment = {{"DEBUGINFOD_CACHE_PATH", directory.path("cache")}};
+  {
+    ChildProcess hawktrace({.argv = words + Words{"--debuginfod-timeout", "1s"}, .environment = environment});
+    EXPECT_NE(hawktrace.read_to_end().find("no file with its build id was found"), std::string::npos);
+    EXPECT_EQ(hawktrace.wait(), 0);
+    EXPECT_NE(hawktrace.errors().find("its time is over"), std::string::npos) << hawktrace.errors();
+  }
+  const UniqueFd first(::accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  ChildProcess interrupted({.argv = words, .environment = environment});
+  const UniqueFd second(::accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  interrupted.send_signal(SIGINT);
+  EXPECT_EQ(interrupted.wait(), 128 + SIGINT);
 }
 
 /// Waits until a file grows, or a directory.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "symbolizer/symbolizer.h"
@@ -42,6 +43,8 @@ class ProcessTrace {
   Snapshot snapshot();
   /// Knows every module of snapshot().
   Symbolizer& symbolizer();
+  /// See ConfinedSymbolizer.
+  void find_debug_files_with(DebugFileFinder finder) { symbolizer_.find_debug_files_with(std::move(finder)); }
 
   /// Where code of which module of snapshot() is mapped now, as far as is known: by address, not overlapping.
   const std::vector<MappedCode>& code() const { return probing_.modules().code(); }

@@ -1,5 +1,6 @@
 #include "userspace/attach/recorded_module_locator.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/utsname.h>
 
@@ -22,6 +23,13 @@ UniqueFd open_with_build_id(const std::string& root, const std::string& path, co
   const Result<ElfLayout> image = ElfLayout::make(std::move(file), path);
   if (!image || image->build_id() != build_id) return {};
   return open_regular_file_below(root, path);
+}
+
+/// `file`, if it has that build id.
+UniqueFd with_build_id(UniqueFd file, const std::string& build_id) {
+  if (!file) return {};
+  const Result<ElfLayout> image = ElfLayout::make(UniqueFd(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), build_id);
+  return image && image->build_id() == build_id ? std::move(file) : UniqueFd();
 }
 
 /// "DIR/.build-id/61/96744a...": where debuginfo packages have files.
@@ -69,8 +77,9 @@ ModuleFile RecordedModuleLocator::locate(ModuleId id) {
     if (!file.fd) continue;
     file.path = candidate.path;
     file.root = candidate.root;
-    break;
+    return file;
   }
+  if (places_.finder) file.fd = with_build_id(places_.finder(module.build_id), module.build_id);
   return file;
 }
 
@@ -80,7 +89,7 @@ std::string RecordedModuleLocator::why_not_found(ModuleId id) const {
   if (module.build_id.size() < 4) {
     return "its file is not looked for, because it has no build id to know it by: record --symbols stores names";
   }
-  return "no file with its build id was found: --sysroot and --debug-dir say where to look";
+  return "no file with its build id was found: --sysroot, --debug-dir and --debuginfod say where to look";
 }
 
 }  // namespace hawk

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "userspace/attach/module_locator.h"
+#include "userspace/study/confined_symbolizer.h"
 #include "userspace/tables/snapshot.h"
 
 namespace hawk {
@@ -12,10 +13,12 @@ namespace hawk {
 struct ModulePlaces {
   std::string sysroot;                         ///< below which they have their paths; "": our own file system
   std::vector<std::string> debug_directories;  ///< with .build-id below, or with the files themselves
+  DebugFileFinder finder = {};                 ///< asked at last; may be empty
 };
 
 /// Finds the files of a recording's modules, perhaps on another machine. A file counts only if it has the build id that
-/// was recorded: in the debug directories, below the sysroot, in usr/lib/debug there.
+/// was recorded: in the debug directories, below the sysroot, in usr/lib/debug there, and from where else the finder
+/// has it.
 class RecordedModuleLocator : public ModuleLocator {
  public:
   /// `modules` must outlive this. `kernel`: the release that the target ran on, whose vdso is ours if it is ours.

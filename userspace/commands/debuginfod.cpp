@@ -20,7 +20,6 @@ namespace {
 
 constexpr const char* kLibrary = "libdebuginfod.so.1";
 constexpr const char* kUrls = "DEBUGINFOD_URLS";
-constexpr std::chrono::milliseconds kFirst{1000};  // what takes less needs no explanation
 constexpr std::chrono::milliseconds kRedraw{100};
 
 /// The one that is at work: what calls us back knows nothing of it.
@@ -63,16 +62,14 @@ void add_debuginfod_rows(OptionRows& rows, DebuginfodOptions& options, const cha
                     return {};
                   }});
   rows.push_back({"--debuginfod-timeout", OptionRow::Value::kRequired, "TIME", group,
-                  "fetch no longer than that, all files together (default\n2m)", [&options](OptionValue v) {
-                    return set_time_span(options.timeout, v, std::chrono::milliseconds(1));
-                  }});
+                  "fetch no longer than that, all files together, 1s or more\n(default 2m)",
+                  [&options](OptionValue v) { return set_time_span(options.timeout, v, std::chrono::seconds(1)); }});
 }
 
 Result<std::unique_ptr<Debuginfod>> Debuginfod::make(const DebuginfodOptions& options, Verbosity verbosity) {
   if (!options.is_wanted) return nullptr;
-  if (!options.urls.empty()) ::setenv(kUrls, options.urls.c_str(), 1);
   const char* urls = ::getenv(kUrls);
-  if (urls == nullptr || *urls == '\0') {
+  if (options.urls.empty() && (urls == nullptr || *urls == '\0')) {
     return fail(ExitCode::kUsage, "--debuginfod: there is no server to ask: DEBUGINFOD_URLS is not set",
                 "name one: --debuginfod=URL");
   }
@@ -84,11 +81,11 @@ Result<std::unique_ptr<Debuginfod>> Debuginfod::make(const DebuginfodOptions& op
                 "install libdebuginfod1");
   }
   const bool tells = verbosity != Verbosity::kQuiet && ::isatty(STDERR_FILENO) == 1;
-  return std::unique_ptr<Debuginfod>(new Debuginfod(std::move(library), options.timeout, tells));
+  return std::unique_ptr<Debuginfod>(new Debuginfod(std::move(library), options, tells));
 }
 
-Debuginfod::Debuginfod(std::unique_ptr<Library> library, std::chrono::nanoseconds timeout, bool tells)
-    : library_(std::move(library)), left_(timeout), tells_(tells) {
+Debuginfod::Debuginfod(std::unique_ptr<Library> library, const DebuginfodOptions& options, bool tells)
+    : library_(std::move(library)), urls_(options.urls), left_(options.timeout), tells_(tells) {
   library_->set_progress(library_->client, &Debuginfod::go_on_with);
 }
 
@@ -96,24 +93,36 @@ Debuginfod::~Debuginfod() { library_->end(library_->client); }
 
 UniqueFd Debuginfod::find(const std::string& build_id) {
   if (build_id.empty() || failed_.contains(build_id) || left_.count() <= 0) return {};
-  build_id_ = build_id;
   began_ = std::chrono::steady_clock::now();
-  next_ = began_ + kFirst;
+  const int answer = ask(build_id);
+  left_ -= std::chrono::steady_clock::now() - began_;
+  if (answer >= 0) return UniqueFd(answer);
+  failed_.insert(build_id);
+  if (answer == -ETIME) left_ = {};
+  if (left_.count() <= 0 && !std::exchange(is_told_of_timeout_, true)) {
+    log_warning(
+        "debuginfod: its time is over; what is not here yet is not fetched: --debuginfod-timeout gives it more");
+  } else if (left_.count() > 0 && answer != -ENOENT && answer != -ETIME && !std::exchange(is_told_of_failure_, true)) {
+    log_warning(fmt::format("debuginfod: build id {}: {}", build_id, std::strerror(-answer)));
+  }
+  return {};
+}
+
+int Debuginfod::ask(const std::string& build_id) {
+  // Not in the environment of a command that is traced.
+  if (!urls_.empty()) ::setenv(kUrls, urls_.c_str(), 1);
+  // The library asks us only once there is an answer; until then it knows nothing but whole seconds.
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(left_).count();
+  ::setenv("DEBUGINFOD_MAXTIME", std::to_string(seconds).c_str(), 1);
+  build_id_ = build_id;
+  next_ = began_ + kRedraw;
   asking = this;
+  if (tells_) tell(0, 0);
   const int answer =
       library_->find_debuginfo(library_->client, reinterpret_cast<const unsigned char*>(build_id.c_str()), 0, nullptr);
   asking = nullptr;
   erase();
-  left_ -= std::chrono::steady_clock::now() - began_;
-  if (answer >= 0) return UniqueFd(answer);
-  failed_.emplace(build_id, -answer);
-  if (left_.count() <= 0 && !std::exchange(is_told_of_timeout_, true)) {
-    log_warning(
-        "debuginfod: its time is over; what is not here yet is not fetched: --debuginfod-timeout gives it more");
-  } else if (left_.count() > 0 && answer != -ENOENT && !std::exchange(is_told_of_failure_, true)) {
-    log_warning(fmt::format("debuginfod: build id {}: {}", build_id, std::strerror(-answer)));
-  }
-  return {};
+  return answer;
 }
 
 int Debuginfod::go_on_with(void*, long done, long all) { return asking->may_go_on(done, all) ? 0 : 1; }
@@ -143,6 +152,13 @@ void Debuginfod::erase() {
   if (shown_columns_ == 0) return;
   write_all(STDERR_FILENO, "\r" + std::string(shown_columns_, ' ') + "\r");
   shown_columns_ = 0;
+}
+
+ModulePlaces with_debuginfod(ModulePlaces places, Debuginfod* debuginfod) {
+  if (debuginfod != nullptr) {
+    places.finder = [debuginfod](const std::string& build_id) { return debuginfod->find(build_id); };
+  }
+  return places;
 }
 
 }  // namespace hawk

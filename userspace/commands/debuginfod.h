@@ -2,11 +2,11 @@
 
 #include <chrono>
 #include <cstddef>
-#include <map>
 #include <memory>
-#include <optional>
+#include <set>
 #include <string>
 
+#include "userspace/attach/recorded_module_locator.h"
 #include "userspace/base/log.h"
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
@@ -27,30 +27,30 @@ void add_debuginfod_rows(OptionRows& rows, DebuginfodOptions& options, const cha
 /// loaded for this only: with it come those for HTTP and TLS.
 class Debuginfod {
  public:
-  /// nullptr: it is not wanted. Fails with kUsage if there is no server to ask, or no library. The environment is
-  /// changed.
+  /// nullptr: it is not wanted. Fails with kUsage if there is no server to ask, or no library.
   static Result<std::unique_ptr<Debuginfod>> make(const DebuginfodOptions& options, Verbosity verbosity);
   ~Debuginfod();
   Debuginfod(const Debuginfod&) = delete;
   Debuginfod& operator=(const Debuginfod&) = delete;
 
   /// The debug information of the file with that build id (hexadecimal); none if no server has it. Waits for the
-  /// network, as long as the time limit for all files allows. A terminal is told how far it has come if that takes
-  /// long.
+  /// network, as long as the time limit for all files allows. A terminal is told how far it has come.
   UniqueFd find(const std::string& build_id);
 
  private:
   struct Library;
-  Debuginfod(std::unique_ptr<Library> library, std::chrono::nanoseconds timeout, bool tells);
+  Debuginfod(std::unique_ptr<Library> library, const DebuginfodOptions& options, bool tells);
+  int ask(const std::string& build_id);
   static int go_on_with(void* client, long done, long all);
   bool may_go_on(long done, long all);
   void tell(long done, long all);
   void erase();
 
   std::unique_ptr<Library> library_;
+  std::string urls_;
   std::chrono::nanoseconds left_;  ///< of the time limit
   bool tells_;
-  std::map<std::string, int> failed_ = {};  ///< build ids that no server has, and why
+  std::set<std::string> failed_ = {};  ///< build ids that no server has
   bool is_told_of_timeout_ = false;
   bool is_told_of_failure_ = false;
   std::string build_id_ = {};  ///< that is being asked for
@@ -58,5 +58,8 @@ class Debuginfod {
   std::chrono::steady_clock::time_point next_ = {};  ///< when to tell again
   std::size_t shown_columns_ = 0;
 };
+
+/// `places`, and after them the servers; `debuginfod`, which must outlive what is returned, may be nullptr.
+ModulePlaces with_debuginfod(ModulePlaces places, Debuginfod* debuginfod);
 
 }  // namespace hawk

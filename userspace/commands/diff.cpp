@@ -57,8 +57,10 @@ struct State {
 };
 
 Result<int> write_diff(const DiffOptions& options) {
-  const std::unique_ptr<State> before = HAWK_TRY(State::read(options.before, options.from, options.places));
-  const std::unique_ptr<State> after = HAWK_TRY(State::read(options.after, options.to, options.places));
+  const std::unique_ptr<Debuginfod> debuginfod = HAWK_TRY(Debuginfod::make(options.debuginfod, options.verbosity));
+  const ModulePlaces places = with_debuginfod(options.places, debuginfod.get());
+  const std::unique_ptr<State> before = HAWK_TRY(State::read(options.before, options.from, places));
+  const std::unique_ptr<State> after = HAWK_TRY(State::read(options.after, options.to, places));
   ReportOutput output = HAWK_TRY(ReportOutput::make(options.output_path));
   const auto stacks_of = [&options](State& state) {
     const ReportRequest request = {.snapshot = state.reader.snapshot(),
@@ -138,7 +140,7 @@ OptionRows diff_rows(DiffOptions& options) {
   };
   rows.insert(rows.end(), std::begin(added), std::end(added));
   add_filter_rows(rows, options.filter, kDiffGroup);
-  add_symbol_rows(rows, options.places);
+  add_symbol_rows(rows, options.places, options.debuginfod);
   add_common_rows(rows, options.verbosity);
   return rows;
 }

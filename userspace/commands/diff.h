@@ -8,6 +8,7 @@
 #include "userspace/base/log.h"
 #include "userspace/base/result.h"
 #include "userspace/commands/command_line.h"
+#include "userspace/commands/debuginfod.h"
 #include "userspace/tables/selection.h"
 #include "userspace/views/stack_view.h"
 
@@ -20,6 +21,7 @@ struct DiffOptions {
   std::optional<std::chrono::nanoseconds> from;  ///< since the trace of `before` began; nullopt: its end
   std::optional<std::chrono::nanoseconds> to;    ///< the same of `after`
   ModulePlaces places;
+  DebuginfodOptions debuginfod;
   Selection selection = {};
   enum class Form { kText, kJson, kFlameGraph };
   Form form = Form::kText;

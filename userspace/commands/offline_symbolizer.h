@@ -19,7 +19,9 @@ class OfflineSymbolizer : public Symbolizer {
  public:
   /// Both must outlive this.
   OfflineSymbolizer(const Snapshot& snapshot, RecordedNames& names, ModulePlaces places)
-      : names_(names), locator_(snapshot.modules, snapshot.trace.kernel, std::move(places)) {}
+      : names_(names), locator_(snapshot.modules, snapshot.trace.kernel, places) {
+    symbolizer_.find_debug_files_with(std::move(places.finder));
+  }
 
   std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override;
   std::vector<SourceFrame> frames_in_no_file(std::uint64_t address) override {

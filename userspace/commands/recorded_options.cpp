@@ -39,7 +39,7 @@ Result<std::vector<std::string>> parse_directories(OptionValue value) {
 
 }  // namespace
 
-void add_symbol_rows(OptionRows& rows, ModulePlaces& places) {
+void add_symbol_rows(OptionRows& rows, ModulePlaces& places, DebuginfodOptions& debuginfod) {
   rows.push_back({"--sysroot", OptionRow::Value::kRequired, "DIR", kSymbolsGroup,
                   "look for the traced process's files below DIR, not in\nthis file system",
                   [&places](OptionValue v) -> Result<void> {
@@ -53,6 +53,7 @@ void add_symbol_rows(OptionRows& rows, ModulePlaces& places) {
          places.debug_directories = HAWK_TRY(parse_directories(v));
          return {};
        }});
+  add_debuginfod_rows(rows, debuginfod, kSymbolsGroup);
 }
 
 std::span<const ExitRow> recorded_exits() { return kExits; }

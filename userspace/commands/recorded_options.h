@@ -9,12 +9,13 @@
 #include "userspace/attach/recorded_module_locator.h"
 #include "userspace/base/result.h"
 #include "userspace/commands/command_line.h"
+#include "userspace/commands/debuginfod.h"
 #include "userspace/recording/recording_reader.h"
 
 namespace hawk {
 
 /// What commands that read recordings share: the rows that say where symbols are looked for, and statuses.
-void add_symbol_rows(OptionRows& rows, ModulePlaces& places);
+void add_symbol_rows(OptionRows& rows, ModulePlaces& places, DebuginfodOptions& debuginfod);
 std::span<const ExitRow> recorded_exits();
 
 /// Reads a recording up to that time; nullopt: its end. Hands each interval's snapshot to `observer`. Warns if it was

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <csignal>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -57,13 +58,15 @@ Result<std::optional<RecordingReader>> read_peak(const RecordedReportOptions& op
 }
 
 Result<int> write_recorded_report(const RecordedReportOptions& options) {
+  const std::unique_ptr<Debuginfod> debuginfod = HAWK_TRY(Debuginfod::make(options.debuginfod, options.verbosity));
+  const ModulePlaces places = with_debuginfod(options.places, debuginfod.get());
   HeapSeries series;
   RecordingReader reader =
       HAWK_TRY(read_recording(options.recording, options.at, [&](const Snapshot& now) { add_point(series, now); }));
   const std::optional<RecordingReader> at_peak = HAWK_TRY(read_peak(options, series));
   if (at_peak) series.at_peak = &at_peak->snapshot();
   ReportOutput output = HAWK_TRY(options.report.open_output());
-  OfflineSymbolizer symbolizer(reader.snapshot(), reader.names(), options.places);
+  OfflineSymbolizer symbolizer(reader.snapshot(), reader.names(), places);
   HAWK_TRY_VOID(write_final_report(reader.snapshot(), symbolizer, options.report, options.verbosity, output, false,
                                    nullptr, options.with_series ? &series : nullptr));
   return static_cast<int>(ExitCode::kOk);
@@ -115,7 +118,7 @@ OptionRows report_rows(RecordedReportOptions& options) {
   OptionRows rows;
   add_recording_rows(rows, options);
   add_report_rows(rows, options.report);
-  add_symbol_rows(rows, options.places);
+  add_symbol_rows(rows, options.places, options.debuginfod);
   add_common_rows(rows, options.verbosity);
   return rows;
 }
@@ -144,7 +147,7 @@ OptionRows export_rows(RecordedReportOptions& options) {
   OptionRows rows;
   add_recording_rows(rows, options);
   add_report_rows(rows, options.report, {.format_option = "--to"});
-  add_symbol_rows(rows, options.places);
+  add_symbol_rows(rows, options.places, options.debuginfod);
   add_common_rows(rows, options.verbosity);
   return rows;
 }

@@ -8,6 +8,7 @@
 #include "userspace/base/log.h"
 #include "userspace/base/result.h"
 #include "userspace/commands/command_line.h"
+#include "userspace/commands/debuginfod.h"
 #include "userspace/commands/report_options.h"
 
 namespace hawk {
@@ -17,6 +18,7 @@ struct RecordedReportOptions {
   std::string recording;                       ///< its file
   std::optional<std::chrono::nanoseconds> at;  ///< since the trace began; nullopt: its end
   ModulePlaces places;
+  DebuginfodOptions debuginfod;
   ReportOptions report;
   bool with_series = false;  ///< formats that can hold one get all intervals; a live report has only its end
   Verbosity verbosity = Verbosity::kNormal;

@@ -81,6 +81,7 @@ Result<int> run_trace(const TraceOptions& options, TraceUse& use) {
   SignalSource signals =
       HAWK_TRY(SignalSource::make(options.trace.command.empty() ? SignalScope::kOurs : SignalScope::kOfACommand));
   HAWK_TRY_VOID(use.open());
+  const std::unique_ptr<Debuginfod> debuginfod = HAWK_TRY(Debuginfod::make(options.debuginfod, options.verbosity));
   std::optional<LaunchedCommand> command;
   if (!options.trace.command.empty()) command.emplace(HAWK_TRY(LaunchedCommand::make(options.trace.command)));
 
@@ -108,6 +109,8 @@ Result<int> run_trace(const TraceOptions& options, TraceUse& use) {
   } else {
     signals.restore_defaults_after_one();
   }
+  // No sooner: while it traces, hawktrace waits for no network.
+  if (debuginfod) trace->find_debug_files_with([&](const std::string& id) { return debuginfod->find(id); });
   const Snapshot snapshot = trace->snapshot();
   HAWK_TRY_VOID(use.finish(*trace, snapshot));
   int status = 0;

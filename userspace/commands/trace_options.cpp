@@ -179,6 +179,7 @@ void add_tracing_rows(OptionRows& rows, TraceOptions& options) {
 }
 
 void add_ready_row(OptionRows& rows, TraceOptions& options) {
+  add_debuginfod_rows(rows, options.debuginfod, kOtherGroup);
   rows.push_back({"--ready-fd", kRequired, "N", kOtherGroup,
                   "write a line to descriptor N once all probes are in\nplace",
                   [&options](OptionValue v) -> Result<void> {

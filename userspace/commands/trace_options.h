@@ -6,6 +6,7 @@
 #include "userspace/attach/trace_config.h"
 #include "userspace/base/log.h"
 #include "userspace/commands/command_line.h"
+#include "userspace/commands/debuginfod.h"
 
 namespace hawk {
 
@@ -24,6 +25,7 @@ struct TraceOptions {
   bool verify = false;
   bool kill_command = false;    ///< --kill: the command does not outlive the trace
   std::optional<int> ready_fd;  ///< an open descriptor, told when all probes are in place
+  DebuginfodOptions debuginfod;
   Verbosity verbosity = Verbosity::kNormal;
 
   /// Whether a command is started, so that hawktrace's own failures have exit statuses apart from the command's.

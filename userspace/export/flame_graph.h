@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "userspace/export/call_tree.h"
 #include "userspace/report/text_sink.h"
 #include "userspace/tables/counters.h"
 #include "userspace/tables/selection.h"
+#include "userspace/views/call_tree.h"
 
 namespace hawk {
 

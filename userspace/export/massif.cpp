@@ -172,7 +172,8 @@ class MassifFile {
   }
 
   bool put_peak(const Snapshot& peak) {
-    const ReportRequest request = {.snapshot = peak, .symbolizer = request_.symbolizer, .selection = {.top = 0}};
+    ReportRequest request = {.snapshot = peak, .symbolizer = request_.symbolizer, .selection = {.top = 0}};
+    request.filter = request_.filter;
     const ExportedStacks stacks(request, ExportedStacks::Names::kWhole);
     return MassifTree(stacks, out_).write();
   }

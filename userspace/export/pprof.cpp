@@ -280,7 +280,10 @@ void write_pprof(const ReportRequest& request, const TextSink& sink) {
 
 void write_pprof_raw(const ReportRequest& request, const TextSink& sink) {
   NoNames nobody;
-  ReportRequest raw = {.snapshot = request.snapshot, .symbolizer = nobody, .selection = request.selection};
+  // What is left out by name must have one.
+  Symbolizer& names = request.filter.is_empty() ? nobody : request.symbolizer;
+  ReportRequest raw = {.snapshot = request.snapshot, .symbolizer = names, .selection = request.selection};
+  raw.filter = request.filter;
   raw.hawktrace_version = request.hawktrace_version;
   PprofFile(raw, sink, PprofFile::Symbols::kLeftToReaders).write();
 }

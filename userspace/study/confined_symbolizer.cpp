@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include "userspace/base/log.h"
@@ -25,6 +26,20 @@ bool is_code_file(int fd) {
   const std::optional<Elf64_Ehdr> header =
       elf_header_in(Bytes(head).first(got > 0 ? static_cast<std::size_t>(got) : 0));
   return header && (header->e_type == ET_REL || header->e_type == ET_EXEC || header->e_type == ET_DYN);
+}
+
+/// "DIR/.build-id/61/96744a.debug" is of the build id 6196744a; empty: it is no such path.
+std::string build_id_in(const std::string& path) {
+  constexpr std::string_view kDirectory = "/.build-id/";
+  constexpr std::string_view kEnd = ".debug";
+  constexpr std::size_t kMostDigits = 128;
+  const std::size_t directory = path.rfind(kDirectory);
+  if (directory == std::string::npos || !path.ends_with(kEnd)) return {};
+  std::string id = path.substr(directory + kDirectory.size());
+  id.resize(id.size() - kEnd.size());
+  if (id.size() < 4 || id.size() > kMostDigits || id[2] != '/') return {};
+  id.erase(2, 1);
+  return id.find_first_not_of("0123456789abcdef") == std::string::npos ? id : std::string();
 }
 
 }  // namespace
@@ -180,6 +195,11 @@ bool ConfinedSymbolizer::open_file(const Module& module, const std::string& body
   if (!from_body(body, wanted)) return false;
   if (!wanted.root.empty() && wanted.root != module.file.root) return false;
   UniqueFd file = open_regular_file_below(wanted.root, wanted.path);
+  // Our own file system is the last that is looked at.
+  if (const std::string id = build_id_in(wanted.path); !file && finder_ && wanted.root.empty() && !id.empty()) {
+    file = finder_(id);
+    worker_->begin_work();  // what it has waited for was not its work
+  }
   if (file && !is_code_file(file.get())) file.reset();
   return worker_->channel().send(kOpenedFile, {}, file.get());
 }

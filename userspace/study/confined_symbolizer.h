@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,6 +19,10 @@
 
 namespace hawk {
 
+/// Finds a file with debug information by build id (hexadecimal), where the file system has none. No descriptor: there
+/// is none.
+using DebugFileFinder = std::function<UniqueFd(const std::string& build_id)>;
+
 /// Symbolizer that never reads a module's file itself. A process without rights does (run_worker), which is
 /// handed descriptors; what it answers is kept. One that crashes, hangs or outgrows its memory costs the names of the
 /// module it was asked about, and gap() says so; the next question starts another. For one thread at a time.
@@ -31,6 +36,8 @@ class ConfinedSymbolizer : public Symbolizer {
   void add_module(ModuleId module, ModuleFile file);
   /// Closes the files of `module` for good: what has not been asked by now stays unknown.
   void close_files(ModuleId module);
+  /// From now on `finder` is asked for debug files that are not in .build-id. The worker waits for it.
+  void find_debug_files_with(DebugFileFinder finder) { finder_ = std::move(finder); }
   /// From now on code that lies in no file has the names that this perf map gives it. It is read when it is asked for.
   void use_perf_map(UniqueFd file);
   /// More has been written to it.
@@ -66,6 +73,7 @@ class ConfinedSymbolizer : public Symbolizer {
 
   std::string program_;
   WorkerLimits limits_;
+  DebugFileFinder finder_;  ///< may be empty
   std::unique_ptr<WorkerProcess> worker_;
   std::uint32_t worker_number_ = 0;
   std::string no_worker_;  ///< why there will be none; empty: there may
