@@ -203,7 +203,7 @@ TEST(recording, fetches_debug_files_from_a_server) {
   std::filesystem::create_directory(files);
   run({"objcopy", "--only-keep-debug", copy, files + "/program.debug"});
   run({"strip", copy});
-  const std::string url = "http://127.0.0.1:" + free_port();
+  const std::string url = "http://localhost:" + free_port();
   ChildProcess server({.argv = {"debuginfod", "-F", "-d", ":memory:", "-p", url.substr(url.rfind(':') + 1), files},
                        .environment = {{"DEBUGINFOD_URLS", ""}}});
   // Until it has found the file.
@@ -263,7 +263,7 @@ TEST(recording, does_not_wait_for_a_silent_server_for_ever) {
   ASSERT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
   ASSERT_EQ(::listen(socket.get(), 8), 0);
   ASSERT_EQ(::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
-  const std::string url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  const std::string url = "http://localhost:" + std::to_string(ntohs(address.sin_port));
   const Words words = {HAWKTRACE_PATH, "report", directory.path("heap.hawk"), "--debuginfod=" + url};
   const std::map<std::string, std::string> environment = {{"DEBUGINFOD_CACHE_PATH", directory.path("cache")}};
   {

@@ -62,7 +62,7 @@ void add_debuginfod_rows(OptionRows& rows, DebuginfodOptions& options, const cha
                     return {};
                   }});
   rows.push_back({"--debuginfod-timeout", OptionRow::Value::kRequired, "TIME", group,
-                  "fetch no longer than that, all files together, 1s or more\n(default 2m)",
+                  "fetch no longer than that, all files together, 1s or\nmore (default 2m)",
                   [&options](OptionValue v) { return set_time_span(options.timeout, v, std::chrono::seconds(1)); }});
 }
 
