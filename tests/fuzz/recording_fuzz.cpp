@@ -38,7 +38,8 @@ void read_file(const std::uint8_t* data, std::size_t size) {
 }
 
 void read_intervals(std::string_view bytes) {
-  hawk::recording::IntervalDecoder decoder(kMaxMemoryBytes);
+  std::uint64_t budget = kMaxMemoryBytes;
+  hawk::recording::IntervalDecoder decoder(budget);
   while (bytes.size() >= 2) {
     const std::size_t length = static_cast<unsigned char>(bytes[0]) + 256 * static_cast<unsigned char>(bytes[1]);
     bytes.remove_prefix(2);

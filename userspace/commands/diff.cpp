@@ -48,8 +48,8 @@ struct State {
   OfflineSymbolizer symbolizer;
 
   static Result<std::unique_ptr<State>> read(const std::string& path, std::optional<std::chrono::nanoseconds> at,
-                                             const ModulePlaces& places) {
-    RecordingReader reader = HAWK_TRY(read_recording(path, at));
+                                             std::optional<int> target, const ModulePlaces& places) {
+    RecordingReader reader = HAWK_TRY(read_recording(path, at, target));
     return std::make_unique<State>(std::move(reader), places);
   }
   State(RecordingReader read, const ModulePlaces& places)
@@ -59,8 +59,8 @@ struct State {
 Result<int> write_diff(const DiffOptions& options) {
   const std::unique_ptr<Debuginfod> debuginfod = HAWK_TRY(Debuginfod::make(options.debuginfod, options.verbosity));
   const ModulePlaces places = with_debuginfod(options.places, debuginfod.get());
-  const std::unique_ptr<State> before = HAWK_TRY(State::read(options.before, options.from, places));
-  const std::unique_ptr<State> after = HAWK_TRY(State::read(options.after, options.to, places));
+  const std::unique_ptr<State> before = HAWK_TRY(State::read(options.before, options.from, options.target, places));
+  const std::unique_ptr<State> after = HAWK_TRY(State::read(options.after, options.to, options.target, places));
   ReportOutput output = HAWK_TRY(ReportOutput::make(options.output_path));
   const auto stacks_of = [&options](State& state) {
     const ReportRequest request = {.snapshot = state.reader.snapshot(),
@@ -118,6 +118,7 @@ OptionRows diff_rows(DiffOptions& options) {
   rows.push_back(
       time("--from", "the first as of that long after its trace began: 90s,\n1h30m (default: its end)", options.from));
   rows.push_back(time("--to", "the same of the second", options.to));
+  rows.push_back(target_row(options.target, kFilesGroup));
   const OptionRow added[] = {
       {"--format", Value::kRequired, "NAME", kDiffGroup,
        "text, json or flamegraph, a page for a web browser with\nall stacks of both (default text)",

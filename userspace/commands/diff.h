@@ -20,6 +20,7 @@ struct DiffOptions {
   std::string after;
   std::optional<std::chrono::nanoseconds> from;  ///< since the trace of `before` began; nullopt: its end
   std::optional<std::chrono::nanoseconds> to;    ///< the same of `after`
+  std::optional<int> target;                     ///< the process, of several, in both
   ModulePlaces places;
   DebuginfodOptions debuginfod;
   Selection selection = {};

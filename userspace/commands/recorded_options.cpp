@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "userspace/base/log.h"
+#include "userspace/commands/option_setters.h"
 #include "userspace/commands/report_options.h"
 #include "userspace/process/open_file_limit.h"
 
@@ -37,7 +38,32 @@ Result<std::vector<std::string>> parse_directories(OptionValue value) {
   return directories;
 }
 
+Result<void> choose_target(RecordingReader& reader, const std::string& path, std::optional<int> target) {
+  const std::vector<TargetInfo> targets = reader.targets();
+  if (target ? reader.choose(*target) : targets.size() == 1) return {};
+  std::string names;
+  for (const TargetInfo& one : targets) {
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", one.pid, one.comm);
+  }
+  return fail(ExitCode::kUsage,
+              target ? fmt::format("--target: {} holds no process {}", path, *target)
+                     : fmt::format("{} holds {} processes", path, targets.size()),
+              fmt::format("--target names one of: {}", names));
+}
+
 }  // namespace
+
+OptionRow target_row(std::optional<int>& target, const char* group) {
+  return {"--target",
+          OptionRow::Value::kRequired,
+          "PID",
+          group,
+          "which process, of a recording of several",
+          [&target](OptionValue v) {
+            constexpr std::uint64_t kMaxPid = std::uint64_t{1} << 22;  // the kernel's PID_MAX_LIMIT
+            return set_number(target, v, 1, kMaxPid);
+          }};
+}
 
 void add_symbol_rows(OptionRows& rows, ModulePlaces& places, DebuginfodOptions& debuginfod) {
   rows.push_back({"--sysroot", OptionRow::Value::kRequired, "DIR", kSymbolsGroup,
@@ -59,12 +85,14 @@ void add_symbol_rows(OptionRows& rows, ModulePlaces& places, DebuginfodOptions& 
 std::span<const ExitRow> recorded_exits() { return kExits; }
 
 Result<RecordingReader> read_recording(const std::string& path, std::optional<std::chrono::nanoseconds> at,
+                                       std::optional<int> target,
                                        const std::function<void(const Snapshot&)>& observer) {
   raise_open_file_limit(kWantedFiles);
   RecordingReader reader = HAWK_TRY(RecordingReader::open(path));
   std::optional<std::uint64_t> until;
   if (at) until = static_cast<std::uint64_t>(at->count());
   HAWK_TRY_VOID(reader.read(until, observer));
+  HAWK_TRY_VOID(choose_target(reader, path, target));
   if (const std::string missing = reader.what_is_missing(); !missing.empty()) {
     log_warning(fmt::format("{}: {}", path, missing));
   }

@@ -20,8 +20,12 @@ std::span<const ExitRow> recorded_exits();
 
 /// Reads a recording up to that time; nullopt: its end. Hands each interval's snapshot to `observer`. Warns if it was
 /// cut off.
+/// `target`: the process that is wanted of several. Fails with kUsage if there are several and it is none of them.
 Result<RecordingReader> read_recording(
-    const std::string& path, std::optional<std::chrono::nanoseconds> at,
+    const std::string& path, std::optional<std::chrono::nanoseconds> at, std::optional<int> target,
     const std::function<void(const Snapshot&)>& observer = [](const Snapshot&) {});
+
+/// The row of --target.
+OptionRow target_row(std::optional<int>& target, const char* group);
 
 }  // namespace hawk

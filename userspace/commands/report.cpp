@@ -41,6 +41,7 @@ void add_recording_rows(OptionRows& rows, RecordedReportOptions& options) {
   rows.push_back({"--at", Value::kRequired, "TIME", kRecordingGroup,
                   "as of that long after the trace began: 90s, 1h30m\n(default: its end)",
                   [&options](OptionValue v) { return set_time_span(options.at, v, std::chrono::nanoseconds(1)); }});
+  rows.push_back(target_row(options.target, kRecordingGroup));
 }
 
 void add_point(HeapSeries& series, const Snapshot& now) {
@@ -54,6 +55,7 @@ Result<std::optional<RecordingReader>> read_peak(const RecordedReportOptions& op
   if (!options.with_series || series.peak + 1 == series.points.size()) return at_peak;
   at_peak.emplace(HAWK_TRY(RecordingReader::open(options.recording)));
   HAWK_TRY_VOID(at_peak->read(series.points[series.peak].time_ns));
+  if (options.target) at_peak->choose(*options.target);
   return at_peak;
 }
 
@@ -62,7 +64,9 @@ Result<int> write_recorded_report(const RecordedReportOptions& options) {
   const ModulePlaces places = with_debuginfod(options.places, debuginfod.get());
   HeapSeries series;
   RecordingReader reader =
-      HAWK_TRY(read_recording(options.recording, options.at, [&](const Snapshot& now) { add_point(series, now); }));
+      HAWK_TRY(read_recording(options.recording, options.at, options.target, [&](const Snapshot& now) {
+        if (!options.target || now.target().pid == *options.target) add_point(series, now);
+      }));
   const std::optional<RecordingReader> at_peak = HAWK_TRY(read_peak(options, series));
   if (at_peak) series.at_peak = &at_peak->snapshot();
   ReportOutput output = HAWK_TRY(options.report.open_output());

@@ -20,7 +20,8 @@ struct RecordedReportOptions {
   ModulePlaces places;
   DebuginfodOptions debuginfod;
   ReportOptions report;
-  bool with_series = false;  ///< formats that can hold one get all intervals; a live report has only its end
+  std::optional<int> target;  ///< the process, of several
+  bool with_series = false;   ///< formats that can hold one get all intervals; a live report has only its end
   Verbosity verbosity = Verbosity::kNormal;
 };
 

@@ -35,14 +35,16 @@ std::uint32_t checksum(std::string_view head, std::string_view payload) {
   return static_cast<std::uint32_t>(add(add(::crc32(0, nullptr, 0), head), payload));
 }
 
-std::string chunk_of(std::string_view bytes, ChunkKind kind) {
+constexpr unsigned kTraceShift = 16;  // in the word of a chunk's kind
+
+std::string chunk_of(std::string_view bytes, ChunkKind kind, TraceNumber trace) {
   std::string payload(ZSTD_compressBound(bytes.size()), '\0');
   const std::size_t size = ZSTD_compress(payload.data(), payload.size(), bytes.data(), bytes.size(), kCompressionLevel);
   HAWK_CHECK(ZSTD_isError(size) == 0, "a buffer as large as zstd asked for is too small");
   payload.resize(size);
   std::string chunk;
   put(chunk, kChunkMagic);
-  put(chunk, static_cast<std::uint32_t>(kind));
+  put(chunk, static_cast<std::uint32_t>(kind) | std::uint32_t{trace} << kTraceShift);
   put(chunk, static_cast<std::uint32_t>(bytes.size()));
   put(chunk, static_cast<std::uint32_t>(payload.size()));
   put(chunk, checksum(chunk, payload));
@@ -58,13 +60,13 @@ std::string file_header(std::uint32_t version) {
   return header;
 }
 
-std::string chunks_of(std::string_view interval, bool is_end) {
+std::string chunks_of(std::string_view interval, bool is_end, TraceNumber trace) {
   std::string chunks;
   do {
     const std::string_view part = interval.substr(0, kMaxChunkBytes);
     interval.remove_prefix(part.size());
     const ChunkKind last = is_end ? ChunkKind::kEnd : ChunkKind::kInterval;
-    chunks += chunk_of(part, interval.empty() ? last : ChunkKind::kPart);
+    chunks += chunk_of(part, interval.empty() ? last : ChunkKind::kPart, trace);
   } while (!interval.empty());
   return chunks;
 }
@@ -88,15 +90,21 @@ std::optional<std::uint32_t> ChunkReader::version() {
 }
 
 /// Appends the chunk's bytes. nullopt: end() says why.
-std::optional<ChunkKind> ChunkReader::next_chunk(std::string& interval) {
+std::optional<ChunkKind> ChunkReader::next_chunk(Interval& interval) {
   char head[kChunkHeaderBytes];
   end_ = End::kCutOff;
   if (!read(head, sizeof head)) return std::nullopt;
-  const std::uint32_t kind = get(head + 4);
+  const std::uint32_t kind = get(head + 4) & ((1U << kTraceShift) - 1);
+  const std::uint32_t trace = get(head + 4) >> kTraceShift;
   const std::uint32_t bytes = get(head + 8);
   const std::uint32_t stored = get(head + 12);
   end_ = End::kDamaged;
   if (get(head) != kChunkMagic || kind > static_cast<std::uint32_t>(ChunkKind::kEnd)) return std::nullopt;
+  // A trace that has ended does not go on, and an interval is of one trace.
+  const auto begun = has_ended_.find(static_cast<TraceNumber>(trace));
+  if (trace >= kMaxTraces || (begun != has_ended_.end() && begun->second)) return std::nullopt;
+  if (!interval.bytes.empty() && interval.trace != trace) return std::nullopt;
+  interval.trace = static_cast<TraceNumber>(trace);
   if (bytes > kMaxChunkBytes || stored > ZSTD_compressBound(kMaxChunkBytes)) return std::nullopt;
   std::string payload(stored, '\0');
   end_ = End::kCutOff;
@@ -104,30 +112,32 @@ std::optional<ChunkKind> ChunkReader::next_chunk(std::string& interval) {
   end_ = End::kDamaged;
   if (checksum({head, kChunkHeaderBytes - 4}, payload) != get(head + 16)) return std::nullopt;
   end_ = End::kTooLarge;
-  const std::size_t before = interval.size();
+  const std::size_t before = interval.bytes.size();
   if (before + bytes > kMaxIntervalBytes) return std::nullopt;
-  interval.resize(before + bytes);
+  interval.bytes.resize(before + bytes);
   end_ = End::kDamaged;
-  const std::size_t size = ZSTD_decompress(interval.data() + before, bytes, payload.data(), payload.size());
+  const std::size_t size = ZSTD_decompress(interval.bytes.data() + before, bytes, payload.data(), payload.size());
   if (ZSTD_isError(size) != 0 || size != bytes) return std::nullopt;
   return static_cast<ChunkKind>(kind);
 }
 
-std::optional<std::string> ChunkReader::next() {
-  if (has_ended_) {
-    end_ = End::kEnded;
-    return std::nullopt;
-  }
-  std::string interval;
+bool ChunkReader::have_all_ended() const {
+  return !has_ended_.empty() &&
+         std::all_of(has_ended_.begin(), has_ended_.end(), [](const auto& trace) { return trace.second; });
+}
+
+std::optional<ChunkReader::Interval> ChunkReader::next() {
+  Interval interval;
   for (;;) {
     const std::optional<ChunkKind> kind = next_chunk(interval);
     if (!kind) {
-      has_ended_ = false;
+      // What follows the end, or nothing, is no part of the recording.
+      if (have_all_ended()) end_ = End::kEnded;
       return std::nullopt;
     }
     if (*kind == ChunkKind::kPart) continue;
     complete_ = position_;
-    has_ended_ = *kind == ChunkKind::kEnd;
+    has_ended_[interval.trace] = *kind == ChunkKind::kEnd;
     return interval;
   }
 }

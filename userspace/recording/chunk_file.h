@@ -1,11 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace hawk::recording {
+
+/// A trace of one process in a file, which may hold several: their intervals come in any order.
+using TraceNumber = std::uint16_t;
+/// So many at most.
+inline constexpr TraceNumber kMaxTraces = 256;
 
 /// What a file begins with, before its version: "\x89HAWKREC\r\n\x1a\n", which no text file has and which a transfer as
 /// text damages.
@@ -17,7 +23,7 @@ inline constexpr std::size_t kFileHeaderBytes = 12 + 4 + 4;
 enum class ChunkKind : std::uint8_t {
   kPart = 0,      ///< of an interval; others follow
   kInterval = 1,  ///< the only or last part of an interval
-  kEnd = 2,       ///< the same, of the last interval of a recording that was ended
+  kEnd = 2,       ///< the same, of the last interval of a trace that was ended
 };
 
 /// The most bytes that a chunk holds before they are compressed.
@@ -28,8 +34,8 @@ inline constexpr std::uint64_t kMaxIntervalBytes = std::uint64_t{1} << 29;
 /// The header of a file of version `version`.
 std::string file_header(std::uint32_t version);
 
-/// Compresses an interval's bytes into chunks. `is_end`: it is the last of the recording.
-std::string chunks_of(std::string_view interval, bool is_end);
+/// Compresses an interval's bytes into chunks. `is_end`: it is the last of its trace.
+std::string chunks_of(std::string_view interval, bool is_end, TraceNumber trace = 0);
 
 /// Reads a file's intervals one after the other, from a descriptor. The file is not trusted.
 class ChunkReader {
@@ -42,26 +48,31 @@ class ChunkReader {
 
   /// Why there is no next interval.
   enum class End {
-    kEnded,     ///< the recording was ended
+    kEnded,     ///< every trace was ended
     kCutOff,    ///< the file ends within an interval, or where one could follow
     kDamaged,   ///< what follows is not what was written
     kTooLarge,  ///< what follows is larger than any interval
   };
-  /// The bytes of the next interval; nullopt: there is none, see end().
-  std::optional<std::string> next();
+  struct Interval {
+    std::string bytes = {};
+    TraceNumber trace = 0;
+  };
+  /// The next interval; nullopt: there is none, see end().
+  std::optional<Interval> next();
   End end() const { return end_; }
   /// How many bytes of the file belong to complete intervals.
   std::uint64_t complete_bytes() const { return complete_; }
 
  private:
-  std::optional<ChunkKind> next_chunk(std::string& interval);
+  std::optional<ChunkKind> next_chunk(Interval& interval);
+  bool have_all_ended() const;
   /// False: the file ends before.
   bool read(char* bytes, std::size_t count);
 
   int fd_;
   std::uint64_t position_ = 0;
   std::uint64_t complete_ = 0;
-  bool has_ended_ = false;
+  std::map<TraceNumber, bool> has_ended_;  ///< of each trace that has begun
   End end_ = End::kCutOff;
 };
 

@@ -18,8 +18,9 @@ namespace hawk::recording {
 /// would take more memory than may be spent, is refused.
 class IntervalDecoder {
  public:
-  /// `budget`: bytes of memory for all that the recording holds.
-  explicit IntervalDecoder(std::uint64_t budget) : budget_(budget) {}
+  /// `budget`: bytes of memory for all that the recording holds, of which what this takes is taken off; must outlive
+  /// this.
+  explicit IntervalDecoder(std::uint64_t& budget) : budget_(budget) {}
 
   /// The time of an interval's end since the trace began, without taking it.
   static std::uint64_t time_of(std::string_view interval);
@@ -47,7 +48,7 @@ class IntervalDecoder {
   std::uint32_t text_number(ByteReader& bytes);
   std::optional<ModuleId> module_or_none(ByteReader& bytes);
 
-  std::uint64_t budget_;
+  std::uint64_t& budget_;
   bool has_begun_ = false;
   std::string writer_;             ///< the version of the hawktrace that wrote it
   std::vector<hawk_loss> causes_;  ///< by the numbers that the recording has for them

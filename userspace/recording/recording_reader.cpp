@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -42,10 +43,17 @@ Result<RecordingReader> RecordingReader::open(UniqueFd file, const std::string& 
   return reader;
 }
 
-Result<void> RecordingReader::take(const std::string& interval) {
-  switch (decoder_.take(interval)) {
+RecordingReader::Trace& RecordingReader::trace_of(recording::TraceNumber number) {
+  std::unique_ptr<Trace>& trace = traces_[number];
+  if (!trace) trace.reset(new Trace{.decoder = IntervalDecoder(*budget_)});
+  return *trace;
+}
+
+Result<void> RecordingReader::take(Trace& trace, const std::string& interval) {
+  switch (trace.decoder.take(interval)) {
     case IntervalDecoder::Outcome::kTaken:
-      ++intervals_;
+      ++trace.intervals;
+      if (chosen_ == nullptr) chosen_ = &trace;
       return {};
     case IntervalDecoder::Outcome::kTooLarge:
       return fail(ExitCode::kFile, fmt::format("read {}: it takes more memory than a recording may", path_),
@@ -53,8 +61,8 @@ Result<void> RecordingReader::take(const std::string& interval) {
     case IntervalDecoder::Outcome::kMalformed:
       break;
   }
-  return fail(ExitCode::kFile, fmt::format("read {}: interval {} makes no sense", path_, intervals_ + 1),
-              intervals_ == 0 ? "" : "--at TIME reads the part before");
+  return fail(ExitCode::kFile, fmt::format("read {}: interval {} makes no sense", path_, trace.intervals + 1),
+              trace.intervals == 0 ? "" : "--at TIME reads the part before");
 }
 
 Result<void> RecordingReader::read(std::optional<std::uint64_t> until_ns) {
@@ -63,30 +71,48 @@ Result<void> RecordingReader::read(std::optional<std::uint64_t> until_ns) {
 
 Result<void> RecordingReader::read(std::optional<std::uint64_t> until_ns,
                                    const std::function<void(const Snapshot&)>& observer) {
-  std::uint64_t first_ns = 0;
-  while (std::optional<std::string> interval = chunks_.next()) {
-    const std::uint64_t time = IntervalDecoder::time_of(*interval);
-    ended_by_time_ = until_ns && time > *until_ns;
-    if (ended_by_time_) {
-      first_ns = time;
-      break;
+  std::optional<std::uint64_t> first_ns;  // of those that come too late
+  while (const std::optional<ChunkReader::Interval> interval = chunks_.next()) {
+    const std::uint64_t time = IntervalDecoder::time_of(interval->bytes);
+    Trace& trace = trace_of(interval->trace);
+    trace.ended_by_time = trace.ended_by_time || (until_ns && time > *until_ns);
+    if (trace.ended_by_time) {
+      first_ns = std::min(first_ns.value_or(time), time);
+      continue;
     }
-    HAWK_TRY_VOID(take(*interval));
-    observer(snapshot());
+    HAWK_TRY_VOID(take(trace, interval->bytes));
+    observer(trace.decoder.snapshot());
   }
-  if (intervals_ > 0) return {};
-  if (ended_by_time_) {
+  if (chosen_ != nullptr) return {};
+  if (first_ns) {
     return fail(ExitCode::kFile, fmt::format("read {}: nothing was recorded by then", path_),
-                fmt::format("its first interval ends {} after the trace began", seconds(first_ns)));
+                fmt::format("its first interval ends {} after the trace began", seconds(*first_ns)));
   }
   return fail(ExitCode::kFile, fmt::format("read {}: it holds no complete interval: {}", path_, what_is_missing()));
 }
 
+std::vector<TargetInfo> RecordingReader::targets() const {
+  std::vector<TargetInfo> targets;
+  for (const auto& [number, trace] : traces_) {
+    if (trace->intervals > 0) targets.push_back(trace->decoder.snapshot().target());
+  }
+  return targets;
+}
+
+bool RecordingReader::choose(int pid) {
+  for (const auto& [number, trace] : traces_) {
+    if (trace->intervals == 0 || trace->decoder.snapshot().target().pid != pid) continue;
+    chosen_ = trace.get();
+    return true;
+  }
+  return false;
+}
+
 std::string RecordingReader::what_is_missing() const {
-  if (ended_by_time_) return {};
-  const std::string until = intervals_ == 0 ? std::string()
-                                            : fmt::format(" behind interval {}, {} after the trace began", intervals_,
-                                                          seconds(snapshot().trace.duration_ns));
+  if (chosen_ != nullptr && chosen_->ended_by_time) return {};
+  const std::string until = chosen_ == nullptr ? std::string()
+                                               : fmt::format(" behind interval {}, {} after the trace began",
+                                                             intervals(), seconds(snapshot().trace.duration_ns));
   switch (chunks_.end()) {
     case ChunkReader::End::kEnded:
       return {};

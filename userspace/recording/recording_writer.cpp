@@ -52,8 +52,8 @@ Result<RecordingWriter> RecordingWriter::create(const std::string& path, bool ov
   return writer;
 }
 
-Result<void> RecordingWriter::write(const RecordedState& state, bool is_end) {
-  return append_bytes(recording::chunks_of(encoder_.encode(state), is_end));
+Result<void> RecordingWriter::write(const RecordedState& state, bool is_end, recording::TraceNumber trace) {
+  return append_bytes(recording::chunks_of(encoders_[trace].encode(state), is_end, trace));
 }
 
 Result<void> RecordingWriter::append_bytes(const std::string& bytes) {

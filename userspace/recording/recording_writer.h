@@ -1,18 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
+#include "userspace/recording/chunk_file.h"
 #include "userspace/recording/interval_encoder.h"
 #include "userspace/recording/recording.h"
 
 namespace hawk {
 
-/// Writes a recording, an interval at a time. The file only grows, by whole intervals: whatever ends us, what was
-/// written until then can be read. An interval that does not fit on the disk is taken off again.
+/// Writes a recording of one trace or several, an interval at a time. The file only grows, by whole intervals: whatever
+/// ends us, what was written until then can be read. An interval that does not fit on the disk is taken off again.
 class RecordingWriter {
  public:
   /// Creates the file. One that is there already is refused, or removed first with `overwrite`; nothing but a regular
@@ -20,22 +22,26 @@ class RecordingWriter {
   static Result<RecordingWriter> create(const std::string& path, bool overwrite);
 
   /// Appends what is new since the last time. Fails with kFile; the file can be read all the same.
-  Result<void> append(const RecordedState& state) { return write(state, false); }
-  /// The same, for the last time.
-  Result<void> finish(const RecordedState& state) { return write(state, true); }
+  Result<void> append(const RecordedState& state, recording::TraceNumber trace = 0) {
+    return write(state, false, trace);
+  }
+  /// The same, for the last time of this trace.
+  Result<void> finish(const RecordedState& state, recording::TraceNumber trace = 0) {
+    return write(state, true, trace);
+  }
 
   const std::string& path() const { return path_; }
   std::uint64_t size_bytes() const { return size_; }
 
  private:
   RecordingWriter(std::string path, UniqueFd file) : path_(std::move(path)), file_(std::move(file)) {}
-  Result<void> write(const RecordedState& state, bool is_end);
+  Result<void> write(const RecordedState& state, bool is_end, recording::TraceNumber trace);
   Result<void> append_bytes(const std::string& bytes);
 
   std::string path_;
   UniqueFd file_;
   std::uint64_t size_ = 0;  ///< of what is complete
-  recording::IntervalEncoder encoder_;
+  std::map<recording::TraceNumber, recording::IntervalEncoder> encoders_;
 };
 
 }  // namespace hawk
