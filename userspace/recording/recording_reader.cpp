@@ -45,7 +45,7 @@ Result<RecordingReader> RecordingReader::open(UniqueFd file, const std::string& 
 
 RecordingReader::Trace& RecordingReader::trace_of(recording::TraceNumber number) {
   std::unique_ptr<Trace>& trace = traces_[number];
-  if (!trace) trace.reset(new Trace{.decoder = IntervalDecoder(*budget_)});
+  if (!trace) trace = std::make_unique<Trace>(*budget_);
   return *trace;
 }
 

@@ -61,6 +61,8 @@ class RecordingReader {
         budget_(std::make_unique<std::uint64_t>(max_memory_bytes)) {}
 
   struct Trace {
+    explicit Trace(std::uint64_t& budget) : decoder(budget) {}
+
     recording::IntervalDecoder decoder;
     std::uint64_t intervals = 0;
     bool ended_by_time = false;
