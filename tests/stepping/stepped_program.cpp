@@ -1,0 +1,343 @@
+#include "tests/stepping/stepped_program.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "bpf/arch/x86_64/condition.h"
+#include "bpf/requested_size.h"
+
+namespace hawk::testing {
+namespace {
+
+/// In rax at a breakpoint of calls.c.
+constexpr std::uint64_t kBegin = 1;
+constexpr std::uint64_t kLast = 2;  ///< in rsi
+constexpr std::size_t kMostWrong = 20;
+
+std::uint64_t register_of(const user_regs_struct& regs, std::uint32_t number) {
+  const std::uint64_t values[] = {regs.rax, regs.rcx, regs.rdx, regs.rbx, regs.rsp, regs.rbp, regs.rsi, regs.rdi,
+                                  regs.r8,  regs.r9,  regs.r10, regs.r11, regs.r12, regs.r13, regs.r14, regs.r15};
+  return values[number & 15];
+}
+
+std::uint64_t word_at(pid_t thread, std::uint64_t address) {
+  return static_cast<std::uint64_t>(::ptrace(PTRACE_PEEKDATA, thread, address, nullptr));
+}
+
+/// A call that has been seen to begin, and is to be seen to return.
+struct Open {
+  const AllocatorFunction* function;
+  std::uint64_t slot;
+  std::uint64_t return_address;
+  std::uint64_t size_bytes;
+  std::uint64_t result_at = 0;
+  bool by_return_probe = false;
+};
+
+struct Seen {
+  std::uint64_t block;
+  std::uint64_t size_bytes;
+  std::uint64_t slot;
+  bool is_inside;  ///< another call was open
+  std::string where;
+};
+
+/// Where in the process a file's code is.
+class Code {
+ public:
+  Code(pid_t process, const std::string& path, const AllocatorFile& allocator) {
+    std::ifstream maps(fmt::format("/proc/{}/maps", process));
+    for (std::string line; std::getline(maps, line);) {
+      std::istringstream words(line);
+      std::string range, flags, offset, device, inode, name;
+      words >> range >> flags >> offset >> device >> inode >> name;
+      if (name != path || flags.find('x') == std::string::npos) continue;
+      start_ = std::stoull(range.substr(0, range.find('-')), nullptr, 16);
+      end_ = std::stoull(range.substr(range.find('-') + 1), nullptr, 16);
+      offset_ = std::stoull(offset, nullptr, 16);
+    }
+    for (const AllocatorFunction& function : allocator.functions) {
+      if (function.kind == HAWK_CALL_FREE) continue;
+      if (function.yields.points.empty() || function.yields.opens_at_entry) entries_[function.entry_offset] = &function;
+      for (const YieldPoint& point : function.yields.points) points_[point.file_offset].push_back({&function, &point});
+    }
+  }
+
+  bool is_mapped() const { return start_ != 0; }
+  std::optional<std::uint64_t> offset_of(std::uint64_t address) const {
+    return address >= start_ && address < end_ ? std::optional(address - start_ + offset_) : std::nullopt;
+  }
+  bool is_seen(std::uint64_t address) const {
+    const std::optional<std::uint64_t> offset = offset_of(address);
+    return offset && (points_.contains(*offset) || entries_.contains(*offset));
+  }
+  struct At {
+    const AllocatorFunction* function;
+    const YieldPoint* point;
+  };
+  const std::vector<At>* points_at(std::uint64_t offset) const {
+    const auto found = points_.find(offset);
+    return found == points_.end() ? nullptr : &found->second;
+  }
+  const AllocatorFunction* entry_at(std::uint64_t offset) const {
+    const auto found = entries_.find(offset);
+    return found == entries_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::uint64_t start_ = 0, end_ = 0, offset_ = 0;
+  std::map<std::uint64_t, std::vector<At>> points_;
+  std::map<std::uint64_t, const AllocatorFunction*> entries_;
+};
+
+/// One call, stepped through.
+class Call {
+ public:
+  Call(pid_t thread, const Code& code, std::uint64_t size_bytes, Stepped& shown)
+      : thread_(thread), code_(code), size_bytes_(size_bytes), shown_(shown) {}
+
+  /// Whether anything can be seen there.
+  bool wants(std::uint64_t address) const {
+    const auto returns_there = [&](const Open& open) { return open.by_return_probe && open.return_address == address; };
+    return code_.is_seen(address) || std::any_of(open_.begin(), open_.end(), returns_there);
+  }
+
+  void at(const user_regs_struct& regs) {
+    see_returns(regs);
+    const std::optional<std::uint64_t> offset = code_.offset_of(regs.rip);
+    if (!offset) return;
+    if (const AllocatorFunction* function = code_.entry_at(*offset)) enter(*function, regs);
+    const std::vector<Code::At>* points = code_.points_at(*offset);
+    if (points == nullptr) return;
+    for (const Code::At& at : *points) {
+      // Functions that share a point say the same of it.
+      if (hit(*at.function, *at.point, regs)) break;
+    }
+  }
+
+  void end(std::uint64_t block) {
+    ++shown_.calls;
+    std::vector<Seen> own;
+    std::copy_if(seen_.begin(), seen_.end(), std::back_inserter(own), [](const Seen& seen) { return !seen.is_inside; });
+    if (block == 0) ++shown_.failed_calls;
+    if (block == 0 && own.empty() && open_.empty()) return;
+    const bool is_right = block != 0 && own.size() == 1 && own[0].block == block && own[0].size_bytes == size_bytes_;
+    if (is_right) ++shown_.seen[own[0].where];
+    if ((is_right && open_.empty()) || shown_.wrong.size() >= kMostWrong) return;
+    std::string text = fmt::format("{} bytes, block {:#x}, {} open:", size_bytes_, block, open_.size());
+    for (const Seen& seen : own)
+      text += fmt::format(" [{}: {} bytes, block {:#x}]", seen.where, seen.size_bytes, seen.block);
+    shown_.wrong.push_back(text);
+  }
+
+ private:
+  static std::string name_of(const AllocatorFunction& function) { return function.names.back(); }
+
+  void close(std::uint64_t slot) {
+    std::erase_if(open_, [slot](const Open& open) { return open.slot == slot; });
+  }
+
+  void yield(std::uint64_t result, std::uint64_t size_bytes, std::uint64_t slot, std::string where) {
+    close(slot);
+    if (result != 0) seen_.push_back({result, size_bytes, slot, !open_.empty(), std::move(where)});
+  }
+
+  std::uint64_t result_of(const Open& open, std::uint64_t result) const {
+    if (open.function->kind != HAWK_CALL_POSIX_MEMALIGN) return result;
+    return static_cast<std::uint32_t>(result) != 0 ? 0 : word_at(thread_, open.result_at);
+  }
+
+  void see_returns(const user_regs_struct& regs) {
+    const auto returned = std::find_if(open_.begin(), open_.end(), [&](const Open& open) {
+      return open.by_return_probe && regs.rip == open.return_address && regs.rsp == open.slot + 8;
+    });
+    if (returned == open_.end()) return;
+    const Open open = *returned;
+    yield(result_of(open, regs.rax), open.size_bytes, open.slot, "a return probe of " + name_of(*open.function));
+  }
+
+  /// It has the slot of its caller, which goes on to be the one that is open.
+  bool is_tail_call(std::uint64_t slot) const {
+    return std::any_of(open_.begin(), open_.end(),
+                       [slot](const Open& open) { return open.slot == slot && open.by_return_probe; });
+  }
+
+  void enter(const AllocatorFunction& function, const user_regs_struct& regs) {
+    if (is_tail_call(regs.rsp)) return;
+    close(regs.rsp);
+    open_.push_back({.function = &function,
+                     .slot = regs.rsp,
+                     .return_address = word_at(thread_, regs.rsp),
+                     .size_bytes = hawk_requested_bytes(function.kind, regs.rdi, regs.rsi, regs.rdx),
+                     .result_at = regs.rdi,
+                     .by_return_probe = function.yields.points.empty()});
+  }
+
+  std::uint64_t value(const ValuePlace& place, const user_regs_struct& regs) const {
+    switch (place.kind) {
+      case ValuePlace::Kind::kRegister:
+        return register_of(regs, place.index);
+      case ValuePlace::Kind::kStack:
+        return word_at(thread_, regs.rsp + place.index * 8);
+      case ValuePlace::Kind::kConstant:
+        return place.index;
+      default:
+        return 1;
+    }
+  }
+
+  bool hit(const AllocatorFunction& function, const YieldPoint& point, const user_regs_struct& regs) {
+    if (point.condition && hawk_condition_holds(regs.eflags, *point.condition) == 0) return false;
+    const std::uint64_t slot = regs.rsp + point.slot_words * 8;
+    const std::uint64_t size = value(point.size, regs) * value(point.size_factor, regs);
+    const std::string where = fmt::format("+{:#x} of {}", point.file_offset - function.entry_offset, name_of(function));
+    if (is_tail_call(slot)) return true;
+    switch (point.kind) {
+      case PointKind::kYield:
+        yield(value(point.result, regs), size, slot, where);
+        return true;
+      case PointKind::kSize:
+      case PointKind::kReturnProbe:
+        close(slot);
+        open_.push_back({.function = &function,
+                         .slot = slot,
+                         .return_address = word_at(thread_, slot),
+                         .size_bytes = size,
+                         .by_return_probe = point.kind == PointKind::kReturnProbe});
+        return true;
+      case PointKind::kForward:
+        close(slot);
+        return true;
+      case PointKind::kYieldAfterSize:
+        break;
+    }
+    const auto open = std::find_if(open_.begin(), open_.end(), [&](const Open& each) {
+      return each.slot == slot && each.return_address == word_at(thread_, slot) && !each.by_return_probe;
+    });
+    if (open == open_.end()) return true;
+    const Open call = *open;
+    yield(result_of(call, value(point.result, regs)), call.size_bytes, slot, where);
+    return true;
+  }
+
+  const pid_t thread_;
+  const Code& code_;
+  const std::uint64_t size_bytes_;
+  Stepped& shown_;
+  std::vector<Open> open_;
+  std::vector<Seen> seen_;
+};
+
+class Stepper {
+ public:
+  Stepper(pid_t process, const std::string& path, const AllocatorFile& allocator, Stepped& shown)
+      : process_(process), path_(path), allocator_(allocator), shown_(shown) {}
+
+  void run() {
+    while (!shown_.has_ended) {
+      int status = 0;
+      const pid_t thread = ::waitpid(-1, &status, __WALL);
+      if (thread < 0 || (thread == process_ && !WIFSTOPPED(status))) return;
+      if (WIFSTOPPED(status)) stopped(thread, status);
+    }
+  }
+
+ private:
+  void stopped(pid_t thread, int status) {
+    const int signal = WSTOPSIG(status);
+    if (signal != SIGTRAP || status >> 16 != 0) {
+      // SIGSTOP is how a new thread begins.
+      resume(thread, signal == SIGTRAP || signal == SIGSTOP ? 0 : signal);
+      return;
+    }
+    siginfo_t info = {};
+    ::ptrace(PTRACE_GETSIGINFO, thread, nullptr, &info);
+    trapped(thread, info.si_code == SI_KERNEL);
+    resume(thread, 0);
+  }
+
+  void trapped(pid_t thread, bool is_breakpoint) {
+    const auto call = calls_.find(thread);
+    if (!is_breakpoint) ++shown_.steps;
+    const auto rip =
+        static_cast<std::uint64_t>(::ptrace(PTRACE_PEEKUSER, thread, offsetof(user_regs_struct, rip), nullptr));
+    if (!is_breakpoint && !(call != calls_.end() && call->second.wants(rip))) return;
+    user_regs_struct regs = {};
+    ::ptrace(PTRACE_GETREGS, thread, nullptr, &regs);
+    if (is_breakpoint && call == calls_.end()) {
+      begin(thread, regs);
+    } else if (is_breakpoint) {
+      call->second.end(regs.rdi);
+      calls_.erase(call);
+    } else {
+      call->second.at(regs);
+    }
+  }
+
+  void begin(pid_t thread, const user_regs_struct& regs) {
+    if (regs.rax != kBegin) return;
+    if (regs.rsi == kLast) {
+      shown_.has_ended = true;
+      return;
+    }
+    if (!code_ || !code_->is_mapped()) code_.emplace(process_, path_, allocator_);
+    calls_.emplace(std::piecewise_construct, std::tuple(thread),
+                   std::tuple(thread, std::cref(*code_), regs.rdi, std::ref(shown_)));
+  }
+
+  void resume(pid_t thread, int signal) {
+    if (shown_.has_ended) return;
+    ::ptrace(calls_.contains(thread) ? PTRACE_SINGLESTEP : PTRACE_CONT, thread, nullptr, signal);
+  }
+
+  const pid_t process_;
+  const std::string path_;
+  const AllocatorFile& allocator_;
+  Stepped& shown_;
+  std::optional<Code> code_;
+  std::map<pid_t, Call> calls_;
+};
+
+pid_t start(const std::string& program, const std::vector<std::string>& environment, int calls) {
+  std::vector<char*> variables;
+  for (const std::string& variable : environment) variables.push_back(const_cast<char*>(variable.c_str()));
+  variables.push_back(nullptr);
+  const std::string count = std::to_string(calls);
+  char* arguments[] = {const_cast<char*>(program.c_str()), const_cast<char*>(count.c_str()), nullptr};
+  const pid_t process = ::fork();
+  if (process != 0) return process;
+  // Allocators complain when they run out of memory, which they are made to.
+  ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+  ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+  ::execve(program.c_str(), arguments, variables.data());
+  ::_exit(127);
+}
+
+}  // namespace
+
+Stepped step_through(const std::string& program, const std::vector<std::string>& environment, int calls,
+                     const std::string& path, const AllocatorFile& allocator) {
+  Stepped shown;
+  const pid_t process = start(program, environment, calls);
+  int status = 0;
+  if (::waitpid(process, &status, 0) != process || !WIFSTOPPED(status)) return shown;
+  ::ptrace(PTRACE_SETOPTIONS, process, nullptr, PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL);
+  ::ptrace(PTRACE_CONT, process, nullptr, 0);
+  Stepper(process, path, allocator, shown).run();
+  ::kill(process, SIGKILL);
+  while (::waitpid(-1, &status, __WALL) > 0) {
+  }
+  return shown;
+}
+
+}  // namespace hawk::testing

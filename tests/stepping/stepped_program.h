@@ -1,0 +1,30 @@
+#pragma once
+
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "userspace/code/allocator_file.h"
+
+namespace hawk::testing {
+
+/// What stepping through a program's calls has shown.
+struct Stepped {
+  std::size_t calls = 0;
+  std::size_t failed_calls = 0;  ///< that returned nothing
+  std::size_t steps = 0;
+  std::map<std::string, std::size_t> seen;  ///< by "yield +0x157 of malloc" how often a call was seen there
+  std::vector<std::string> wrong;           ///< what must not be: a call not seen once, or with another size or block
+  bool has_ended = false;
+};
+
+/// Runs tests/stepping/calls.c, built as `program`, with `environment` set, and steps through each of its calls as the
+/// programs would see it by the plans of `allocator`, which is in the file at `path`.
+Stepped step_through(const std::string& program, const std::vector<std::string>& environment, int calls,
+                     const std::string& path, const AllocatorFile& allocator);
+
+}  // namespace hawk::testing
