@@ -14,7 +14,10 @@
 #include <span>
 
 #include "tests/kernel/faults/tried_run.h"
+#include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
+#include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/ready_pipe.h"
 
 namespace hawk {
 namespace {
@@ -40,6 +43,10 @@ constexpr Fault kFaults[] = {
     {"bpf_for_ever", FAULT_BPF, EPERM, true, 12},
     {"thread_once", FAULT_THREAD, EAGAIN, false, 8},
     {"thread_for_ever", FAULT_THREAD, EAGAIN, true, 4},
+    {"spawn_once", FAULT_SPAWN, EAGAIN, false, 4},
+    {"spawn_for_ever", FAULT_SPAWN, ENOMEM, true, 4},
+    {"reader_killed", FAULT_READER, 0, false, 12},
+    {"reader_killed_for_ever", FAULT_READER, 0, true, 8},
 };
 
 /// Which calls out of `count` are made to fail: all, or first and last ones and some between that have no period in
@@ -114,6 +121,52 @@ TEST(faults_of_the_trace, end_it_early) {
   const nlohmann::json report = nlohmann::json::parse(last);
   EXPECT_FALSE(report.at("numbers_exact").get<bool>());
   EXPECT_EQ(report.at("losses").at("ended_early"), 1);
+  program.run();
+}
+
+/// All processes that read files are killed, by the hand that sends them something: before the `first` time, and before
+/// each time after it.
+constexpr Fault kReadersKilled = {"readers_killed", FAULT_READER, 0, true};
+/// Before the `first` time alone.
+constexpr Fault kReaderKilled = {"reader_killed", FAULT_READER, 0, false};
+
+/// Another one reads what it was reading, unless that was the first that it was asked for; then the file is named.
+TEST(faults_of_readers, leave_a_right_report_or_name_the_file) {
+  constexpr const char* kNamed = "are not probed: its reader crashed (Killed)";
+  for (const std::uint64_t first : {1, 2, 3}) {
+    const FaultPlan plan(kReaderKilled, first);
+    const ScratchDirectory directory;
+    LedgerProgram program({.program = "ends", .arguments = {"wait"}});
+    ReadyPipe ready;
+    std::vector<std::string> command = hawktrace_command(Way::kSessionArena, directory.path("report.json"));
+    for (const std::string& word : {std::string("-p"), std::to_string(program.pid()), std::string("--ready-fd"),
+                                    std::to_string(ready.write_end())}) {
+      command.push_back(word);
+    }
+    ChildProcess hawktrace({.argv = command, .environment = plan.environment(), .inherited = {ready.write_end()}});
+    const bool is_attached = ready.wait();
+    EXPECT_GE(plan.calls(), first) << "the reader was killed while hawktrace attached";
+    const Ledger ledger = program.run();
+    if (is_attached) hawktrace.send_signal(SIGINT);
+    EXPECT_EQ(hawktrace.wait(), is_attached ? 0 : 4) << hawktrace.errors();
+    const bool is_named = hawktrace.errors().find(kNamed) != std::string::npos;
+    EXPECT_TRUE(is_attached || is_named) << hawktrace.errors();
+    if (!is_attached) continue;
+    const Report report = read_report(directory.path("report.json"));
+    EXPECT_NE(report.exact, is_named) << hawktrace.errors();
+    if (report.exact) expect_equal(report, ledger);
+  }
+}
+
+/// What cannot be read is named, and no numbers are given of a process of which nothing is known.
+TEST(faults_of_readers, that_are_killed_each_time_are_named) {
+  const FaultPlan plan(kReadersKilled, 1);
+  LedgerProgram program({.program = "ends", .arguments = {"wait"}});
+  ChildProcess hawktrace(
+      {.argv = {HAWKTRACE_PATH, "-p", std::to_string(program.pid())}, .environment = plan.environment()});
+  EXPECT_EQ(hawktrace.wait(), 4);
+  const std::string errors = hawktrace.errors();
+  EXPECT_NE(errors.find("libc.so.6 are not probed: its reader crashed (Killed)"), std::string::npos) << errors;
   program.run();
 }
 

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
+#include "tests/support/elf_header.h"
 #include "userspace/base/check.h"
 #include "userspace/base/unique_fd.h"
 
@@ -28,15 +28,7 @@ inline Elf64_Phdr code_segment(std::uint64_t file_offset, std::uint64_t vaddr, s
 /// An ELF file of 128 KiB in memory, with these segments, and zeros otherwise.
 inline UniqueFd small_elf(const std::vector<Elf64_Phdr>& segments) {
   UniqueFd fd(::memfd_create("hawktrace-test", MFD_CLOEXEC));
-  Elf64_Ehdr header = {};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_ident[EI_VERSION] = EV_CURRENT;
-  header.e_type = ET_DYN;
-  header.e_machine = EM_X86_64;
-  header.e_version = EV_CURRENT;
-  header.e_ehsize = sizeof(header);
+  Elf64_Ehdr header = elf_header(ET_DYN);
   header.e_phoff = sizeof(header);
   header.e_phentsize = sizeof(Elf64_Phdr);
   header.e_phnum = static_cast<Elf64_Half>(segments.size());

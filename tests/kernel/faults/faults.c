@@ -12,6 +12,8 @@
 #include <linux/bpf.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -230,4 +232,30 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
   static __typeof__(&pthread_create) real;
   if (!real) real = REAL(pthread_create);
   return fails(FAULT_THREAD) ? EAGAIN : real(thread, attributes, start_routine, argument);
+}
+
+/* What hawktrace has spawned, by handles that lead to no other process later. */
+enum { MAX_SPAWNED = 256 };
+static int spawned[MAX_SPAWNED];
+static unsigned spawned_count;
+
+int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
+  static __typeof__(&posix_spawn) real;
+  if (!real) real = REAL(posix_spawn);
+  if (fails(FAULT_SPAWN)) return plan->error;
+  const int error = real(pid, path, actions, attributes, arguments, environment);
+  if (error != 0 || !plan || plan->kind != FAULT_READER) return error;
+  const unsigned at = __atomic_fetch_add(&spawned_count, 1, __ATOMIC_RELAXED);
+  if (at < MAX_SPAWNED) spawned[at] = (int)raw_syscall(SYS_pidfd_open, *pid, 0, 0, 0, 0, 0);
+  return 0;
+}
+
+ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
+  if (fails(FAULT_READER)) {
+    for (unsigned i = 0; i < MAX_SPAWNED; i++) {
+      if (spawned[i] > 0) raw_syscall(SYS_pidfd_send_signal, spawned[i], SIGKILL, 0, 0, 0, 0);
+    }
+  }
+  return raw_syscall(SYS_sendmsg, socket, (long)message, flags, 0, 0, 0);
 }

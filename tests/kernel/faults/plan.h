@@ -17,6 +17,8 @@ enum fault_kind {
   FAULT_WAIT,
   FAULT_BPF,
   FAULT_THREAD,
+  FAULT_SPAWN,
+  FAULT_READER, /* what is sent to a process that reads files: all of them are killed before */
 };
 
 /* A BPF object that hawktrace has made. */

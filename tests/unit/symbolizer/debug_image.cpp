@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/support/elf_header.h"
+
 namespace hawk {
 
 void append(Storage& to, std::uint64_t value, std::size_t bytes) {
@@ -25,15 +27,7 @@ Storage joined(const std::vector<Storage>& parts) {
 }
 
 std::string elf_file_of(const std::vector<std::pair<std::string, Storage>>& sections) {
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_ident[EI_VERSION] = EV_CURRENT;
-  header.e_type = ET_DYN;
-  header.e_machine = EM_X86_64;
-  header.e_version = EV_CURRENT;
-  header.e_ehsize = sizeof header;
+  Elf64_Ehdr header = testing::elf_header(ET_DYN);
   header.e_shentsize = sizeof(Elf64_Shdr);
   header.e_shnum = static_cast<Elf64_Half>(sections.size() + 2);
   header.e_shstrndx = static_cast<Elf64_Half>(sections.size() + 1);
