@@ -12,7 +12,7 @@ struct hawk_early_free early_frees[HAWK_EARLY_FREES];
 
 static __always_inline struct hawk_early_free *early_free_of(__u64 address)
 {
-	return &early_frees[(__u32)(address * HAWK_HASH_MULTIPLIER >> 56) & (HAWK_EARLY_FREES - 1)];
+	return &early_frees[(__u32)(address * HAWK_GOLDEN_RATIO >> 56) & (HAWK_EARLY_FREES - 1)];
 }
 
 /* The live table does not know the block at `address`, which is given back. */

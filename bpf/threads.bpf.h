@@ -118,7 +118,7 @@ static __always_inline bool maps_for_target(void)
 
 static __always_inline __u32 slot_choice(__u64 key, __u32 number)
 {
-	return (__u32)(key * HAWK_HASH_MULTIPLIER >> 40) + number & (HAWK_THREAD_SLOTS - 1);
+	return (__u32)(key * HAWK_GOLDEN_RATIO >> 40) + number & (HAWK_THREAD_SLOTS - 1);
 }
 
 /* A slot of `owner`; HAWK_THREAD_SLOTS: none. */

@@ -7,4 +7,8 @@
 #include <linux/types.h>
 #endif
 
+/* 2^64 / golden ratio. Odd, hence a permutation modulo every power of two: multiplied by it, numbers that are near each other
+ * come out far apart (Fibonacci hashing). */
+#define HAWK_GOLDEN_RATIO 0x9E3779B97F4A7C15ull
+
 #endif

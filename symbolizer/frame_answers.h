@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -16,6 +18,14 @@ class FrameAnswers {
   bool has(std::uint64_t module_offset) const { return answers_.contains(module_offset); }
 
   bool empty() const { return answers_.empty(); }
+
+  /// Those of the addresses that have no answer.
+  std::vector<std::uint64_t> missing(std::span<const std::uint64_t> module_offsets) const {
+    std::vector<std::uint64_t> missing;
+    std::copy_if(module_offsets.begin(), module_offsets.end(), std::back_inserter(missing),
+                 [this](std::uint64_t offset) { return !has(offset); });
+    return missing;
+  }
 
   /// Keeps the answer for an address that has none. Without memory it throws std::bad_alloc, and there is none.
   void keep(std::uint64_t module_offset, std::span<const PooledFrame> frames) {

@@ -92,7 +92,7 @@ static inline __attribute__((always_inline)) struct hawk_geometry hawk_geometry_
 /* The hash of an address: every bit depends on every bit of the address that differs between blocks. */
 static inline __attribute__((always_inline)) __u64 hawk_live_hash(__u64 address)
 {
-	__u64 hash = (address >> 3) * 0x9E3779B97F4A7C15ull;
+	__u64 hash = (address >> 3) * HAWK_GOLDEN_RATIO;
 
 	hash = (hash ^ hash >> 32) * 0xD6E8FEB86659FD93ull;
 	return hash ^ hash >> 32;

@@ -124,7 +124,7 @@ static __noinline void cut_at_garbage(struct hawk_thread *thread)
  * verifier. */
 __noinline int location_of(__u64 address)
 {
-	__u32 first = (__u32)(address * HAWK_HASH_MULTIPLIER >> 32) >> settings.location_shift;
+	__u32 first = (__u32)(address * HAWK_GOLDEN_RATIO >> 32) >> settings.location_shift;
 
 	for (__u32 i = 0; i < HAWK_LOCATION_CHOICES; i++) {
 		__u32 number = (first + i) & settings.location_mask;

@@ -8,8 +8,6 @@
 
 #include "bpf/unwind/layout.h"
 
-/* Odd, hence a permutation modulo 2^47: the golden ratio. */
-#define HAWK_CACHE_MULTIPLIER 0x9E3779B97F4A7C15ull
 #define HAWK_CACHE_RULE_MASK ((1ull << HAWK_CACHE_RULE_BITS) - 1)
 
 #define HAWK_CACHE_GENERATION_MASK ((1u << HAWK_CACHE_GENERATION_BITS) - 1)
@@ -33,7 +31,7 @@ struct hawk_cache_slot {
 
 static inline __attribute__((always_inline)) struct hawk_cache_slot hawk_cache_slot_of(__u64 address, __u32 generation)
 {
-	__u64 product = address * HAWK_CACHE_MULTIPLIER & ((1ull << HAWK_ADDRESS_BITS) - 1);
+	__u64 product = address * HAWK_GOLDEN_RATIO & ((1ull << HAWK_ADDRESS_BITS) - 1);
 	__u64 cached_generation = generation & HAWK_CACHE_GENERATION_MASK;
 	struct hawk_cache_slot slot = {
 		.first = (__u32)(product >> HAWK_CACHE_TAG_BITS) * 2,

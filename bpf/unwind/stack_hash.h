@@ -12,8 +12,6 @@
 #include "bpf/types.h"
 #include "bpf/unwind/ends.h"
 
-#define HAWK_HASH_MULTIPLIER 0x9E3779B97F4A7C15ull
-
 /* Drawn by user space. */
 struct hawk_hash_key {
 	__u64 addend;
@@ -38,13 +36,13 @@ static inline __attribute__((always_inline)) __u64 hawk_mix_frame(__u64 addend, 
 
 static inline __attribute__((always_inline)) __u64 hawk_hash_start(__u32 exec_epoch)
 {
-	return (exec_epoch + 1) * HAWK_HASH_MULTIPLIER;
+	return (exec_epoch + 1) * HAWK_GOLDEN_RATIO;
 }
 
 /* `mixed`: the frame, by hawk_mix_frame. */
 static inline __attribute__((always_inline)) __u64 hawk_hash_frame(__u64 hash, __u64 mixed)
 {
-	return (hash ^ mixed) * HAWK_HASH_MULTIPLIER;
+	return (hash ^ mixed) * HAWK_GOLDEN_RATIO;
 }
 
 /* What the frames' hash is in the end. */

@@ -19,13 +19,13 @@
 namespace hawk {
 namespace {
 
-/// Whether "--" is on the command line. For those who end us where nobody can be told anything any more, too.
+/// Whether "--" is on the command line. Asked also where nothing can be told any more.
 bool has_command = false;
 
 constexpr const char* kOutOfMemory = "out of memory";
 constexpr const char* kOutOfMemoryHint = "free some memory, or raise the limit of this shell or cgroup";
 
-/// Before main, in a thread and in a destructor nobody can catch it. The kernel removes the probes with the process.
+/// Before main, in a thread and in a destructor it cannot be caught. The kernel removes the probes with the process.
 [[noreturn]] void end_without_memory() {
   restore_terminal();
   log_error(kOutOfMemory, kOutOfMemoryHint);

@@ -21,7 +21,7 @@
 namespace hawk {
 namespace {
 
-/// Tells whoever asked for it that every probe is in place: a newline, as s6 and systemd-notify-like supervisors
+/// Tells, where that was asked for, that every probe is in place: a newline, as s6 and systemd-notify-like supervisors
 /// expect.
 void tell_ready(const TraceOptions& options) {
   if (!options.ready_fd) return;

@@ -13,7 +13,8 @@ class TraceUse {
  public:
   virtual ~TraceUse() = default;
 
-  /// Opens what will be written, so that a destination that cannot be costs nobody a trace. Nothing is started.
+  /// Opens what will be written, so that a destination that cannot be is found out before the trace. Nothing is
+  /// started.
   virtual Result<void> open() { return {}; }
   /// Every probe is in place, and nothing is counted yet.
   virtual Result<void> open_for(ProcessTrace& /*trace*/) { return {}; }

@@ -17,7 +17,7 @@ struct ProgressOutlet {
   bool is_terminal = false;  ///< one line is rewritten in place; otherwise lines follow each other, rarely
   std::size_t columns = 0;   ///< of the terminal: a longer line is cut; 0: not known
   std::function<std::chrono::steady_clock::time_point()> now;
-  std::function<void(std::string_view)> put;  ///< empty: nobody wants to know
+  std::function<void(std::string_view)> put;  ///< may be empty
 };
 
 /// Passes questions on to another symbolizer, and tells people how far the work has come once it takes longer than a

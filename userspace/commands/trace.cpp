@@ -50,7 +50,7 @@ class Reports : public TraceUse {
   }
 
  private:
-  /// Writes one of several. False: nobody reads any more.
+  /// Writes one of several. False: the reader is gone.
   Result<bool> write_next(ProcessTrace& trace) {
     Snapshot now = trace.snapshot();
     wanted_ = HAWK_TRY(write_next_report(now, previous_ ? &*previous_ : nullptr, trace.symbolizer(), options_.report,

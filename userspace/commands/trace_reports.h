@@ -16,7 +16,7 @@ Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, cons
                           Verbosity verbosity, ReportOutput& output, const HeapSeries* series = nullptr);
 
 /// Writes one report of several (--report-every), with what has changed since `previous`, the snapshot of the one
-/// before (nullptr: this is the first). False: nobody reads any more.
+/// before (nullptr: this is the first). False: the reader is gone.
 Result<bool> write_next_report(const Snapshot& snapshot, const Snapshot* previous, Symbolizer& symbolizer,
                                const ReportOptions& options, Verbosity verbosity, ReportOutput& output);
 

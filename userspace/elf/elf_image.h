@@ -45,7 +45,7 @@ class ElfImage : public ElfLayout {
 
   /// Function symbols whose name is in `names`: .dynsym first, then .symtab (names found in .dynsym are not repeated).
   /// One entry per (name, address); compat versions such as cfree@GLIBC_2.2.5 included. .dynsym is read as the dynamic
-  /// linker does: what its hash table does not find, nobody can call by name. In no particular order.
+  /// linker does: what its hash table does not find cannot be called by name. In no particular order.
   std::vector<ElfFunction> functions(const NameSet& names) const;
   std::vector<ElfFunction> functions(std::span<const std::string_view> names) const {
     return functions(NameSet(names));

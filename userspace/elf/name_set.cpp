@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "userspace/base/fibonacci_hash.h"
+
 namespace hawk {
 namespace {
 
@@ -33,7 +35,7 @@ NameSet::NameSet(std::span<const std::string_view> names) {
 std::size_t NameSet::filter_bit(const char* text) {
   std::uint32_t head = 0;
   std::memcpy(&head, text, kFilteredBytes);
-  return (head * 0x9e3779b1u) >> 20;  // Fibonacci hashing, down to kFilterBits
+  return fibonacci_hash(head, kFilterBitsLog2);
 }
 
 bool NameSet::may_contain(const char* text) const {

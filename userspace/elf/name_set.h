@@ -28,7 +28,8 @@ class NameSet {
   std::optional<std::size_t> find(std::string_view name) const;
 
  private:
-  static constexpr std::size_t kFilterBits = 4096;
+  static constexpr unsigned kFilterBitsLog2 = 12;
+  static constexpr std::size_t kFilterBits = std::size_t{1} << kFilterBitsLog2;
   static std::size_t filter_bit(const char* text);
 
   std::vector<Entry> entries_;

@@ -38,7 +38,7 @@ struct ReportRequest {
   FrameFilter filter = {};                        ///< which stacks and calls the selection is made of
   Grouping grouping = {};                         ///< of text and JSON
   RoleOfFunction role_of = {};                    ///< what is not the program's; empty: everything is
-  LocationCountObserver before_symbolizing = {};  ///< empty: nobody wants to know
+  LocationCountObserver before_symbolizing = {};  ///< may be empty
   bool full_stacks = false;                       ///< for people: nothing is folded, shortened or left out
   bool raw_bytes = false;                         ///< for people: exact bytes instead of KiB, MiB, ...
   bool color = false;                             ///< for a terminal

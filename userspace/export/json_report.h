@@ -21,7 +21,7 @@ struct JsonOptions {
   std::string hawktrace_version = HAWKTRACE_VERSION;
   const Snapshot* previous = nullptr;        ///< of the report before; nullptr: there was none
   bool one_line = false;                     ///< for several documents behind each other
-  LocationCountObserver before_symbolizing;  ///< empty: nobody wants to know
+  LocationCountObserver before_symbolizing;  ///< may be empty
   FrameFilter filter = {};
   Grouping grouping = {};
   bool with_folded = false;  ///< groups and trees count calls that reports fold

@@ -218,7 +218,7 @@ Result<bool> ReportOutput::write_next(const ReportProducer& produce) {
   return write_to_open_file(produce);
 }
 
-/// False: nobody reads any more.
+/// False: the reader is gone.
 Result<bool> ReportOutput::write_to_open_file(const ReportProducer& produce) {
   int error_number = 0;
   produce([&](std::string_view piece) {
@@ -241,7 +241,7 @@ Result<bool> ReportOutput::try_replace(const ReportProducer& produce) {
   int create_error = 0;
   int write_error = 0;
   produce([&](std::string_view piece) {
-    // No sooner: what comes before the first piece takes time, and whoever ends us in it shall find no debris.
+    // No sooner: what comes before the first piece takes time, and a signal that ends us in it shall leave no debris.
     if (!replacement.exists() && create_error == 0) create_error = replacement.create();
     if (create_error == 0) write_error = replacement.append(piece);
     return create_error == 0 && write_error == 0;

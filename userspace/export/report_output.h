@@ -15,7 +15,7 @@ namespace hawk {
 using ReportProducer = std::function<void(const TextSink& sink)>;
 
 /// Where the report goes: stdout, or the file of -o. Opened before the trace, so that a destination that cannot be
-/// written costs nobody a trace; written once, at the end.
+/// written is found out before the trace; written once, at the end.
 ///
 /// A regular file holds either what it held before or the whole report: the report goes to a temporary file next to it
 /// that is renamed over it. The file keeps its owner and mode; a symbolic link to it stays one. A file that did not
@@ -23,11 +23,11 @@ using ReportProducer = std::function<void(const TextSink& sink)>;
 /// files that are named by a descriptor (/dev/stdout, /dev/fd/N; appended to), and files that cannot be renamed over
 /// (a directory where we may create nothing, a single file mounted into a container).
 ///
-/// The directory is found once and held open: whoever may change the path to it meanwhile cannot lead the report, with
+/// The directory is found once and held open: a path that is changed meanwhile does not lead the report, with
 /// the owner and mode of the file that was there first, to another place.
 class ReportOutput {
  public:
-  /// `path`: nullopt or "-" for stdout. Fails with kFile; for a FIFO also when nobody has it open for reading, because
+  /// `path`: nullopt or "-" for stdout. Fails with kFile; for a FIFO also when it is not open for reading, because
   /// waiting for a reader would hold up the trace.
   static Result<ReportOutput> make(const std::optional<std::string>& path);
 
@@ -41,7 +41,7 @@ class ReportOutput {
   /// ignored (SignalSource).
   Result<void> write(const ReportProducer& produce);
   /// Writes one report of several, behind those before; for all of them. A regular file is emptied first and is not
-  /// replaced. False: nobody reads any more.
+  /// replaced. False: the reader is gone.
   Result<bool> write_next(const ReportProducer& produce);
   /// As write(), for a report that is at hand.
   Result<void> write(std::string_view report);

@@ -15,9 +15,6 @@
 namespace hawk {
 namespace {
 
-/// So many workers may take too long before nobody is made to wait for another.
-constexpr int kMaxHungWorkers = 3;
-
 /// Whether a worker may have this file. It asks for names that it has read in files of the target's: they must not lead
 /// it to anything but what it exists for. A core file holds what a process had in its memory.
 bool is_code_file(int fd) {
@@ -52,8 +49,8 @@ void ConfinedSymbolizer::close_files(ModuleId id) {
   const auto found = modules_.find(id);
   if (found == modules_.end()) return;
   Module& module = found->second;
-  if (worker_ && module.known_to == worker_number_) {
-    worker_->channel().send(kCloseFiles, to_body(static_cast<std::uint32_t>(id), {}));
+  if (workers_.current() != nullptr && module.known_to == workers_.number()) {
+    workers_.current()->channel().send(kCloseFiles, to_body(static_cast<std::uint32_t>(id), {}));
   }
   module.is_closed = true;
   module.file.fd.reset();
@@ -71,10 +68,7 @@ std::vector<SourceFrame> ConfinedSymbolizer::frames(ModuleId id, std::uint64_t m
 void ConfinedSymbolizer::prepare(ModuleId id, std::span<const std::uint64_t> module_offsets) {
   const auto found = modules_.find(id);
   if (found == modules_.end()) return;
-  std::vector<std::uint64_t> unknown;
-  for (const std::uint64_t offset : module_offsets) {
-    if (!found->second.answers.has(offset)) unknown.push_back(offset);
-  }
+  const std::vector<std::uint64_t> unknown = found->second.answers.missing(module_offsets);
   if (!unknown.empty()) ask(id, found->second, unknown);
 }
 
@@ -94,17 +88,14 @@ std::vector<SourceFrame> ConfinedSymbolizer::frames_in_no_file(std::uint64_t add
 }
 
 void ConfinedSymbolizer::prepare_in_no_file(std::span<const std::uint64_t> addresses) {
-  std::vector<std::uint64_t> unknown;
-  for (const std::uint64_t address : addresses) {
-    if (!in_no_file_.answers.has(address)) unknown.push_back(address);
-  }
+  const std::vector<std::uint64_t> unknown = in_no_file_.answers.missing(addresses);
   if (!unknown.empty()) ask_in_no_file(unknown);
 }
 
 void ConfinedSymbolizer::ask_in_no_file(std::span<const std::uint64_t> addresses) {
-  if (in_no_file_.is_closed || !in_no_file_.file.fd || !start_worker()) return;
-  worker_->begin_work();
-  const bool is_asked = introduce_perf_map() && worker_->channel().send(kAskInNoFile, to_body(0, addresses));
+  if (in_no_file_.is_closed || !in_no_file_.file.fd || workers_.get() == nullptr) return;
+  workers_.current()->begin_work();
+  const bool is_asked = introduce_perf_map() && workers_.current()->channel().send(kAskInNoFile, to_body(0, addresses));
   if (is_asked && take_answer(in_no_file_)) return;
   lose(in_no_file_);
   log_warning(fmt::format("names from the perf map are missing: {}", in_no_file_.gap));
@@ -112,11 +103,11 @@ void ConfinedSymbolizer::ask_in_no_file(std::span<const std::uint64_t> addresses
 
 /// Tells the worker of the perf map, or that it has grown.
 bool ConfinedSymbolizer::introduce_perf_map() {
-  const bool is_known = in_no_file_.known_to == worker_number_;
+  const bool is_known = in_no_file_.known_to == workers_.number();
   const bool is_grown = std::exchange(has_perf_map_grown_, false);
-  in_no_file_.known_to = worker_number_;
-  if (!is_known) return worker_->channel().send(kPerfMap, {}, in_no_file_.file.fd.get());
-  return !is_grown || worker_->channel().send(kPerfMapGrew, {});
+  in_no_file_.known_to = workers_.number();
+  if (!is_known) return workers_.current()->channel().send(kPerfMap, {}, in_no_file_.file.fd.get());
+  return !is_grown || workers_.current()->channel().send(kPerfMapGrew, {});
 }
 
 SymbolSource ConfinedSymbolizer::source(ModuleId id) {
@@ -133,40 +124,30 @@ std::string ConfinedSymbolizer::gap(ModuleId id) {
 
 void ConfinedSymbolizer::ask(ModuleId id, Module& module, std::span<const std::uint64_t> module_offsets) {
   if (module.is_closed) return;
-  if (!start_worker()) {
-    module.gap = no_worker_;
+  if (workers_.get() == nullptr) {
+    module.gap = fmt::format("its symbols are not read: {}", workers_.why_none());
     return;
   }
-  worker_->begin_work();
-  const bool is_asked = introduce(id, module) &&
-                        worker_->channel().send(kAskForFrames, to_body(static_cast<std::uint32_t>(id), module_offsets));
+  workers_.current()->begin_work();
+  const bool is_asked =
+      introduce(id, module) &&
+      workers_.current()->channel().send(kAskForFrames, to_body(static_cast<std::uint32_t>(id), module_offsets));
   if (!is_asked || !take_answer(module)) lose(module);
-}
-
-bool ConfinedSymbolizer::start_worker() {
-  if (worker_ || !no_worker_.empty()) return worker_ != nullptr;
-  Result<std::unique_ptr<WorkerProcess>> started = WorkerProcess::start(program_, limits_);
-  if (started) {
-    worker_ = std::move(*started);
-    ++worker_number_;
-  } else {
-    no_worker_ = fmt::format("its symbols are not read: {}", started.error().what);
-  }
-  return worker_ != nullptr;
 }
 
 /// Hands the module to the worker, if that does not have it.
 bool ConfinedSymbolizer::introduce(ModuleId id, Module& module) {
-  if (module.known_to == worker_number_) return true;
-  module.known_to = worker_number_;
+  if (module.known_to == workers_.number()) return true;
+  module.known_to = workers_.number();
   const ModuleHead head = {static_cast<std::uint32_t>(id), module.file.path, module.file.root, module.file.vdso};
-  return worker_->channel().send(kAddModule, to_body(head), module.file.fd.get());
+  return workers_.current()->channel().send(kAddModule, to_body(head), module.file.fd.get());
 }
 
 /// False: there will be none.
 bool ConfinedSymbolizer::take_answer(Module& module) {
+  WorkerProcess& worker = *workers_.current();
   for (;;) {
-    const std::optional<Message> message = worker_->channel().receive([this] { return worker_->is_worth_waiting(); });
+    const std::optional<Message> message = worker.channel().receive([&] { return worker.is_worth_waiting(); });
     if (!message || !take_message(module, *message)) return false;
     if (message->kind == kModuleState) return true;
   }
@@ -201,7 +182,7 @@ bool ConfinedSymbolizer::open_file(const Module& module, const std::string& body
     worker_->begin_work();  // what it has waited for was not its work
   }
   if (file && !is_code_file(file.get())) file.reset();
-  return worker_->channel().send(kOpenedFile, {}, file.get());
+  return workers_.current()->channel().send(kOpenedFile, {}, file.get());
 }
 
 bool ConfinedSymbolizer::keep_frames(Module& module, const std::string& body) {
@@ -221,13 +202,10 @@ bool ConfinedSymbolizer::keep_frames(Module& module, const std::string& body) {
 
 /// The worker has failed on this module. Another is started for the others.
 void ConfinedSymbolizer::lose(Module& module) {
-  if (worker_->has_hung()) ++hung_workers_;
   module.gap = fmt::format("{} read: {}", module.answers.empty() ? "its symbols are not" : "not all of its symbols are",
-                           worker_->end());
+                           workers_.lose());
   module.is_closed = true;
   module.file.fd.reset();
-  worker_.reset();
-  if (hung_workers_ >= kMaxHungWorkers) no_worker_ = "its symbols are not read: reading other files took too long";
 }
 
 }  // namespace hawk

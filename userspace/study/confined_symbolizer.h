@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +14,7 @@
 #include "symbolizer/string_pool.h"
 #include "symbolizer/symbolizer.h"
 #include "userspace/study/symbol_messages.h"
-#include "userspace/study/worker_process.h"
+#include "userspace/study/worker_supply.h"
 
 namespace hawk {
 
@@ -30,7 +29,7 @@ class ConfinedSymbolizer : public Symbolizer {
  public:
   /// `program`: what to start as the worker; this program, if nothing else is said.
   explicit ConfinedSymbolizer(std::string program = kThisProgram, WorkerLimits limits = {})
-      : program_(std::move(program)), limits_(limits) {}
+      : workers_(std::move(program), limits) {}
 
   /// Makes `module` known. A second file for the same module replaces the first, with all its answers.
   void add_module(ModuleId module, ModuleFile file);
@@ -63,7 +62,6 @@ class ConfinedSymbolizer : public Symbolizer {
   void ask(ModuleId id, Module& module, std::span<const std::uint64_t> module_offsets);
   void ask_in_no_file(std::span<const std::uint64_t> addresses);
   bool introduce_perf_map();
-  bool start_worker();
   bool introduce(ModuleId id, Module& module);
   bool take_answer(Module& module);
   bool take_message(Module& module, const Message& message);
@@ -71,13 +69,8 @@ class ConfinedSymbolizer : public Symbolizer {
   bool keep_frames(Module& module, const std::string& body);
   void lose(Module& module);
 
-  std::string program_;
-  WorkerLimits limits_;
+  WorkerSupply workers_;
   DebugFileFinder finder_;  ///< may be empty
-  std::unique_ptr<WorkerProcess> worker_;
-  std::uint32_t worker_number_ = 0;
-  std::string no_worker_;  ///< why there will be none; empty: there may
-  int hung_workers_ = 0;
   Module in_no_file_ = {.file = {}};  ///< whose file is the perf map, if there is one
   bool has_perf_map_grown_ = false;   ///< since the worker was told
   std::map<ModuleId, Module> modules_;

@@ -40,7 +40,7 @@ void limit_resources() {
   ::setrlimit(RLIMIT_CPU, &kProcessorSeconds);
 }
 
-/// Fails where this process may not change its user, as in a user namespace of one: there it is nobody's already, or
+/// Fails where this process may not change its user, as in a user namespace of one: there it has that user already, or
 /// has no rights to lose; capabilities go in any case.
 void become_nobody() {
   if (::setgroups(0, nullptr) != 0 || ::setresgid(kNobody, kNobody, kNobody) != 0) return;

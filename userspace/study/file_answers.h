@@ -12,7 +12,7 @@ class FileAnswers {
  public:
   explicit FileAnswers(Channel& channel) : channel_(channel) {}
 
-  /// Answers a kReadFile. False: it makes no sense, or nobody takes the answer.
+  /// Answers a kReadFile. False: it makes no sense, or the answer is not taken.
   bool take(Message message);
 
  private:

@@ -14,20 +14,17 @@ namespace {
 
 /// Questions that a worker has before it. Their descriptors are open in both processes.
 constexpr std::size_t kMostAsked = 8;
-/// So many may take too long, or fail in another way, before nobody is made to wait for another.
-constexpr int kMostHungWorkers = 3;
-constexpr int kMostLostWorkers = 32;
 
 }  // namespace
 
-/// Ends a worker that is left with questions: nobody would wait for the answers.
+/// Ends a worker that is left with questions, whose answers would be taken for those to others.
 class FileReader::Unfinished {
  public:
   explicit Unfinished(FileReader& reader) : reader_(reader) {}
   Unfinished(const Unfinished&) = delete;
   Unfinished& operator=(const Unfinished&) = delete;
   ~Unfinished() {
-    if (!is_finished_) reader_.worker_.reset();
+    if (!is_finished_) reader_.workers_.end();
   }
   void finish() { is_finished_ = true; }
 
@@ -57,50 +54,38 @@ FileStudy FileReader::read(const FileQuestion& question) {
 FileStudy FileReader::read_first(std::span<const FileQuestion> questions, std::size_t& sent) {
   for (;;) {
     FileStudy study;
-    const bool is_new = worker_ == nullptr;
-    if (!start_worker()) {
-      study.gap = no_worker_;
+    const bool is_new = workers_.current() == nullptr;
+    WorkerProcess* const worker = workers_.get();
+    if (worker == nullptr) {
+      study.gap = workers_.why_none();
       return study;
     }
     send_some(questions, sent);
-    worker_->begin_work();
+    worker->begin_work();
     if (receive(questions.front(), study)) return study;
-    const bool has_hung = worker_->has_hung();
+    const bool has_hung = worker->has_hung();
     study.table.reset();
-    study.gap = lose();
+    study.gap = workers_.lose();
     sent = 0;
     // Another may have ended for other reasons, or have been damaged by an earlier file.
     if (is_new || has_hung) return study;
   }
 }
 
-bool FileReader::start_worker() {
-  if (worker_) return true;
-  if (hung_workers_ >= kMostHungWorkers) no_worker_ = "reading other files took too long";
-  if (lost_workers_ >= kMostLostWorkers) no_worker_ = "reading other files failed too often";
-  if (hung_workers_ >= kMostHungWorkers || lost_workers_ >= kMostLostWorkers) return false;
-  Result<std::unique_ptr<WorkerProcess>> started = WorkerProcess::start(program_, limits_);
-  if (started) {
-    worker_ = std::move(*started);
-  } else {
-    no_worker_ = started.error().what;
-  }
-  return worker_ != nullptr;
-}
-
 /// That the worker takes no more is found out when its answer does not come.
 void FileReader::send_some(std::span<const FileQuestion> questions, std::size_t& sent) {
   for (; sent < std::min(questions.size(), kMostAsked); ++sent) {
     const FileQuestion& question = questions[sent];
-    if (!worker_->channel().send(kReadFile, to_body(question.wants), question.file->fd())) return;
+    if (!workers_.current()->channel().send(kReadFile, to_body(question.wants), question.file->fd())) return;
   }
 }
 
 /// False: there will be no answer, or it makes no sense.
 bool FileReader::receive(const FileQuestion& question, FileStudy& study) {
   rows_expected_ = 0;
+  WorkerProcess& worker = *workers_.current();
   for (;;) {
-    const std::optional<Message> message = worker_->channel().receive([this] { return worker_->is_worth_waiting(); });
+    const std::optional<Message> message = worker.channel().receive([&] { return worker.is_worth_waiting(); });
     if (!message || !take_message(question, *message, study)) return false;
     if (message->kind != kFileRead) continue;
     const bool has_code = study.code || !question.wants.code, has_table = study.table || !question.wants.table;
@@ -132,14 +117,6 @@ bool FileReader::take_message(const FileQuestion& question, const Message& messa
     default:
       return false;
   }
-}
-
-std::string FileReader::lose() {
-  if (worker_->has_hung()) ++hung_workers_;
-  ++lost_workers_;
-  std::string how = worker_->end();
-  worker_.reset();
-  return how;
 }
 
 }  // namespace hawk

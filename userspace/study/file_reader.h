@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,7 +9,7 @@
 
 #include "userspace/elf/elf_layout.h"
 #include "userspace/study/file_study.h"
-#include "userspace/study/worker_process.h"
+#include "userspace/study/worker_supply.h"
 
 namespace hawk {
 
@@ -29,12 +28,12 @@ class FileReader {
   static constexpr WorkerLimits kLimits = {.processor_seconds = 20, .idle_seconds = 30};
   /// `program`: what to start as the worker; this program, if nothing else is said.
   explicit FileReader(std::string program = kThisProgram, WorkerLimits limits = kLimits)
-      : program_(std::move(program)), limits_(limits) {}
+      : workers_(std::move(program), limits) {}
 
   /// A reader with a worker of its own.
-  FileReader another() const { return FileReader(program_, limits_); }
+  FileReader another() const { return FileReader(workers_.program(), workers_.limits()); }
   /// Starts the worker, so that the first question need not wait for it. Why that failed is told to the first question.
-  void start() { start_worker(); }
+  void start() { workers_.get(); }
   /// Has the files read, and calls `use` with the number of each and with what was found, in their order. While `use`
   /// works, the next ones are read.
   using Use = std::function<void(std::size_t number, FileStudy study)>;
@@ -46,19 +45,12 @@ class FileReader {
   class Unfinished;
 
   FileStudy read_first(std::span<const FileQuestion> questions, std::size_t& sent);
-  bool start_worker();
   void send_some(std::span<const FileQuestion> questions, std::size_t& sent);
   bool receive(const FileQuestion& question, FileStudy& study);
   bool take_message(const FileQuestion& question, const Message& message, FileStudy& study);
-  std::string lose();
 
-  std::string program_;
-  WorkerLimits limits_;
-  std::unique_ptr<WorkerProcess> worker_;
+  WorkerSupply workers_;
   std::uint64_t rows_expected_ = 0;  ///< of the table that is being received
-  std::string no_worker_;            ///< why there is none, or will be none
-  int hung_workers_ = 0;
-  int lost_workers_ = 0;
 };
 
 }  // namespace hawk

@@ -41,7 +41,7 @@ struct FileTable {
 
 /// What was found out about a file.
 struct FileStudy {
-  std::optional<FileCode> code;    ///< nullopt: nobody asked for it, or see `gap`
+  std::optional<FileCode> code;    ///< nullopt: not asked for, or see `gap`
   std::optional<FileTable> table;  ///< the same
   std::string gap;                 ///< why something is missing that was asked for
 };

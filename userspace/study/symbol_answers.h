@@ -20,7 +20,7 @@ class SymbolAnswers {
   SymbolAnswers& operator=(const SymbolAnswers&) = delete;
   ~SymbolAnswers();
 
-  /// Answers a SymbolMessage. False: it makes no sense, or nobody takes the answer.
+  /// Answers a SymbolMessage. False: it makes no sense, or the answer is not taken.
   bool take(Message message);
 
  private:

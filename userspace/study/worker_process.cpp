@@ -130,7 +130,7 @@ std::optional<int> WorkerProcess::stop() noexcept {
   }
   ::kill(pid_, SIGKILL);
   int status = 0;
-  // Asleep in a file system that does not answer it cannot be ended: it is left to whoever waits for it after us.
+  // Asleep in a file system that does not answer it cannot be ended: init waits for it after us.
   const bool is_asleep = idle_seconds_ >= limits_.idle_seconds;
   const auto ended = TEMP_FAILURE_RETRY(::waitpid(pid_, &status, is_asleep ? WNOHANG : 0));
   pid_ = 0;

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "userspace/base/fibonacci_hash.h"
+
 namespace hawk {
 namespace {
 
@@ -18,8 +20,7 @@ std::uint64_t with_text(std::uint64_t hash, std::string_view text) {
 
 /// A step of 64 bits, because stacks have many frames.
 std::uint64_t with_number(std::uint64_t hash, std::uint64_t number) {
-  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
-  hash = (hash ^ number) * kOdd;
+  hash = (hash ^ number) * kGoldenRatio;
   return hash ^ hash >> 32U;
 }
 

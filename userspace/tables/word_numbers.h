@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "userspace/base/fibonacci_hash.h"
+
 namespace hawk {
 
 /// A number for each word seen, an enumeration of 32 bits. A hash table of its own because there may be millions of
@@ -36,7 +38,7 @@ class WordNumbers {
 
   /// Where `word` is, or else belongs. There is always a free slot.
   Slot& slot_of(std::uint64_t word) {
-    std::size_t index = static_cast<std::size_t>(word * 0x9E3779B97F4A7C15U >> 32U) & (slots_.size() - 1);
+    std::size_t index = static_cast<std::size_t>(fibonacci_hash(word, 32)) & (slots_.size() - 1);
     while (slots_[index].number != kFree && slots_[index].word != word) index = (index + 1) & (slots_.size() - 1);
     return slots_[index];
   }

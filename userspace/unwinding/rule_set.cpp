@@ -1,5 +1,6 @@
 #include "userspace/unwinding/rule_set.h"
 
+#include "userspace/base/fibonacci_hash.h"
 #include "userspace/unwinding/arch/x86_64/registers.h"
 
 namespace hawk {
@@ -13,7 +14,7 @@ constexpr std::size_t kMaxSteps = 64;
 /// Field by field, here and in is_same(): a rule that was stored in pieces a moment ago and is read as a whole waits
 /// for the processor to put it together, which took a tenth of all time.
 std::uint64_t hash_of(const hawk_rule& rule) {
-  constexpr std::uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xd6e8feb86659fd93, kOdd3 = 0xc2b2ae3d27d4eb4f;
+  constexpr std::uint64_t kOdd1 = kGoldenRatio, kOdd2 = 0xd6e8feb86659fd93, kOdd3 = 0xc2b2ae3d27d4eb4f;
   const std::uint64_t mixed = static_cast<std::uint32_t>(rule.cfa_offset) * kOdd1 +
                               static_cast<std::uint32_t>(rule.fp_offset) * kOdd2 +
                               static_cast<std::uint32_t>(rule.load_offset) * kOdd3 + rule.kind * (kOdd1 >> 7 | 1) +

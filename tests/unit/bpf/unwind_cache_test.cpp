@@ -72,13 +72,13 @@ TEST(UnwindCache, NeverTakesOneAddressForAnother) {
 TEST(UnwindCache, KeepsEveryBitOfAnAddress) {
   constexpr __u64 kAddress = 0x7f0012345678, kAddresses = __u64{1} << HAWK_ADDRESS_BITS;
   constexpr __u64 kInverse = 0xF1DE83E19937733D;
-  static_assert(HAWK_CACHE_MULTIPLIER * kInverse == 1);
+  static_assert(HAWK_GOLDEN_RATIO * kInverse == 1);
   for (const __u32 generation : {1u, 0x7fffu, 0x8001u, 0xffffffffu}) {
     Cache cache;
     cache.put(kAddress, generation, 7);
     EXPECT_EQ(cache.find(kAddress, generation), 7u);
     for (int bit = 0; bit < HAWK_ADDRESS_BITS; ++bit) {
-      const __u64 other = (kAddress * HAWK_CACHE_MULTIPLIER ^ __u64{1} << bit) * kInverse % kAddresses;
+      const __u64 other = (kAddress * HAWK_GOLDEN_RATIO ^ __u64{1} << bit) * kInverse % kAddresses;
       EXPECT_EQ(cache.find(other, generation), 0u) << bit;
     }
   }

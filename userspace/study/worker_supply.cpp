@@ -1,0 +1,35 @@
+#include "userspace/study/worker_supply.h"
+
+namespace hawk {
+namespace {
+
+/// So many may take too long, or fail in another way, before the rest of the files is left unread.
+constexpr int kMostHung = 3;
+constexpr int kMostLost = 32;
+
+}  // namespace
+
+WorkerProcess* WorkerSupply::get() {
+  if (worker_) return worker_.get();
+  if (hung_ >= kMostHung) why_none_ = "reading other files took too long";
+  if (lost_ >= kMostLost) why_none_ = "reading other files failed too often";
+  if (hung_ >= kMostHung || lost_ >= kMostLost) return nullptr;
+  Result<std::unique_ptr<WorkerProcess>> started = WorkerProcess::start(program_, limits_);
+  if (started) {
+    worker_ = std::move(*started);
+    ++number_;
+  } else {
+    why_none_ = started.error().what;
+  }
+  return worker_.get();
+}
+
+std::string WorkerSupply::lose() {
+  if (worker_->has_hung()) ++hung_;
+  ++lost_;
+  std::string how = worker_->end();
+  worker_.reset();
+  return how;
+}
+
+}  // namespace hawk
