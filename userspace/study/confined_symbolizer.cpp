@@ -179,7 +179,7 @@ bool ConfinedSymbolizer::open_file(const Module& module, const std::string& body
   // Our own file system is the last that is looked at.
   if (const std::string id = build_id_in(wanted.path); !file && finder_ && wanted.root.empty() && !id.empty()) {
     file = finder_(id);
-    worker_->begin_work();  // what it has waited for was not its work
+    workers_.current()->begin_work();  // what it has waited for was not its work
   }
   if (file && !is_code_file(file.get())) file.reset();
   return workers_.current()->channel().send(kOpenedFile, {}, file.get());
