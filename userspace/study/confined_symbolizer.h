@@ -70,7 +70,7 @@ class ConfinedSymbolizer : public Symbolizer {
   void lose(Module& module);
 
   WorkerSupply workers_;
-  DebugFileFinder finder_;  ///< may be empty
+  DebugFileFinder finder_;            ///< may be empty
   Module in_no_file_ = {.file = {}};  ///< whose file is the perf map, if there is one
   bool has_perf_map_grown_ = false;   ///< since the worker was told
   std::map<ModuleId, Module> modules_;
