@@ -1,0 +1,44 @@
+#include "userspace/code/yield_points.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/support/elf_fixture.h"
+#include "userspace/code/probe_placement.h"
+
+namespace hawk {
+namespace {
+
+YieldPlan plan_of(const std::string& name) {
+  const ElfImage image = testing::open_image(testing::fixture_path("yield_points.so"));
+  BranchTargets resolver(image);
+  YieldPlanner planner(resolver, [](std::uint64_t) { return std::nullopt; });
+  const FunctionExtent function = testing::extent_of(image, name);
+  return planner.plan(function, {.kind = HAWK_CALL_MALLOC}, place_probe(resolver, function, HAWK_CALL_MALLOC).vaddr);
+}
+
+TEST(YieldPoints, TheLastBranchTellsAll) {
+  const YieldPlan plan = plan_of("plain");
+  EXPECT_EQ(plan.fallback, "");
+  EXPECT_FALSE(plan.opens_at_entry);
+  ASSERT_EQ(plan.points.size(), 1u);
+  const YieldPoint& point = plan.points[0];
+  EXPECT_EQ(point.kind, PointKind::kYield);
+  EXPECT_EQ(point.condition, 5);  // jne
+  EXPECT_EQ(point.result, (ValuePlace{ValuePlace::Kind::kRegister, 0}));
+  EXPECT_EQ(point.size, (ValuePlace{ValuePlace::Kind::kRegister, HAWK_RDI}));
+  EXPECT_EQ(point.slot_words, 0u);
+}
+
+TEST(YieldPoints, WhatCannotBeProvedHasNoPlan) {
+  for (const char* name : {"size_changed", "block_changed", "avoided", "entered", "by_table"}) {
+    const YieldPlan plan = plan_of(name);
+    EXPECT_TRUE(plan.points.empty()) << name;
+    EXPECT_NE(plan.fallback, "") << name;
+  }
+  EXPECT_EQ(plan_of("entered").fallback, "other code jumps into its middle");
+}
+
+}  // namespace
+}  // namespace hawk
