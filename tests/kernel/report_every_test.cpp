@@ -73,6 +73,63 @@ TEST(report_every, a_file_holds_all_of_them) {
   program.run();
 }
 
+/// The next report with that cause.
+json next_because_of(ChildProcess& hawktrace, const std::string& cause) {
+  for (;;) {
+    json report = json::parse(hawktrace.read_line());
+    if (report.at("trace").at("dump_cause") == cause) return report;
+  }
+}
+
+json last_of(ChildProcess& hawktrace) {
+  std::string last;
+  while (const std::optional<std::string> line = hawktrace.next_line()) last = *line;
+  return json::parse(last);
+}
+
+TEST(report_every, a_signal_asks_for_one_more_and_changes_nothing_else) {
+  LedgerProgram program({.program = "realloc_moves"});
+  ChildProcess hawktrace({.argv = command(program, {"--format", "json"})});
+  hawktrace.read_line();
+  for (int i = 0; i < 3; ++i) {
+    hawktrace.send_signal(SIGUSR1);
+    EXPECT_TRUE(next_because_of(hawktrace, "signal").contains("since_previous_report"));
+    if (i == 1) program.run();
+  }
+  hawktrace.send_signal(SIGINT);
+  const json last = last_of(hawktrace);
+  EXPECT_EQ(hawktrace.wait(), 0);
+  EXPECT_EQ(last.at("trace").at("dump_cause"), nullptr);
+  EXPECT_TRUE(last.at("exact").get<bool>());
+  EXPECT_GT(allocated(last), 0U);
+}
+
+TEST(report_every, what_is_allocated_asks_for_more) {
+  LedgerProgram program({.program = "realloc_moves"});
+  ChildProcess hawktrace(
+      {.argv = command(program, {"--format", "json", "--dump-allocated", "1", "--interval", "100ms"})});
+  hawktrace.read_line();
+  program.run();
+  EXPECT_GT(allocated(next_because_of(hawktrace, "allocated")), 0U);
+  hawktrace.send_signal(SIGINT);
+  last_of(hawktrace);
+  EXPECT_EQ(hawktrace.wait(), 0);
+}
+
+TEST(report_every, what_tracing_took_is_said) {
+  LedgerProgram program({.program = "realloc_moves"});
+  ChildProcess hawktrace({.argv = command(program, {"--format", "json"})});
+  hawktrace.read_line();
+  program.run();
+  hawktrace.send_signal(SIGINT);
+  const json usage = last_of(hawktrace).at("usage");
+  EXPECT_EQ(hawktrace.wait(), 0);
+  EXPECT_GT(usage.at("cpu_ns").get<std::uint64_t>(), 1'000'000U);
+  EXPECT_GT(usage.at("peak_resident_bytes").get<std::uint64_t>(), std::uint64_t{4} << 20);
+  EXPECT_GT(usage.at("table_bytes").get<std::uint64_t>(), std::uint64_t{1} << 20);
+  EXPECT_LT(usage.at("table_bytes").get<std::uint64_t>(), std::uint64_t{1} << 30);
+}
+
 TEST(report_every, ends_when_nobody_reads) {
   LedgerProgram program({.program = "realloc_moves"});
   std::vector<std::string> words = {"/bin/sh", "-c", "\"$@\" | head -n 1", "sh"};

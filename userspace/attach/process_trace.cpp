@@ -74,6 +74,7 @@ ProcessTrace::ProcessTrace(Subject subject, UniqueFd pid_fd, Probes probes, Unwi
       tracer_(std::move(tracer)),
       mapping_events_(std::move(mapping_events)),
       probing_(subject_.proc_pid, tracer_, unwind != UnwindMethod::kFramePointers, std::move(files)),
+      meter_(subject_.proc_pid),
       perf_map_(subject_.proc_pid) {}
 
 Result<ProcessTrace::Subject> ProcessTrace::subject_of(const TraceConfig& config, const LaunchedCommand* command) {
@@ -185,6 +186,7 @@ std::string ProcessTrace::no_allocator_text() const {
 
 void ProcessTrace::begin() {
   probing_.tracing_began();
+  meter_.begin(subject_.own_execs != 0);
   start_wall_ = std::chrono::system_clock::now();
   start_ = closed_at_ = std::chrono::steady_clock::now();
   tracer_.enable();
@@ -249,6 +251,7 @@ void ProcessTrace::drain() {
   // What the target says of its code may be gone with it.
   if (probing_.has_frames_in_no_file()) perf_map_.refresh(symbolizer_);
   read_memory();
+  usage_ = meter_.read(tracer_.table_bytes());
   // What is unmapped is not announced. After the stacks, whose frames may lie there.
   if (is_replaced || (is_probed() && tracer_.code_ranges_are_stale())) take_mappings_again();
   if (!is_probed()) return;
@@ -307,6 +310,7 @@ Snapshot ProcessTrace::snapshot() {
                     .limits = limits_,
                     .verified = verified_};
   snapshot.memory = memory_;
+  snapshot.usage = usage_;
   snapshot.unwind = probing_.unwinding().info();
   snapshot.unwind.cache_misses = tracer_.unwind_misses();
   for (std::size_t i = modules_.size(); i < probing_.modules().module_count(); ++i) {

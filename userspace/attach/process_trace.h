@@ -12,6 +12,7 @@
 #include "userspace/attach/perf_map_finder.h"
 #include "userspace/attach/probing.h"
 #include "userspace/attach/trace_config.h"
+#include "userspace/attach/tracing_usage.h"
 #include "userspace/base/result.h"
 #include "userspace/base/signal_source.h"
 #include "userspace/launch/launch.h"
@@ -39,6 +40,8 @@ class ProcessTrace {
   /// Removes the probes and reads the maps a last time.
   Result<void> end(bool verify);
 
+  /// The sums over all stacks as of the last drain.
+  const Counters& totals() const { return model_.totals(); }
   /// The state of the heap as of the last drain.
   Snapshot snapshot();
   /// Knows every module of snapshot().
@@ -99,6 +102,8 @@ class ProcessTrace {
   HeapModel model_;
   SharedTable<Module> modules_;  ///< of all snapshots
   std::optional<ProcessMemory> memory_;
+  UsageMeter meter_;
+  std::optional<TracingUsage> usage_;
   PerfMapFinder perf_map_;
   ConfinedSymbolizer symbolizer_;
   std::size_t symbolized_modules_ = 0;

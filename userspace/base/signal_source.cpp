@@ -24,7 +24,7 @@ void set_action(int signal_number, void (*handler)(int)) {
 }
 
 void add_those_of_a_command(sigset_t& handled) {
-  for (const int signal_number : {SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT}) ::sigaddset(&handled, signal_number);
+  for (const int signal_number : {SIGQUIT, SIGUSR2, SIGCONT}) ::sigaddset(&handled, signal_number);
   for (int signal_number = SIGRTMIN; signal_number <= SIGRTMAX; ++signal_number) ::sigaddset(&handled, signal_number);
 }
 
@@ -33,7 +33,7 @@ sigset_t handled_signals(SignalScope scope) {
   ::sigemptyset(&handled);
   // A shell without job control starts background commands with SIGINT ignored. It is taken all the same, because
   // `kill -INT` is how a script ends a trace that it started so.
-  for (const int signal_number : {SIGINT, SIGTERM, SIGCHLD, SIGWINCH}) ::sigaddset(&handled, signal_number);
+  for (const int signal_number : {SIGINT, SIGTERM, SIGCHLD, SIGWINCH, SIGUSR1}) ::sigaddset(&handled, signal_number);
   // The kernel queues a blocked signal even if it is ignored, so what nohup has set up would be lost.
   if (!is_ignored(SIGHUP)) ::sigaddset(&handled, SIGHUP);
   if (scope == SignalScope::kOfACommand) add_those_of_a_command(handled);
@@ -41,6 +41,14 @@ sigset_t handled_signals(SignalScope scope) {
 }
 
 }  // namespace
+
+void SignalSource::survive_early_signals() {
+  if (is_ignored(SIGUSR1)) return;
+  struct sigaction action = {};
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGUSR1, &action, nullptr);
+}
 
 Result<SignalSource> SignalSource::make(SignalScope scope) {
   const sigset_t handled = handled_signals(scope);

@@ -19,9 +19,9 @@ struct ReceivedSignal {
 
 /// Whose signals we take.
 enum class SignalScope {
-  kOurs,        ///< SIGINT, SIGTERM, SIGHUP, SIGCHLD and SIGWINCH
-  kOfACommand,  ///< also those that a command which we run may be sent by our number: SIGQUIT, SIGUSR1, SIGUSR2,
-                ///< SIGCONT and the real-time signals
+  kOurs,        ///< SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGWINCH and SIGUSR1
+  kOfACommand,  ///< also those that a command which we run may be sent by our number: SIGQUIT, SIGUSR2, SIGCONT and the
+                ///< real-time signals
 };
 
 /// Signals as a readable descriptor instead of handlers, so that one poll() sees everything that can happen. Made once,
@@ -29,6 +29,10 @@ enum class SignalScope {
 /// must be given original_mask() before it calls exec.
 class SignalSource {
  public:
+  /// To be called first of all: a SIGUSR1 that comes before make() changes nothing, instead of ending us. It is caught,
+  /// which exec undoes in a child, not ignored or blocked, which it would inherit.
+  static void survive_early_signals();
+
   static Result<SignalSource> make(SignalScope scope = SignalScope::kOurs);
 
   SignalSource(SignalSource&&) noexcept = default;

@@ -10,6 +10,7 @@
 
 #include "userspace/base/log.h"
 #include "userspace/base/printable.h"
+#include "userspace/base/signal_source.h"
 #include "userspace/commands/command.h"
 #include "userspace/commands/standard_streams.h"
 #include "userspace/screen/terminal_signals.h"
@@ -44,6 +45,8 @@ constexpr const char* kOutOfMemoryHint = "free some memory, or raise the limit o
 
 /// What other initialisers of static objects find.
 [[gnu::constructor(101)]] void end_initialisation_without_memory() { std::set_new_handler(end_without_memory); }
+/// As early as may be.
+[[gnu::constructor(101)]] void survive_early_signals() { SignalSource::survive_early_signals(); }
 
 /// What is thrown has taken probes, command and temporary file down on its way here.
 int main_program(int argc, char** argv) {

@@ -23,9 +23,10 @@ constexpr Example kExamples[] = {
 
 Result<void> check_report_every(const Options& options) {
   const Format& format = *options.report.format;
-  if (!options.report_every || format.can_follow) return {};
+  if (!options.wants_several() || format.can_follow) return {};
   return fail(ExitCode::kUsage,
-              fmt::format("--report-every: a file of the format {} holds a single report", format.name),
+              fmt::format("{}: a file of the format {} holds a single report",
+                          options.report_every ? "--report-every" : "--dump-...", format.name),
               "leave it out, or choose a format that can hold several: --format text or json");
 }
 
@@ -58,6 +59,7 @@ OptionRows option_rows(Options& options) {
                   "write a report that often and at the end, with the\nchange since the one before (JSON: a document a "
                   "line)",
                   [&options](OptionValue v) { return set_time_span(options.report_every, v, kMinInterval); }});
+  add_dump_rows(rows, options.dumps, kTimeGroup);
   add_kill_row(rows, options);
   add_report_rows(rows, options.report);
   add_tracing_rows(rows, options);

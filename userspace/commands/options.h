@@ -14,6 +14,9 @@ namespace hawk {
 struct Options : TraceOptions {
   std::optional<std::chrono::nanoseconds> report_every;  ///< nullopt: one report, at the end
   ReportOptions report;
+
+  /// Whether reports follow each other in one file.
+  bool wants_several() const { return report_every.has_value() || !dumps.is_empty(); }
 };
 
 using ParsedOptions = std::variant<Options, InfoText>;

@@ -58,7 +58,11 @@ class Recording : public TraceUse {
 
   Result<bool> watch(ProcessTrace& trace, SignalSource& signals, SignalRelay* relay) override {
     TraceWatchers watchers;
-    watchers.interval = [this, &trace] { return append(trace); };
+    watchers.interval = [this, &trace] { return append(trace, DumpCause::kNone); };
+    watchers.dump = [this, &trace](DumpCause cause) -> Result<bool> {
+      HAWK_TRY_VOID(append(trace, cause));
+      return true;
+    };
     return run_trace_loop(trace, options_, signals, relay, watchers);
   }
 
@@ -101,8 +105,9 @@ class Recording : public TraceUse {
   }
 
   /// A file that is full ends with this interval, and the next one begins with all that is known.
-  Result<void> append(ProcessTrace& trace) {
-    const Snapshot now = trace.snapshot();
+  Result<void> append(ProcessTrace& trace, DumpCause cause) {
+    Snapshot now = trace.snapshot();
+    now.trace.dump_cause = cause;
     if (is_full(now)) {
       HAWK_TRY_VOID(file_->writer.finish(file_->states.next(now, trace)));
       HAWK_TRY_VOID(begin_file(now, now.trace.duration_ns));
@@ -164,6 +169,7 @@ OptionRows record_rows(RecordOptions& options) {
   OptionRows rows;
   add_target_rows(rows, options);
   add_time_rows(rows, options);
+  add_dump_rows(rows, options.dumps, kTimeGroup);
   add_kill_row(rows, options);
   add_recording_rows(rows, options);
   add_report_rows(

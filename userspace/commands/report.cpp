@@ -4,10 +4,13 @@
 #include <fmt/core.h>
 
 #include <csignal>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "userspace/commands/command.h"
 #include "userspace/commands/final_report.h"
@@ -17,6 +20,7 @@
 #include "userspace/commands/trace_options.h"
 #include "userspace/export/report_output.h"
 #include "userspace/recording/recording_reader.h"
+#include "userspace/report/units.h"
 
 namespace hawk {
 namespace {
@@ -59,6 +63,18 @@ Result<std::optional<RecordingReader>> read_peak(const RecordedReportOptions& op
   return at_peak;
 }
 
+/// A line for each: when, for --at, why, and how much was live.
+std::string dumps_text(const std::vector<RecordedDump>& dumps) {
+  std::string text;
+  for (const RecordedDump& dump : dumps) {
+    // Rounded up, so that --at finds it.
+    const std::uint64_t milliseconds = (dump.time_ns + 999'999) / 1'000'000;
+    text += fmt::format("{}.{:03}s  {:<9}  {}\n", milliseconds / 1000, milliseconds % 1000, dump_cause_name(dump.cause),
+                        format_bytes(dump.live_bytes, NumberStyle::kReadable));
+  }
+  return text;
+}
+
 Result<int> write_recorded_report(const RecordedReportOptions& options) {
   const std::unique_ptr<Debuginfod> debuginfod = HAWK_TRY(Debuginfod::make(options.debuginfod, options.verbosity));
   const ModulePlaces places = with_debuginfod(options.places, debuginfod.get());
@@ -70,6 +86,10 @@ Result<int> write_recorded_report(const RecordedReportOptions& options) {
   const std::optional<RecordingReader> at_peak = HAWK_TRY(read_peak(options, series));
   if (at_peak) series.at_peak = &at_peak->snapshot();
   ReportOutput output = HAWK_TRY(options.report.open_output());
+  if (options.list_dumps) {
+    HAWK_TRY_VOID(output.write(dumps_text(reader.dumps())));
+    return static_cast<int>(ExitCode::kOk);
+  }
   OfflineSymbolizer symbolizer(reader.snapshot(), reader.names(), places);
   HAWK_TRY_VOID(write_final_report(reader.snapshot(), symbolizer, options.report, options.verbosity, output, false,
                                    nullptr, options.with_series ? &series : nullptr));
@@ -121,6 +141,9 @@ const CommandText& report_text() {
 OptionRows report_rows(RecordedReportOptions& options) {
   OptionRows rows;
   add_recording_rows(rows, options);
+  rows.push_back({"--dumps", Value::kNone, nullptr, kRecordingGroup,
+                  "only list the dumps: the time, for --at, the cause, and\nthe live bytes",
+                  turn_on(options.list_dumps)});
   add_report_rows(rows, options.report);
   add_symbol_rows(rows, options.places, options.debuginfod);
   add_common_rows(rows, options.verbosity);

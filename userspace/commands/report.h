@@ -22,6 +22,7 @@ struct RecordedReportOptions {
   ReportOptions report;
   std::optional<int> target;  ///< the process, of several
   bool with_series = false;   ///< formats that can hold one get all intervals; a live report has only its end
+  bool list_dumps = false;
   Verbosity verbosity = Verbosity::kNormal;
 };
 

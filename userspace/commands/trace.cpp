@@ -1,6 +1,8 @@
 // What hawktrace does where no other command is named: it traces one process, and reports.
 #include "userspace/commands/trace.h"
 
+#include <fmt/core.h>
+
 #include <optional>
 #include <utility>
 #include <variant>
@@ -18,8 +20,7 @@
 namespace hawk {
 namespace {
 
-/// The reports of one trace: one at the end, or with --report-every one each time and one at the end; or the live
-/// screen, and one at the end.
+/// The reports of one trace: one at the end, and before that one for each dump; or the live screen, and one at the end.
 class Reports : public TraceUse {
  public:
   explicit Reports(const Options& options) : options_(options) {}
@@ -39,20 +40,27 @@ class Reports : public TraceUse {
     TraceWatchers watchers;
     if (screen) watchers.screen = &*screen;
     watchers.report_every = options_.report_every;
-    watchers.report = [this, &trace] { return write_next(trace); };
+    watchers.dump = [this, &trace](DumpCause cause) { return dump(trace, cause); };
     return run_trace_loop(trace, options_, signals, relay, watchers);
   }
 
   Result<void> finish(ProcessTrace& trace, const Snapshot& last) override {
     if (!wanted_) return {};
     return write_final_report(last, trace.symbolizer(), options_.report, options_.verbosity, *output_,
-                              options_.report_every.has_value(), previous_ ? &*previous_ : nullptr);
+                              options_.wants_several() || previous_, previous_ ? &*previous_ : nullptr);
   }
 
  private:
   /// Writes one of several. False: the reader is gone.
-  Result<bool> write_next(ProcessTrace& trace) {
+  Result<bool> dump(ProcessTrace& trace, DumpCause cause) {
+    if (live_) return true;  // the terminal is the screen's, and shows it
+    if (!options_.report.format->can_follow) {
+      log_warning(fmt::format("SIGUSR1: a file of the format {} holds a single report, that at the end",
+                              options_.report.format->name));
+      return true;
+    }
     Snapshot now = trace.snapshot();
+    now.trace.dump_cause = cause;
     wanted_ = HAWK_TRY(write_next_report(now, previous_ ? &*previous_ : nullptr, trace.symbolizer(), options_.report,
                                          options_.verbosity, *output_));
     previous_ = std::move(now);

@@ -21,7 +21,8 @@ class TraceLoop {
         signals_(signals),
         relay_(relay),
         screen_(watchers.screen),
-        watchers_(watchers) {}
+        watchers_(watchers),
+        triggers_(options.dumps) {}
 
   Result<bool> run() {
     watch_process();
@@ -57,7 +58,7 @@ class TraceLoop {
     const std::chrono::nanoseconds interval = options_.trace.interval;
     HAWK_TRY_VOID(loop_.add_timer(interval, interval, [this](short) { return take_interval(); }));
     if (const auto every = watchers_.report_every) {
-      HAWK_TRY_VOID(loop_.add_timer(*every, *every, [this](short) { return take_report(); }));
+      HAWK_TRY_VOID(loop_.add_timer(*every, *every, [this](short) { return drain_and_dump(DumpCause::kTime); }));
     }
     if (!options_.duration) return {};
     return loop_.add_timer(*options_.duration, {}, [this](short) -> Result<void> {
@@ -69,13 +70,19 @@ class TraceLoop {
   Result<void> take_interval() {
     trace_.drain();
     show();
+    if (const DumpCause cause = triggers_.due(trace_.totals()); cause != DumpCause::kNone) return dump(cause);
     if (watchers_.interval) return watchers_.interval();
     return {};
   }
 
-  Result<void> take_report() {
+  Result<void> drain_and_dump(DumpCause cause) {
     trace_.drain();
-    if (!HAWK_TRY(watchers_.report())) loop_.end();
+    return dump(cause);
+  }
+
+  Result<void> dump(DumpCause cause) {
+    triggers_.dumped(cause, trace_.totals());
+    if (!HAWK_TRY(watchers_.dump(cause))) loop_.end();
     return {};
   }
 
@@ -91,7 +98,13 @@ class TraceLoop {
   }
 
   Result<void> take_signals() {
-    for (std::optional<ReceivedSignal> signal; !loop_.has_ended() && (signal = signals_.next());) take_signal(*signal);
+    for (std::optional<ReceivedSignal> signal; !loop_.has_ended() && (signal = signals_.next());) {
+      if (signal->number == SIGUSR1 && relay_ == nullptr) {
+        HAWK_TRY_VOID(drain_and_dump(DumpCause::kSignal));
+      } else {
+        take_signal(*signal);
+      }
+    }
     return {};
   }
 
@@ -133,6 +146,7 @@ class TraceLoop {
   SignalRelay* relay_;
   LiveScreen* screen_;
   const TraceWatchers& watchers_;
+  DumpTriggers triggers_;
   EventLoop loop_;
   bool ended_by_user_ = false;
 };

@@ -15,9 +15,11 @@ namespace hawk {
 /// Who is told of a trace while it goes on.
 struct TraceWatchers {
   LiveScreen* screen = nullptr;                          ///< shows each state; nullptr: there is none
-  std::optional<std::chrono::nanoseconds> report_every;  ///< nullopt: `report` is never called
-  std::function<Result<bool>()> report = {};             ///< after a drain each time; false ends the trace
-  std::function<Result<void>()> interval = {};           ///< after each drain of the interval; empty: nothing is due
+  std::optional<std::chrono::nanoseconds> report_every;  ///< nullopt: never because of the time
+  /// Called after a drain, whenever a trigger of the options has gone off, SIGUSR1 has come, or it is time; in place of
+  /// `interval`, where both are due. False ends the trace.
+  std::function<Result<bool>(DumpCause)> dump = {};
+  std::function<Result<void>()> interval = {};  ///< after each drain of the interval; empty: nothing is due
 };
 
 /// Drains at every interval until the target ends, the time is over, or the user has had enough.

@@ -7,6 +7,7 @@
 #include "userspace/base/log.h"
 #include "userspace/commands/command_line.h"
 #include "userspace/commands/debuginfod.h"
+#include "userspace/commands/dump_triggers.h"
 
 namespace hawk {
 
@@ -21,6 +22,7 @@ struct Required {
 struct TraceOptions {
   TraceConfig trace;                                 ///< what to trace (-p, or what follows --), and how
   std::optional<std::chrono::nanoseconds> duration;  ///< nullopt: until the target ends or a signal comes
+  DumpOptions dumps;
   Required required;
   bool verify = false;
   bool kill_command = false;    ///< --kill: the command does not outlive the trace

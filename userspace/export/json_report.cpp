@@ -17,6 +17,7 @@
 #include "userspace/report/frame_list.h"
 #include "userspace/report/period.h"
 #include "userspace/report/symbol_gaps.h"
+#include "userspace/report/trap_costs.h"
 #include "userspace/report/unwind_shares.h"
 #include "userspace/tables/fingerprint.h"
 #include "userspace/tables/stack_ends.h"
@@ -81,6 +82,7 @@ Json trace_json(const TraceInfo& trace) {
   json["kernel"] = text_or_null(trace.kernel);
   json["target_exited"] = trace.target_exited;
   json["exec_count"] = trace.exec_count;
+  json["dump_cause"] = text_or_null(std::string(dump_cause_name(trace.dump_cause)));
   json["verified"] = trace.verified ? Json(*trace.verified) : Json(nullptr);
   return json;
 }
@@ -92,6 +94,21 @@ Json memory_json(const std::optional<ProcessMemory>& memory) {
   json["anonymous_bytes"] = memory->anonymous_bytes;
   json["swapped_bytes"] = memory->swapped_bytes;
   json["live_bytes"] = memory->live_bytes;
+  return json;
+}
+
+/// What tracing took.
+Json usage_json(const Snapshot& snapshot) {
+  if (!snapshot.usage) return nullptr;
+  const auto number_or_null = [](const std::optional<std::uint64_t>& number) {
+    return number ? Json(*number) : Json(nullptr);
+  };
+  Json json;
+  json["cpu_ns"] = snapshot.usage->cpu_ns;
+  json["peak_resident_bytes"] = snapshot.usage->peak_resident_bytes;
+  json["table_bytes"] = snapshot.usage->table_bytes;
+  json["target_cpu_ns"] = number_or_null(snapshot.usage->target_cpu_ns);
+  json["traps_ns"] = number_or_null(trap_time_ns(snapshot));
   return json;
 }
 
@@ -312,6 +329,7 @@ Json head_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptio
     json["since_previous_report"] = std::move(since);
   }
   json["memory"] = memory_json(snapshot.memory);
+  json["usage"] = usage_json(snapshot);
   json["losses"] = losses_json(snapshot.losses);
   json["untraced_children"] = children_json(snapshot);
   json["unwinding"] = unwinding_json(snapshot);

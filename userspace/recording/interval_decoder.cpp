@@ -62,6 +62,9 @@ IntervalDecoder::Outcome IntervalDecoder::take(std::string_view interval) {
   take_totals(bytes);
   take_mappings(bytes);
   take_names(bytes);
+  snapshot_.usage.reset();
+  snapshot_.trace.dump_cause = DumpCause::kNone;
+  if (!bytes.is_complete()) take_records(bytes);  // version 1 has none
   if (bytes.is_complete()) return Outcome::kTaken;
   return bytes.ran_out() ? Outcome::kTooLarge : Outcome::kMalformed;
 }
@@ -213,6 +216,23 @@ std::uint32_t IntervalDecoder::text_number(ByteReader& bytes) {
     names_.add_text(std::move(text));
   }
   return static_cast<std::uint32_t>(number);
+}
+
+/// What later versions add is passed over.
+void IntervalDecoder::take_records(ByteReader& bytes) {
+  for (std::uint64_t left = bytes.count(0); left > 0 && bytes.is_good(); --left) {
+    const std::uint64_t kind = bytes.number();
+    std::string content;
+    bytes.text(content);
+    ByteReader fields(content, budget_);
+    if (kind == static_cast<std::uint64_t>(RecordKind::kUsage)) {
+      usage_fields(fields, snapshot_.usage.emplace());
+      if (!fields.is_complete()) bytes.fail();
+    } else if (kind == static_cast<std::uint64_t>(RecordKind::kDumpCause)) {
+      snapshot_.trace.dump_cause = static_cast<DumpCause>(fields.number_below(kDumpCauses));
+      if (!fields.is_complete()) bytes.fail();
+    }
+  }
 }
 
 void IntervalDecoder::take_names(ByteReader& bytes) {

@@ -1,6 +1,8 @@
 #include "userspace/recording/interval_encoder.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "userspace/base/check.h"
 #include "userspace/recording/snapshot_fields.h"
@@ -94,6 +96,7 @@ std::string IntervalEncoder::encode(const RecordedState& state) {
   put_totals(bytes, now);
   put_mappings(bytes, state);
   put_names(bytes, state);
+  put_records(bytes, now);
   before_ = now;
   return bytes.bytes();
 }
@@ -185,6 +188,24 @@ void IntervalEncoder::put_mappings(ByteWriter& bytes, const RecordedState& state
   put_missing(mapped_before_, state.mappings);  // unloaded
   put_missing(state.mappings, mapped_before_);  // loaded
   mapped_before_ = state.mappings;
+}
+
+void IntervalEncoder::put_records(ByteWriter& bytes, const Snapshot& now) {
+  std::vector<std::pair<RecordKind, std::string>> records;
+  if (now.usage) {
+    ByteWriter usage;
+    usage_fields(usage, *now.usage);
+    records.emplace_back(RecordKind::kUsage, usage.bytes());
+  }
+  if (now.trace.dump_cause != DumpCause::kNone) {
+    ByteWriter cause;
+    cause.number(static_cast<std::uint64_t>(now.trace.dump_cause));
+    records.emplace_back(RecordKind::kDumpCause, cause.bytes());
+  }
+  bytes.list(records, [&](const std::pair<RecordKind, std::string>& record) {
+    bytes.number(static_cast<std::uint64_t>(record.first));
+    bytes.text(record.second);
+  });
 }
 
 /// A text is written once, when it is first met.

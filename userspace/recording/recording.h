@@ -13,7 +13,14 @@
 namespace hawk {
 
 /// The version of the format that is written, and the last one that is read (README.md).
-inline constexpr std::uint32_t kRecordingVersion = 1;
+inline constexpr std::uint32_t kRecordingVersion = 2;
+
+/// What else an interval holds, by number. A reader passes over numbers that it does not know, so that what is added
+/// here is no new version.
+enum class RecordKind : std::uint64_t {
+  kUsage = 1,      ///< Snapshot::usage
+  kDumpCause = 2,  ///< TraceInfo::dump_cause
+};
 
 /// Code of a module as it is mapped into the target.
 struct CodeMapping {
@@ -46,6 +53,13 @@ struct NamedModule {
   SymbolSource source = SymbolSource::kNone;
   std::string gap;
   bool operator==(const NamedModule&) const = default;
+};
+
+/// An interval that was written out of turn.
+struct RecordedDump {
+  std::uint64_t time_ns = 0;  ///< of its end, since the trace began
+  DumpCause cause = DumpCause::kNone;
+  std::uint64_t live_bytes = 0;
 };
 
 /// What is known at the end of an interval. The snapshots of one recording are those of one trace, in order.

@@ -54,6 +54,9 @@ Result<void> RecordingReader::take(Trace& trace, const std::string& interval) {
     case IntervalDecoder::Outcome::kTaken:
       ++trace.intervals;
       if (chosen_ == nullptr) chosen_ = &trace;
+      if (const Snapshot& now = trace.decoder.snapshot(); now.trace.dump_cause != DumpCause::kNone) {
+        trace.dumps.push_back({now.trace.duration_ns, now.trace.dump_cause, now.totals.live_bytes()});
+      }
       return {};
     case IntervalDecoder::Outcome::kTooLarge:
       return fail(ExitCode::kFile, fmt::format("read {}: it takes more memory than a recording may", path_),

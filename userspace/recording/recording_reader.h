@@ -47,6 +47,8 @@ class RecordingReader {
   RecordedNames& names() { return chosen_->decoder.names(); }
   /// The version of the hawktrace that wrote it.
   const std::string& writer() const { return chosen_->decoder.writer(); }
+  /// The intervals among those read that were written out of turn.
+  const std::vector<RecordedDump>& dumps() const { return chosen_->dumps; }
   /// How many intervals have been read.
   std::uint64_t intervals() const { return chosen_ == nullptr ? 0 : chosen_->intervals; }
   /// Why the recording has no more intervals than those that were read, where it should: "it is cut off ...". Empty:
@@ -64,6 +66,7 @@ class RecordingReader {
     explicit Trace(std::uint64_t& budget) : decoder(budget) {}
 
     recording::IntervalDecoder decoder;
+    std::vector<RecordedDump> dumps;
     std::uint64_t intervals = 0;
     bool ended_by_time = false;
   };

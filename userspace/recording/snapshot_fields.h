@@ -73,6 +73,14 @@ void memory_fields(Bytes& bytes, Of& memory) {
 }
 
 template <class Bytes, class Of>
+void usage_fields(Bytes& bytes, Of& usage) {
+  bytes.number(usage.cpu_ns);
+  bytes.number(usage.peak_resident_bytes);
+  bytes.number(usage.table_bytes);
+  bytes.optional(usage.target_cpu_ns, [&](auto& cpu_ns) { bytes.number(cpu_ns); });
+}
+
+template <class Bytes, class Of>
 void module_fields(Bytes& bytes, Of& module) {
   bytes.text(module.path);
   bytes.text(module.build_id);

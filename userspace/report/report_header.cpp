@@ -15,6 +15,23 @@
 namespace hawk {
 namespace {
 
+const char* dump_cause_text(DumpCause cause) {
+  switch (cause) {
+    case DumpCause::kSignal:
+      return "reported because of SIGUSR1";
+    case DumpCause::kAllocated:
+      return "reported because of the bytes allocated since the previous report (--dump-allocated)";
+    case DumpCause::kGrowth:
+      return "reported because live bytes have grown since the previous report (--dump-growth)";
+    case DumpCause::kPeak:
+      return "reported because of a new peak of live bytes (--dump-peak)";
+    case DumpCause::kNone:
+    case DumpCause::kTime:
+      break;
+  }
+  return "";
+}
+
 void put_trace_notes(TextPage& page, const Snapshot& snapshot) {
   const TraceInfo& trace = snapshot.trace;
   if (trace.verified) {
@@ -35,6 +52,7 @@ void put_trace_notes(TextPage& page, const Snapshot& snapshot) {
   if (snapshot.target().is_go && !snapshot.target().allocators.empty()) {
     page.put_wrapped("a Go program: these are the blocks of its C code; net/http/pprof shows Go's own heap", 2);
   }
+  if (const char* cause = dump_cause_text(trace.dump_cause); *cause != '\0') page.put_wrapped(cause, 2);
   if (trace.target_exited)
     page.put_wrapped("the target ended during the trace: live is what it still held at its end", 2);
 }
@@ -161,6 +179,8 @@ void put_totals(TextPage& page, const Snapshot& snapshot, const UnwindText& unwi
   put_coverage(page, snapshot);
   const std::string costs = trap_costs_text(snapshot);
   if (!costs.empty()) page.put_wrapped(costs, 2, Style::kDim);
+  const std::string usage = usage_text(snapshot, page.style());
+  if (!usage.empty()) page.put_wrapped(usage, 2, Style::kDim);
   page.put_wrapped(unwind.summary(), 2, unwind.all_complete() ? Style::kDim : Style::kPlain);
   page.put("");
 }

@@ -21,6 +21,11 @@ std::uint64_t cost_of(const Snapshot& snapshot, std::string_view name) {
   return highest_ns;
 }
 
+/// Those that were counted: each pays for its traps.
+std::uint64_t calls_of(const Snapshot& snapshot) {
+  return snapshot.totals.allocated_count + snapshot.totals.freed_count + snapshot.frees_of_untraced;
+}
+
 }  // namespace
 
 std::string trap_costs_text(const Snapshot& snapshot) {
@@ -35,7 +40,31 @@ std::string trap_costs_text(const Snapshot& snapshot) {
     text += fmt::format("{} {:.2g} µs per {}", text.empty() ? "tracing overhead: about" : ",",
                         static_cast<double>(cost_ns) / 1e3, named.function);
   }
-  return text;
+  const std::optional<std::uint64_t> traps_ns = text.empty() ? std::nullopt : trap_time_ns(snapshot);
+  if (!traps_ns || !snapshot.usage || snapshot.usage->target_cpu_ns.value_or(0) == 0) return text;
+  return text +
+         fmt::format("; with {} the traps took at least {} of the {} of CPU that the process had meanwhile",
+                     worded_for(calls_of(snapshot),
+                                fmt::format("{} call{{|s}}", format_count(calls_of(snapshot), NumberStyle::kReadable))),
+                     format_share(*traps_ns, *snapshot.usage->target_cpu_ns),
+                     format_duration(*snapshot.usage->target_cpu_ns));
+}
+
+std::optional<std::uint64_t> trap_time_ns(const Snapshot& snapshot) {
+  const std::uint64_t allocation_ns = std::max(cost_of(snapshot, "malloc"), cost_of(snapshot, "_Znwm"));
+  const std::uint64_t free_ns = cost_of(snapshot, "free");
+  // After an exec the time is that of both programs, and the calls are of one.
+  if (allocation_ns == 0 || free_ns == 0 || snapshot.trace.exec_count != 0) return std::nullopt;
+  return snapshot.totals.allocated_count * allocation_ns +
+         (snapshot.totals.freed_count + snapshot.frees_of_untraced) * free_ns;
+}
+
+std::string usage_text(const Snapshot& snapshot, NumberStyle style) {
+  if (!snapshot.usage) return {};
+  const TracingUsage& usage = *snapshot.usage;
+  return fmt::format("hawktrace took {} of CPU and at most {} of memory; the kernel's tables take {}",
+                     format_duration(usage.cpu_ns), format_bytes(usage.peak_resident_bytes, style),
+                     format_bytes(usage.table_bytes, style));
 }
 
 }  // namespace hawk

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
+#include "userspace/report/units.h"
 #include "userspace/tables/snapshot.h"
 
 namespace hawk {
@@ -9,5 +12,12 @@ namespace hawk {
 /// "tracing overhead: about 1.1 µs per malloc, 0.68 µs per free": what tracing costs on the machine of the snapshot.
 /// Of several allocators the dearest counts. Empty when it was not measured.
 std::string trap_costs_text(const Snapshot& snapshot);
+
+/// What all traps of the trace took together, in nanoseconds: calls x what a call pays. The programs' own work, which
+/// is not measured, comes on top. nullopt: not measured, or of a program that is no more.
+std::optional<std::uint64_t> trap_time_ns(const Snapshot& snapshot);
+
+/// "hawktrace took 0.34 s of CPU and at most 45.20 MiB; the kernel's tables take 12.30 MiB". Empty: not known.
+std::string usage_text(const Snapshot& snapshot, NumberStyle style);
 
 }  // namespace hawk

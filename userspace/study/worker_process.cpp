@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "userspace/base/system_failure.h"
+#include "userspace/study/worker_usage.h"
 
 namespace hawk {
 namespace {
@@ -83,6 +84,7 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& p
   pid_t pid = 0;
   const int error = inheritance.start(program, pid);
   if (error != 0) return system_failure(ExitCode::kPrivilege, what, error);
+  note_worker_started(pid);
   return std::unique_ptr<WorkerProcess>(new WorkerProcess(pid, std::move(ends->first), limits));
 }
 
@@ -132,7 +134,9 @@ std::optional<int> WorkerProcess::stop() noexcept {
   int status = 0;
   // Asleep in a file system that does not answer it cannot be ended: init waits for it after us.
   const bool is_asleep = idle_seconds_ >= limits_.idle_seconds;
-  const auto ended = TEMP_FAILURE_RETRY(::waitpid(pid_, &status, is_asleep ? WNOHANG : 0));
+  rusage taken = {};
+  const auto ended = TEMP_FAILURE_RETRY(::wait4(pid_, &status, is_asleep ? WNOHANG : 0, &taken));
+  note_worker_ended(pid_, ended > 0 ? &taken : nullptr);
   pid_ = 0;
   return ended > 0 ? std::optional(status) : std::nullopt;
 }

@@ -29,6 +29,7 @@ class HeapModel {
 
   /// Whether the current program has been seen to allocate.
   bool has_allocated() const { return totals_.allocated_count != 0; }
+  const Counters& totals() const { return totals_; }
   std::uint64_t live_bytes() const { return totals_.live_bytes(); }
   std::size_t stack_count() const { return stacks_.size(); }
   std::uint32_t exec_epoch() const { return exec_epoch_; }

@@ -11,4 +11,9 @@ bool Snapshot::stacks_complete() const {
   return losses.keep(Promise::kStacks) && std::all_of(stacks.begin(), stacks.end(), is_whole);
 }
 
+std::string_view dump_cause_name(DumpCause cause) {
+  static constexpr std::string_view kNames[kDumpCauses] = {"", "signal", "time", "allocated", "growth", "peak"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
 }  // namespace hawk

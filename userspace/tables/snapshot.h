@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bpf/unwind/ends.h"
@@ -88,6 +89,19 @@ struct TraceLimits {
   bool operator==(const TraceLimits&) const = default;
 };
 
+/// Why a state was reported or recorded out of turn.
+enum class DumpCause : std::uint8_t {
+  kNone,       ///< it was not
+  kSignal,     ///< SIGUSR1
+  kTime,       ///< --report-every
+  kAllocated,  ///< so many bytes had been allocated since the last one
+  kGrowth,     ///< so many live bytes more than at the last one
+  kPeak,       ///< more live bytes than ever
+};
+inline constexpr std::size_t kDumpCauses = 6;
+/// "signal", "time", "allocated", "growth", "peak"; "" of kNone.
+std::string_view dump_cause_name(DumpCause cause);
+
 struct TraceInfo {
   std::string attach_via;             ///< "points", "session", "multi" or "perf"
   std::string live_table;             ///< "arena" or "hash"
@@ -103,6 +117,7 @@ struct TraceInfo {
   TraceLimits limits;
   /// With --verify: whether for each stack allocated - freed equalled the sum over the live table. nullopt: not asked.
   std::optional<bool> verified;
+  DumpCause dump_cause = DumpCause::kNone;
   bool operator==(const TraceInfo&) const = default;
 };
 
@@ -132,6 +147,15 @@ struct ProcessMemory {
   bool operator==(const ProcessMemory&) const = default;
 };
 
+/// What tracing took until the last drain.
+struct TracingUsage {
+  std::uint64_t cpu_ns = 0;                    ///< of hawktrace and the processes that it reads files with
+  std::uint64_t peak_resident_bytes = 0;       ///< of the same: the sum of what each took at most
+  std::uint64_t table_bytes = 0;               ///< of the kernel's tables, now
+  std::optional<std::uint64_t> target_cpu_ns;  ///< of the target since the trace began; nullopt: it had ended before
+  bool operator==(const TracingUsage&) const = default;
+};
+
 /// Everything a report needs, as plain values: a state of the heap at one instant.
 ///
 /// Invariants: totals equal the sums over `stacks`; peak_live_bytes >= totals.live_bytes(); every frame of a stack is
@@ -145,6 +169,7 @@ struct Snapshot {
   std::uint64_t peak_live_bytes = 0;
   std::uint64_t frees_of_untraced = 0;  ///< frees of blocks that are older than the trace
   std::optional<ProcessMemory> memory;  ///< nullopt: the target was gone before the first reading
+  std::optional<TracingUsage> usage;    ///< nullopt: not known
   Losses losses;
   UntracedChildren children;
   SharedTable<Module> modules;  ///< by ModuleId

@@ -53,6 +53,7 @@ Result<ArenaMemory> ArenaMemory::make(const ArenaPrograms& programs, std::uint32
   }
   // The address was given to the kernel, which mapped the arena there.
   memory.header_ = reinterpret_cast<hawk_arena_header*>(HAWK_ARENA_USER_ADDRESS);  // NOLINT(performance-no-int-to-ptr)
+  memory.header_pages_ = header_pages;
   memory.header_->cpus = cpus;
   memory.header_->geometry = hawk_geometry_pack(hawk_geometry_start());
   if (!memory.supply()) return fail(ExitCode::kPrivilege, "make the pages of the live table: no memory");
@@ -76,6 +77,10 @@ bool ArenaMemory::supply() {
     __atomic_store_n(&header_->pages_ready, ready, __ATOMIC_RELEASE);
   }
   return true;
+}
+
+std::uint64_t ArenaMemory::resident_bytes() const {
+  return (std::uint64_t{header_pages_} + header_->pages_ready) * HAWK_ARENA_PAGE_BYTES;
 }
 
 std::int64_t ArenaMemory::population() const {

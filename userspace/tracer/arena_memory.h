@@ -37,6 +37,8 @@ class ArenaMemory {
 
   /// The pages that the live table uses now.
   std::span<const hawk_live_page> live_pages() const;
+  /// Bytes of memory that the arena takes.
+  std::uint64_t resident_bytes() const;
   /// Blocks in the table.
   std::int64_t population() const;
 
@@ -53,7 +55,8 @@ class ArenaMemory {
   std::uint32_t max_pages_;
   hawk_state* state_;
   hawk_arena_header* header_ = nullptr;  ///< in the arena
-  std::uint32_t used_before_ = 0;        ///< at the last call of adjust_pages
+  std::uint32_t header_pages_ = 0;
+  std::uint32_t used_before_ = 0;  ///< at the last call of adjust_pages
 };
 
 }  // namespace hawk

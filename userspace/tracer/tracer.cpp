@@ -33,6 +33,7 @@
 #include "userspace/tracer/interceptors.h"
 #include "userspace/tracer/kernel_maps.h"
 #include "userspace/tracer/live_table_check.h"
+#include "userspace/tracer/map_memory.h"
 #include "userspace/tracer/operator_call_sites.h"
 #include "userspace/tracer/probe_links.h"
 #include "userspace/tracer/probe_sets.h"
@@ -341,6 +342,12 @@ void Tracer::adjust_memory() {
   if (impl_->arena->adjust_pages() || impl_->memory_refused) return;
   impl_->memory_refused = true;
   log_warning("the kernel has no memory for more pages of the live table: blocks that do not fit are counted as lost");
+}
+
+std::uint64_t Tracer::table_bytes() const {
+  // Of segments of frames nobody has a descriptor once the programs have them.
+  const std::uint64_t frames = __atomic_load_n(&impl_->maps.state->frames_ready, __ATOMIC_ACQUIRE);
+  return map_memory_bytes() + frames * sizeof(__u32) + (impl_->arena ? impl_->arena->resident_bytes() : 0);
 }
 
 LiveTable Tracer::live_table() const { return impl_->table; }

@@ -92,6 +92,8 @@ class Tracer {
   /// periodically.
   void adjust_memory();
   LiveTable live_table() const;
+  /// Bytes of memory that the kernel's tables take now.
+  std::uint64_t table_bytes() const;
   std::uint64_t min_block_bytes() const;
   /// Counts a loss that user space noticed; it appears in later drains.
   void count_loss(hawk_loss cause, std::uint64_t times = 1);

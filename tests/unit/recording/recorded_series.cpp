@@ -63,6 +63,10 @@ void RecordedSeries::advance(std::size_t active) {
   snapshot_.trace.duration_ns += 1'000'000'000;
   snapshot_.frees_of_untraced += random() % 3;
   snapshot_.memory = ProcessMemory{random(), random() / 2, 0, snapshot_.totals.live_bytes()};
+  const std::uint64_t second = snapshot_.trace.duration_ns / 1'000'000'000;
+  snapshot_.usage = TracingUsage{second * 3'000'000, 50 << 20, second << 12, {}};
+  if (second % 4 != 3) snapshot_.usage->target_cpu_ns = second * 700'000'000;
+  snapshot_.trace.dump_cause = static_cast<DumpCause>(second % 8 < kDumpCauses ? second % 8 : 0);
   for (std::size_t i = 0; i < active && !snapshot_.stacks.empty(); ++i) {
     next_active_ += 1 + random() % 19;
     change(snapshot_.stacks[next_active_ % snapshot_.stacks.size()]);

@@ -56,7 +56,8 @@ TEST(RecordingFile, OthersAreRefused) {
   std::ofstream(directory.path("text")) << "a text that is longer than the header of a recording";
   EXPECT_NE(error_of_opening(directory.path("text")).find("not a recording"), std::string::npos);
   std::ofstream(directory.path("later"), std::ios::binary) << recording::file_header(kRecordingVersion + 1);
-  EXPECT_NE(error_of_opening(directory.path("later")).find("version 2"), std::string::npos);
+  EXPECT_NE(error_of_opening(directory.path("later")).find("version " + std::to_string(kRecordingVersion + 1)),
+            std::string::npos);
 }
 
 TEST(RecordingFile, NothingWasRecordedBeforeTheFirstInterval) {
@@ -69,6 +70,26 @@ TEST(RecordingFile, NothingWasRecordedBeforeTheFirstInterval) {
   const Result<void> read = reader->read(5);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().hint, "its first interval ends 1.0 s after the trace began");
+}
+
+TEST(RecordingFile, DumpsAreFoundWithTheirCauses) {
+  const ScratchDirectory directory;
+  RecordedSeries series(3, 3);
+  Result<RecordingWriter> writer = RecordingWriter::create(directory.path("recording"), false);
+  for (int i = 0; i < 9; ++i) {
+    series.advance(1);
+    ASSERT_TRUE(writer->append(series.state()));
+  }
+  series.advance(1);
+  ASSERT_TRUE(writer->finish(series.state()));
+  Result<RecordingReader> reader = RecordingReader::open(directory.path("recording"));
+  ASSERT_TRUE(reader->read());
+  const std::vector<RecordedDump>& dumps = reader->dumps();
+  ASSERT_EQ(dumps.size(), 7U);  // seconds 1 to 5, 9 and 10
+  EXPECT_EQ(dumps.front().cause, DumpCause::kSignal);
+  EXPECT_EQ(dumps.front().time_ns, 1'000'000'000U);
+  EXPECT_EQ(dumps[4].cause, DumpCause::kPeak);
+  EXPECT_EQ(dumps.back().live_bytes, reader->snapshot().totals.live_bytes());
 }
 
 /// A file that the first version of the format was written with must be readable for ever: this one is never written

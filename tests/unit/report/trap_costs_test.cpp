@@ -27,6 +27,25 @@ TEST(TrapCosts, OfSeveralAllocatorsTheDearestCounts) {
   EXPECT_EQ(trap_costs_text(snapshot), "tracing overhead: about 9.4 µs per malloc, 0.68 µs per free");
 }
 
+TEST(TrapCosts, TheirShareIsOfTheTimeOfTheTarget) {
+  Snapshot snapshot;
+  snapshot.target().allocators.push_back({"/lib/libc.so.6", "", {function("malloc", 1000), function("free", 500)}});
+  snapshot.totals = {.allocated_bytes = 100, .allocated_count = 100'000, .freed_bytes = 0, .freed_count = 60'000};
+  snapshot.frees_of_untraced = 40'000;
+  EXPECT_EQ(trap_time_ns(snapshot), std::optional<std::uint64_t>(150'000'000));
+  snapshot.usage = TracingUsage{
+      .cpu_ns = 340'000'000, .peak_resident_bytes = 45 << 20, .table_bytes = 12 << 20, .target_cpu_ns = 1'500'000'000};
+  EXPECT_EQ(trap_costs_text(snapshot),
+            "tracing overhead: about 1 µs per malloc, 0.5 µs per free; with 200,000 calls the traps took at least "
+            "10.0 % of the 1.5 s of CPU that the process had meanwhile");
+  EXPECT_EQ(usage_text(snapshot, NumberStyle::kReadable),
+            "hawktrace took 340 ms of CPU and at most 45.00 MiB of memory; the kernel's tables take 12.00 MiB");
+  snapshot.trace.exec_count = 1;
+  EXPECT_EQ(trap_time_ns(snapshot), std::nullopt);
+  snapshot.usage.reset();
+  EXPECT_EQ(usage_text(snapshot, NumberStyle::kReadable), "");
+}
+
 /// Where an allocator has one of its own, it is often the dearest: its returns are single-stepped.
 TEST(TrapCosts, OperatorNewIsListedWhereItIsProbed) {
   Snapshot snapshot;

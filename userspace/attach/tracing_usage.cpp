@@ -1,0 +1,68 @@
+#include "userspace/attach/tracing_usage.h"
+
+#include <fmt/core.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <string>
+
+#include "userspace/base/process_file.h"
+#include "userspace/study/worker_usage.h"
+
+namespace hawk {
+namespace {
+
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
+constexpr int kUserTime = 14;  // fields of /proc/PID/stat, counted from 1
+constexpr int kSystemTime = 15;
+
+std::uint64_t nanoseconds(const timeval& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * kSecondNs + static_cast<std::uint64_t>(time.tv_usec) * 1'000;
+}
+
+std::optional<std::uint64_t> cpu_ns_of(int pid) {
+  const Result<std::string> stat = read_whole_file(fmt::format("/proc/{}/stat", pid));
+  if (!stat) return std::nullopt;
+  return cpu_ns_in_stat(*stat, static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)));
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> cpu_ns_in_stat(std::string_view stat, std::uint64_t ticks_per_second) {
+  const std::size_t name_end = stat.rfind(')');  // the name, the second field, may hold anything
+  if (name_end == std::string_view::npos || ticks_per_second == 0) return std::nullopt;
+  std::uint64_t ticks = 0;
+  std::size_t at = name_end + 1;
+  for (int field = 3; field <= kSystemTime; ++field) {
+    at = stat.find(' ', at);
+    if (at == std::string_view::npos) return std::nullopt;
+    ++at;
+    if (field < kUserTime) continue;
+    std::uint64_t number = 0;
+    if (std::from_chars(stat.data() + at, stat.data() + stat.size(), number).ec != std::errc()) return std::nullopt;
+    ticks += number;
+  }
+  return ticks * (kSecondNs / ticks_per_second);
+}
+
+void UsageMeter::begin(bool from_start) {
+  if (!from_start) target_cpu_before_ns_ = cpu_ns_of(proc_pid_).value_or(0);
+}
+
+TracingUsage UsageMeter::read(std::uint64_t table_bytes) {
+  rusage own = {};
+  ::getrusage(RUSAGE_SELF, &own);
+  const WorkerUsage workers = usage_of_workers();
+  const std::optional<std::uint64_t> target = cpu_ns_of(proc_pid_);
+  // That of another process, or of a target that has ended and whose threads' times are gone.
+  if (target && *target >= target_cpu_before_ns_ + target_cpu_ns_.value_or(0)) {
+    target_cpu_ns_ = *target - target_cpu_before_ns_;
+  }
+  return {.cpu_ns = nanoseconds(own.ru_utime) + nanoseconds(own.ru_stime) + workers.cpu_ns,
+          .peak_resident_bytes = static_cast<std::uint64_t>(own.ru_maxrss) * 1024 + workers.peak_resident_bytes,
+          .table_bytes = table_bytes,
+          .target_cpu_ns = target_cpu_ns_};
+}
+
+}  // namespace hawk

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "userspace/tables/snapshot.h"
+
+namespace hawk {
+
+/// Keeps account of what tracing takes.
+class UsageMeter {
+ public:
+  /// `proc_pid`: a living thread of the target.
+  explicit UsageMeter(int proc_pid) : proc_pid_(proc_pid) {}
+
+  /// The trace begins. `from_start`: so does the target.
+  void begin(bool from_start);
+  /// What has been taken until now. What the target took stays, once it has ended.
+  TracingUsage read(std::uint64_t table_bytes);
+
+ private:
+  int proc_pid_;
+  std::uint64_t target_cpu_before_ns_ = 0;
+  std::optional<std::uint64_t> target_cpu_ns_;
+};
+
+/// The CPU time of a process, all its threads and those that have ended, by its /proc/PID/stat; nullopt: it makes no
+/// sense. `ticks_per_second`: of the clock that it is told in.
+std::optional<std::uint64_t> cpu_ns_in_stat(std::string_view stat, std::uint64_t ticks_per_second);
+
+}  // namespace hawk

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "userspace/commands/command_line.h"
+#include "userspace/tables/counters.h"
+#include "userspace/tables/snapshot.h"
+
+namespace hawk {
+
+/// When a state is to be reported or recorded out of turn, beside SIGUSR1.
+struct DumpOptions {
+  std::optional<std::uint64_t> allocated_bytes;  ///< each time so many more have been allocated
+  std::optional<std::uint64_t> growth_bytes;     ///< each time so many more are live than at the last dump
+  bool at_peak = false;                          ///< each time more are live than ever: see DumpTriggers
+
+  bool is_empty() const { return !allocated_bytes && !growth_bytes && !at_peak; }
+};
+
+/// The rows --dump-allocated, --dump-growth and --dump-peak.
+void add_dump_rows(OptionRows& rows, DumpOptions& options, const char* group);
+
+/// Tells from the counters of each drain whether a dump is due. What lies between two drains is not seen: however often
+/// a level was passed meanwhile, it is one dump.
+class DumpTriggers {
+ public:
+  /// A peak is dumped if it is higher than the last dumped one by a tenth and by 1 MiB at least: a slow climb makes few
+  /// dumps.
+  static constexpr std::uint64_t kPeakPart = 10;
+  static constexpr std::uint64_t kLeastPeakBytes = std::uint64_t{1} << 20;
+
+  explicit DumpTriggers(const DumpOptions& options) : options_(options) {}
+
+  /// Why one is due; kNone: none is. Counters that are smaller than before are those of another program (exec), for
+  /// which all begins anew.
+  DumpCause due(const Counters& totals);
+  /// To be called with every dump, whatever has caused it.
+  void dumped(DumpCause cause, const Counters& totals);
+
+ private:
+  DumpOptions options_;
+  std::uint64_t seen_bytes_ = 0;       ///< allocated, when it was last looked
+  std::uint64_t allocated_bytes_ = 0;  ///< at the last dump for them
+  std::uint64_t live_bytes_ = 0;       ///< at the last dump
+  std::uint64_t peak_bytes_ = 0;       ///< at the last dump of a peak, or a dump of more than that
+};
+
+}  // namespace hawk
