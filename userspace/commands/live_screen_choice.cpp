@@ -14,7 +14,8 @@ namespace hawk {
 bool wants_live_screen(const Options& options, bool output_is_terminal) {
   // A command owns the terminal itself, and a trace with a set end is a report to wait for.
   return options.report.format->is_for_people && output_is_terminal && options.trace.command.empty() &&
-         !options.duration && !options.wants_several() && is_interactive(STDIN_FILENO, STDOUT_FILENO, std::getenv("TERM"));
+         !options.duration && !options.wants_several() &&
+         is_interactive(STDIN_FILENO, STDOUT_FILENO, std::getenv("TERM"));
 }
 
 Result<LiveScreen> make_live_screen(const Options& options) {

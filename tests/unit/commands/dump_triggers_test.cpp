@@ -59,7 +59,7 @@ TEST(DumpTriggers, ASlowClimbMakesFewDumpsOfPeaks) {
 TEST(DumpTriggers, WithAnotherProgramAllBeginsAnew) {
   DumpTriggers triggers({.allocated_bytes = 100, .growth_bytes = 50, .at_peak = true});
   EXPECT_EQ(dumps_of(triggers, {live(10 * kMiB), live(10), live(60), live(90), live(109), live(110)}),
-            (Causes{DumpCause::kPeak, DumpCause::kGrowth, DumpCause::kGrowth}));
+            (Causes{DumpCause::kPeak, DumpCause::kGrowth, DumpCause::kAllocated}));
 }
 
 }  // namespace

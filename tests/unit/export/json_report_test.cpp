@@ -38,8 +38,8 @@ TEST(JsonReport, KeysOfTheSchemaInOrder) {
   Sample sample = service_sample();
   const Json json = parsed(sample);
   EXPECT_EQ(keys_of(json), (Keys{"schema", "hawktrace_version", "exact", "numbers_exact", "stacks_complete", "target",
-                                 "trace", "totals", "memory", "losses", "untraced_children", "unwinding", "symbol_gaps",
-                                 "selection", "stacks"}));
+                                 "trace", "totals", "memory", "usage", "losses", "untraced_children", "unwinding",
+                                 "symbol_gaps", "selection", "stacks"}));
   EXPECT_EQ(json["schema"], "hawktrace.report/1");
   EXPECT_EQ(json["hawktrace_version"], HAWKTRACE_VERSION);
   EXPECT_EQ(keys_of(json["target"]), (Keys{"pid", "comm", "exe", "allocators"}));
@@ -48,7 +48,7 @@ TEST(JsonReport, KeysOfTheSchemaInOrder) {
             (Keys{"name", "aliases", "file_offset", "probe_offset", "instruction", "single_stepped", "cost_ns"}));
   EXPECT_EQ(keys_of(json["trace"]),
             (Keys{"attach_via", "live_table", "unwind", "min_block_bytes", "start_unix_ns", "duration_ns",
-                  "interval_ns", "kernel", "target_exited", "exec_count", "verified"}));
+                  "interval_ns", "kernel", "target_exited", "exec_count", "dump_cause", "verified"}));
   EXPECT_EQ(keys_of(json["totals"]),
             (Keys{"live_bytes", "live_count", "allocated_bytes", "allocated_count", "freed_bytes", "freed_count",
                   "peak_live_bytes", "peak_is_lower_bound", "frees_of_untraced"}));
