@@ -47,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     HAWK_CHECK(!image.error().what.empty(), "an error without a message");
     return 0;
   }
-  check_functions(hawk::find_allocator_functions(*image).functions, size);
+  check_functions(hawk::find_allocator_functions(*image, hawk::Plans::kMade).functions, size);
   if (const std::optional<hawk::OperatorFrames> frames = hawk::find_operator_frames(*image)) check_frames(*frames);
   HAWK_CHECK(image->build_id().find_first_not_of("0123456789abcdef") == std::string::npos, "a build id is lower hex");
   HAWK_CHECK(image->interpreter().find('\0') == std::string::npos, "a path ends at its NUL");

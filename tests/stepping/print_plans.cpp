@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
       return 1;
     }
     const auto began = std::chrono::steady_clock::now();
-    const hawk::AllocatorFile file = hawk::find_allocator_functions(*image);
+    const hawk::AllocatorFile file = hawk::find_allocator_functions(*image, hawk::Plans::kMade);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
     fmt::print("== {} ({:.1f} ms)\n", argv[i], took.count());
     for (const hawk::AllocatorFunction& function : file.functions) {

@@ -38,7 +38,7 @@ TEST_P(Stepping, EveryCallIsSeenOnce) {
   ASSERT_NE(::realpath(GetParam().file.c_str(), file), nullptr) << GetParam().file;
   const Result<ElfImage> image = ElfImage::make(UniqueFd(::open(file, O_RDONLY | O_CLOEXEC)), file);
   ASSERT_TRUE(image);
-  const AllocatorFile allocator = find_allocator_functions(*image);
+  const AllocatorFile allocator = find_allocator_functions(*image, Plans::kMade);
   std::size_t plans = 0;
   for (const AllocatorFunction& function : allocator.functions) plans += function.yields.points.empty() ? 0 : 1;
   EXPECT_GE(plans, GetParam().least_plans);

@@ -314,7 +314,7 @@ void give_up_too_many(AllocatorFile& file) {
 
 }  // namespace
 
-AllocatorFile find_allocator_functions(const ElfImage& image) {
+AllocatorFile find_allocator_functions(const ElfImage& image, Plans plans) {
   BranchTargets resolver(image);
   AllocatorFile file;
   file.is_library = image.is_library();
@@ -329,7 +329,7 @@ AllocatorFile find_allocator_functions(const ElfImage& image) {
     add_function(resolver, candidate, file, returns);
   }
   settle_returns(image, returns, file);
-  plan_yields(resolver, candidates, file);
+  if (plans == Plans::kMade) plan_yields(resolver, candidates, file);
   give_up_too_many(file);
   std::sort(file.functions.begin(), file.functions.end(),
             [](const AllocatorFunction& a, const AllocatorFunction& b) { return a.entry_offset < b.entry_offset; });

@@ -13,14 +13,14 @@ namespace hawk {
 
 /// What a test runs with: a way to attach, a live table and a way to unwind. Perf events only with one of the tables,
 /// because to detach them takes seconds. The ways that unwind by tables alone trace programs without frame pointers.
-enum class Way { kPointsArena, kSessionArena, kSessionHash, kMultiArena, kMultiHash, kPerfHash, kCfiArena, kCfiHash };
-inline constexpr Way kWays[] = {Way::kPointsArena, Way::kSessionArena, Way::kSessionHash, Way::kMultiArena,
-                                Way::kMultiHash,   Way::kPerfHash,     Way::kCfiArena};
-inline constexpr Way kArenaWays[] = {Way::kPointsArena, Way::kSessionArena, Way::kMultiArena, Way::kCfiArena};
+enum class Way { kSessionArena, kSessionHash, kMultiArena, kMultiHash, kPerfHash, kCfiArena, kCfiHash };
+inline constexpr Way kWays[] = {Way::kSessionArena, Way::kSessionHash, Way::kMultiArena,
+                                Way::kMultiHash,    Way::kPerfHash,    Way::kCfiArena};
+inline constexpr Way kArenaWays[] = {Way::kSessionArena, Way::kMultiArena, Way::kCfiArena};
 inline constexpr Way kHashWays[] = {Way::kSessionHash, Way::kMultiHash, Way::kPerfHash, Way::kCfiHash};
 /// Of the tests about stacks.
-inline constexpr Way kStackWays[] = {Way::kPointsArena, Way::kSessionArena, Way::kSessionHash, Way::kMultiArena,
-                                     Way::kMultiHash,   Way::kPerfHash,     Way::kCfiArena,    Way::kCfiHash};
+inline constexpr Way kStackWays[] = {Way::kSessionArena, Way::kSessionHash, Way::kMultiArena, Way::kMultiHash,
+                                     Way::kPerfHash,     Way::kCfiArena,    Way::kCfiHash};
 /// As the names of tests have it: "session_arena".
 std::string way_name(Way way);
 /// Each part, as the option of that name has it.
