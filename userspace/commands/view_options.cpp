@@ -16,6 +16,10 @@ namespace {
 
 using Value = OptionRow::Value;
 
+/// The C library's memory for an expression grows with the square of its length: 120 KB of alternatives take all there
+/// is.
+constexpr std::size_t kMaxPatternBytes = 4096;
+
 OptionRow pattern_row(const char* name, const char* group, const char* help, std::optional<CallPattern>& target) {
   return {name, Value::kRequired, "REGEX", group, help, [&target](OptionValue v) -> Result<void> {
             target = HAWK_TRY(parse_pattern(v));
@@ -27,6 +31,12 @@ OptionRow pattern_row(const char* name, const char* group, const char* help, std
 
 Result<CallPattern> parse_pattern(OptionValue value) {
   const std::string text(value.text);
+  if (text.size() > kMaxPatternBytes) {
+    return fail(
+        ExitCode::kUsage,
+        fmt::format("{}: an expression of {} bytes, of at most {}", value.option, text.size(), kMaxPatternBytes),
+        "use a shorter one");
+  }
   const RegularExpression expression(text);
   if (expression.is_valid() && !text.empty()) return CallPattern(text);
   return fail(ExitCode::kUsage,

@@ -21,6 +21,13 @@ TEST(ViewOptions, PatternsAreChecked) {
   }
 }
 
+TEST(ViewOptions, PatternsThatWouldTakeAllMemoryAreRefused) {
+  EXPECT_TRUE(parse_pattern({"--focus", std::string(4096, 'a')}));
+  const Result<CallPattern> pattern = parse_pattern({"--focus", std::string(4097, 'a')});
+  ASSERT_FALSE(pattern);
+  EXPECT_EQ(pattern.error().exit_code, ExitCode::kUsage);
+}
+
 TEST(ViewOptions, GroupingsThatExcludeEachOtherAreRefused) {
   EXPECT_TRUE(check_grouping({}, true, "pprof"));
   EXPECT_TRUE(check_grouping({.by = GroupKind::kFile, .cumulative_first = true}, false, "text"));
