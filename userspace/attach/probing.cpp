@@ -32,32 +32,6 @@ std::size_t max_open_modules() {
   return limit > kOtherFiles ? (limit - kOtherFiles) / kFilesPerModule : 0;
 }
 
-std::string_view name_of(PointKind kind) {
-  switch (kind) {
-    case PointKind::kYield:
-      return "size and result";
-    case PointKind::kSize:
-      return "size";
-    case PointKind::kYieldAfterSize:
-      return "result";
-    case PointKind::kForward:
-      return "goes on in another function, not probed";
-    case PointKind::kReturnProbe:
-      break;
-  }
-  return "return probe";
-}
-
-void log_plan(const AllocatorFunction& function) {
-  const YieldPlan& plan = function.yields;
-  if (!plan.fallback.empty()) log_verbose(fmt::format("no points in {}: {}", function.names.front(), plan.fallback));
-  if (plan.opens_at_entry) log_verbose(fmt::format("point in {} at its entry: size", function.names.front()));
-  for (const YieldPoint& point : plan.points) {
-    log_verbose(fmt::format("point in {} at {:#x}: {}{}", function.names.front(), point.file_offset,
-                            name_of(point.kind), point.single_stepped ? " (single-stepped)" : ""));
-  }
-}
-
 }  // namespace
 
 Probing::Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables, std::unique_ptr<FileReader> files)
@@ -132,7 +106,6 @@ Result<void> Probing::probe_allocator(ModuleId id, bool is_expected, AllocatorFi
     log_verbose(
         fmt::format("count calls of {} in {} at {:#x}", function.names.front(), module.path, function.probe_offset));
   }
-  for (const AllocatorFunction& function : file.functions) log_plan(function);
   for (const ProbedFunction& function : allocators_.back().functions) {
     log_verbose(fmt::format("probe {} in {} at {:#x}, {}{}", function.name, module.path, function.probe_offset,
                             function.instruction, function.single_stepped ? " (single-stepped)" : ""));
