@@ -78,7 +78,8 @@ void SymbolTable::add_symbol(const Elf64_Sym& symbol, std::span<const char> name
   if (code_section_of(symbol.st_value) == nullptr) return;
   const std::string_view name = symbol_name(symbol, names);
   if (name.empty() || is_assembler_mark(name, type)) return;
-  symbols_.push_back({symbol.st_value, symbol.st_size, name, type, ELF64_ST_BIND(symbol.st_info)});
+  const auto binding = static_cast<unsigned char>(ELF64_ST_BIND(symbol.st_info));
+  symbols_.push_back({symbol.st_value, symbol.st_size, name, type, binding});
   if (is_symtab) ++symtab_count_;
 }
 

@@ -54,7 +54,7 @@ CallPredicate FrameFilter::hides(const Snapshot& snapshot) const {
 
 StackView make_stack_view(const Snapshot& snapshot, Symbolizer& symbolizer, const FrameFilter& filter,
                           const LocationCountObserver& observer) {
-  const StackView all = view_of_all(snapshot);
+  StackView all = view_of_all(snapshot);
   if (filter.is_empty()) return all;
   const CallTable calls(snapshot, all.stacks, symbolizer, {}, observer);
   std::vector<CallAnswer> answers;
