@@ -73,9 +73,14 @@ __noinline int follows_call(__u64 address)
 {
 	__u8 code[HAWK_CALL_SITE_BYTES] = {};
 
-	if (bpf_probe_read_user(code, sizeof(code), (void *)(address - HAWK_CALL_SITE_BEFORE)))
+	/* The call itself has run. What follows it may lie in a page that has not been needed yet. */
+	if (bpf_probe_read_user(code, HAWK_CALL_SITE_BEFORE, (void *)(address - HAWK_CALL_SITE_BEFORE)))
 		return 0;
-	return hawk_is_return_address(code);
+	if (hawk_follows_call(code))
+		return 1;
+	if (bpf_probe_read_user(code + HAWK_CALL_SITE_BEFORE, HAWK_CALL_SITE_BYTES - HAWK_CALL_SITE_BEFORE, (void *)address))
+		return 0;
+	return hawk_is_signal_restorer(code);
 }
 
 /* A stack that is looked at frame by frame. Through bpf_loop, whose body the verifier checks once: only new stacks come here,

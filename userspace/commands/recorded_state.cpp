@@ -13,6 +13,7 @@ RecordedState RecordedStates::next(const Snapshot& snapshot, ProcessTrace& trace
   }
   Symbolizer& symbolizer = trace.symbolizer();
   add_names_in_no_file(snapshot, symbolizer, state);
+  if (!symbols_) return state;
   add_names(snapshot, symbolizer, state);
   add_modules(symbolizer, state);
   return state;
@@ -32,15 +33,12 @@ void RecordedStates::add_names_in_no_file(const Snapshot& snapshot, Symbolizer& 
   }
 }
 
-/// The kernel's own code is in no file, and another kernel has other code.
-bool RecordedStates::is_named(const Module& module) const { return symbols_ || module.path == kVdso; }
-
 void RecordedStates::add_names(const Snapshot& snapshot, Symbolizer& symbolizer, RecordedState& state) {
   std::map<ModuleId, std::vector<std::uint64_t>> wanted;
   const std::vector<char> trampolines = find_trampolines(snapshot);
   for (std::size_t number = 0; number < snapshot.locations.size(); ++number) {
     const Location& location = snapshot.locations[number];
-    if (!location.module || !is_named(snapshot.modules[static_cast<std::size_t>(*location.module)])) continue;
+    if (!location.module) continue;
     const bool is_trampoline = !trampolines.empty() && trampolines[number] != 0;
     const std::uint64_t offset = is_trampoline ? trampoline_offset(location) : location.symbol_offset();
     if (named_[*location.module].insert(offset).second) wanted[*location.module].push_back(offset);

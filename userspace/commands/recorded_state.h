@@ -17,7 +17,7 @@ namespace hawk {
 /// new or have changed.
 class RecordedStates {
  public:
-  /// `symbols`: names of code in files too, not only of that in none (and of the vDSO), which no file has later.
+  /// `symbols`: names of code in files too, not only of that in none, which no file has later.
   explicit RecordedStates(bool symbols) : symbols_(symbols) {}
 
   /// As of now. `snapshot` is the trace's, and must outlive what is returned.
@@ -25,7 +25,6 @@ class RecordedStates {
 
  private:
   void add_names_in_no_file(const Snapshot& snapshot, Symbolizer& symbolizer, RecordedState& state);
-  bool is_named(const Module& module) const;
   void add_names(const Snapshot& snapshot, Symbolizer& symbolizer, RecordedState& state);
   void add_modules(Symbolizer& symbolizer, RecordedState& state);
 
