@@ -10,7 +10,6 @@
 
 /* Written by user space, before the probes are made. */
 struct hawk_yield_point yield_points[HAWK_MAX_YIELD_POINTS];
-struct hawk_yield_counts yield_counts[HAWK_YIELD_STRIPES];
 
 /* What a point tells of its call. */
 struct hawk_yielded {
@@ -104,17 +103,9 @@ static __always_inline void book_at_once(struct hawk_thread *thread, const struc
 	live_add(yielded->end.result, &block);
 }
 
-static __always_inline void count_yield(__u32 number)
-{
-	__u32 stripe = bpf_get_smp_processor_id() & (HAWK_YIELD_STRIPES - 1);
-
-	__sync_fetch_and_add(&yield_counts[stripe].times[number], 1);
-}
-
 static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie)
 {
-	__u32 number = cookie & (HAWK_MAX_YIELD_POINTS - 1);
-	const struct hawk_yield_point *point = &yield_points[number];
+	const struct hawk_yield_point *point = &yield_points[cookie & (HAWK_MAX_YIELD_POINTS - 1)];
 	struct hawk_yielded yielded;
 
 	if (point->condition != HAWK_ALWAYS && !hawk_condition_holds(ctx->flags, point->condition))
@@ -125,7 +116,6 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 		thread = new_thread(ctx);
 	if (!thread)
 		return;
-	count_yield(number);
 	read_yield(thread, ctx, point, &yielded);
 	if (!thread->call.sp && point->role == HAWK_YIELDS_ALL)
 		return book_at_once(thread, &yielded);

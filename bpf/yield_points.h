@@ -36,11 +36,4 @@ struct hawk_yield_point {
 	__u32 pad_0;
 };
 
-/* How often calls have come by each point whose condition held: stripes by CPU. */
-#define HAWK_YIELD_STRIPES 16u
-
-struct hawk_yield_counts {
-	__u64 times[HAWK_MAX_YIELD_POINTS];
-};
-
 #endif

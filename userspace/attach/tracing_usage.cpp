@@ -4,17 +4,17 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <string>
 
 #include "userspace/base/process_file.h"
+#include "userspace/process/process_fields.h"
 #include "userspace/study/worker_usage.h"
 
 namespace hawk {
 namespace {
 
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
-constexpr int kUserTime = 14;  // fields of /proc/PID/stat, counted from 1
+constexpr int kUserTime = 14;  // fields of /proc/PID/stat
 constexpr int kSystemTime = 15;
 
 std::uint64_t nanoseconds(const timeval& time) {
@@ -30,20 +30,10 @@ std::optional<std::uint64_t> cpu_ns_of(int pid) {
 }  // namespace
 
 std::optional<std::uint64_t> cpu_ns_in_stat(std::string_view stat, std::uint64_t ticks_per_second) {
-  const std::size_t name_end = stat.rfind(')');  // the name, the second field, may hold anything
-  if (name_end == std::string_view::npos || ticks_per_second == 0) return std::nullopt;
-  std::uint64_t ticks = 0;
-  std::size_t at = name_end + 1;
-  for (int field = 3; field <= kSystemTime; ++field) {
-    at = stat.find(' ', at);
-    if (at == std::string_view::npos) return std::nullopt;
-    ++at;
-    if (field < kUserTime) continue;
-    std::uint64_t number = 0;
-    if (std::from_chars(stat.data() + at, stat.data() + stat.size(), number).ec != std::errc()) return std::nullopt;
-    ticks += number;
-  }
-  return ticks * (kSecondNs / ticks_per_second);
+  const auto user = leading_number<std::uint64_t>(stat_from_field(stat, kUserTime));
+  const auto system = leading_number<std::uint64_t>(stat_from_field(stat, kSystemTime));
+  if (!user || !system || ticks_per_second == 0) return std::nullopt;
+  return (*user + *system) * (kSecondNs / ticks_per_second);
 }
 
 void UsageMeter::begin(bool from_start) {

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "userspace/base/regular_file.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/elf/elf_header.h"
+#include "userspace/process/process_fields.h"
 #include "userspace/process/thread_ids.h"
 
 namespace hawk {
@@ -25,29 +25,8 @@ namespace {
 /// PF_KTHREAD of include/linux/sched.h, as shown in field 9 of /proc/PID/stat; the same value since Linux 2.6.
 constexpr std::uint64_t kKernelThreadFlag = 0x00200000;
 
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  Number number = 0;
-  const std::from_chars_result parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  return parsed.ec == std::errc() ? std::optional(number) : std::nullopt;
-}
-
-/// The value of "Name:\tvalue" in /proc/PID/status, without leading blanks; empty when there is none.
-std::string_view status_field(std::string_view status, std::string_view name) {
-  while (!status.empty()) {
-    std::string_view line = status.substr(0, status.find('\n'));
-    status.remove_prefix(std::min(line.size() + 1, status.size()));
-    if (!line.starts_with(name) || line.substr(name.size(), 1) != ":") continue;
-    line.remove_prefix(name.size() + 1);
-    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-    return line;
-  }
-  return {};
-}
-
 int status_number(std::string_view status, std::string_view name) {
-  return parse_number<int>(status_field(status, name)).value_or(0);
+  return leading_number<int>(status_field(status, name)).value_or(0);
 }
 
 bool is_dead(std::string_view status) {
@@ -55,17 +34,9 @@ bool is_dead(std::string_view status) {
   return state.starts_with('Z') || state.starts_with('X');
 }
 
-/// Field 9 of /proc/PID/stat. Field 2 is the name in parentheses and may contain anything, blanks and ')' included.
 std::uint64_t task_flags(std::string_view stat) {
-  const std::size_t name_end = stat.rfind(')');
-  if (name_end == std::string_view::npos) return 0;
-  stat.remove_prefix(name_end + 1);
-  for (int field = 3; field <= 9; ++field) {
-    stat.remove_prefix(std::min(stat.find_first_not_of(' '), stat.size()));
-    if (field == 9) break;
-    stat.remove_prefix(std::min(stat.find(' '), stat.size()));
-  }
-  return parse_number<std::uint64_t>(stat).value_or(0);
+  constexpr int kFlags = 9;
+  return leading_number<std::uint64_t>(stat_from_field(stat, kFlags)).value_or(0);
 }
 
 std::optional<int> find_living_thread(const std::string& directory, int pid) {

@@ -35,6 +35,13 @@ CodeTables::~CodeTables() {
   for (const Segment& segment : segments_) ::munmap(segment.rows, kSegmentBytes);
 }
 
+std::vector<int> CodeTables::map_fds() const {
+  std::vector<int> fds;
+  fds.reserve(segments_.size());
+  for (const Segment& segment : segments_) fds.push_back(segment.fd.get());
+  return fds;
+}
+
 Result<void> CodeTables::add_segment() {
   LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
   Segment segment;

@@ -46,6 +46,9 @@ class CodeTables {
   /// cached before is used. Beyond HAWK_MAX_CODE_RANGES the rest is left out.
   void set_ranges(std::span<const hawk_code_range> ranges);
 
+  /// The maps that hold the rows.
+  std::vector<int> map_fds() const;
+
  private:
   /// HAWK_SEGMENT_ROWS rows, mapped.
   struct Segment {

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace hawk {
 
-/// Bytes that the kernel says the BPF maps take which this process holds, each once. Arenas are not among them: kernels
-/// say nothing of their pages.
-std::uint64_t map_memory_bytes();
+/// Bytes that the kernel says these BPF maps take, given as descriptors. Of an arena it says nothing: 0.
+std::uint64_t map_memory_bytes(std::span<const int> maps);
 
 }  // namespace hawk

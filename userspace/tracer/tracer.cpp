@@ -4,9 +4,6 @@
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 #include <linux/types.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -157,6 +154,20 @@ struct Tracer::Impl {
   std::vector<int> block_map_fds() const {
     std::vector<int> fds = reserve ? reserve->map_fds() : std::vector<int>{};
     fds.push_back(bpf_map__fd(skeleton->maps.live_blocks));
+    return fds;
+  }
+
+  /// All maps but the segments of frames.
+  std::vector<int> map_fds() const {
+    std::vector<int> fds = code->map_fds();
+    if (reserve) {
+      const std::vector<int> reserved = reserve->map_fds();
+      fds.insert(fds.end(), reserved.begin(), reserved.end());
+    }
+    bpf_map* map = nullptr;
+    bpf_object__for_each_map(map, skeleton->obj) {
+      if (bpf_map__autocreate(map)) fds.push_back(bpf_map__fd(map));
+    }
     return fds;
   }
 
@@ -347,7 +358,8 @@ void Tracer::adjust_memory() {
 std::uint64_t Tracer::table_bytes() const {
   // Of segments of frames nobody has a descriptor once the programs have them.
   const std::uint64_t frames = __atomic_load_n(&impl_->maps.state->frames_ready, __ATOMIC_ACQUIRE);
-  return map_memory_bytes() + frames * sizeof(__u32) + (impl_->arena ? impl_->arena->resident_bytes() : 0);
+  return map_memory_bytes(impl_->map_fds()) + frames * sizeof(__u32) +
+         (impl_->arena ? impl_->arena->resident_bytes() : 0);
 }
 
 LiveTable Tracer::live_table() const { return impl_->table; }

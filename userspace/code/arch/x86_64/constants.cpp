@@ -6,23 +6,13 @@ namespace {
 /// rbx, rbp, r12 to r15.
 constexpr std::uint32_t kPreserved = 1u << 3 | 1u << 5 | 0xf000u;
 
-/// The general register that an operand of 32 or 64 bits is.
-std::optional<std::size_t> number_of(const ZydisDecodedOperand& operand) {
-  if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER || operand.size < 32) return std::nullopt;
-  const ZydisRegister wide = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operand.reg.value);
-  for (std::size_t number = 0; number < kGeneralRegisters.size(); ++number) {
-    if (kGeneralRegisters[number] == wide) return number;
-  }
-  return std::nullopt;
-}
-
 std::uint64_t cut(std::uint64_t value, const ZydisDecodedOperand& to) {
   return to.size == 32 ? static_cast<std::uint32_t>(value) : value;
 }
 
 std::optional<std::uint64_t> value_of(const ZydisDecodedOperand& operand, const Constants& constants) {
   if (operand.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) return operand.imm.value.u;
-  const std::optional<std::size_t> number = number_of(operand);
+  const std::optional<std::size_t> number = wide_register_number(operand);
   if (!number || !constants.registers[*number]) return std::nullopt;
   return cut(*constants.registers[*number], operand);
 }
@@ -55,7 +45,7 @@ Constants after(const Instruction& instruction, const Constants& before) {
   if (changes_zero_flag(instruction)) state.is_zero.reset();
   const ZydisDecodedOperand &to = instruction.operands[0], &from = instruction.operands[1];
   const auto left = value_of(to, before), right = value_of(from, before);
-  const std::optional<std::size_t> target = number_of(to);
+  const std::optional<std::size_t> target = wide_register_number(to);
   const auto set = [&](std::uint64_t value) {
     state.registers[*target] = cut(value, to);
     state.is_zero = cut(value, to) == 0;
@@ -65,7 +55,7 @@ Constants after(const Instruction& instruction, const Constants& before) {
       if (target && right) state.registers[*target] = cut(*right, to);
       break;
     case ZYDIS_MNEMONIC_XOR:
-      if (target && number_of(from) == target) set(0);
+      if (target && wide_register_number(from) == target) set(0);
       break;
     case ZYDIS_MNEMONIC_AND:
       if (target && left && right) set(*left & *right);

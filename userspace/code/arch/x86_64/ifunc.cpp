@@ -23,15 +23,6 @@ Values merge(const Values& a, const Values& b) {
   return both.size() > kMaxValues ? std::nullopt : Values(std::move(both));
 }
 
-std::optional<std::size_t> number_of(const ZydisDecodedOperand& operand) {
-  if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER || operand.size < 32) return std::nullopt;
-  const ZydisRegister wide = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operand.reg.value);
-  for (std::size_t number = 0; number < kGeneralRegisters.size(); ++number) {
-    if (kGeneralRegisters[number] == wide) return number;
-  }
-  return std::nullopt;
-}
-
 std::optional<std::uint64_t> address_in(const Instruction& instruction, const ZydisDecodedOperand& operand) {
   ZyanU64 address = 0;
   const bool is_known =
@@ -60,7 +51,7 @@ bool is_conditional_move(const Instruction& instruction) {
 /// What the second operand of a move can be.
 Values source_of(BranchTargets& resolver, const Instruction& instruction, const Registers& before) {
   const ZydisDecodedOperand& source = instruction.operands[1];
-  if (const std::optional<std::size_t> from = number_of(source)) {
+  if (const std::optional<std::size_t> from = wide_register_number(source)) {
     return source.size == 64 ? before.values[*from] : std::nullopt;
   }
   if (source.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) return std::set<std::uint64_t>{source.imm.value.u};
@@ -78,7 +69,7 @@ Registers after(BranchTargets& resolver, const Instruction& instruction, const R
   }
   // What functions keep for their callers is of no interest here.
   if (instruction.flow == Flow::kCall || instruction.flow == Flow::kIndirectCall) state = {};
-  const std::optional<std::size_t> to = number_of(instruction.operands[0]);
+  const std::optional<std::size_t> to = wide_register_number(instruction.operands[0]);
   const bool is_move =
       instruction.decoded.mnemonic == ZYDIS_MNEMONIC_MOV || instruction.decoded.mnemonic == ZYDIS_MNEMONIC_LEA;
   if (!to || !(is_move || is_conditional_move(instruction))) return state;

@@ -75,6 +75,15 @@ void set_flow(Instruction& instruction) {
 
 }  // namespace
 
+std::optional<std::size_t> wide_register_number(const ZydisDecodedOperand& operand) {
+  if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER || operand.size < 32) return std::nullopt;
+  const ZydisRegister wide = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operand.reg.value);
+  for (std::size_t number = 0; number < kGeneralRegisters.size(); ++number) {
+    if (kGeneralRegisters[number] == wide) return number;
+  }
+  return std::nullopt;
+}
+
 std::string Instruction::mnemonic() const {
   const char* text = ZydisMnemonicGetString(decoded.mnemonic);
   return text == nullptr ? std::string() : std::string(text);

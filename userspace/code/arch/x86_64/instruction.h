@@ -19,6 +19,9 @@ inline constexpr std::array kGeneralRegisters = {
     ZYDIS_REGISTER_R12, ZYDIS_REGISTER_R13, ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R15,
 };
 
+/// The number of the general register that an operand of 32 or 64 bits is; nullopt: it is none.
+std::optional<std::size_t> wide_register_number(const ZydisDecodedOperand& operand);
+
 /// Where control goes after an instruction.
 enum class Flow {
   kNext,
