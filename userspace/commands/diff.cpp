@@ -111,7 +111,7 @@ OptionRows diff_rows(DiffOptions& options) {
     return OptionRow{
         name,   Value::kRequired,
         "TIME", kFilesGroup,
-        help,   [&target](OptionValue v) { return set_time_span(target, v, std::chrono::nanoseconds(1)); }};
+        help,   [&target](OptionValue v) { return set_time_span(target, v, std::chrono::nanoseconds(0)); }};
   };
   rows.push_back(
       {"", Value::kArgument, "BEFORE AFTER", kFilesGroup, "what hawktrace record has written; one file with --from"});

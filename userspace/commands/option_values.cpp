@@ -116,7 +116,9 @@ std::vector<TimePart> time_parts(std::string_view text) {
 }
 
 std::string time_span_text(nanoseconds span) {
-  if (span % std::chrono::hours(1) == nanoseconds(0)) return fmt::format("{}h", span / std::chrono::hours(1));
+  if (span != nanoseconds(0) && span % std::chrono::hours(1) == nanoseconds(0)) {
+    return fmt::format("{}h", span / std::chrono::hours(1));
+  }
   if (span % std::chrono::seconds(1) == nanoseconds(0)) return fmt::format("{}s", span / std::chrono::seconds(1));
   return fmt::format("{}ms", span / std::chrono::milliseconds(1));
 }

@@ -44,7 +44,7 @@ void add_recording_rows(OptionRows& rows, RecordedReportOptions& options) {
   rows.push_back({"", Value::kArgument, "FILE", kRecordingGroup, "what hawktrace record has written"});
   rows.push_back({"--at", Value::kRequired, "TIME", kRecordingGroup,
                   "as of that long after the trace began: 90s, 1h30m\n(default: its end)",
-                  [&options](OptionValue v) { return set_time_span(options.at, v, std::chrono::nanoseconds(1)); }});
+                  [&options](OptionValue v) { return set_time_span(options.at, v, std::chrono::nanoseconds(0)); }});
   rows.push_back(target_row(options.target, kRecordingGroup));
 }
 

@@ -60,6 +60,8 @@ TEST(ParseTimeSpan, NamesTheNearestValidValue) {
   EXPECT_EQ(message_of(span_of("99ms")), "--t: '99ms' is too small / the smallest valid value is 100ms");
   EXPECT_EQ(message_of(span_of("0")), "--t: '0' is too small / the smallest valid value is 100ms");
   EXPECT_EQ(message_of(span_of("-1s")), "--t: '-1s' is too small / the smallest valid value is 100ms");
+  EXPECT_EQ(message_of(parse_time_span({"--t", "-1s"}, 0s)),
+            "--t: '-1s' is too small / the smallest valid value is 0s");
   EXPECT_EQ(message_of(span_of("8761h")), "--t: '8761h' is too large / the largest valid value is 8760h");
   EXPECT_EQ(message_of(span_of("99999999999999999999")),
             "--t: '99999999999999999999' is too large / the largest valid value is 8760h");
