@@ -7,8 +7,8 @@
 namespace {
 
 void check_options(const hawk::Options& options) {
-  HAWK_CHECK(options.trace.pid.has_value() == options.trace.command.empty(), "either a process or a command");
-  HAWK_CHECK(!options.trace.pid || *options.trace.pid > 0, "no process has such a number");
+  HAWK_CHECK(options.processes.empty() != options.trace.command.empty(), "either a process or a command");
+  for (const int pid : options.processes.pids) HAWK_CHECK(pid > 0, "no process has such a number");
   HAWK_CHECK(!options.duration || options.duration->count() > 0, "a trace of no time");
   HAWK_CHECK(options.trace.interval >= std::chrono::milliseconds(100), "an interval too short");
   HAWK_CHECK(options.trace.stack_depth >= 1 && options.trace.stack_depth <= hawk::kMaxStackDepth,

@@ -165,11 +165,16 @@ Result<void> apply_rows(const CommandText& text, const CLI::App& app, const Opti
     const std::string name = full_name(row.names);
     const std::vector<std::string> texts = texts_of(app, row);
     if (texts.empty()) continue;
-    if (is_known_option(app, texts.front())) return usage_error(text, fmt::format("{}: needs a value", name));
-    if (texts.size() > 1) {
+    const auto is_option = [&app](const std::string& value) { return is_known_option(app, value); };
+    if (std::any_of(texts.begin(), texts.end(), is_option)) {
+      return usage_error(text, fmt::format("{}: needs a value", name));
+    }
+    if (texts.size() > 1 && !row.is_list) {
       return usage_error(text, fmt::format("{}: '{}' is a second value", name, texts[1]), "give the option only once");
     }
-    HAWK_TRY_VOID(row.set({.option = name, .text = texts.front(), .command = text.name}));
+    for (const std::string& value : texts) {
+      HAWK_TRY_VOID(row.set({.option = name, .text = value, .command = text.name}));
+    }
     line.given.insert(name);
   }
   return {};

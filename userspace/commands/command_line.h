@@ -29,6 +29,7 @@ struct OptionRow {
   std::string help;        ///< lines for a terminal of 80 columns
   /// Where the value goes. Empty for an argument, --help and --version.
   std::function<Result<void>(OptionValue value)> set = {};
+  bool is_list = false;  ///< may be given again: `set` is called for each
 };
 using OptionRows = std::vector<OptionRow>;
 

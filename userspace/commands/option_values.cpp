@@ -11,8 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "userspace/commands/process_choice.h"
-
 namespace hawk {
 namespace {
 
@@ -157,6 +155,24 @@ bool looks_like_program_name(std::string_view text) {
   });
 }
 
+Result<int> parse_pid(OptionValue value, int own_pid) {
+  const bool digits = all_digits(value.text);
+  const std::optional<std::uint64_t> number = digits ? digits_value(value.text) : std::nullopt;
+  if (!number || *number == 0 || *number > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
+    std::string hint = "give the number of a process, as ps and pidof print it";
+    if (looks_like_program_name(value.text)) {
+      hint = fmt::format("for a process by name: {} --name {}", value.command, value.text);
+    }
+    if (value.text.empty())
+      hint = "pidof and pgrep print nothing where no process has the name: is the service running?";
+    return refuse(value, "is not a process id", std::move(hint));
+  }
+  if (*number == static_cast<std::uint64_t>(own_pid)) {
+    return refuse(value, "is hawktrace itself", "give the number of another process");
+  }
+  return static_cast<int>(*number);
+}
+
 }  // namespace
 
 Result<std::uint64_t> parse_number(OptionValue value, std::uint64_t min, std::uint64_t max) {
@@ -202,23 +218,18 @@ Result<std::uint64_t> parse_size_bytes(OptionValue value) {
   return *number << *shift;
 }
 
-Result<int> parse_pid(OptionValue value, int own_pid) {
-  if (const std::vector<int> pids = several_pids(value.text); !pids.empty()) return refuse_several_processes(pids);
-  const bool digits = all_digits(value.text);
-  const std::optional<std::uint64_t> number = digits ? digits_value(value.text) : std::nullopt;
-  if (!number || *number == 0 || *number > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
-    std::string hint = "give the number of one process, as ps and pidof print it";
-    if (looks_like_program_name(value.text)) {
-      hint = fmt::format("for a process by name: hawktrace -p \"$(pidof {})\"", value.text);
-    }
-    if (value.text.empty())
-      hint = "pidof and pgrep print nothing where no process has the name: is the service running?";
-    return refuse(value, "is not a process id", std::move(hint));
-  }
-  if (*number == static_cast<std::uint64_t>(own_pid)) {
-    return refuse(value, "is hawktrace itself", "give the number of another process");
-  }
-  return static_cast<int>(*number);
+Result<std::vector<int>> parse_pids(OptionValue value, int own_pid) {
+  constexpr std::string_view kBetween = " \t\n,";
+  std::vector<int> pids;
+  std::string_view rest = value.text;
+  do {
+    rest.remove_prefix(std::min(rest.find_first_not_of(kBetween), rest.size()));
+    const std::string_view word = rest.substr(0, rest.find_first_of(kBetween));
+    // What separates nothing is a part of the value that is refused.
+    pids.push_back(HAWK_TRY(parse_pid({value.option, word.empty() ? value.text : word, value.command}, own_pid)));
+    rest.remove_prefix(word.size());
+  } while (rest.find_first_not_of(kBetween) != rest.npos);
+  return pids;
 }
 
 Result<int> parse_open_fd(OptionValue value) {

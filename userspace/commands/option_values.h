@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "userspace/base/result.h"
 
@@ -32,8 +33,9 @@ Result<std::chrono::nanoseconds> parse_time_span(OptionValue value, std::chrono:
 /// they mean 1000 to some and 1024 to others.
 Result<std::uint64_t> parse_size_bytes(OptionValue value);
 
-/// A process id: 1 to 2^31 - 1, and not `own_pid`. Several are refused with a list of them.
-Result<int> parse_pid(OptionValue value, int own_pid);
+/// Process ids, one or several with blanks or commas between them, as pidof and pgrep print them: 1 to 2^31 - 1, and
+/// not `own_pid`.
+Result<std::vector<int>> parse_pids(OptionValue value, int own_pid);
 
 /// A descriptor that is open in this process.
 Result<int> parse_open_fd(OptionValue value);

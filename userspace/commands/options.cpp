@@ -9,13 +9,14 @@
 namespace hawk {
 namespace {
 
-constexpr const char* kUsage[] = {"[OPTIONS] -p PID", "[OPTIONS] -- COMMAND [ARGS...]",
-                                  "record|report|diff|export --help"};
+constexpr const char* kUsage[] = {"[OPTIONS] -p PID", "[OPTIONS] --unit UNIT|--container ID|--name NAME|...",
+                                  "[OPTIONS] -- COMMAND [ARGS...]", "record|report|diff|export --help"};
 
 constexpr Example kExamples[] = {
     {"sudo hawktrace -p 1234", "watch; q or Ctrl-C reports"},
     {"sudo hawktrace -p 1234 --sort allocated", "who allocates most, freed or not"},
-    {"sudo hawktrace -p \"$(pidof redis-server)\" --duration 10 --top 20", "one report after 10 seconds"},
+    {"sudo hawktrace --name redis --duration 10", "one report after 10 seconds"},
+    {"sudo hawktrace --unit cron", "the process of a unit of systemd"},
     {"sudo hawktrace -p 1234 --duration 1m --format json -o heap.json", "the same, for programs"},
     {"sudo hawktrace -- ./server --port 8080", "from its first instruction on"},
     {"sudo hawktrace record -p 1234 -o heap.hawk", "to a file, for hawktrace report"},

@@ -26,7 +26,8 @@ namespace hawk {
 namespace {
 
 constexpr const char* kRecordingGroup = "Recording";
-constexpr const char* kUsage[] = {"[OPTIONS] -p PID", "[OPTIONS] -- COMMAND [ARGS...]"};
+constexpr const char* kUsage[] = {"[OPTIONS] -p PID", "[OPTIONS] --unit UNIT|--container ID|--name NAME|...",
+                                  "[OPTIONS] -- COMMAND [ARGS...]"};
 
 constexpr Example kExamples[] = {
     {"sudo hawktrace record -p 1234 -o heap.hawk", "until Ctrl-C"},

@@ -15,6 +15,7 @@
 #include "userspace/base/log.h"
 #include "userspace/base/write_all.h"
 #include "userspace/commands/emergency_memory.h"
+#include "userspace/commands/process_choice.h"
 #include "userspace/launch/command_end.h"
 #include "userspace/launch/launch.h"
 
@@ -82,12 +83,19 @@ Result<int> run_trace(const TraceOptions& options, TraceUse& use) {
       HAWK_TRY(SignalSource::make(options.trace.command.empty() ? SignalScope::kOurs : SignalScope::kOfACommand));
   HAWK_TRY_VOID(use.open());
   const std::unique_ptr<Debuginfod> debuginfod = HAWK_TRY(Debuginfod::make(options.debuginfod, options.verbosity));
+  TraceConfig config = options.trace;
+  std::optional<ChosenProcess> process;
   std::optional<LaunchedCommand> command;
-  if (!options.trace.command.empty()) command.emplace(HAWK_TRY(LaunchedCommand::make(options.trace.command)));
+  if (options.starts_command()) {
+    command.emplace(HAWK_TRY(LaunchedCommand::make(config.command)));
+  } else {
+    process.emplace(HAWK_TRY(choose_process(options.processes)));
+    config.pid = process->pid;
+  }
 
   // Every probe in place, nothing counted yet.
-  const std::unique_ptr<ProcessTrace> trace =
-      HAWK_TRY(ProcessTrace::make(options.trace, command ? &*command : nullptr));
+  const std::unique_ptr<ProcessTrace> trace = HAWK_TRY(ProcessTrace::make(config, command ? &*command : nullptr));
+  if (process) HAWK_TRY_VOID(process->handle.require_same());
   SignalRelay relay(trace->pid(), trace->pid_fd());
   HAWK_TRY_VOID(use.open_for(*trace));
 

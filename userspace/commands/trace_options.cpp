@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "userspace/commands/option_setters.h"
-#include "userspace/commands/process_choice.h"
 
 namespace hawk {
 namespace {
@@ -71,49 +70,92 @@ constexpr ExitRow kCommandExits[] = {
     {"other", "the command's, 128 + N if signal N ended it; 0 if the trace ended first"},
 };
 
-/// What to say about words that belong to no option.
-std::string hint_for(const CommandText& text, const std::vector<std::string>& words, const TraceOptions& options) {
-  const std::string& first = words.front();
-  const bool is_number = !first.empty() && first.find_first_not_of("0123456789") == std::string::npos;
-  if (options.trace.pid && is_number) return "one process at a time: give -p a single number";
-  if (is_number) return fmt::format("to attach to that process: {} -p {}", text.name, first);
-  if (options.trace.pid || options.starts_command() || first.empty()) return {};
-  return fmt::format("to start a command: {} -- {}", text.name, first);
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-Result<void> refuse_arguments(const CommandText& text, const ParsedLine& line, const TraceOptions& options) {
-  if (line.arguments.empty()) return {};
-  if (options.trace.pid) {
-    std::string given = std::to_string(*options.trace.pid);
-    for (const std::string& word : line.arguments) given += " " + word;
-    if (const std::vector<int> pids = several_pids(given); !pids.empty()) return refuse_several_processes(pids);
+/// What to say about words that belong to no option.
+std::string hint_for(const CommandText& text, const std::string& word, const TraceOptions& options) {
+  if (is_number(word)) return fmt::format("to attach to that process: {} -p {}", text.name, word);
+  if (!options.processes.empty() || options.starts_command() || word.empty()) return {};
+  return fmt::format("to start a command: {} -- {}", text.name, word);
+}
+
+void add_new(std::vector<int>& pids, const std::vector<int>& more) {
+  for (const int pid : more) {
+    if (std::find(pids.begin(), pids.end(), pid) == pids.end()) pids.push_back(pid);
   }
-  return usage_error(text, fmt::format("'{}': unexpected argument", line.arguments.front()),
-                     hint_for(text, line.arguments, options));
+}
+
+Result<void> take_arguments(const CommandText& text, const ParsedLine& line, TraceOptions& options) {
+  for (const std::string& word : line.arguments) {
+    if (options.processes.pids.empty() || !is_number(word)) {
+      return usage_error(text, fmt::format("'{}': unexpected argument", word), hint_for(text, word, options));
+    }
+    add_new(options.processes.pids, HAWK_TRY(parse_pids({"--pid", word, text.name}, ::getpid())));
+  }
+  return {};
 }
 
 Result<void> check_target(const CommandText& text, const TraceOptions& options, bool has_separator) {
-  if (options.trace.pid && has_separator) {
-    return usage_error(text, "use either -p or -- COMMAND, not both", "leave one of them out");
+  const ProcessQuery& processes = options.processes;
+  const std::string given = text_of(processes);
+  const std::string option = given.substr(0, given.find(' '));
+  if (!processes.empty() && has_separator) {
+    return usage_error(text,
+                       fmt::format("use either {} or -- COMMAND, not both", processes.pids.empty() ? option : "-p"),
+                       "leave one of them out");
   }
   if (has_separator && !options.starts_command()) {
     return usage_error(text, "--: no command follows", fmt::format("{} -- COMMAND [ARGS...]", text.name));
   }
-  if (!options.trace.pid && !has_separator) {
+  if (processes.empty() && !has_separator) {
     return usage_error(text, "nothing to trace: neither -p PID nor -- COMMAND was given",
-                       fmt::format("{0} -p PID, or {0} -- COMMAND; {0} --help explains both", text.name));
+                       fmt::format("{0} -p PID, or {0} -- COMMAND; {0} --help lists other ways", text.name));
+  }
+  if (!processes.pids.empty() && processes.has_criteria()) {
+    return usage_error(text, "use either -p or options that say what the processes are, not both",
+                       "leave -p out, or name further processes by their numbers");
   }
   return {};
+}
+
+/// A row of an option that adds to a list of texts.
+OptionRow list_row(const char* names, const char* value_name, const char* help, std::vector<std::string>& values) {
+  const auto add = [&values](OptionValue value) -> Result<void> {
+    if (value.text.empty()) {
+      return fail(ExitCode::kUsage, fmt::format("{}: the value is empty", value.option),
+                  fmt::format("{} --help explains it", value.command));
+    }
+    values.emplace_back(value.text);
+    return {};
+  };
+  return {names, kRequired, value_name, kTargetGroup, help, add, true};
 }
 
 }  // namespace
 
 void add_target_rows(OptionRows& rows, TraceOptions& options) {
+  ProcessQuery& processes = options.processes;
   rows.push_back({"-p,--pid", kRequired, "PID", kTargetGroup, "the running process, which is not stopped",
-                  [&options](OptionValue v) -> Result<void> {
-                    options.trace.pid = HAWK_TRY(parse_pid(v, ::getpid()));
+                  [&processes](OptionValue v) -> Result<void> {
+                    add_new(processes.pids, HAWK_TRY(parse_pids(v, ::getpid())));
                     return {};
-                  }});
+                  },
+                  true});
+  rows.push_back(list_row("--name", "NAME", "whose program has that name, as for pidof or pgrep -x", processes.names));
+  rows.push_back(list_row("--comm", "NAME", "whose name for the kernel it is, at most 15 bytes", processes.comms));
+  rows.push_back(list_row("--exe", "PATTERN",
+                          "whose executable is: '/opt/shop/*'; without a slash it\nis the name of its file",
+                          processes.executables));
+  rows.push_back(list_row("--cgroup", "PATH",
+                          "in that cgroup or below, as in /proc/PID/cgroup, or\nas a directory below /sys/fs/cgroup",
+                          processes.cgroups));
+  rows.push_back(list_row("--unit", "UNIT", "of that unit of systemd; .service may be left out", processes.units));
+  rows.push_back(list_row(
+      "--container", "ID",
+      "of that container (docker, podman, containerd, CRI-O,\nlxc, systemd-nspawn); how its id begins is enough",
+      processes.containers));
   rows.push_back({"--", OptionRow::Value::kArgument, "COMMAND [ARGS...]", kTargetGroup,
                   "start it, with the probes in place before its first\ninstruction"});
 }
@@ -204,9 +246,8 @@ TraceWords split_command(int argc, const char* const* argv, int first) {
   return split;
 }
 
-Result<void> check_trace(const CommandText& text, const ParsedLine& line, const TraceOptions& options,
-                         bool has_separator) {
-  HAWK_TRY_VOID(refuse_arguments(text, line, options));
+Result<void> check_trace(const CommandText& text, const ParsedLine& line, TraceOptions& options, bool has_separator) {
+  HAWK_TRY_VOID(take_arguments(text, line, options));
   HAWK_TRY_VOID(check_target(text, options, has_separator));
   HAWK_TRY_VOID(check_verbosity(text, line));
   if (options.kill_command && (!options.starts_command() || !options.duration)) {

@@ -8,6 +8,7 @@
 #include "userspace/commands/command_line.h"
 #include "userspace/commands/debuginfod.h"
 #include "userspace/commands/dump_triggers.h"
+#include "userspace/selection/process_query.h"
 
 namespace hawk {
 
@@ -20,7 +21,8 @@ struct Required {
 
 /// What the user asked for of a trace, whatever becomes of its numbers.
 struct TraceOptions {
-  TraceConfig trace;                                 ///< what to trace (-p, or what follows --), and how
+  TraceConfig trace;                                 ///< what to trace, if it is what follows --, and how
+  ProcessQuery processes;                            ///< what to trace otherwise
   std::optional<std::chrono::nanoseconds> duration;  ///< nullopt: until the target ends or a signal comes
   DumpOptions dumps;
   Required required;
@@ -38,7 +40,7 @@ struct TraceOptions {
 inline constexpr std::chrono::nanoseconds kMinInterval = std::chrono::milliseconds(100);
 
 /// The headings below which options are explained.
-inline constexpr const char* kTargetGroup = "What to trace (one of the two)";
+inline constexpr const char* kTargetGroup = "What to trace";
 inline constexpr const char* kTimeGroup = "How long";
 inline constexpr const char* kTracingGroup = "Tracing";
 inline constexpr const char* kOtherGroup = "Other";
@@ -61,9 +63,9 @@ struct TraceWords {
 /// `first`: index of the first of them in `argv`.
 TraceWords split_command(int argc, const char* const* argv, int first);
 
-/// Refuses what cannot be traced: nothing, two things, words that belong to no option.
-Result<void> check_trace(const CommandText& text, const ParsedLine& line, const TraceOptions& options,
-                         bool has_separator);
+/// Takes further numbers behind that of -p ($(pidof nginx) without quotation marks), and refuses what cannot be traced:
+/// nothing, two things, words that belong to no option.
+Result<void> check_trace(const CommandText& text, const ParsedLine& line, TraceOptions& options, bool has_separator);
 /// The same for --quiet and --verbose.
 Result<void> check_verbosity(const CommandText& text, const ParsedLine& line);
 

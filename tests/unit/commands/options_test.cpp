@@ -6,53 +6,20 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/commands/parsed_options.h"
+
 namespace hawk {
 namespace {
 
 using namespace std::chrono_literals;
-using Words = std::vector<std::string>;
-
-Result<ParsedOptions> parse(const Words& words) {
-  std::vector<const char*> argv{"hawktrace"};
-  for (const std::string& word : words) argv.push_back(word.c_str());
-  const int argc = static_cast<int>(argv.size());
-  argv.push_back(nullptr);
-  return parse_options(argc, argv.data());
-}
-
-Options options_of(const Words& words) {
-  const Result<ParsedOptions> parsed = parse(words);
-  if (!parsed) {
-    ADD_FAILURE() << parsed.error().what;
-    return {};
-  }
-  return std::get<Options>(*parsed);
-}
-
-/// "WHAT / HINT" of a command line that must be refused.
-std::string refusal_of(const Words& words) {
-  const Result<ParsedOptions> parsed = parse(words);
-  if (parsed) return "no error";
-  EXPECT_EQ(parsed.error().exit_code, ExitCode::kUsage);
-  EXPECT_EQ(parsed.error().what.find('\n'), std::string::npos);
-  EXPECT_FALSE(parsed.error().hint.empty());
-  return parsed.error().what + " / " + parsed.error().hint;
-}
-
 std::string info_of(const Words& words) {
   const Result<ParsedOptions> parsed = parse(words);
   return parsed && std::holds_alternative<InfoText>(*parsed) ? std::get<InfoText>(*parsed).text : "";
 }
 
-/// Of `words` after "-p 1".
-std::string refusal_with_pid(Words words) {
-  words.insert(words.begin(), {"-p", "1"});
-  return refusal_of(words);
-}
-
 TEST(Options, DefaultsAreThoseOfTheHelp) {
   const Options options = options_of({"-p", "1"});
-  EXPECT_EQ(options.trace.pid, 1);
+  EXPECT_EQ(options.processes.pids, std::vector<int>{1});
   EXPECT_TRUE(options.trace.command.empty());
   EXPECT_EQ(options.duration, std::nullopt);
   EXPECT_EQ(options.trace.interval, 1s);
@@ -76,14 +43,14 @@ TEST(Options, DefaultsAreThoseOfTheHelp) {
 
 TEST(Options, PidIsTakenInEverySpelling) {
   for (const Words& words : {Words{"-p", "1"}, {"-p1"}, {"--pid", "1"}, {"--pid=1"}, {"-qp", "1"}}) {
-    EXPECT_EQ(options_of(words).trace.pid, 1) << words.front();
+    EXPECT_EQ(options_of(words).processes.pids, std::vector<int>{1}) << words.front();
   }
 }
 
 TEST(Options, EverythingAfterTheSeparatorIsTheCommand) {
   const Options options = options_of({"--top", "3", "--", "ls", "-p", "7", "--help", "--", "--top"});
   EXPECT_EQ(options.trace.command, (Words{"ls", "-p", "7", "--help", "--", "--top"}));
-  EXPECT_EQ(options.trace.pid, std::nullopt);
+  EXPECT_TRUE(options.processes.empty());
   EXPECT_EQ(options.report.top, 3U);
 }
 
@@ -193,7 +160,7 @@ TEST(Options, TopIsTenForPeopleAndAllForPrograms) {
 TEST(OptionErrors, TargetMustBeExactlyOne) {
   const std::string nothing =
       "nothing to trace: neither -p PID nor -- COMMAND was given / hawktrace -p PID, or hawktrace -- COMMAND; "
-      "hawktrace --help explains both";
+      "hawktrace --help lists other ways";
   EXPECT_EQ(refusal_of({}), nothing);
   EXPECT_EQ(refusal_of({"--top", "3"}), nothing);
   EXPECT_EQ(parse_options(0, nullptr).error().what + " / " + parse_options(0, nullptr).error().hint, nothing);
@@ -205,11 +172,11 @@ TEST(OptionErrors, TargetMustBeExactlyOne) {
 
 TEST(OptionErrors, PidThatIsNone) {
   EXPECT_EQ(refusal_of({"-p", "redis"}),
-            "--pid: 'redis' is not a process id / for a process by name: hawktrace -p \"$(pidof redis)\"");
+            "--pid: 'redis' is not a process id / for a process by name: hawktrace --name redis");
   EXPECT_EQ(refusal_of({"--pid=-5"}),
-            "--pid: '-5' is not a process id / give the number of one process, as ps and pidof print it");
+            "--pid: '-5' is not a process id / give the number of a process, as ps and pidof print it");
   EXPECT_EQ(refusal_of({"-p", "0"}),
-            "--pid: '0' is not a process id / give the number of one process, as ps and pidof print it");
+            "--pid: '0' is not a process id / give the number of a process, as ps and pidof print it");
   const std::string own = std::to_string(::getpid());
   EXPECT_EQ(refusal_of({"-p", own}), "--pid: '" + own + "' is hawktrace itself / give the number of another process");
 }
@@ -232,7 +199,6 @@ TEST(OptionErrors, ValueForAnOptionThatTakesNone) {
 }
 
 TEST(OptionErrors, OptionGivenTwice) {
-  EXPECT_EQ(refusal_of({"-p", "1", "-p", "2"}), "--pid: '2' is a second value / give the option only once");
   EXPECT_EQ(refusal_with_pid({"--top=1", "--top=1"}), "--top: '1' is a second value / give the option only once");
 }
 
@@ -247,7 +213,8 @@ TEST(OptionErrors, UnknownOption) {
 TEST(OptionErrors, LeftoverArgument) {
   EXPECT_EQ(refusal_of({"1234"}), "'1234': unexpected argument / to attach to that process: hawktrace -p 1234");
   EXPECT_EQ(refusal_of({"ls", "-la"}), "'ls': unexpected argument / to start a command: hawktrace -- ls");
-  EXPECT_TRUE(refusal_with_pid({"2"}).starts_with("--pid: 2 processes were given"));
+  EXPECT_TRUE(refusal_with_pid({"2", "x"}).starts_with("'x': unexpected argument"));
+  EXPECT_TRUE(refusal_with_pid({"0"}).starts_with("--pid: '0' is not a process id"));
   EXPECT_EQ(refusal_with_pid({"ls"}), "'ls': unexpected argument / hawktrace --help lists all options");
   EXPECT_EQ(refusal_of({"x", "--", "ls"}), "'x': unexpected argument / hawktrace --help lists all options");
   EXPECT_EQ(refusal_of({""}), "'': unexpected argument / hawktrace --help lists all options");

@@ -26,7 +26,7 @@ std::string refusal_of(Result<int> (*command)(int, const char* const*), const Wo
 TEST(RecordOptions, WhatCannotBeRecordedIsRefused) {
   EXPECT_EQ(refusal_of(record_command, {}),
             "2: nothing to trace: neither -p PID nor -- COMMAND was given / hawktrace record -p PID, or hawktrace "
-            "record -- COMMAND; hawktrace record --help explains both");
+            "record -- COMMAND; hawktrace record --help lists other ways");
   EXPECT_EQ(refusal_of(record_command, {"-p", "1", "--report-every", "1"}),
             "2: --report-every: no such option / hawktrace record --help lists all options");
   EXPECT_EQ(refusal_of(record_command, {"-p1", "-o", ""}),

@@ -1,0 +1,164 @@
+// Processes that are chosen by what they are: with real cgroups, of the kind that systemd and containers' managers
+// make.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "tests/kernel/harness/compare.h"
+#include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/ready_pipe.h"
+#include "tests/kernel/harness/trace.h"
+
+namespace hawk {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// A cgroup of version 2, in a mount of our own; nobody is in it when it is made, nor may be when it goes.
+class Cgroup {
+ public:
+  /// `path`: below the root of the hierarchy. Directories on the way are made, and removed with it.
+  explicit Cgroup(const std::string& path) : path_(path) {
+    if (::mount("none", mount_.path().c_str(), "cgroup2", 0, nullptr) != 0) {
+      throw std::runtime_error(std::string("mount a hierarchy of cgroups: ") + std::strerror(errno));
+    }
+    std::filesystem::create_directories(directory());
+  }
+  ~Cgroup() {
+    for (std::filesystem::path made = directory(); made != mount_.path() && ::rmdir(made.c_str()) == 0;) {
+      made = made.parent_path();
+    }
+    ::umount2(mount_.path().c_str(), MNT_DETACH);
+  }
+  Cgroup(const Cgroup&) = delete;
+  Cgroup& operator=(const Cgroup&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string directory() const { return mount_.path() + path_; }
+  void take(const ChildProcess& process) const {
+    std::ofstream procs(directory() + "/cgroup.procs");
+    procs << process.pid() << std::flush;
+    if (!procs) throw std::runtime_error("move a process into " + directory());
+  }
+
+ private:
+  ScratchDirectory mount_;
+  std::string path_;
+};
+
+/// A name that no other run uses.
+std::string unique(const std::string& name) { return name + std::to_string(::getpid()); }
+
+/// An id as docker's and containerd's, of this run.
+std::string container_id() {
+  std::string id = unique("");
+  return std::string(64 - id.size(), 'e') + id;
+}
+
+/// Traces what `options` choose while the program runs its script: the report must be the ledger.
+void expect_traced(LedgerProgram& program, const Words& options) {
+  SCOPED_TRACE(options[0] + " " + options[1]);
+  const ScratchDirectory directory;
+  ReadyPipe ready;
+  ChildProcess::Setup setup{.argv = hawktrace_command(Way::kSessionArena, directory.path("report")),
+                            .inherited = {ready.write_end()}};
+  setup.argv.insert(setup.argv.end(), {"--ready-fd", std::to_string(ready.write_end())});
+  setup.argv.insert(setup.argv.end(), options.begin(), options.end());
+  ChildProcess hawktrace(setup);
+  ASSERT_TRUE(ready.wait()) << hawktrace.errors();
+  const Ledger ledger = program.run();
+  hawktrace.send_signal(SIGINT);
+  ASSERT_EQ(hawktrace.wait(), 0) << hawktrace.errors();
+  expect_equal(read_report(directory.path("report")), ledger);
+  EXPECT_NE(hawktrace.errors().find(" is process " + std::to_string(program.pid()) + " "), std::string::npos)
+      << hawktrace.errors();
+}
+
+/// The whole of what is said by one that finds none, or cannot choose.
+std::string refusal(const Words& options, int status) {
+  ChildProcess::Setup setup{.argv = {HAWKTRACE_PATH}};
+  setup.argv.insert(setup.argv.end(), options.begin(), options.end());
+  ChildProcess hawktrace(setup);
+  EXPECT_EQ(hawktrace.read_to_end(), "");
+  EXPECT_EQ(hawktrace.wait(), status) << hawktrace.errors();
+  return hawktrace.errors();
+}
+
+void expect_traced_in(const Cgroup& cgroup, const Words& options) {
+  LedgerProgram program({.program = "every_function"});
+  cgroup.take(program);
+  expect_traced(program, options);
+}
+
+TEST(selection, by_cgroup) {
+  const Cgroup cgroup(unique("/hawktrace-test-") + "/inner");
+  expect_traced_in(cgroup, {"--cgroup", cgroup.path()});
+  expect_traced_in(cgroup, {"--cgroup", std::filesystem::path(cgroup.path()).parent_path()});
+  expect_traced_in(cgroup, {"--cgroup", cgroup.directory()});
+  EXPECT_NE(refusal({"--cgroup", cgroup.directory()}, 3).find(" has no process\nhint: it is there"), std::string::npos);
+}
+
+TEST(selection, by_unit) {
+  const std::string unit = unique("hawktrace-test@") + ".service";
+  const Cgroup cgroup("/hawktrace.slice/" + unit + "/worker");
+  expect_traced_in(cgroup, {"--unit", unit});
+  expect_traced_in(cgroup, {"--unit", unique("hawktrace-test@")});
+  EXPECT_NE(refusal({"--unit", unit}, 3).find("no process is in a cgroup of " + unit), std::string::npos);
+}
+
+TEST(selection, by_container) {
+  const std::string id = container_id();
+  for (const std::string& path :
+       {"/system.slice/docker-" + id + ".scope", "/hawktrace.slice/cri-containerd-" + id + ".scope", "/docker/" + id,
+        "/hawktrace.slice/libpod-" + id + ".scope/container"}) {
+    const Cgroup cgroup(path);
+    expect_traced_in(cgroup, {"--container", id});
+  }
+  const Cgroup cgroup("/lxc/" + unique("box"));
+  expect_traced_in(cgroup, {"--container", unique("box")});
+  EXPECT_NE(refusal({"--container", id}, 3).find("no process is in a container " + id), std::string::npos);
+}
+
+TEST(selection, by_name_and_executable) {
+  const ScratchDirectory directory;
+  const std::string copy = directory.path("hawktrace-ledger-with-a-long-name");
+  std::filesystem::copy_file(ledger_path("every_function"), copy);
+  const std::string name = std::filesystem::path(copy).filename();
+  for (const Words& options : {Words{"--name", name},
+                               {"--exe", directory.path("*")},
+                               {"--name", name.substr(0, 15)},
+                               {"--comm", name.substr(0, 15)}}) {
+    LedgerProgram program({.program = copy});
+    expect_traced(program, options);
+  }
+  const std::string errors = refusal({"--comm", name}, 3);
+  EXPECT_NE(errors.find("hint: the kernel keeps 15 bytes of a name: --comm '" + name.substr(0, 15)), std::string::npos)
+      << errors;
+}
+
+/// A process that ends between pidof and us is no error as long as another is left.
+TEST(selection, numbers_of_processes_that_have_ended) {
+  LedgerProgram program({.program = "ends", .arguments = {"wait"}});
+  ChildProcess ended({.argv = {"/bin/true"}});
+  ASSERT_EQ(ended.wait(), 0);
+  ChildProcess zombie({.argv = {"/bin/true"}});
+  siginfo_t how{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(zombie.pid()), &how, WEXITED | WNOWAIT), 0);
+  const std::string gone = std::to_string(ended.pid()) + " " + std::to_string(zombie.pid());
+  ChildProcess hawktrace(
+      {.argv = {HAWKTRACE_PATH, "-p", gone, "-p", std::to_string(program.pid()), "--duration", "0.1"}});
+  EXPECT_NE(hawktrace.read_to_end().find("pid " + std::to_string(program.pid())), std::string::npos);
+  EXPECT_EQ(hawktrace.wait(), 0);
+  EXPECT_NE(hawktrace.errors().find("it is left out"), std::string::npos) << hawktrace.errors();
+  refusal({"-p", gone}, 3);
+}
+
+}  // namespace
+}  // namespace hawk

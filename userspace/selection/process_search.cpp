@@ -1,0 +1,178 @@
+#include "userspace/selection/process_search.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "userspace/selection/cgroup_mounts.h"
+
+namespace hawk {
+namespace {
+
+using Processes = std::vector<ProcessFacts>;
+
+constexpr std::size_t kCommLength = 15;  // TASK_COMM_LEN - 1
+
+bool has_process(const Processes& processes, const CgroupRule& rule) {
+  return std::any_of(processes.begin(), processes.end(), [&](const ProcessFacts& p) { return is_in(p, rule); });
+}
+
+/// The first of the hierarchies in which there is a process: version 2, that of systemd, any other.
+CgroupRule in_some_hierarchy(const Processes& processes, const std::string& path) {
+  for (const char* const hierarchy : {"", "name=systemd"}) {
+    CgroupRule rule{hierarchy, path};
+    if (has_process(processes, rule)) return rule;
+  }
+  return {std::nullopt, path};
+}
+
+Result<CgroupRule> resolve_cgroup(const std::string& text, const Processes& processes,
+                                  const std::vector<CgroupMount>& mounts) {
+  const NamedCgroup named = HAWK_TRY(name_cgroup(text, mounts));
+  CgroupRule rule =
+      named.hierarchy ? CgroupRule{named.hierarchy, named.path} : in_some_hierarchy(processes, named.path);
+  if (has_process(processes, rule)) return rule;
+  const bool exists = !named.directory.empty() && ::access(named.directory.c_str(), F_OK) == 0;
+  return fail(
+      ExitCode::kNoTarget,
+      exists ? fmt::format("--cgroup: {} has no process", text) : fmt::format("--cgroup: no process is in {}", text),
+      exists ? fmt::format("it is there: {}", named.directory)
+             : "what a process is in is in /proc/PID/cgroup; systemd-cgls shows all");
+}
+
+tl::unexpected<Error> no_process_of_unit(const std::string& unit, const Processes& processes) {
+  std::set<std::string> instances;
+  bool has_systemd = false;
+  for (const ProcessFacts& process : processes) {
+    for (const CgroupMembership& cgroup : process.cgroups) {
+      for (std::string& instance : instances_of(cgroup.path, unit)) instances.insert(std::move(instance));
+      has_systemd = has_systemd || cgroup.path.starts_with("/init.scope") || cgroup.path.starts_with("/system.slice");
+    }
+  }
+  if (!instances.empty()) {
+    Error error{ExitCode::kUsage,
+                fmt::format("--unit: {} is a template", unit),
+                fmt::format("name one of its units: --unit {}", *instances.begin()),
+                {}};
+    for (const std::string& instance : instances) error.details.push_back(instance);
+    return tl::unexpected<Error>(std::move(error));
+  }
+  return fail(ExitCode::kNoTarget, fmt::format("--unit: no process is in a cgroup of {}", unit),
+              has_systemd ? fmt::format("is it running? systemctl status {}", unit)
+                          : "this machine's cgroups are not those of systemd: choose by --cgroup, --name or --exe");
+}
+
+/// The system's unit; if it has none of that name, that of the only user who has.
+Result<CgroupRule> resolve_unit(const std::string& name, const Processes& processes) {
+  const std::string unit = complete_unit_name(name);
+  std::map<std::string, std::set<std::string>> by_user;  // "" is the system
+  for (const ProcessFacts& process : processes) {
+    for (const CgroupMembership& cgroup : process.cgroups) {
+      const std::optional<UnitCgroup> found = find_unit(cgroup.path, unit);
+      if (found) by_user[found->uid.value_or("")].insert(found->cgroup);
+    }
+  }
+  if (by_user.empty()) return no_process_of_unit(unit, processes);
+  // Any hierarchy: on a machine with several of them, systemd gives a unit the same path in each.
+  if (by_user.begin()->first.empty() || by_user.size() == 1) {
+    return CgroupRule{std::nullopt, *by_user.begin()->second.begin()};
+  }
+  Error error{ExitCode::kUsage,
+              fmt::format("--unit: {} users have a unit {}", by_user.size(), unit),
+              fmt::format("name one by its cgroup: --cgroup {}", *by_user.begin()->second.begin()),
+              {}};
+  for (const auto& [uid, paths] : by_user) error.details.push_back(fmt::format("user {}: {}", uid, *paths.begin()));
+  return tl::unexpected<Error>(std::move(error));
+}
+
+Result<Container> resolve_container(const std::string& text, const Processes& processes) {
+  std::map<std::string, Container> found;
+  for (const ProcessFacts& process : processes) {
+    for (const CgroupMembership& cgroup : process.cgroups) {
+      for (Container& container : containers_of(cgroup.path)) {
+        if (container.name == text) return std::move(container);
+        if (container.is_id && container.name.starts_with(text)) found[container.name] = std::move(container);
+      }
+    }
+  }
+  if (found.size() == 1) return std::move(found.begin()->second);
+  if (found.empty()) {
+    return fail(ExitCode::kNoTarget, fmt::format("--container: no process is in a container {}", text),
+                "give its id, or how that begins, as docker ps, podman ps and crictl ps print it; names are known of "
+                "lxc and systemd-nspawn only");
+  }
+  Error error{ExitCode::kUsage,
+              fmt::format("--container: the ids of {} containers begin with {}", found.size(), text),
+              "give more of its id",
+              {}};
+  for (const auto& [name, container] : found) {
+    error.details.push_back(container.manager.empty() ? name : fmt::format("{} ({})", name, container.manager));
+  }
+  return tl::unexpected<Error>(std::move(error));
+}
+
+struct Resolved {
+  ProcessRules rules;
+  std::vector<std::string> notes;
+};
+
+Result<Resolved> resolve(const ProcessQuery& query, const Processes& processes,
+                         const std::vector<CgroupMount>& mounts) {
+  Resolved resolved{{.names = query.names, .comms = query.comms, .executables = query.executables}, {}};
+  for (const std::string& text : query.cgroups) {
+    resolved.rules.cgroups.push_back(HAWK_TRY(resolve_cgroup(text, processes, mounts)));
+  }
+  for (const std::string& text : query.units) {
+    resolved.rules.units.push_back(HAWK_TRY(resolve_unit(text, processes)));
+    resolved.notes.push_back(fmt::format("--unit {} is the cgroup {}", text, resolved.rules.units.back().path));
+  }
+  for (const std::string& text : query.containers) {
+    Container container = HAWK_TRY(resolve_container(text, processes));
+    resolved.notes.push_back(fmt::format("--container {} is {}{}{}", text, container.manager,
+                                         container.manager.empty() ? "" : " ", container.name));
+    resolved.rules.containers.push_back(std::move(container.name));
+  }
+  return resolved;
+}
+
+tl::unexpected<Error> nothing_matches(const ProcessQuery& query) {
+  const auto is_too_long = [](const std::string& name) { return name.size() > kCommLength; };
+  const auto comm = std::find_if(query.comms.begin(), query.comms.end(), is_too_long);
+  const auto name = std::find_if(query.names.begin(), query.names.end(), is_too_long);
+  std::string hint = "list processes with: ps -e";
+  if (text_of(query).find(" --") != std::string::npos) hint += "; a process must be all that these options say";
+  if (comm != query.comms.end()) {
+    hint = fmt::format("the kernel keeps 15 bytes of a name: --comm '{}'", comm->substr(0, kCommLength));
+  } else if (name != query.names.end()) {
+    hint = fmt::format("of a script the kernel keeps 15 bytes of its name: --name '{}'", name->substr(0, kCommLength));
+  }
+  return fail(ExitCode::kNoTarget, fmt::format("{}: no process matches", text_of(query)), std::move(hint));
+}
+
+}  // namespace
+
+std::vector<ProcessFacts> all_processes(const ProcRoot& proc, int own_pid) {
+  Processes processes;
+  for (const int pid : proc.pids()) {
+    std::optional<ProcessFacts> facts = read_facts(proc, pid);
+    if (facts && facts->pid != own_pid && facts->parent != own_pid) processes.push_back(std::move(*facts));
+  }
+  return processes;
+}
+
+Result<FoundProcesses> find_processes(const ProcessQuery& query, const ProcRoot& proc, int own_pid) {
+  Processes processes = all_processes(proc, own_pid);
+  const std::vector<CgroupMount> mounts = parse_cgroup_mounts(proc.read("self/mountinfo").value_or(""));
+  Resolved resolved = HAWK_TRY(resolve(query, processes, mounts));
+  ProcessMatcher matcher(std::move(resolved.rules));
+  std::erase_if(processes, [&matcher](const ProcessFacts& process) { return !matcher.matches(process); });
+  if (processes.empty()) return nothing_matches(query);
+  return FoundProcesses{std::move(processes), std::move(matcher), std::move(resolved.notes)};
+}
+
+}  // namespace hawk

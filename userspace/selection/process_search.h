@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "userspace/base/result.h"
+#include "userspace/selection/process_matcher.h"
+#include "userspace/selection/process_query.h"
+
+namespace hawk {
+
+/// Who is meant, and by what.
+struct FoundProcesses {
+  std::vector<ProcessFacts> processes;  ///< ascending by number; never empty
+  ProcessMatcher matcher;               ///< for those that begin later
+  /// What was found by what was given: "--unit nginx is the cgroup /system.slice/nginx.service".
+  std::vector<std::string> notes;
+};
+
+/// Every process that `query` means, which has criteria. Neither systemd nor a container's manager is asked: what they
+/// call things is in the names of cgroups. Left out are kernel threads, those that have ended, and `own_pid` with its
+/// children. Errors: kNoTarget if there is none, kUsage if several containers or units are meant by one name.
+Result<FoundProcesses> find_processes(const ProcessQuery& query, const ProcRoot& proc, int own_pid);
+
+/// All processes but those that are left out, ascending by number.
+std::vector<ProcessFacts> all_processes(const ProcRoot& proc, int own_pid);
+
+}  // namespace hawk
