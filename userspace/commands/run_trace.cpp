@@ -87,7 +87,7 @@ Result<int> run_trace(const TraceOptions& options, TraceUse& use) {
   std::optional<ChosenProcess> process;
   std::optional<LaunchedCommand> command;
   if (options.starts_command()) {
-    command.emplace(HAWK_TRY(LaunchedCommand::make(config.command)));
+    command.emplace(HAWK_TRY(LaunchedCommand::make(config.command, options.user ? &*options.user : nullptr)));
   } else {
     process.emplace(HAWK_TRY(choose_process(options.processes)));
     config.pid = process->pid;

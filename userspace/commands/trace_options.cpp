@@ -158,6 +158,13 @@ void add_target_rows(OptionRows& rows, TraceOptions& options) {
       processes.containers));
   rows.push_back({"--", OptionRow::Value::kArgument, "COMMAND [ARGS...]", kTargetGroup,
                   "start it, with the probes in place before its first\ninstruction"});
+  rows.push_back({"--user", kRequired, "USER", kTargetGroup,
+                  "with -- COMMAND: whom it runs as, a name or number:\nwith the groups of that user, without "
+                  "capabilities",
+                  [&options](OptionValue v) -> Result<void> {
+                    options.user = HAWK_TRY(find_user(v.text));
+                    return {};
+                  }});
 }
 
 void add_time_rows(OptionRows& rows, TraceOptions& options) {
@@ -250,6 +257,10 @@ Result<void> check_trace(const CommandText& text, const ParsedLine& line, TraceO
   HAWK_TRY_VOID(take_arguments(text, line, options));
   HAWK_TRY_VOID(check_target(text, options, has_separator));
   HAWK_TRY_VOID(check_verbosity(text, line));
+  if (options.user && !options.starts_command()) {
+    return usage_error(text, "--user: there is no command to be run as another user",
+                       fmt::format("{} --user {} -- COMMAND", text.name, options.user->name));
+  }
   if (options.kill_command && (!options.starts_command() || !options.duration)) {
     return usage_error(text, "--kill: there is no command that could outlive the trace",
                        fmt::format("it goes with --duration: {} --duration 10 --kill -- COMMAND", text.name));

@@ -8,6 +8,7 @@
 #include "userspace/commands/command_line.h"
 #include "userspace/commands/debuginfod.h"
 #include "userspace/commands/dump_triggers.h"
+#include "userspace/launch/command_user.h"
 #include "userspace/selection/process_query.h"
 
 namespace hawk {
@@ -27,8 +28,9 @@ struct TraceOptions {
   DumpOptions dumps;
   Required required;
   bool verify = false;
-  bool kill_command = false;    ///< --kill: the command does not outlive the trace
-  std::optional<int> ready_fd;  ///< an open descriptor, told when all probes are in place
+  std::optional<CommandUser> user;  ///< whom the command runs as; nullopt: as we do
+  bool kill_command = false;        ///< --kill: the command does not outlive the trace
+  std::optional<int> ready_fd;      ///< an open descriptor, told when all probes are in place
   DebuginfodOptions debuginfod;
   Verbosity verbosity = Verbosity::kNormal;
 

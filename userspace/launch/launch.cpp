@@ -20,14 +20,22 @@ namespace {
 
 /// Everything that the child needs, made before the fork: after it, only async-signal-safe calls are allowed.
 struct ExecPlan {
-  explicit ExecPlan(const std::vector<std::string>& argv);
+  ExecPlan(const std::vector<std::string>& argv, const CommandUser* whom);
 
+  const CommandUser* user;  ///< nullptr: it stays who we are
   std::vector<std::string> paths;
+  std::vector<std::string> variables;  ///< of the user's environment
+  std::vector<char*> environment;      ///< with the closing null
   std::vector<char*> arguments;        ///< with the closing null
   std::vector<char*> shell_arguments;  ///< "/bin/sh", the path (set when needed), the arguments after the first
 };
 
-ExecPlan::ExecPlan(const std::vector<std::string>& argv) : paths(command_candidates(argv[0])) {
+ExecPlan::ExecPlan(const std::vector<std::string>& argv, const CommandUser* whom)
+    : user(whom), paths(command_candidates(argv[0])) {
+  if (user != nullptr) variables = environment_of(*user);
+  for (std::string& variable : variables) environment.push_back(variable.data());
+  for (char** variable = environ; user == nullptr && *variable != nullptr; ++variable) environment.push_back(*variable);
+  environment.push_back(nullptr);
   for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   shell_arguments = {const_cast<char*>(kShell), nullptr};
@@ -38,10 +46,10 @@ ExecPlan::ExecPlan(const std::vector<std::string>& argv) : paths(command_candida
 int execute(ExecPlan& plan) {
   bool denied = false;
   for (const std::string& path : plan.paths) {
-    ::execve(path.c_str(), plan.arguments.data(), environ);
+    ::execve(path.c_str(), plan.arguments.data(), plan.environment.data());
     if (errno == ENOEXEC) {
       plan.shell_arguments[1] = const_cast<char*>(path.c_str());
-      ::execve(kShell, plan.shell_arguments.data(), environ);
+      ::execve(kShell, plan.shell_arguments.data(), plan.environment.data());
       return errno;
     }
     if (errno == EACCES) {
@@ -69,6 +77,12 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+/// What a child failed at, as it tells its parent.
+struct ChildFailure {
+  const char* call;  ///< in becoming the user: a literal, which lies at the same address there; nullptr: in execve
+  int error;
+};
+
 [[noreturn]] void run_child(ExecPlan& plan, int go, int failure) {
   reset_signals();
   char word = 0;
@@ -78,9 +92,14 @@ void reset_signals() {
   } while (got < 0 && errno == EINTR);
   // The end without a word: our parent has died.
   if (got != 1) ::_exit(1);
-  const int error = execute(plan);
-  const ssize_t written = ::write(failure, &error, sizeof(error));
-  ::_exit(written == sizeof(error) ? 127 : 126);
+  ChildFailure failed = {};
+  if (plan.user != nullptr) {
+    const UserFailure as_user = become_user(*plan.user);
+    failed = {as_user.call, as_user.error};
+  }
+  if (failed.call == nullptr) failed.error = execute(plan);
+  const ssize_t written = ::write(failure, &failed, sizeof(failed));
+  ::_exit(written == sizeof(failed) ? 127 : 126);
 }
 
 void reap(int pid) {
@@ -94,9 +113,9 @@ tl::unexpected<Error> fail_to_start(const std::string& name, const char* step) {
 
 }  // namespace
 
-Result<LaunchedCommand> LaunchedCommand::make(std::vector<std::string> argv) {
+Result<LaunchedCommand> LaunchedCommand::make(std::vector<std::string> argv, const CommandUser* user) {
   if (argv.empty()) return fail(ExitCode::kUsage, "start a command: none given", "hawktrace -- CMD ARGS...");
-  ExecPlan plan(argv);
+  ExecPlan plan(argv, user);
   std::array<int, 2> go = {-1, -1};
   // A socket rather than a pipe, because sending to a child that has been killed must not raise SIGPIPE.
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go.data()) != 0) return fail_to_start(argv[0], "socketpair");
@@ -125,6 +144,7 @@ Result<LaunchedCommand> LaunchedCommand::make(std::vector<std::string> argv) {
   LaunchedCommand command;
   command.pid_ = pid;
   command.name_ = std::move(argv[0]);
+  if (user != nullptr) command.user_ = user->name;
   command.go_ = std::move(parent_go);
   command.failure_ = std::move(read_failure);
   return command;
@@ -135,6 +155,7 @@ LaunchedCommand::LaunchedCommand(LaunchedCommand&& other) noexcept { *this = std
 LaunchedCommand& LaunchedCommand::operator=(LaunchedCommand&& other) noexcept {
   std::swap(pid_, other.pid_);
   std::swap(name_, other.name_);
+  std::swap(user_, other.user_);
   std::swap(go_, other.go_);
   std::swap(failure_, other.failure_);
   return *this;
@@ -151,16 +172,25 @@ Result<void> LaunchedCommand::release() {
   // When the child is gone already, there is nothing to tell it: waiting for it says what killed it.
   (void)::send(go_.get(), &word, 1, MSG_NOSIGNAL);
   go_.reset();
-  int error = 0;
+  ChildFailure failed = {};
   ssize_t got = 0;
   do {
-    got = ::read(failure_.get(), &error, sizeof(error));
+    got = ::read(failure_.get(), &failed, sizeof(failed));
   } while (got < 0 && errno == EINTR);
   failure_.reset();
-  if (got != sizeof(error)) return {};
+  if (got != sizeof(failed)) return {};
   reap(std::exchange(pid_, -1));
-  return fail(exec_failure(error), fmt::format("run {}: {}", name_, std::strerror(error)),
-              error == ENOENT ? "check the spelling, and PATH under sudo" : "");
+  if (failed.call != nullptr) {
+    return system_failure(ExitCode::kItself, fmt::format("run {} as {}: {}", name_, user_, failed.call), failed.error,
+                          "may root change users here? a user namespace or a container without the capabilities SETUID "
+                          "and SETGID forbids it");
+  }
+  std::string hint;
+  if (failed.error == ENOENT) hint = "check the spelling, and PATH under sudo";
+  if (failed.error == EACCES && !user_.empty())
+    hint = fmt::format("the user {} may not execute it, or not reach it", user_);
+  return fail(exec_failure(failed.error), fmt::format("run {}: {}", name_, std::strerror(failed.error)),
+              std::move(hint));
 }
 
 int LaunchedCommand::disown() {

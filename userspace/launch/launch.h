@@ -5,6 +5,7 @@
 
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
+#include "userspace/launch/command_user.h"
 
 namespace hawk {
 
@@ -13,9 +14,9 @@ class LaunchedCommand {
  public:
   /// Forks. The child keeps our standard streams, process group, environment and the signals that were ignored when we
   /// were started (nohup), and has default handling of all others and no signal blocked, so that it behaves as if
-  /// started by the user's shell. The command is looked up here, as execvp does. Fails with kUsage when `argv` is
-  /// empty.
-  static Result<LaunchedCommand> make(std::vector<std::string> argv);
+  /// started by the user's shell. The command is looked up here, as execvp does. `user`: whom it becomes before it
+  /// executes anything; nullptr: it stays who we are. Fails with kUsage when `argv` is empty.
+  static Result<LaunchedCommand> make(std::vector<std::string> argv, const CommandUser* user = nullptr);
 
   LaunchedCommand(LaunchedCommand&& other) noexcept;
   LaunchedCommand& operator=(LaunchedCommand&& other) noexcept;
@@ -23,7 +24,8 @@ class LaunchedCommand {
   ~LaunchedCommand();
 
   int pid() const { return pid_; }
-  /// Lets the child execute the command. Fails, with the child reaped, when it could not: kNotFound or kCannotExecute.
+  /// Lets the child execute the command. Fails, with the child reaped, when it could not: kNotFound or kCannotExecute,
+  /// kItself where it could not become the user.
   Result<void> release();
   /// Gives up ownership: the caller reaps.
   int disown();
@@ -32,8 +34,9 @@ class LaunchedCommand {
   LaunchedCommand() = default;
   int pid_ = -1;
   std::string name_;
+  std::string user_;  ///< whom it becomes; empty: it stays who we are
   UniqueFd go_;       ///< writing a byte releases the child; held until then, so that it tells released from waiting
-  UniqueFd failure_;  ///< the child writes errno of execve here; closed by a successful exec
+  UniqueFd failure_;  ///< the child writes what it failed at here; closed by a successful exec
 };
 
 /// The files that `argv` will map before its first instruction: the executable (after #! lines), its interpreter, and

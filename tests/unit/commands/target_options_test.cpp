@@ -40,5 +40,12 @@ TEST(OptionErrors, ProcessesByNumberAndByMore) {
   EXPECT_TRUE(refusal_of({"--name", ""}).starts_with("--name: the value is empty"));
 }
 
+TEST(Options, WhomTheCommandRunsAs) {
+  EXPECT_EQ(options_of({"--user", "0", "--", "ls"}).user.value().name, "root");
+  EXPECT_TRUE(refusal_of({"--user", "no-such-user", "--", "ls"}).starts_with("--user: there is no user no-such-user"));
+  EXPECT_EQ(refusal_with_pid({"--user", "root"}),
+            "--user: there is no command to be run as another user / hawktrace --user root -- COMMAND");
+}
+
 }  // namespace
 }  // namespace hawk
