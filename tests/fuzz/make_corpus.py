@@ -257,6 +257,85 @@ def unwind_tables(cwd):
     return images
 
 
+def uleb(value):
+    out = b''
+    while value >= 0x80:
+        out += bytes([value & 0x7f | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+def read_uleb(data, at):
+    value = shift = 0
+    while data[at] >= 0x80:
+        value |= (data[at] & 0x7f) << shift
+        shift += 7
+        at += 1
+    return value | data[at] << shift, at + 1
+
+
+def intervals_of(recording, trace):
+    """The intervals of a trace in a file, as userspace/recording/README.md has it; each is one chunk."""
+    at = 20
+    while at < len(recording):
+        magic, _, of, _, size, _ = struct.unpack_from('<IHHIII', recording, at)
+        assert magic == 0x4b4e4843
+        at += 20
+        if of == trace:
+            yield subprocess.run(['zstd', '-dcq'], input=recording[at:at + size], check=True, capture_output=True).stdout
+        at += size
+
+
+def records_at(interval):
+    """Where the list of records of an interval begins: it is the last of what that holds."""
+    for start in range(len(interval) - 1, 0, -1):
+        count, at = read_uleb(interval, start)
+        kinds = []
+        while at < len(interval) and len(kinds) < count:
+            kind, at = read_uleb(interval, at)
+            size, at = read_uleb(interval, at) if at < len(interval) else (0, at)
+            at += size
+            kinds.append(kind)
+        if at == len(interval) and kinds == [1, 2, 3]:
+            return start
+    raise ValueError('the interval has no such records')
+
+
+def recordings():
+    """Of version 2, with what may be wrong with its records of threads."""
+    file = (HERE.parent / 'golden' / 'recording_v2.hawk').read_bytes()
+    intervals = list(intervals_of(file, 0))
+    last = intervals[-1]
+    head = last[:records_at(last)]
+
+    def encoded_intervals(*all):
+        return b'I' + b''.join(struct.pack('<H', len(i)) + i for i in all)
+
+    def with_records(*records):
+        body = b''.join(uleb(kind) + uleb(len(content)) + content for kind, content in records)
+        return encoded_intervals(*intervals[:-1], head + uleb(len(records)) + body)
+
+    def event(time, tid, name):
+        return uleb(time) + uleb(tid) + (b'\0' if name is None else b'\1' + uleb(len(name)) + name)
+
+    def threads(*events, target=0, count=None):
+        return 3, uleb(target) + uleb(len(events) if count is None else count) + b''.join(events)
+
+    return {
+        'v2_file': b'F' + file,
+        'v2_intervals': encoded_intervals(*intervals),
+        'v2_threads': with_records(threads(event(1, 7, b'a\n\xff'), event(2, 7, b''), event(3, 7, None), event(0, 7, None))),
+        'v2_threads_of_nobody': with_records(threads(event(1, 7, b'a'), target=1)),
+        'v2_threads_without_end': with_records(threads(count=1 << 62)),
+        'v2_threads_cut_off': with_records((3, threads(event(1, 7, b'name'))[1][:-2])),
+        'v2_threads_and_more': with_records((3, threads(event(1, 7, b'name'))[1] + b'x')),
+        'v2_thread_ids_too_large': with_records(threads(event(1, 1 << 40, b'a'))),
+        'v2_name_too_long': with_records(threads(b'\1\1\1' + uleb(1 << 33) + b'a')),
+        'v2_many_records': with_records(*[threads(event(n, n, b'a')) for n in range(200)], (99, b'later')),
+        'v2_no_records': encoded_intervals(*intervals[:-1], head),
+    }
+
+
 def corpora(cwd):
     reports = {name: NAMES_HEADERS['narrow'] + encoded(words) for name, words in NAMES.items()}
     reports |= {f'{name}_header': header + encoded(NAMES['controls'] + NAMES['lambdas'])
@@ -267,6 +346,7 @@ def corpora(cwd):
         'report': reports,
         'call_site': {name: bytes.fromhex(code).ljust(15 if 'short' in name else 17, b'\x90')
                       for name, code in CALL_SITES.items()},
+        'recording': recordings(),
         'requested_size': REQUESTED_SIZES,
         'unwind': STACKS,
         'elf_image': elf_images(cwd),

@@ -74,6 +74,7 @@ ProcessTrace::ProcessTrace(Subject subject, UniqueFd pid_fd, Probes probes, Unwi
       tracer_(std::move(tracer)),
       mapping_events_(std::move(mapping_events)),
       probing_(subject_.proc_pid, tracer_, unwind != UnwindMethod::kFramePointers, std::move(files)),
+      threads_(fmt::format("/proc/{}", subject_.target.pid)),
       meter_(subject_.proc_pid),
       perf_map_(subject_.proc_pid) {}
 
@@ -190,6 +191,12 @@ void ProcessTrace::begin() {
   start_wall_ = std::chrono::system_clock::now();
   start_ = closed_at_ = std::chrono::steady_clock::now();
   tracer_.enable();
+  // A command is still this program's child.
+  if (subject_.own_execs == 0) threads_.read(0);
+}
+
+std::chrono::nanoseconds ProcessTrace::elapsed() const {
+  return is_probed() ? std::chrono::steady_clock::now() - start_ : duration_;
 }
 
 void ProcessTrace::take_mappings_again() {
@@ -251,6 +258,7 @@ void ProcessTrace::drain() {
   // What the target says of its code may be gone with it.
   if (probing_.has_frames_in_no_file()) perf_map_.refresh(symbolizer_);
   read_memory();
+  threads_.read(static_cast<std::uint64_t>(elapsed().count()));
   usage_ = meter_.read(tracer_.table_bytes());
   // What is unmapped is not announced. After the stacks, whose frames may lie there.
   if (is_replaced || (is_probed() && tracer_.code_ranges_are_stale())) take_mappings_again();
@@ -293,8 +301,8 @@ Snapshot ProcessTrace::snapshot() {
   Snapshot snapshot = model_.snapshot();
   snapshot.target() = subject_.target;
   snapshot.target().allocators = probing_.allocators();
+  snapshot.target().threads = threads_.events();
   snapshot.target().is_go = probing_.is_go(snapshot.target().exe);
-  const std::chrono::nanoseconds duration = is_probed() ? std::chrono::steady_clock::now() - start_ : duration_;
   snapshot.trace = {.attach_via = std::string(attach_way_name(probes_.by_plan ? AttachWay::kPoints : probes_.way)),
                     .live_table = std::string(live_table_name(tracer_.live_table())),
                     .unwind = std::string(unwind_method_name(unwind_)),
@@ -302,7 +310,7 @@ Snapshot ProcessTrace::snapshot() {
                     .from_start = subject_.own_execs != 0,
                     .start_unix_ns = static_cast<std::uint64_t>(
                         std::chrono::duration_cast<std::chrono::nanoseconds>(start_wall_.time_since_epoch()).count()),
-                    .duration_ns = static_cast<std::uint64_t>(duration.count()),
+                    .duration_ns = static_cast<std::uint64_t>(elapsed().count()),
                     .interval_ns = static_cast<std::uint64_t>(interval_.count()),
                     .kernel = kernel_release(),
                     .target_exited = target_exited_,

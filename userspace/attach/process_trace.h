@@ -11,6 +11,7 @@
 #include "symbolizer/symbolizer.h"
 #include "userspace/attach/perf_map_finder.h"
 #include "userspace/attach/probing.h"
+#include "userspace/attach/thread_watch.h"
 #include "userspace/attach/trace_config.h"
 #include "userspace/attach/tracing_usage.h"
 #include "userspace/base/result.h"
@@ -67,6 +68,8 @@ class ProcessTrace {
  private:
   /// Until end().
   bool is_probed() const { return duration_ == std::chrono::nanoseconds{}; }
+  /// Since the trace began.
+  std::chrono::nanoseconds elapsed() const;
   /// How probes are attached.
   struct Probes {
     AttachWay way = AttachWay::kSession;
@@ -102,6 +105,7 @@ class ProcessTrace {
   HeapModel model_;
   SharedTable<Module> modules_;  ///< of all snapshots
   std::optional<ProcessMemory> memory_;
+  ThreadWatch threads_;
   UsageMeter meter_;
   std::optional<TracingUsage> usage_;
   PerfMapFinder perf_map_;

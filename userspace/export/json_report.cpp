@@ -60,6 +60,15 @@ Json allocator_json(const Allocator& allocator) {
   return json;
 }
 
+Json thread_json(const NamedThread& thread) {
+  Json json;
+  json["tid"] = thread.tid;
+  json["name"] = thread.name;
+  json["first_seen_ns"] = thread.first_seen_ns;
+  json["gone_ns"] = thread.gone_ns ? Json(*thread.gone_ns) : Json(nullptr);
+  return json;
+}
+
 Json target_json(const TargetInfo& target) {
   Json json;
   json["pid"] = target.pid;
@@ -67,6 +76,8 @@ Json target_json(const TargetInfo& target) {
   json["exe"] = text_or_null(target.exe);
   json["allocators"] = Json::array();
   for (const Allocator& allocator : target.allocators) json["allocators"].push_back(allocator_json(allocator));
+  json["threads"] = Json::array();
+  for (const NamedThread& thread : named_threads(target.threads)) json["threads"].push_back(thread_json(thread));
   return json;
 }
 

@@ -28,6 +28,7 @@ PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 CREATE TABLE report (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE losses (cause TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE threads (tid INTEGER NOT NULL, name TEXT NOT NULL, first_seen_ns INTEGER NOT NULL, gone_ns INTEGER);
 CREATE TABLE modules (id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT);
 CREATE TABLE functions (id INTEGER PRIMARY KEY, name TEXT NOT NULL, file TEXT);
 CREATE TABLE locations (id INTEGER PRIMARY KEY, address INTEGER, module INTEGER REFERENCES modules, module_offset INTEGER);
@@ -151,6 +152,12 @@ class SqliteFile {
     Inserter losses(database_, "INSERT INTO losses VALUES (?, ?)");
     for (std::size_t cause = 0; cause < snapshot.losses.counts.size(); ++cause) {
       losses.add({loss_texts()[cause].json_name, snapshot.losses.counts[cause]});
+    }
+    Inserter threads(database_, "INSERT INTO threads VALUES (?, ?, ?, ?)");
+    for (const NamedThread& thread : named_threads(snapshot.target().threads)) {
+      const std::string name = printable_unicode(thread.name);
+      threads.add({static_cast<std::uint64_t>(thread.tid), std::string_view(name), thread.first_seen_ns,
+                   thread.gone_ns ? Value(*thread.gone_ns) : Value(nullptr)});
     }
   }
 

@@ -116,6 +116,12 @@ class ByteReader {
     cursor_.fail();
     return 0;
   }
+  /// Ends in failure unless `inner`, of bytes that are part of these, has read all of them.
+  void require(const ByteReader& inner) {
+    if (inner.is_complete()) return;
+    ran_out_ = ran_out_ || inner.ran_out_;
+    fail();
+  }
   bool is_good() const { return cursor_.ok(); }
   /// Whether it was memory that it failed for.
   bool ran_out() const { return ran_out_; }

@@ -35,6 +35,20 @@ std::vector<T> take_named(ByteReader& bytes, std::size_t count, NameOf name_of) 
 
 bool is_before(const StackRecord& a, const StackRecord& b) { return a.id < b.id; }
 
+/// No trace has counters that say otherwise, and what is made of them relies on it.
+bool is_sound(const Counters& counters) {
+  return counters.freed_bytes <= counters.allocated_bytes && counters.freed_count <= counters.allocated_count;
+}
+
+/// Makes a sum of which `before` is a part one of which `now` is in its place. False: it is too large.
+bool replace_in_sum(Counters& sum, const Counters& before, const Counters& now) {
+  for (const auto number : {&Counters::allocated_bytes, &Counters::allocated_count, &Counters::freed_bytes,
+                            &Counters::freed_count}) {
+    if (__builtin_add_overflow(sum.*number - before.*number, now.*number, &(sum.*number))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::uint64_t IntervalDecoder::time_of(std::string_view interval) {
@@ -44,7 +58,8 @@ std::uint64_t IntervalDecoder::time_of(std::string_view interval) {
 
 IntervalDecoder::Outcome IntervalDecoder::take(std::string_view interval) {
   ByteReader bytes(interval, budget_);
-  snapshot_.trace.duration_ns = bytes.number();
+  const std::uint64_t before_ns = std::exchange(snapshot_.trace.duration_ns, bytes.number());
+  if (snapshot_.trace.duration_ns < before_ns) bytes.fail();
   if (!has_begun_) take_causes(bytes);
   has_begun_ = true;
   take_modules(bytes);
@@ -100,7 +115,8 @@ void IntervalDecoder::take_head(ByteReader& bytes) {
   unwind_fields(fields, snapshot_.unwind, snapshot_.modules.size());
   children_fields(fields, snapshot_.children);
   snapshot_.trace.duration_ns = duration_ns;
-  if (!fields.is_complete() || snapshot_.targets.empty()) bytes.fail();
+  bytes.require(fields);
+  if (snapshot_.targets.empty()) bytes.fail();
 }
 
 std::optional<ModuleId> IntervalDecoder::module_or_none(ByteReader& bytes) {
@@ -167,13 +183,15 @@ void IntervalDecoder::take_changes(ByteReader& bytes) {
     change.allocated_count = bytes.difference();
     change.freed_bytes = bytes.difference();
     change.freed_count = bytes.difference();
+    const Counters before = counters;
     counters += change;
-    snapshot_.totals += change;
+    if (!is_sound(counters) || !replace_in_sum(snapshot_.totals, before, counters)) bytes.fail();
   }
 }
 
 void IntervalDecoder::take_totals(ByteReader& bytes) {
   bytes.number(snapshot_.peak_live_bytes);
+  if (snapshot_.peak_live_bytes < snapshot_.totals.live_bytes()) bytes.fail();
   bytes.number(snapshot_.frees_of_untraced);
   bytes.number(snapshot_.unwind.cache_misses);
   bytes.optional(snapshot_.memory, [&](ProcessMemory& memory) { memory_fields(bytes, memory); });
@@ -227,11 +245,23 @@ void IntervalDecoder::take_records(ByteReader& bytes) {
     ByteReader fields(content, budget_);
     if (kind == static_cast<std::uint64_t>(RecordKind::kUsage)) {
       usage_fields(fields, snapshot_.usage.emplace());
-      if (!fields.is_complete()) bytes.fail();
     } else if (kind == static_cast<std::uint64_t>(RecordKind::kDumpCause)) {
       snapshot_.trace.dump_cause = static_cast<DumpCause>(fields.number_below(kDumpCauses));
-      if (!fields.is_complete()) bytes.fail();
+    } else if (kind == static_cast<std::uint64_t>(RecordKind::kThreads)) {
+      take_threads(fields);
+    } else {
+      continue;
     }
+    bytes.require(fields);
+  }
+}
+
+void IntervalDecoder::take_threads(ByteReader& bytes) {
+  const std::uint64_t target = bytes.number_below(snapshot_.targets.size());
+  for (std::uint64_t left = bytes.count(sizeof(ThreadEvent)); left > 0 && bytes.is_good(); --left) {
+    ThreadEvent event;
+    thread_fields(bytes, event);
+    snapshot_.targets[target].threads.push_back(std::move(event));
   }
 }
 

@@ -190,7 +190,7 @@ void IntervalEncoder::put_mappings(ByteWriter& bytes, const RecordedState& state
   mapped_before_ = state.mappings;
 }
 
-void IntervalEncoder::put_records(ByteWriter& bytes, const Snapshot& now) {
+void IntervalEncoder::put_records(ByteWriter& bytes, const Snapshot& now) const {
   std::vector<std::pair<RecordKind, std::string>> records;
   if (now.usage) {
     ByteWriter usage;
@@ -201,6 +201,17 @@ void IntervalEncoder::put_records(ByteWriter& bytes, const Snapshot& now) {
     ByteWriter cause;
     cause.number(static_cast<std::uint64_t>(now.trace.dump_cause));
     records.emplace_back(RecordKind::kDumpCause, cause.bytes());
+  }
+  for (std::size_t index = 0; index < now.targets.size(); ++index) {
+    const SharedTable<ThreadEvent>& events = now.targets[index].threads;
+    const std::size_t known = index < before_.targets.size() ? before_.targets[index].threads.size() : 0;
+    HAWK_CHECK(events.size() >= known, "what is known of threads is never lost");
+    if (events.size() == known) continue;
+    ByteWriter threads;
+    threads.number(index);
+    threads.number(events.size() - known);
+    for (std::size_t i = known; i < events.size(); ++i) thread_fields(threads, events[i]);
+    records.emplace_back(RecordKind::kThreads, threads.bytes());
   }
   bytes.list(records, [&](const std::pair<RecordKind, std::string>& record) {
     bytes.number(static_cast<std::uint64_t>(record.first));

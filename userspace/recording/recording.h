@@ -20,6 +20,7 @@ inline constexpr std::uint32_t kRecordingVersion = 2;
 enum class RecordKind : std::uint64_t {
   kUsage = 1,      ///< Snapshot::usage
   kDumpCause = 2,  ///< TraceInfo::dump_cause
+  kThreads = 3,    ///< new ones of TargetInfo::threads, of one target
 };
 
 /// Code of a module as it is mapped into the target.

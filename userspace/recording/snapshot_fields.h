@@ -81,6 +81,13 @@ void usage_fields(Bytes& bytes, Of& usage) {
 }
 
 template <class Bytes, class Of>
+void thread_fields(Bytes& bytes, Of& event) {
+  bytes.number(event.time_ns);
+  bytes.number(event.tid);
+  bytes.optional(event.name, [&](auto& name) { bytes.text(name); });
+}
+
+template <class Bytes, class Of>
 void module_fields(Bytes& bytes, Of& module) {
   bytes.text(module.path);
   bytes.text(module.build_id);

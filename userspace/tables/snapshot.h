@@ -13,6 +13,7 @@
 #include "userspace/tables/losses.h"
 #include "userspace/tables/shared_table.h"
 #include "userspace/tables/stack_frames.h"
+#include "userspace/tables/thread_names.h"
 
 namespace hawk {
 
@@ -77,6 +78,7 @@ struct TargetInfo {
   std::string exe;
   std::vector<Allocator> allocators;
   bool is_go = false;  ///< built by Go, which has a heap of its own beside that of C
+  SharedTable<ThreadEvent> threads = {};
   bool operator==(const TargetInfo&) const = default;
 };
 

@@ -67,6 +67,8 @@ int main(void) {
   pthread_barrier_init(&start, NULL, 3);
   pthread_create(&left, NULL, work_left, NULL);
   pthread_create(&right, NULL, work_right, NULL);
+  pthread_setname_np(left, "left");
+  pthread_setname_np(right, "right");
   ledger_begin();
   pthread_barrier_wait(&start);
   pthread_join(left, NULL);

@@ -66,6 +66,11 @@ void RecordedSeries::advance(std::size_t active) {
   const std::uint64_t second = snapshot_.trace.duration_ns / 1'000'000'000;
   snapshot_.usage = TracingUsage{second * 3'000'000, 50 << 20, second << 12, {}};
   if (second % 4 != 3) snapshot_.usage->target_cpu_ns = second * 700'000'000;
+  SharedTable<ThreadEvent>& threads = snapshot_.target().threads;
+  const int tid = 4711 + static_cast<int>(second / 8);
+  if (second % 8 == 2) threads.push_back({snapshot_.trace.duration_ns, tid, "worker"});
+  if (second % 8 == 4) threads.push_back({snapshot_.trace.duration_ns, tid, "worker\n\xff"});
+  if (second % 8 == 7) threads.push_back({snapshot_.trace.duration_ns, tid, std::nullopt});
   snapshot_.trace.dump_cause = static_cast<DumpCause>(second % 8 < kDumpCauses ? second % 8 : 0);
   for (std::size_t i = 0; i < active && !snapshot_.stacks.empty(); ++i) {
     next_active_ += 1 + random() % 19;

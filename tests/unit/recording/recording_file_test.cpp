@@ -92,31 +92,47 @@ TEST(RecordingFile, DumpsAreFoundWithTheirCauses) {
   EXPECT_EQ(dumps.back().live_bytes, reader->snapshot().totals.live_bytes());
 }
 
-/// A file that the first version of the format was written with must be readable for ever: this one is never written
-/// again. (It was made by HAWK_WRITE_RECORDING=FILE, which writes one of the version of the day.)
-TEST(RecordingFile, GoldenFileOfVersion1) {
-  if (const char* path = std::getenv("HAWK_WRITE_RECORDING")) {
-    Result<RecordingWriter> writer = RecordingWriter::create(path, true);
-    Sample first = service_sample();
-    ASSERT_TRUE(writer && writer->append({.snapshot = first.snapshot}));
-    Sample last = later_service_sample();
-    last.snapshot.losses.counts[2] = 3;
-    RecordedState state = {.snapshot = last.snapshot, .mappings = {{ModuleId{0}, 0x1000, 0x2000, 0}}};
-    state.names = {{ModuleId{0}, 0x1200, {{"recorded_name", "recorded.c", 12, false}}}};
-    state.modules = {{ModuleId{0}, SymbolSource::kDebugInfo, ""}};
-    ASSERT_TRUE(writer->finish(state));
-  }
-  Result<RecordingReader> reader = RecordingReader::open(std::string(HAWK_GOLDEN_DIR) + "/recording_v1.hawk");
+/// A file that a version of the format was written with must be readable for ever: none of these is ever written again.
+/// (They were made by HAWK_WRITE_RECORDING=FILE, which writes one of the version of the day.)
+void write_recording_of_the_day(const std::string& path) {
+  Result<RecordingWriter> writer = RecordingWriter::create(path, true);
+  Sample first = service_sample();
+  ASSERT_TRUE(writer && writer->append({.snapshot = first.snapshot}));
+  RecordedSeries other(3, 3);
+  other.advance(2);
+  ASSERT_TRUE(writer->append(other.state(), 1));
+  Sample last = later_service_sample();
+  last.snapshot.losses.counts[2] = 3;
+  last.snapshot.usage = TracingUsage{3'000'000, 50 << 20, 4096, 700'000'000};
+  last.snapshot.trace.dump_cause = DumpCause::kPeak;
+  last.snapshot.target().threads = {{0, 4242, "service"}, {1'000'000, 4243, "worker"}, {2'000'000, 4243, {}}};
+  RecordedState state = {.snapshot = last.snapshot, .mappings = {{ModuleId{0}, 0x1000, 0x2000, 0}}};
+  state.names = {{ModuleId{0}, 0x1200, {{"recorded_name", "recorded.c", 12, false}}}};
+  state.modules = {{ModuleId{0}, SymbolSource::kDebugInfo, ""}};
+  ASSERT_TRUE(writer->finish(state));
+  ASSERT_TRUE(writer->finish(other.state(), 1));
+}
+
+void expect_golden_recording(const std::string& name, std::size_t targets) {
+  Result<RecordingReader> reader = RecordingReader::open(std::string(HAWK_GOLDEN_DIR) + "/" + name + ".hawk");
   ASSERT_TRUE(reader) << reader.error().what;
   const Result<void> read = reader->read();
   ASSERT_TRUE(read) << read.error().what;
   EXPECT_EQ(reader->what_is_missing(), "");
+  EXPECT_EQ(reader->targets().size(), targets);
   EXPECT_EQ(reader->intervals(), 2U);
   EXPECT_EQ(reader->mappings().size(), 1U);
   EXPECT_EQ(reader->writer(), "0.1.0");
   JsonOptions options;
   options.hawktrace_version = "0.0.0";
-  expect_golden("recording_v1.json", render_json(reader->snapshot(), reader->names(), options));
+  expect_golden(name + ".json", render_json(reader->snapshot(), reader->names(), options));
+}
+
+TEST(RecordingFile, GoldenFileOfVersion1) { expect_golden_recording("recording_v1", 1); }
+
+TEST(RecordingFile, GoldenFileOfVersion2) {
+  if (const char* path = std::getenv("HAWK_WRITE_RECORDING")) write_recording_of_the_day(path);
+  expect_golden_recording("recording_v2", 2);
 }
 
 }  // namespace

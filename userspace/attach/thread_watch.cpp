@@ -1,0 +1,67 @@
+#include "userspace/attach/thread_watch.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "userspace/base/process_file.h"
+#include "userspace/process/thread_ids.h"
+
+namespace hawk {
+namespace {
+
+// A name takes some 5 us.
+constexpr std::size_t kNewNames = 1024;
+constexpr std::size_t kNamesAgain = 128;
+
+}  // namespace
+
+ThreadWatch::ThreadWatch(const std::string& directory, std::size_t max_names)
+    : process_(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), names_left_(max_names) {}
+
+void ThreadWatch::read(std::uint64_t now_ns) {
+  std::vector<int> ids = thread_ids(fmt::format("/proc/self/fd/{}", process_.get()));
+  if (ids.empty()) return;
+  std::sort(ids.begin(), ids.end());
+  forget_ended(ids, now_ns);
+  std::vector<int> again;  // from next_again_ on, and around
+  for (const auto& [tid, name] : present_) again.push_back(tid);
+  std::rotate(again.begin(), std::lower_bound(again.begin(), again.end(), next_again_), again.end());
+  next_again_ = again.size() > kNamesAgain ? again[kNamesAgain] : 0;
+  again.resize(std::min(again.size(), kNamesAgain));
+  for (const int tid : again) read_name(tid, now_ns);
+  std::size_t added = 0;
+  for (const int tid : ids) {
+    if (present_.contains(tid) || ++added > kNewNames) continue;
+    read_name(tid, now_ns);
+  }
+}
+
+void ThreadWatch::forget_ended(const std::vector<int>& ids, std::uint64_t now_ns) {
+  std::erase_if(present_, [&](const auto& thread) {
+    const bool has_ended = !std::binary_search(ids.begin(), ids.end(), thread.first);
+    if (has_ended) events_.push_back({.time_ns = now_ns, .tid = thread.first, .name = {}});
+    return has_ended;
+  });
+}
+
+/// The kernel ends a name with a line's end, whatever the name holds.
+void ThreadWatch::read_name(int tid, std::uint64_t now_ns) {
+  Result<std::string> name = read_whole_file(fmt::format("/proc/self/fd/{}/task/{}/comm", process_.get(), tid));
+  if (!name || name->empty()) return;  // it has ended meanwhile: the next reading tells
+  name->pop_back();
+  const auto known = present_.find(tid);
+  if (known != present_.end() && known->second == *name) return;
+  if (names_left_ == 0) {
+    if (known == present_.end()) return;
+    present_.erase(known);  // its new name is not kept, and the old one is no more
+    events_.push_back({.time_ns = now_ns, .tid = tid, .name = {}});
+    return;
+  }
+  --names_left_;
+  present_[tid] = *name;
+  events_.push_back({.time_ns = now_ns, .tid = tid, .name = std::move(*name)});
+}
+
+}  // namespace hawk
