@@ -132,7 +132,7 @@ bool write_groups(const JsonGrouping& grouping, std::string& piece, const TextSi
 
 bool write_tree(const JsonGrouping& grouping, std::string& piece, const TextSink& sink) {
   if (!grouping.grouping.tree) return true;
-  const CallPaths paths(grouping.view, grouping.calls, *grouping.grouping.tree, grouping.with_folded);
+  CallPaths paths(grouping.view, grouping.calls, *grouping.grouping.tree, grouping.with_folded);
   fmt::format_to(std::back_inserter(piece), ",\n  \"tree\": {{\"direction\":\"{}\",\"nodes\":[",
                  tree_direction_name(*grouping.grouping.tree));
   struct Pending {
@@ -140,22 +140,21 @@ bool write_tree(const JsonGrouping& grouping, std::string& piece, const TextSink
     std::optional<std::size_t> parent;
   };
   std::vector<Pending> pending;
-  const auto push_below = [&](CallPaths::Node node, std::optional<std::size_t> number) {
+  const auto push_below = [&](const CallPaths::Node& node, std::optional<std::size_t> number) {
     const std::vector<CallPaths::Node> below = paths.below(node, grouping.selection.sort);
     for (std::size_t i = below.size(); i-- > 0;) pending.push_back({below[i], number});
   };
-  push_below(CallTree::kRoot, std::nullopt);
+  push_below(paths.root(), std::nullopt);
   for (std::size_t number = 0; !pending.empty(); ++number) {
     const Pending next = pending.back();
     pending.pop_back();
-    const CallTree::Entry& entry = paths.at(next.node);
     fmt::format_to(std::back_inserter(piece), "{}\n    {{\"parent\":{},\"depth\":{},", number == 0 ? "" : ",",
-                   next.parent ? fmt::format("{}", *next.parent) : "null", entry.depth - 1);
+                   next.parent ? fmt::format("{}", *next.parent) : "null", next.node.depth - 1);
     append_text(piece, "name", paths.name_of(next.node, grouping.snapshot, false));
     piece += R"(,"total":{)";
-    append_counters(piece, entry.all);
+    append_counters(piece, next.node.all);
     piece += R"(},"self":{)";
-    append_counters(piece, entry.own);
+    append_counters(piece, next.node.own);
     piece += "}}";
     if (!hand_on(piece, sink)) return false;
     push_below(next.node, number);

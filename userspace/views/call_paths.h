@@ -7,37 +7,52 @@
 
 #include "userspace/report/call_table.h"
 #include "userspace/report/frame_list.h"
+#include "userspace/tables/counters.h"
 #include "userspace/tables/selection.h"
-#include "userspace/views/call_tree.h"
 #include "userspace/views/grouping.h"
 #include "userspace/views/stack_view.h"
 
 namespace hawk {
 
 /// The stacks of a report as a tree of functions: each node stands for all stacks that have the calls from its root to
-/// it in common. `own` of a node is of the stacks that end there: with roots at the outermost calls, those whose
-/// innermost call it is.
+/// it in common. Nodes are made when they are asked for: of the millions that a hundred thousand stacks have, a report
+/// shows a few.
 class CallPaths {
  public:
-  using Node = CallTree::Node;
+  struct Node {
+    Counters all = {};        ///< of the stacks that pass through it or end there
+    Counters own = {};        ///< of those that end there: with roots at the outermost calls, whose innermost call it is
+    std::uint32_t call = 0;   ///< of the function that it adds
+    std::uint32_t depth = 0;  ///< of the root, which stands for no call: 0
+    std::size_t begin = 0;    ///< of its stacks, among those of its caller
+    std::size_t end = 0;
+  };
 
-  /// Calls that reports have no line for do not count, unless `with_folded`. `calls` must outlive this.
+  /// Calls that reports have no line for do not count, unless `with_folded`. `view` and `calls` must outlive this.
   CallPaths(const StackView& view, const CallTable& calls, TreeDirection direction, bool with_folded);
 
-  const CallTree::Entry& at(Node node) const { return tree_.at(node); }
-  /// All nodes but the root, which stands for no call.
-  std::size_t size() const { return tree_.size() - 1; }
-  /// One of the calls of a node; nullptr: it stands for what is missing of stacks.
-  const ListedFrame* call_of(Node node) const { return calls_[at(node).call]; }
+  Node root() const;
   /// The nodes below `node`, the largest first.
-  std::vector<Node> below(Node node, SortKey sort) const;
+  std::vector<Node> below(const Node& node, SortKey sort);
+  /// One of the calls of a node; nullptr: it stands for what is missing of stacks.
+  const ListedFrame* call_of(const Node& node) const { return calls_[node.call]; }
   /// The function's name, or "[no stack]", "[truncated stack]".
-  std::string name_of(Node node, const Snapshot& snapshot, bool short_names) const;
+  std::string name_of(const Node& node, const Snapshot& snapshot, bool short_names) const;
 
  private:
-  CallTree tree_;
-  std::vector<const ListedFrame*> calls_;  ///< by CallTree::Entry::call
-  CallTree::Children children_;
+  /// A stack's calls, from the root on.
+  struct Path {
+    std::size_t first = 0;  ///< in path_calls_
+    std::uint32_t size = 0;
+    std::uint32_t stack = 0;  ///< in view_
+  };
+  std::uint32_t call_at(const Path& path, std::uint32_t depth) const { return path_calls_[path.first + depth]; }
+  void group_by_call(std::size_t begin, std::size_t end, std::uint32_t depth);
+
+  const StackView& view_;
+  std::vector<const ListedFrame*> calls_;  ///< by Node::call
+  std::vector<std::uint32_t> path_calls_;
+  std::vector<Path> paths_;  ///< those of a node stand together
 };
 
 }  // namespace hawk

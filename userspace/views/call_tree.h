@@ -21,26 +21,19 @@ class CallTree {
     std::uint32_t call = 0;
     std::uint32_t depth = 0;  ///< of the root: 0
     Counters own;             ///< of stacks that end here
-    Counters all;             ///< of those that pass through too; set by sum_up()
   };
 
   /// The node for `call` below `parent`.
   Node below(Node parent, std::uint32_t call) {
     const std::uint64_t word = static_cast<std::uint64_t>(parent) << 32U | call;
     return numbers_.find_or_add(word, [&] {
-      entries_.push_back({.parent = parent, .call = call, .depth = at(parent).depth + 1, .own = {}, .all = {}});
+      entries_.push_back({.parent = parent, .call = call, .depth = at(parent).depth + 1, .own = {}});
       return static_cast<Node>(entries_.size() - 1);
     });
   }
   Entry& at(Node node) { return entries_[static_cast<std::size_t>(node)]; }
   const Entry& at(Node node) const { return entries_[static_cast<std::size_t>(node)]; }
   std::size_t size() const { return entries_.size(); }
-
-  /// To be called when all stacks are in.
-  void sum_up() {
-    for (Entry& entry : entries_) entry.all = entry.own;
-    for (std::size_t i = entries_.size() - 1; i > 0; --i) at(entries_[i].parent).all += entries_[i].all;
-  }
 
   /// The nodes below each, in the order in which they were made; by node.
   class Children {

@@ -23,7 +23,7 @@ constexpr std::string_view kBranch = "- ";
 
 class TreeText {
  public:
-  TreeText(TextPage& page, const Snapshot& snapshot, const CallPaths& paths, TreeDirection direction)
+  TreeText(TextPage& page, const Snapshot& snapshot, CallPaths& paths, TreeDirection direction)
       : page_(page),
         snapshot_(snapshot),
         paths_(paths),
@@ -39,7 +39,7 @@ class TreeText {
     page_.put(titles.add(align_right("SELF", value_columns()), Style::kDim).add("  CALL", Style::kDim));
     // A stack of our own: calls are nested as deep as the target made them.
     std::vector<Line> pending;
-    push_below(pending, CallTree::kRoot, 0);
+    push_below(pending, paths_.root(), 0);
     while (!pending.empty() && page_.go_on()) {
       const Line line = pending.back();
       pending.pop_back();
@@ -55,7 +55,7 @@ class TreeText {
  private:
   /// A node, or so many that are left out below `node`.
   struct Line {
-    CallPaths::Node node{};
+    CallPaths::Node node = {};
     std::size_t indent = 0;
     bool is_branch = false;  ///< one of several calls of its caller
     std::size_t left_out = 0;
@@ -73,23 +73,23 @@ class TreeText {
   }
   std::size_t value_columns() const { return std::max<std::size_t>(value_text(whole_).size(), 10); }
 
-  bool is_small(const CallTree::Entry& entry) const {
+  bool is_small(const CallPaths::Node& node) const {
     const Selection& selection = page_.options().selection;
-    const std::uint64_t value = sort_value(entry.all, sort_);
+    const std::uint64_t value = sort_value(node.all, sort_);
     if (value == 0) return true;
-    if (selection.min_size_bytes != 0) return !is_large_enough(entry.all, selection);
+    if (selection.min_size_bytes != 0) return !is_large_enough(node.all, selection);
     return selection.top != 0 && value < whole_ / kSmallPart;
   }
 
   /// Puts what is below `node` on the stack, the first last.
-  void push_below(std::vector<Line>& pending, CallPaths::Node node, std::size_t indent) const {
+  void push_below(std::vector<Line>& pending, const CallPaths::Node& node, std::size_t indent) {
     const std::vector<CallPaths::Node> below = paths_.below(node, sort_);
     const std::size_t top = page_.options().selection.top;
     std::size_t shown = 0;
-    while (shown < below.size() && (top == 0 || shown < top) && !is_small(paths_.at(below[shown]))) ++shown;
+    while (shown < below.size() && (top == 0 || shown < top) && !is_small(below[shown])) ++shown;
     Line rest{.node = node, .indent = indent};
     for (std::size_t i = shown; i < below.size(); ++i) {
-      const std::uint64_t value = sort_value(paths_.at(below[i]).all, sort_);
+      const std::uint64_t value = sort_value(below[i].all, sort_);
       rest.left_out += value != 0 ? 1 : 0;
       rest.left_out_value += value;
     }
@@ -110,9 +110,8 @@ class TreeText {
   }
 
   void put_node(const Line& line) {
-    const CallTree::Entry& entry = paths_.at(line.node);
-    const std::uint64_t own = sort_value(entry.own, sort_);
-    StyledLine text = numbers(sort_value(entry.all, sort_), own == 0 ? "" : value_text(own), line);
+    const std::uint64_t own = sort_value(line.node.own, sort_);
+    StyledLine text = numbers(sort_value(line.node.all, sort_), own == 0 ? "" : value_text(own), line);
     const bool is_short = !page_.options().full_stacks;
     const std::string name = paths_.name_of(line.node, snapshot_, is_short);
     const std::size_t width = page_.options().width;
@@ -130,7 +129,7 @@ class TreeText {
 
   TextPage& page_;
   const Snapshot& snapshot_;
-  const CallPaths& paths_;
+  CallPaths& paths_;
   const TreeDirection direction_;
   const SortKey sort_;
   const std::uint64_t whole_;
@@ -140,7 +139,7 @@ class TreeText {
 
 void put_call_tree(TextPage& page, const Snapshot& snapshot, const StackView& view, const CallTable& calls,
                    TreeDirection direction) {
-  const CallPaths paths(view, calls, direction, page.options().full_stacks);
+  CallPaths paths(view, calls, direction, page.options().full_stacks);
   TreeText(page, snapshot, paths, direction).put();
 }
 
