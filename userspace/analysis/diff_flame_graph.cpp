@@ -12,6 +12,7 @@
 #include "userspace/base/printable.h"
 #include "userspace/report/units.h"
 #include "userspace/report/verdict.h"
+#include "userspace/views/view_notes.h"
 
 namespace hawk {
 namespace {
@@ -66,10 +67,13 @@ class Merger {
 
 }  // namespace
 
-FlameGraph diff_flame_graph(const ExportedStacks& before, const ExportedStacks& after, SortKey sort) {
+FlameGraph diff_flame_graph(const ExportedStacks& before, const ExportedStacks& after, SortKey sort,
+                            const FrameFilter& filter) {
+  const std::string narrowing = narrowing_text(filter);
   FlameGraph graph = {
-      .title = printable_unicode(fmt::format("hawktrace {}: from {} to {}", HAWKTRACE_VERSION,
-                                             state_text(before.snapshot()), state_text(after.snapshot()))),
+      .title = printable_unicode(fmt::format("hawktrace {}: from {} to {}{}{}", HAWKTRACE_VERSION,
+                                             state_text(before.snapshot()), state_text(after.snapshot()),
+                                             narrowing.empty() ? "" : "; ", narrowing)),
       .sort = sort,
       .names = {},
       .tree = {}};

@@ -1,6 +1,9 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "userspace/analysis/diff_text.h"
 #include "userspace/export/json_escapes.h"
@@ -47,19 +50,34 @@ Json stack_of(const StackChange& change) {
           {"frames", std::move(frames)}};
 }
 
+/// As the JSON report has it, of both states.
+Json view_of(const SnapshotDiff& diff) {
+  const auto text_of = [](const std::optional<CallPattern>& pattern) {
+    return pattern ? Json(pattern->text()) : Json(nullptr);
+  };
+  const FrameFilter& filter = diff.filter;
+  return {{"focus", text_of(filter.focus)},
+          {"ignore", text_of(filter.ignore)},
+          {"hide", text_of(filter.hide)},
+          {"suppressions", filter.suppressions != nullptr ? Json(filter.suppressions->path) : Json(nullptr)},
+          {"before", counters_of(diff.compared_before)},
+          {"after", counters_of(diff.compared_after)}};
+}
+
 }  // namespace
 
 std::string render_diff_json(const SnapshotDiff& diff) {
   Json stacks = Json::array();
   for (const StackChange& change : diff.changes) stacks.push_back(stack_of(change));
-  const Json document = {{"schema", "hawktrace.diff/1"},
-                         {"hawktrace_version", HAWKTRACE_VERSION},
-                         {"before", state_of(diff.before)},
-                         {"after", state_of(diff.after)},
-                         {"change", change_between(diff.before.totals, diff.after.totals)},
-                         {"sort", sort_key_name(diff.sort)},
-                         {"changed_stacks", diff.changed},
-                         {"stacks", std::move(stacks)}};
+  Json document = {{"schema", "hawktrace.diff/1"},
+                   {"hawktrace_version", HAWKTRACE_VERSION},
+                   {"before", state_of(diff.before)},
+                   {"after", state_of(diff.after)},
+                   {"change", change_between(diff.before.totals, diff.after.totals)},
+                   {"sort", sort_key_name(diff.sort)},
+                   {"changed_stacks", diff.changed}};
+  if (!diff.filter.is_empty()) document["view"] = view_of(diff);
+  document["stacks"] = std::move(stacks);
   return without_commands(document.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 

@@ -5,6 +5,7 @@
 #include "userspace/base/printable.h"
 #include "userspace/report/quantity.h"
 #include "userspace/report/verdict.h"
+#include "userspace/views/view_notes.h"
 
 namespace hawk {
 namespace {
@@ -59,8 +60,14 @@ std::string render_diff_text(const SnapshotDiff& diff, const DiffTextOptions& op
   text += state_line("after", diff.after, options, diff.sort);
   text += fmt::format("change: {} {}\n", change_text(diff.before.totals, diff.after.totals, diff.sort, options.numbers),
                       quantity_name(quantity_of(diff.sort)));
-  text += fmt::format("\n{} have changed; shown: {}, by the change of {}\n",
-                      format_stacks(diff.changed, options.numbers), diff.changes.size(), sort_key_name(diff.sort));
+  if (const std::string narrowing = narrowing_text(diff.filter); !narrowing.empty()) {
+    text += fmt::format("{}: compared are {} before and {} after\n", printable(narrowing),
+                        size_of(diff.compared_before, diff.sort, options.numbers),
+                        size_of(diff.compared_after, diff.sort, options.numbers));
+  }
+  text += fmt::format("\n{} {} changed; shown: {}, by the change of {}\n",
+                      format_stacks(diff.changed, options.numbers), diff.changed == 1 ? "has" : "have",
+                      diff.changes.size(), sort_key_name(diff.sort));
   for (std::size_t i = 0; i < diff.changes.size(); ++i) text += stack_text(diff.changes[i], i + 1, diff, options);
   return text;
 }

@@ -46,11 +46,15 @@ ComparedCall compared_call(const ExportedStacks& stacks, const ListedFrame& call
 
 std::int64_t change_of(std::uint64_t before, std::uint64_t after) { return static_cast<std::int64_t>(after - before); }
 
-SnapshotDiff diff_of(const ExportedStacks& before, const ExportedStacks& after, const Selection& selection) {
+SnapshotDiff diff_of(const ExportedStacks& before, const ExportedStacks& after, const Selection& selection,
+                     const FrameFilter& filter) {
   Compared compared;
   add(compared, before, &StackChange::before);
   add(compared, after, &StackChange::after);
   SnapshotDiff diff = {.before = before.snapshot(), .after = after.snapshot(), .changes = {}, .sort = selection.sort};
+  diff.filter = filter;
+  diff.compared_before = before.totals();
+  diff.compared_after = after.totals();
   for (auto& [calls, change] : compared) {
     if (size_of_change(change, selection.sort) == 0) continue;
     ++diff.changed;

@@ -10,6 +10,7 @@
 #include "userspace/tables/counters.h"
 #include "userspace/tables/selection.h"
 #include "userspace/tables/snapshot.h"
+#include "userspace/views/stack_view.h"
 
 namespace hawk {
 
@@ -37,6 +38,9 @@ struct SnapshotDiff {
   std::vector<StackChange> changes;  ///< those that are shown, the largest change first
   std::size_t changed = 0;           ///< stacks that have changed, shown or not
   SortKey sort = SortKey::kLive;
+  FrameFilter filter = {};  ///< what both are narrowed down by
+  Counters compared_before = {};  ///< what is left of the totals then
+  Counters compared_after = {};
 };
 
 /// As which `call` of one of `stacks` is compared.
@@ -47,7 +51,8 @@ std::int64_t change_of(std::uint64_t before, std::uint64_t after);
 
 /// Compares by the names of functions and modules. Shown are stacks whose number by `selection.sort` has changed, the
 /// first `top` (0: all) of those that have changed by `min_size_bytes` or more. Both must be of all stacks
-/// (Selection::top 0), and their snapshots must outlive what is returned.
-SnapshotDiff diff_of(const ExportedStacks& before, const ExportedStacks& after, const Selection& selection);
+/// (Selection::top 0), of those that `filter` leaves, and their snapshots must outlive what is returned.
+SnapshotDiff diff_of(const ExportedStacks& before, const ExportedStacks& after, const Selection& selection,
+                     const FrameFilter& filter = {});
 
 }  // namespace hawk

@@ -72,11 +72,11 @@ Result<int> write_diff(const DiffOptions& options) {
   const ExportedStacks stacks_before = stacks_of(*before);
   const ExportedStacks stacks_after = stacks_of(*after);
   if (options.form == DiffOptions::Form::kFlameGraph) {
-    const FlameGraph graph = diff_flame_graph(stacks_before, stacks_after, options.selection.sort);
+    const FlameGraph graph = diff_flame_graph(stacks_before, stacks_after, options.selection.sort, options.filter);
     HAWK_TRY_VOID(output.write([&](const TextSink& sink) { write_flame_graph_page(graph, sink); }));
     return static_cast<int>(ExitCode::kOk);
   }
-  const SnapshotDiff diff = diff_of(stacks_before, stacks_after, options.selection);
+  const SnapshotDiff diff = diff_of(stacks_before, stacks_after, options.selection, options.filter);
   const DiffTextOptions text = {.role_of = frame_role,
                                 .numbers = options.raw_bytes ? NumberStyle::kRaw : NumberStyle::kReadable,
                                 .full_stacks = options.full_stacks};

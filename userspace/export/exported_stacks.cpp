@@ -9,6 +9,7 @@
 #include "userspace/report/units.h"
 #include "userspace/report/verdict.h"
 #include "userspace/tables/losses.h"
+#include "userspace/views/view_notes.h"
 
 namespace hawk {
 namespace {
@@ -67,10 +68,11 @@ FrameList ExportedStacks::calls(const StackRecord& stack) const {
 
 std::string origin_line(const ReportRequest& request) {
   const Snapshot& snapshot = request.snapshot;
-  return printable_unicode(fmt::format("hawktrace {}: {} (pid {}), traced for {}: {}", request.hawktrace_version,
-                                       snapshot.target().comm, snapshot.target().pid,
-                                       format_duration(snapshot.trace.duration_ns),
-                                       verdict(snapshot, NumberStyle::kReadable).text));
+  const std::string narrowing = narrowing_text(request.filter);
+  return printable_unicode(
+      fmt::format("hawktrace {}: {} (pid {}), traced for {}: {}{}{}", request.hawktrace_version, snapshot.target().comm,
+                  snapshot.target().pid, format_duration(snapshot.trace.duration_ns),
+                  verdict(snapshot, NumberStyle::kReadable).text, narrowing.empty() ? "" : "; ", narrowing));
 }
 
 std::vector<std::string> loss_lines(const Snapshot& snapshot) {

@@ -94,7 +94,7 @@ inline std::uint64_t call_address(const Location& location) {
 }
 
 /// One line on where the numbers come from and whether they are exact: "hawktrace 0.1.0: shop (pid 42), traced for
-/// 10.0 s: exact".
+/// 10.0 s: exact"; and what it is narrowed down by.
 std::string origin_line(const ReportRequest& request);
 
 /// Each cause of loss that occurred, a line without its end: "lost_calls: 7". Empty: nothing was missed.

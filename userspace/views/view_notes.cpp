@@ -35,6 +35,15 @@ std::string filter_text(const FrameFilter& filter) {
   return text;
 }
 
+std::string narrowing_text(const FrameFilter& filter) {
+  if (filter.is_empty()) return {};
+  std::string text = filter_text(filter);
+  if (filter.suppressions != nullptr) {
+    text += fmt::format("{}--suppressions '{}'", text.empty() ? "" : ", ", filter.suppressions->path);
+  }
+  return fmt::format("narrowed down by {}", text);
+}
+
 void put_view_notes(TextPage& page, const Snapshot& snapshot, const StackView& view, const FrameFilter& filter) {
   if (view.left_out.stacks != 0) {
     const std::string why = fmt::format("left out by {}", filter_text(filter));

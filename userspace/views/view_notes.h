@@ -12,6 +12,10 @@ namespace hawk {
 /// Suppressions are not among them.
 std::string filter_text(const FrameFilter& filter);
 
+/// The same with suppressions, for what holds only what is left: "narrowed down by --focus 'serve', --suppressions
+/// 'lsan.supp'"; empty: nothing is left out.
+std::string narrowing_text(const FrameFilter& filter);
+
 /// Says how many stacks are not in the table, why, and what they hold: totals include them.
 void put_view_notes(TextPage& page, const Snapshot& snapshot, const StackView& view, const FrameFilter& filter);
 

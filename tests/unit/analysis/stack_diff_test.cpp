@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/unit/report/sample_snapshots.h"
+#include "userspace/analysis/diff_flame_graph.h"
 #include "userspace/analysis/diff_text.h"
 
 namespace hawk {
@@ -24,19 +25,20 @@ struct Service {
     sample.symbolizer.know(module, offset, {function(name, "server.cpp", static_cast<std::uint32_t>(offset))});
     return location;
   }
-  ExportedStacks stacks() {
-    return ExportedStacks({.snapshot = sample.snapshot, .symbolizer = sample.symbolizer, .selection = {.top = 0}},
-                          ExportedStacks::Names::kShort);
+  ExportedStacks stacks(const FrameFilter& filter = {}) {
+    return ExportedStacks(
+        {.snapshot = sample.snapshot, .symbolizer = sample.symbolizer, .selection = {.top = 0}, .filter = filter},
+        ExportedStacks::Names::kShort);
   }
 
  private:
   std::uint64_t base_ = 0;
 };
 
-SnapshotDiff diff_by(Service& before, Service& after, Selection selection) {
-  const ExportedStacks a = before.stacks();
-  const ExportedStacks b = after.stacks();
-  return diff_of(a, b, selection);
+SnapshotDiff diff_by(Service& before, Service& after, Selection selection, const FrameFilter& filter = {}) {
+  const ExportedStacks a = before.stacks(filter);
+  const ExportedStacks b = after.stacks(filter);
+  return diff_of(a, b, selection, filter);
 }
 
 struct TwoRuns {
@@ -99,6 +101,32 @@ TEST(StackDiff, IsSaidToPrograms) {
   EXPECT_EQ(json.at("stacks").size(), 3U);
   EXPECT_EQ(json.at("stacks").at(1).at("change").at("live_bytes"), -70);
   EXPECT_EQ(json.at("stacks").at(1).at("frames").at(0).at("function"), "gone");
+}
+
+TEST(StackDiff, SaysWhatItIsNarrowedDownBy) {
+  TwoRuns runs;
+  FrameFilter filter;
+  filter.focus.emplace("grow");
+  const Suppressions suppressions = {.path = "known.supp", .rules = {}};
+  filter.suppressions = std::make_shared<Suppressions>(suppressions);
+  const SnapshotDiff diff = diff_by(runs.before, runs.after, {.top = 0}, filter);
+  const std::string text = render_diff_text(diff, {});
+  EXPECT_NE(text.find("change: +835 B live\nnarrowed down by --focus 'grow', --suppressions 'known.supp': compared are 80 "
+                      "B in 8 blocks before and 980 B in 38 blocks after\n\n1 stack has changed; shown: 1, "),
+            std::string::npos)
+      << text;
+  const nlohmann::json json = nlohmann::json::parse(render_diff_json(diff));
+  EXPECT_EQ(json.at("view").at("focus"), "grow");
+  EXPECT_TRUE(json.at("view").at("hide").is_null());
+  EXPECT_EQ(json.at("view").at("suppressions"), "known.supp");
+  EXPECT_EQ(json.at("view").at("before").at("live_bytes"), 80);
+  EXPECT_EQ(json.at("view").at("after").at("live_bytes"), 980);
+  EXPECT_EQ(json.at("change").at("live_bytes"), 835) << "of the processes";
+  EXPECT_FALSE(nlohmann::json::parse(render_diff_json(diff_by(runs.before, runs.after, {}))).contains("view"));
+  const ExportedStacks a = runs.before.stacks(filter);
+  const ExportedStacks b = runs.after.stacks(filter);
+  EXPECT_NE(diff_flame_graph(a, b, SortKey::kLive, filter).title.find("; narrowed down by --focus 'grow', "),
+            std::string::npos);
 }
 
 TEST(StackDiff, HostileNamesCommandNothing) {
