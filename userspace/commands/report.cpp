@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "userspace/base/log.h"
 #include "userspace/commands/command.h"
 #include "userspace/commands/final_report.h"
 #include "userspace/commands/offline_symbolizer.h"
@@ -63,6 +65,19 @@ Result<std::optional<RecordingReader>> read_peak(const RecordedReportOptions& op
   return at_peak;
 }
 
+/// Hands on the states before `last` again: a recording is too large to be kept. If it cannot be read any more, the
+/// others are missing.
+void replay(const RecordedReportOptions& options, const Snapshot& last,
+            const std::function<bool(const Snapshot&)>& take) {
+  Result<RecordingReader> again = RecordingReader::open(options.recording);
+  if (!again || last.trace.duration_ns == 0) return;
+  bool wanted = true;
+  const Result<void> read = again->read(last.trace.duration_ns - 1, [&](const Snapshot& now) {
+    if (now.target().pid == last.target().pid) wanted = wanted && take(now);
+  });
+  if (!read) log_verbose(read.error().what);
+}
+
 /// A line for each: when, for --at, why, and how much was live.
 std::string dumps_text(const std::vector<RecordedDump>& dumps) {
   std::string text;
@@ -90,6 +105,7 @@ Result<int> write_recorded_report(const RecordedReportOptions& options) {
     HAWK_TRY_VOID(output.write(dumps_text(reader.dumps())));
     return static_cast<int>(ExitCode::kOk);
   }
+  series.replay = [&](const std::function<bool(const Snapshot&)>& take) { replay(options, reader.snapshot(), take); };
   OfflineSymbolizer symbolizer(reader.snapshot(), reader.names(), places);
   HAWK_TRY_VOID(write_final_report(reader.snapshot(), symbolizer, options.report, options.verbosity, output, false,
                                    nullptr, options.with_series ? &series : nullptr));
@@ -161,7 +177,8 @@ const CommandText& export_text() {
       .summary = "Writes what a recording holds in a format for other programs.",
       .description =
           "hawktrace export is hawktrace report in a format that must be named. Where a format can hold a row of "
-          "states (massif), it writes one for each interval of the recording, and the stacks at the peak.",
+          "states, it has one for each interval of the recording: massif with the stacks at the peak, heaptrack with "
+          "what each stack allocated and freed in each.",
       .usage = kExportUsage,
       .examples = kExportExamples,
       .exits = recorded_exits(),

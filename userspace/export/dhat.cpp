@@ -79,13 +79,14 @@ class DhatFile {
     return true;
   }
 
-  /// "0xADDRESS: function (file:line)": with the address, stacks of the same names stay apart.
+  /// "0xADDRESS: function (file:line:column)": with the address, stacks of the same names stay apart. The Firefox
+  /// Profiler takes function, file and line out of a frame only if it has a column, which is 0: not known.
   void frame(const ListedFrame& call) {
     const ExportedFunction& function = stacks_.functions()[stacks_.function_of(call)];
     std::string text = fmt::format("{:#x}: {}", call_address(call.location), function.name);
     const Module* module = call.location.module ? find_module(request_.snapshot, *call.location.module) : nullptr;
     if (!function.file.empty() && call.source.line != 0) {
-      text += fmt::format(" ({}:{})", function.file, call.source.line);
+      text += fmt::format(" ({}:{}:0)", function.file, call.source.line);
     } else if (!function.file.empty()) {
       text += fmt::format(" ({})", function.file);
     } else if (module != nullptr) {

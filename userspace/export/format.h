@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct HeapSeries {
   std::vector<Point> points = {};     ///< ascending; the last one is the snapshot's
   std::size_t peak = 0;               ///< the index of the first of those with most live bytes
   const Snapshot* at_peak = nullptr;  ///< as of then; nullptr: the peak is the last point
+  /// Hands on the state at each point but the last, in order, until that is told false. Stacks have the numbers that
+  /// they have in the snapshot. Empty: these states are not known.
+  std::function<void(const std::function<bool(const Snapshot&)>&)> replay = {};
 };
 
 /// What is to be written, and how. A format takes no notice of what does not apply to it.

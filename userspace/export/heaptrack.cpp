@@ -1,6 +1,5 @@
-#include <array>
+#include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -10,6 +9,7 @@
 #include "userspace/base/printable.h"
 #include "userspace/export/exchange_formats.h"
 #include "userspace/export/exported_stacks.h"
+#include "userspace/export/heaptrack_events.h"
 #include "userspace/export/piece_writer.h"
 #include "userspace/views/call_tree.h"
 
@@ -29,7 +29,8 @@ enum class Detail {
 };
 
 Detail detail_for(const Counters& totals) {
-  if (totals.allocated_count + totals.freed_count <= kMostEvents) return Detail::kAll;
+  // What was freed was allocated.
+  if (totals.allocated_count <= kMostEvents - std::min(kMostEvents, totals.freed_count)) return Detail::kAll;
   return totals.live_count() <= kMostEvents ? Detail::kLive : Detail::kLiveBytes;
 }
 
@@ -37,15 +38,6 @@ const char* left_out_text(Detail detail) {
   if (detail == Detail::kAll) return "";
   return detail == Detail::kLive ? "blocks that were freed are left out" : "the live blocks of a stack are one block";
 }
-
-/// `count` blocks of `bytes` in all, as equal as they can be.
-struct Blocks {
-  std::uint64_t bytes = 0;
-  std::uint64_t count = 0;
-
-  std::uint64_t size() const { return bytes / count; }
-  std::uint64_t larger() const { return bytes % count; }  ///< so many have one byte more
-};
 
 class HeaptrackFile {
  public:
@@ -62,16 +54,8 @@ class HeaptrackFile {
       if (!out_.go_on()) return;
     }
     out_.text() += "c 0\n";
-    for (std::size_t i = 0; i < traces_.size() && detail_ == Detail::kAll; ++i) {
-      const Counters& counters = stacks_.records()[i]->counters;
-      if (!freed({counters.freed_bytes, counters.freed_count}, traces_[i])) return;
-    }
-    for (std::size_t i = 0; i < traces_.size(); ++i) {
-      const Counters& counters = stacks_.records()[i]->counters;
-      const bool as_one = detail_ == Detail::kLiveBytes && counters.live_count() != 0;
-      if (!live({counters.live_bytes(), as_one ? 1 : counters.live_count()}, traces_[i])) return;
-    }
-    free_pending();
+    HeaptrackEvents events(out_, stacks_.records(), traces_);
+    if (detail_ == Detail::kAll ? !put_series(events) || !events.advance_to_end() : !put_live(events)) return;
     tail();
     out_.finish();
   }
@@ -147,49 +131,27 @@ class HeaptrackFile {
     return static_cast<std::uint32_t>(node);
   }
 
-  std::uint64_t new_block(std::uint64_t bytes, std::uint32_t trace) {
-    out_.put("a {:x} {:x}\n", bytes, trace);
-    return blocks_++;
+  /// What is known of the time before the snapshot. Where a file has no room for all events there is no series: what
+  /// would make the live bytes right would be calls that never were.
+  bool put_series(HeaptrackEvents& events) {
+    if (request_.series == nullptr || !request_.series->replay) return true;
+    bool wanted = true;
+    request_.series->replay([&](const Snapshot& now) {
+      if (now.trace.exec_count != request_.snapshot.trace.exec_count) return true;  // of another program
+      wanted = events.advance(now);
+      out_.put("c {:x}\n", now.trace.duration_ns / kNsPerMs);
+      return wanted;
+    });
+    return wanted;
   }
 
-  bool live(const Blocks& blocks, std::uint32_t trace) {
-    if (blocks.count == 0) return true;
-    for (const bool is_larger : {false, true}) {
-      const std::uint64_t count = is_larger ? blocks.larger() : blocks.count - blocks.larger();
-      if (count == 0) continue;
-      const std::uint64_t block = new_block(blocks.size() + (is_larger ? 1 : 0), trace);
-      for (std::uint64_t i = 0; i < count; ++i) {
-        out_.put("+ {:x}\n", block);
-        free_pending();
-        if (!out_.go_on()) return false;
-      }
+  bool put_live(HeaptrackEvents& events) {
+    for (std::size_t i = 0; i < traces_.size(); ++i) {
+      const Counters& counters = stacks_.records()[i]->counters;
+      const std::uint64_t most = detail_ == Detail::kLive ? counters.live_count() : 1;
+      if (!events.put_live({counters.live_bytes(), std::min(counters.live_count(), most)}, i)) return false;
     }
     return true;
-  }
-
-  /// A free that follows its allocation is what the reader calls temporary. Which of these blocks were is not known:
-  /// each is freed behind the next allocation, so that none is called so, and few are there at a time, so that the
-  /// peak is not theirs.
-  bool freed(const Blocks& blocks, std::uint32_t trace) {
-    if (blocks.count == 0) return true;
-    for (const bool is_larger : {false, true}) {
-      const std::uint64_t count = is_larger ? blocks.larger() : blocks.count - blocks.larger();
-      if (count == 0) continue;
-      const std::uint64_t bytes = blocks.size() + (is_larger ? 1 : 0);
-      const std::array<std::uint64_t, 2> pair = {new_block(bytes, trace), new_block(bytes, trace)};
-      for (std::uint64_t i = 0; i < count; ++i) {
-        out_.put("+ {:x}\n", pair[i % 2]);
-        free_pending();
-        pending_ = pair[i % 2];
-        if (!out_.go_on()) return false;
-      }
-    }
-    return true;
-  }
-
-  void free_pending() {
-    if (pending_) out_.put("- {:x}\n", *pending_);
-    pending_.reset();
   }
 
   const ReportRequest& request_;
@@ -200,8 +162,6 @@ class HeaptrackFile {
   std::vector<std::uint32_t> traces_;
   std::unordered_map<std::string, std::size_t> texts_;
   std::unordered_map<std::uint32_t, std::size_t> instructions_;
-  std::uint64_t blocks_ = 0;
-  std::optional<std::uint64_t> pending_;  ///< a block that is to be freed
 };
 
 }  // namespace

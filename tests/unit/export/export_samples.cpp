@@ -1,6 +1,9 @@
 // Writes samples in every format, for readers_test.py: export_samples DIRECTORY.
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -82,8 +85,52 @@ bool write_series(const std::string& directory) {
   return static_cast<bool>(file.flush());
 }
 
+std::uint64_t bytes_of_blocks(std::uint64_t bytes, std::uint64_t count, std::uint64_t of_count) {
+  return of_count == 0 ? 0 : bytes / of_count * count + (count == of_count ? bytes % of_count : 0);
+}
+
+/// The later service when it had made `part` of `parts` of its blocks, which it frees in the second half.
+Snapshot earlier_state(const Snapshot& last, std::uint64_t part, std::uint64_t parts) {
+  Snapshot state = last;
+  state.trace.duration_ns = last.trace.duration_ns * part / parts;
+  state.totals = {};
+  for (StackRecord& stack : state.stacks) {
+    const Counters end = stack.counters;
+    const std::uint64_t allocated = end.allocated_count * part / parts;
+    const std::uint64_t freed = 2 * part > parts ? std::min(end.freed_count, allocated) : 0;
+    stack.counters = {bytes_of_blocks(end.allocated_bytes, allocated, end.allocated_count), allocated,
+                      bytes_of_blocks(end.freed_bytes, freed, end.freed_count), freed};
+    state.totals += stack.counters;
+  }
+  return state;
+}
+
+/// heaptrack's file of a recording, and the live bytes of each of its points, as "time bytes" in milliseconds.
+bool write_heaptrack_series(const std::string& directory) {
+  constexpr std::uint64_t kParts = 6;
+  Sample last = later_service_sample();
+  HeapSeries series;
+  std::ofstream points(directory + "/heaptrack_series.txt");
+  for (std::uint64_t part = 1; part <= kParts; ++part) {
+    const Snapshot state = part == kParts ? last.snapshot : earlier_state(last.snapshot, part, kParts);
+    points << state.trace.duration_ns / 1'000'000 << ' ' << state.totals.live_bytes() << '\n';
+  }
+  series.replay = [&](const std::function<bool(const Snapshot&)>& take) {
+    Snapshot other = earlier_state(last.snapshot, 1, 1);
+    other.trace.exec_count = 7;  // of a program before this one
+    if (!take(other)) return;
+    for (std::uint64_t part = 1; part < kParts && take(earlier_state(last.snapshot, part, kParts)); ++part) {
+    }
+  };
+  const ReportRequest request = {
+      .snapshot = last.snapshot, .symbolizer = last.symbolizer, .series = &series, .selection = {.top = 0}};
+  std::ofstream file(directory + "/series.heaptrack", std::ios::binary);
+  write_heaptrack(request, [&](std::string_view piece) { return static_cast<bool>(file << piece); });
+  return points.flush() && file.flush();
+}
+
 bool write_all(const std::string& directory) {
-  if (!write_difference(directory) || !write_series(directory)) return false;
+  if (!write_difference(directory) || !write_series(directory) || !write_heaptrack_series(directory)) return false;
   for (const NamedSample& sample : kSamples) {
     for (const Format& format : formats()) {
       const std::string path = directory + "/" + sample.name + "." + format.name;

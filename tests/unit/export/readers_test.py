@@ -256,11 +256,20 @@ class Dhat(ReaderTest):
         self.for_samples(check)
 
     def test_frames_are_what_the_firefox_profiler_reads(self):
-        def check(sample, _):
+        """The rules of its importer, which makes of the four numbers of each stack four tracks of native allocations."""
+        def check(sample, report):
             document = json.loads(path_of(sample, 'dhat').read_text(encoding='utf-8'))
+            self.assertEqual(document['dhatFileVersion'], 2)
             self.assertEqual(document['ftbl'][0], '[root]')
+            found = set()
             for frame in document['ftbl'][1:]:
                 self.assertRegex(frame, r'^0x[0-9a-f]+: .+$')
+                if parts := re.match(r'^0x([0-9a-f]+): (.+) \((.+):(\d+):(\d+)\)$', frame):
+                    found.add((parts.group(2), parts.group(3), int(parts.group(4))))
+            called = {(f['function'], f['file'], f['line']) for s in report['stacks'] for f in s['frames'] if f['line']}
+            plain = {c for c in called if all(re.fullmatch(r'[^\x00-\x1f\x7f-\uffff]*', str(part)) for part in c)}
+            self.assertLessEqual({c for c in plain if ' (' not in c[0] + c[1]}, found)
+            self.assertEqual(len(found), len(called))
             for point in document['pps']:
                 self.assertTrue(all(0 < f < len(document['ftbl']) for f in point['fs']))
                 self.assertGreaterEqual(point['tb'], point['mb'])
@@ -328,6 +337,23 @@ class Heaptrack(ReaderTest):
                     total = sum(int(line.rsplit(' ', 1)[1]) for line in folded.read().split('\n')[:-1])
                 self.assertEqual(total, report['totals'][key], cost)
         self.for_samples(check)
+
+
+    def test_heaptrack_print_of_a_series(self):
+        """Its own charts, as it writes them for massif."""
+        points = [line.split() for line in (DIRECTORY / 'heaptrack_series.txt').read_text().splitlines()]
+        totals = report_of('later_service')['totals']
+        with tempfile.NamedTemporaryFile('r', encoding='utf-8') as massif:
+            text = run('heaptrack_print', '-M', massif.name, path_of('series', 'heaptrack'))
+            found = re.findall(r'^time=(\S+)\nmem_heap_B=(\d+)$', massif.read(), re.MULTILINE)
+        grown = [(round(float(time) * 1000), int(live)) for time, live in found]
+        self.assertTrue({(int(time), int(live)) for time, live in points} <= set(grown), grown)
+        self.assertGreater(int(points[2][1]), int(points[3][1]), 'it shrinks and grows')
+        self.assertIn(f"calls to allocation functions: {totals['allocated_count']} (", text)
+        self.assertIn('temporary memory allocations: 0 (', text)
+        self.assertEqual(re.search(r'total memory leaked: (.*)', text).group(1), si_bytes(totals['live_bytes']))
+        most = max(int(live) for _, live in points)
+        self.assertEqual(re.search(r'peak heap memory consumption: (.*)', text).group(1), si_bytes(most))
 
 
 def si_bytes(value):
