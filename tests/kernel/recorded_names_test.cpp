@@ -116,7 +116,8 @@ TEST(recording, below_another_root_is_reported_as_if_nothing_had_been_stripped) 
   }
   make_image(image, json::parse(expected), program);
   const Words below = options + Words{"--sysroot", image};
-  EXPECT_EQ(report_of(recording, below).find("distinct_stacks.c"), std::string::npos) << "this file system is not asked";
+  EXPECT_EQ(report_of(recording, below).find("distinct_stacks.c"), std::string::npos)
+      << "this file system is not asked";
 
   std::filesystem::remove(program);
   copy_to(whole, image + program);
@@ -154,8 +155,8 @@ TEST(recording, fetches_debug_files_from_a_server) {
   ChildProcess server({.argv = {"debuginfod", "-F", "-d", ":memory:", "-p", url.substr(url.rfind(':') + 1), files},
                        .environment = {{"DEBUGINFOD_URLS", ""}}});
   // Until it has found the file.
-  output_of({"curl", "--silent", "--fail", "--retry", "1000", "--retry-delay", "1", "--retry-all-errors", "--retry-max-time",
-       "60", "--output", "/dev/null", url + "/buildid/" + build_id_of(copy) + "/debuginfo"});
+  output_of({"curl", "--silent", "--fail", "--retry", "1000", "--retry-delay", "1", "--retry-all-errors",
+             "--retry-max-time", "60", "--output", "/dev/null", url + "/buildid/" + build_id_of(copy) + "/debuginfo"});
 
   const std::string recording = directory.path("heap.hawk");
   const auto environment = [&](const std::string& cache) {

@@ -67,7 +67,8 @@ TEST(recording, holds_the_names_of_threads) {
   EXPECT_EQ(threads[0].at("name"), "pinned_threads");
   EXPECT_TRUE(threads[0].at("gone_ns").is_null());
   for (const char* name : {"left", "right"}) {
-    const auto thread = std::find_if(threads.begin(), threads.end(), [&](const json& t) { return t.at("name") == name; });
+    const auto thread =
+        std::find_if(threads.begin(), threads.end(), [&](const json& t) { return t.at("name") == name; });
     ASSERT_NE(thread, threads.end()) << threads;
     EXPECT_EQ(thread->at("first_seen_ns"), 0);
     EXPECT_GT(thread->at("gone_ns"), 0) << "it has ended before the trace";

@@ -70,13 +70,12 @@ class Merger {
 FlameGraph diff_flame_graph(const ExportedStacks& before, const ExportedStacks& after, SortKey sort,
                             const FrameFilter& filter) {
   const std::string narrowing = narrowing_text(filter);
-  FlameGraph graph = {
-      .title = printable_unicode(fmt::format("hawktrace {}: from {} to {}{}{}", HAWKTRACE_VERSION,
-                                             state_text(before.snapshot()), state_text(after.snapshot()),
-                                             narrowing.empty() ? "" : "; ", narrowing)),
-      .sort = sort,
-      .names = {},
-      .tree = {}};
+  FlameGraph graph = {.title = printable_unicode(fmt::format(
+                          "hawktrace {}: from {} to {}{}{}", HAWKTRACE_VERSION, state_text(before.snapshot()),
+                          state_text(after.snapshot()), narrowing.empty() ? "" : "; ", narrowing)),
+                      .sort = sort,
+                      .names = {},
+                      .tree = {}};
   Merger merger(graph);
   merger.add(before, true);
   merger.add(after, false);

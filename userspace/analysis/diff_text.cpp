@@ -65,9 +65,8 @@ std::string render_diff_text(const SnapshotDiff& diff, const DiffTextOptions& op
                         size_of(diff.compared_before, diff.sort, options.numbers),
                         size_of(diff.compared_after, diff.sort, options.numbers));
   }
-  text += fmt::format("\n{} {} changed; shown: {}, by the change of {}\n",
-                      format_stacks(diff.changed, options.numbers), diff.changed == 1 ? "has" : "have",
-                      diff.changes.size(), sort_key_name(diff.sort));
+  text += fmt::format("\n{} {} changed; shown: {}, by the change of {}\n", format_stacks(diff.changed, options.numbers),
+                      diff.changed == 1 ? "has" : "have", diff.changes.size(), sort_key_name(diff.sort));
   for (std::size_t i = 0; i < diff.changes.size(); ++i) text += stack_text(diff.changes[i], i + 1, diff, options);
   return text;
 }

@@ -38,7 +38,7 @@ struct SnapshotDiff {
   std::vector<StackChange> changes;  ///< those that are shown, the largest change first
   std::size_t changed = 0;           ///< stacks that have changed, shown or not
   SortKey sort = SortKey::kLive;
-  FrameFilter filter = {};  ///< what both are narrowed down by
+  FrameFilter filter = {};        ///< what both are narrowed down by
   Counters compared_before = {};  ///< what is left of the totals then
   Counters compared_after = {};
 };

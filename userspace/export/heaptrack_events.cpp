@@ -58,12 +58,12 @@ HeaptrackEvents::HeaptrackEvents(PieceWriter& out, const std::vector<const Stack
 HeaptrackEvents::Change HeaptrackEvents::change_to(std::size_t record, const Counters& now) {
   const Counters& end = records_[record]->counters;
   Counters& written = written_[record];
-  const Change change = {.record = record,
-                         .allocated = step({written.allocated_bytes, written.allocated_count},
-                                           {now.allocated_bytes, now.allocated_count},
-                                           {end.allocated_bytes, end.allocated_count}),
-                         .freed = step({written.freed_bytes, written.freed_count}, {now.freed_bytes, now.freed_count},
-                                       {end.freed_bytes, end.freed_count})};
+  const Change change = {
+      .record = record,
+      .allocated = step({written.allocated_bytes, written.allocated_count}, {now.allocated_bytes, now.allocated_count},
+                        {end.allocated_bytes, end.allocated_count}),
+      .freed = step({written.freed_bytes, written.freed_count}, {now.freed_bytes, now.freed_count},
+                    {end.freed_bytes, end.freed_count})};
   written += {change.allocated.bytes, change.allocated.count, change.freed.bytes, change.freed.count};
   return change;
 }

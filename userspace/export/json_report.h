@@ -43,8 +43,8 @@ struct JsonOptions {
 /// "memory" is what the kernel said that the target takes at the last reading before its end, with the live bytes of
 /// that time; null when it was gone by then.
 ///
-/// "target.threads" are the threads of the target as readings at each interval saw them, in the order in which they were
-/// found: times are of those readings, since the trace began, "gone_ns" null for one that the last reading saw. A
+/// "target.threads" are the threads of the target as readings at each interval saw them, in the order in which they
+/// were found: times are of those readings, since the trace began, "gone_ns" null for one that the last reading saw. A
 /// thread that is renamed is there once more. At most kMaxThreadNames.
 ///
 /// "usage" is what tracing took until the last drain, null where that is not known: "cpu_ns" and "peak_resident_bytes"

@@ -42,8 +42,8 @@ bool is_sound(const Counters& counters) {
 
 /// Makes a sum of which `before` is a part one of which `now` is in its place. False: it is too large.
 bool replace_in_sum(Counters& sum, const Counters& before, const Counters& now) {
-  for (const auto number : {&Counters::allocated_bytes, &Counters::allocated_count, &Counters::freed_bytes,
-                            &Counters::freed_count}) {
+  for (const auto number :
+       {&Counters::allocated_bytes, &Counters::allocated_count, &Counters::freed_bytes, &Counters::freed_count}) {
     if (__builtin_add_overflow(sum.*number - before.*number, now.*number, &(sum.*number))) return false;
   }
   return true;

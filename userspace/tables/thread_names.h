@@ -25,8 +25,8 @@ inline constexpr std::size_t kMaxThreadNames = 32768;
 struct NamedThread {
   int tid = 0;
   std::string name;
-  std::uint64_t first_seen_ns = 0;            ///< the reading that found it, since the trace began
-  std::optional<std::uint64_t> gone_ns;       ///< the reading that missed it, or its name; nullopt: none did
+  std::uint64_t first_seen_ns = 0;       ///< the reading that found it, since the trace began
+  std::optional<std::uint64_t> gone_ns;  ///< the reading that missed it, or its name; nullopt: none did
   bool operator==(const NamedThread&) const = default;
 };
 

@@ -73,7 +73,8 @@ std::vector<CallPaths::Node> CallPaths::below(const Node& node, SortKey sort) {
     const Path& path = paths_[i];
     if (path.size <= node.depth) continue;  // ends at `node`
     const std::uint32_t call = call_at(path, node.depth);
-    if (nodes.empty() || nodes.back().call != call) nodes.push_back({.call = call, .depth = node.depth + 1, .begin = i});
+    if (nodes.empty() || nodes.back().call != call)
+      nodes.push_back({.call = call, .depth = node.depth + 1, .begin = i});
     nodes.back().end = i + 1;
     const Counters& counters = view_.stacks[path.stack]->counters;
     nodes.back().all += counters;

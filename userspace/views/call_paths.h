@@ -20,9 +20,9 @@ namespace hawk {
 class CallPaths {
  public:
   struct Node {
-    Counters all = {};        ///< of the stacks that pass through it or end there
-    Counters own = {};        ///< of those that end there: with roots at the outermost calls, whose innermost call it is
-    std::uint32_t call = 0;   ///< of the function that it adds
+    Counters all = {};       ///< of the stacks that pass through it or end there
+    Counters own = {};       ///< of those that end there: with roots at the outermost calls, whose innermost call it is
+    std::uint32_t call = 0;  ///< of the function that it adds
     std::uint32_t depth = 0;  ///< of the root, which stands for no call: 0
     std::size_t begin = 0;    ///< of its stacks, among those of its caller
     std::size_t end = 0;
