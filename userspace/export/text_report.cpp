@@ -142,11 +142,10 @@ std::string TextReport::stacks_heading(const Stacks& stacks) const {
 
 /// Of the options that leave stacks out, those that did.
 std::string TextReport::options_for_all() const {
-  Selection all = options_.selection;
-  all.top = 0;
-  std::vector<const StackRecord*> large_enough = select_stacks(view_.stacks, all);
-  std::erase_if(large_enough, [&](const StackRecord* record) { return !has_any(*record); });
-  const bool by_top = large_enough.size() > shown_.size();
+  const auto large_enough = std::count_if(view_.stacks.begin(), view_.stacks.end(), [&](const StackRecord* record) {
+    return is_large_enough(record->counters, options_.selection) && has_any(*record);
+  });
+  const bool by_top = static_cast<std::size_t>(large_enough) > shown_.size();
   return fmt::format("{}{}", by_top ? "--top 0" : "--min-size 0",
                      by_top && options_.selection.min_size_bytes != 0 ? " --min-size 0" : "");
 }
