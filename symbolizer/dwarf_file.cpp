@@ -7,6 +7,8 @@
 #include <cstring>
 #include <new>
 
+#include "symbolizer/section_sizes.h"
+
 namespace hawk {
 namespace {
 
@@ -73,6 +75,11 @@ std::optional<DwarfFile> DwarfFile::open(const ElfFile& file, const DwarfFile* a
 bool DwarfFile::begin() {
   Dwarf* none = empty_dwarf();
   if (none == nullptr) return false;
+  const ElfSections& sections = file_->sections();
+  for (std::size_t number = 0; number < sections.headers().size(); ++number) {
+    const std::string_view name = sections.name_of(sections.headers()[number]);
+    if (debug_section(name) == DebugSection::kUnused) file_->hide_from_libdw(number);
+  }
   dwarf_.reset(dwarf_begin_elf(file_->elf(), DWARF_C_READ, nullptr));
   if (!dwarf_) return false;
   dwarf_new_oom_handler(dwarf_.get(), out_of_memory);

@@ -28,7 +28,7 @@ std::optional<ElfFile> ElfFile::open(UniqueFd fd) {
   file.mapped_ = file.size_bytes() > kLargestFileReadIntoMemoryBytes;
   if (file.mapped_) survive_truncated_files();
   elf_version(EV_CURRENT);
-  const Elf_Cmd how = file.mapped_ ? ELF_C_READ_MMAP : ELF_C_READ;
+  const Elf_Cmd how = file.mapped_ ? ELF_C_READ_MMAP_PRIVATE : ELF_C_READ;
   if (!file.begin(ElfPtr(elf_begin(file.fd(), how, nullptr)))) return std::nullopt;
   return file;
 }
@@ -50,9 +50,15 @@ bool ElfFile::begin(ElfPtr elf) {
 
 std::optional<Elf64_Ehdr> ElfFile::header() const { return elf_header_in(raw(0, sizeof(Elf64_Ehdr))); }
 
+void ElfFile::hide_from_libdw(std::size_t number) const {
+  // libelf's copy of the header, or the page of a private mapping.
+  Elf64_Shdr* header = elf64_getshdr(elf_getscn(elf_.get(), number));
+  if (header != nullptr) header->sh_type = SHT_NOBITS;
+}
+
 void ElfFile::release() const {
   std::size_t image_bytes = 0;
-  // The mapping is for reading only: no page can hold anything but what the file does.
+  // A private mapping: what was written to it, by hide_from_libdw() alone, is read again from the file.
   char* image = mapped_ ? elf_rawfile(elf_.get(), &image_bytes) : nullptr;
   if (image != nullptr) ::madvise(image, image_bytes, MADV_DONTNEED);
 }

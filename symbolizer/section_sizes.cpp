@@ -3,6 +3,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -35,13 +36,26 @@ std::optional<std::uint64_t> inflated_bytes(const ElfFile& file, const Elf64_Shd
 
 }  // namespace
 
+DebugSection debug_section(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kUnused = {"frame", "loc", "loclists", "macinfo", "macro", "pubnames"};
+  constexpr std::string_view kSplit = ".dwo";
+  for (const std::string_view prefix : {".debug_", ".zdebug_"}) {
+    if (!name.starts_with(prefix)) continue;
+    name.remove_prefix(prefix.size());
+    if (name.ends_with(kSplit)) name.remove_suffix(kSplit.size());
+    const bool is_unused = std::find(kUnused.begin(), kUnused.end(), name) != kUnused.end();
+    return is_unused ? DebugSection::kUnused : DebugSection::kUsed;
+  }
+  return DebugSection::kNone;
+}
+
 std::optional<std::uint64_t> memory_for_sections(const ElfFile& file) {
   const std::uint64_t file_bytes = file.size_bytes();
   const std::uint64_t most_inflated = std::max(kAlwaysBytes, kMostInflation * std::min(file_bytes, kMostBytes));
   std::uint64_t needed = 0;
   for (const Elf64_Shdr& header : file.sections().headers()) {
     const std::string_view name = file.sections().name_of(header);
-    if (header.sh_type == SHT_NOBITS || !(name.starts_with(".debug_") || name.starts_with(".zdebug_"))) continue;
+    if (header.sh_type == SHT_NOBITS || debug_section(name) != DebugSection::kUsed) continue;
     const std::optional<std::uint64_t> inflated = inflated_bytes(file, header, name);
     if (inflated.value_or(0) > most_inflated) return std::nullopt;
     needed += inflated ? *inflated : file.is_mapped() ? 0 : std::min<std::uint64_t>(header.sh_size, file_bytes);

@@ -17,7 +17,7 @@ void put_zeros_there(int /*signal_number*/, siginfo_t* info, void* /*context*/) 
   if (info->si_code == BUS_ADRERR) {
     void* page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(info->si_addr) & ~(page_bytes - 1));
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
-    if (::mmap(page, page_bytes, PROT_READ, flags, -1, 0) != MAP_FAILED) return;
+    if (::mmap(page, page_bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED) return;
   }
   // It comes again at once, and ends us.
   std::signal(SIGBUS, SIG_DFL);

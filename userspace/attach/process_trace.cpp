@@ -267,11 +267,30 @@ void ProcessTrace::drain() {
   probing_.check_breakpoints_in_time();
 }
 
-Result<void> ProcessTrace::end(bool verify) {
+/// Nearly every stack passes through the program's own file and that of its allocator, which is libc's as a rule: to
+/// read their debug information takes as long as the kernel's grace periods, for which detaching waits.
+void ProcessTrace::begin_reading_symbols() {
+  if (!tracer_.has_stacks()) return;
+  const std::vector<Allocator>& allocators = probing_.allocators();
+  std::set<ModuleId> wanted;
+  for (const MappedCode& code : probing_.modules().code()) {
+    const std::string& path = probing_.modules().module(code.module).path;
+    const bool has_allocator = std::any_of(allocators.begin(), allocators.end(),
+                                           [&](const Allocator& allocator) { return allocator.path == path; });
+    if (has_allocator || path == subject_.target.exe) wanted.insert(code.module);
+  }
+  for (const ModuleId id : wanted) symbolize(id);
+  symbolizer_.start();
+  reading_symbols_ =
+      try_thread([this, modules = std::vector<ModuleId>(wanted.begin(), wanted.end())] { symbolizer_.read(modules); });
+}
+
+Result<void> ProcessTrace::end(bool verify, bool reads_symbols) {
   take_mapping_events();
   probing_.check_breakpoints();
   const auto stopped = std::chrono::steady_clock::now();
   duration_ = stopped - start_;
+  if (reads_symbols) begin_reading_symbols();
   // Side by side with detaching: both wait for the kernel's grace periods.
   Result<std::optional<ProbeCosts>> costs;
   std::jthread measuring = try_thread([&] { costs = costs_here(probes_.way); });
@@ -330,12 +349,17 @@ Snapshot ProcessTrace::snapshot() {
 }
 
 Symbolizer& ProcessTrace::symbolizer() {
-  LiveModuleLocator locator(probing_, subject_.proc_pid);
+  if (reading_symbols_.joinable()) reading_symbols_.join();
   for (; symbolized_modules_ < probing_.used_modules().size(); ++symbolized_modules_) {
-    const ModuleId id = probing_.used_modules()[symbolized_modules_];
-    symbolizer_.add_module(id, locator.locate(id));
+    symbolize(probing_.used_modules()[symbolized_modules_]);
   }
   return symbolizer_;
+}
+
+/// Makes the module known to the symbolizer, if it is not.
+void ProcessTrace::symbolize(ModuleId id) {
+  if (!symbolized_.insert(id).second) return;
+  symbolizer_.add_module(id, LiveModuleLocator(probing_, subject_.proc_pid).locate(id));
 }
 
 }  // namespace hawk

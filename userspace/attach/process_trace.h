@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -38,8 +40,9 @@ class ProcessTrace {
   void drain();
   /// Keeps up with the target's mappings. To be called when mapping_fd() is readable.
   void take_mapping_events();
-  /// Removes the probes and reads the maps a last time.
-  Result<void> end(bool verify);
+  /// Removes the probes and reads the maps a last time. `reads_symbols`: symbolizer() will be used after that, so some
+  /// symbols are read while the probes are being removed.
+  Result<void> end(bool verify, bool reads_symbols);
 
   /// The sums over all stacks as of the last drain.
   const Counters& totals() const { return model_.totals(); }
@@ -47,7 +50,7 @@ class ProcessTrace {
   Snapshot snapshot();
   /// Knows every module of snapshot().
   Symbolizer& symbolizer();
-  /// See ConfinedSymbolizer.
+  /// See ConfinedSymbolizer. Not after an end() that reads symbols.
   void find_debug_files_with(DebugFileFinder finder) { symbolizer_.find_debug_files_with(std::move(finder)); }
 
   /// Where code of which module of snapshot() is mapped now, as far as is known: by address, not overlapping.
@@ -94,6 +97,8 @@ class ProcessTrace {
   void take_mappings_again();
   void close_unmapped_files();
   void read_memory();
+  void begin_reading_symbols();
+  void symbolize(ModuleId id);
 
   Subject subject_;
   UniqueFd pid_fd_;
@@ -110,7 +115,8 @@ class ProcessTrace {
   std::optional<TracingUsage> usage_;
   PerfMapFinder perf_map_;
   ConfinedSymbolizer symbolizer_;
-  std::size_t symbolized_modules_ = 0;
+  std::size_t symbolized_modules_ = 0;  ///< of the used ones
+  std::set<ModuleId> symbolized_;
   std::chrono::system_clock::time_point start_wall_;
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point closed_at_{};  ///< files that were not mapped any more
@@ -121,6 +127,7 @@ class ProcessTrace {
   bool exec_was_told_ = false;  ///< one that no drain has seen yet
   bool target_exited_ = false;
   std::optional<bool> verified_;
+  std::jthread reading_symbols_;  ///< until it has ended, symbolizer_ is its own. Ends before all that it uses
 };
 
 }  // namespace hawk

@@ -55,6 +55,8 @@ class Recording : public TraceUse {
     return {};
   }
 
+  bool wants_names() const override { return options_.symbols || options_.wants_report; }
+
   Result<void> open_for(ProcessTrace& trace) override { return begin_file(trace.snapshot(), 0); }
 
   Result<bool> watch(ProcessTrace& trace, SignalSource& signals, SignalRelay* relay) override {

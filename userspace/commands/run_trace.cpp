@@ -111,7 +111,8 @@ Result<int> run_trace(const TraceOptions& options, TraceUse& use) {
   // What was counted has been paid for.
   allow_emergency_memory();
   // Beyond this point no probe is left. A second Ctrl-C now ends us at once.
-  HAWK_TRY_VOID(trace->end(options.verify));
+  // No debug file is fetched for symbols that are read meanwhile: then they wait, too.
+  HAWK_TRY_VOID(trace->end(options.verify, use.wants_names() && !debuginfod));
   if (ended_by_user) {
     signals.restore_defaults();
   } else {

@@ -20,6 +20,8 @@ class TraceUse {
   virtual Result<void> open_for(ProcessTrace& /*trace*/) { return {}; }
   /// Whether a line is to say that the trace has begun.
   virtual bool wants_notice() const { return true; }
+  /// Whether finish() asks for the names of functions.
+  virtual bool wants_names() const = 0;
   /// Waits for the end of the trace (run_trace_loop), and tells whether the user has ended it.
   virtual Result<bool> watch(ProcessTrace& trace, SignalSource& signals, SignalRelay* relay) = 0;
   /// No probe is left: `last` is what was counted.

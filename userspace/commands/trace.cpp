@@ -33,6 +33,8 @@ class Reports : public TraceUse {
 
   bool wants_notice() const override { return !live_; }
 
+  bool wants_names() const override { return wanted_; }
+
   /// The screen is given back before the report is made.
   Result<bool> watch(ProcessTrace& trace, SignalSource& signals, SignalRelay* relay) override {
     std::optional<LiveScreen> screen;

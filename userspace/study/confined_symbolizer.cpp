@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -115,6 +116,16 @@ SymbolSource ConfinedSymbolizer::source(ModuleId id) {
   if (found == modules_.end()) return SymbolSource::kNone;
   if (!found->second.source) ask(id, found->second, {});
   return found->second.source.value_or(SymbolSource::kNone);
+}
+
+void ConfinedSymbolizer::read(std::span<const ModuleId> modules) {
+  try {
+    for (const ModuleId id : modules) {
+      if (workers_.current() != nullptr) source(id);
+    }
+  } catch (const std::bad_alloc&) {
+    workers_.end();  // the answer that was not received would be taken for the next one
+  }
 }
 
 std::string ConfinedSymbolizer::gap(ModuleId id) {

@@ -42,6 +42,12 @@ class ConfinedSymbolizer : public Symbolizer {
   /// More has been written to it.
   void perf_map_grew();
 
+  /// Starts the worker, if there is none. It ends with the thread that has started it.
+  void start() { workers_.get(); }
+  /// Has the symbols of `modules` read by the worker that there is. May run on another thread; until it has returned,
+  /// only use_perf_map() and perf_map_grew() may be called.
+  void read(std::span<const ModuleId> modules);
+
   std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override;
   void prepare(ModuleId module, std::span<const std::uint64_t> module_offsets) override;
   std::vector<SourceFrame> frames_in_no_file(std::uint64_t address) override;

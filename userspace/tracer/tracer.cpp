@@ -308,7 +308,6 @@ void Tracer::set_unwind_rules(std::span<const hawk_rule> rules) { impl_->code->s
 void Tracer::add_file_part(const hawk_file_part& part, const hawk_code_range& code) {
   impl_->code->add_file_part(part, code);
 }
-
 void Tracer::remove_file_part(const hawk_file_part& part) { impl_->code->remove_file_part(part); }
 void Tracer::set_code_ranges(std::span<const hawk_code_range> ranges) { impl_->code->set_ranges(ranges); }
 
@@ -375,6 +374,7 @@ Drained Tracer::drain() {
 }
 
 void Tracer::count_loss(hawk_loss cause, std::uint64_t times) { impl_->count_loss(cause, times); }
+bool Tracer::has_stacks() const { return __atomic_load_n(&impl_->maps.state->next_frame, __ATOMIC_RELAXED) != 0; }
 
 void Tracer::stop() {
   __atomic_store_n(&impl_->maps.state->enabled, 0, __ATOMIC_SEQ_CST);

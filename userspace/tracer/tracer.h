@@ -97,6 +97,8 @@ class Tracer {
   std::uint64_t min_block_bytes() const;
   /// Counts a loss that user space noticed; it appears in later drains.
   void count_loss(hawk_loss cause, std::uint64_t times = 1);
+  /// Whether any stack has been counted.
+  bool has_stacks() const;
   /// Stops counting and removes every probe. The maps stay readable.
   void stop();
   /// After stop: whether the counters agree with the live table (live_table_agrees).

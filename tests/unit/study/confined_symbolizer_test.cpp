@@ -128,6 +128,18 @@ TEST_F(Misbehaving, IsGivenCodeFilesOnly) {
   EXPECT_EQ(function(kFirst, 1), "was given it");
 }
 
+TEST_F(Misbehaving, ReadsWithTheWorkerThatThereIs) {
+  add(kFirst, "/first");
+  add(kSecond, "/crashes");
+  const ModuleId both[] = {kSecond, kFirst};
+  symbolizer_.read(both);
+  EXPECT_EQ(symbolizer_.gap(kSecond), "");  // there was none to crash
+  symbolizer_.start();
+  symbolizer_.read(both);
+  EXPECT_THAT(symbolizer_.gap(kSecond), HasSubstr("its reader crashed"));
+  EXPECT_EQ(function(kFirst, 2), "of /first");
+}
+
 TEST_F(Misbehaving, IsGivenNothingBelowAnotherRoot) {
   add(kFirst, "/wants_elsewhere:/bin/sh");
   EXPECT_EQ(function(kFirst, 1), "");

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "oracle.h"
+#include "symbolizer/section_sizes.h"
 
 namespace hawk {
 namespace {
@@ -47,6 +48,24 @@ TEST(dwarf_file, that_is_renewed_has_the_same_entries) {
     EXPECT_EQ(after.addr, before.addr);
     EXPECT_EQ(dwarf_diename(&after), text);
   }
+}
+
+/// libdw decompresses what it is given: whatever is in it then is not compressed any more.
+TEST(dwarf_file, gives_libdw_only_what_is_used) {
+  const std::optional<ElfFile> elf = open_fixture("compressed");
+  std::optional<DwarfFile> file = DwarfFile::open(*elf, nullptr);
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(file->renew());
+  std::size_t unused = 0;
+  for (std::size_t number = 0; number < elf->sections().headers().size(); ++number) {
+    const Elf64_Shdr& stored = elf->sections().headers()[number];
+    if ((stored.sh_flags & SHF_COMPRESSED) == 0) continue;
+    const bool is_unused = debug_section(elf->sections().name_of(stored)) == DebugSection::kUnused;
+    const Elf64_Shdr* now = elf64_getshdr(elf_getscn(elf->elf(), number));
+    EXPECT_EQ((now->sh_flags & SHF_COMPRESSED) != 0, is_unused) << elf->sections().name_of(stored);
+    unused += is_unused ? 1 : 0;
+  }
+  EXPECT_GT(unused, 0u);
 }
 
 /// dwz.common lies where libdw would look for it: in the directory of the open file.

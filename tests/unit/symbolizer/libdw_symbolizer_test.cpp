@@ -12,10 +12,12 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <random>
 
 #include "debug_image.h"
 #include "oracle.h"
+#include "symbolizer/section_sizes.h"
 #include "tests/support/scratch_directory.h"
 #include "userspace/process/vdso.h"
 
@@ -200,10 +202,12 @@ INSTANTIATE_TEST_SUITE_P(fixtures, Damaged,
                                            "nodebug"),
                          [](const auto& instance) { return std::string(instance.param); });
 
-/// A copy of the compressed fixture whose sections say that they are of this size.
+/// A copy of the compressed fixture whose sections, all or those that are not used, say that they are of this size.
 class Inflated : public ::testing::Test {
  protected:
-  std::string with_claimed_size(std::uint64_t bytes) const {
+  std::string with_claimed_size(std::uint64_t bytes, bool only_unused = false) const {
+    const std::optional<ElfFile> file =
+        ElfFile::open(UniqueFd(::open(fixture("compressed").c_str(), O_RDONLY | O_CLOEXEC)));
     std::ifstream in(fixture("compressed"), std::ios::binary);
     std::string content((std::istreambuf_iterator<char>(in)), {});
     Elf64_Ehdr header;
@@ -212,6 +216,7 @@ class Inflated : public ::testing::Test {
       Elf64_Shdr section;
       std::memcpy(&section, content.data() + header.e_shoff + i * sizeof(section), sizeof(section));
       if ((section.sh_flags & SHF_COMPRESSED) == 0) continue;
+      if (only_unused && debug_section(file->sections().name_of(section)) != DebugSection::kUnused) continue;
       std::memcpy(content.data() + section.sh_offset + offsetof(Elf64_Chdr, ch_size), &bytes, sizeof(bytes));
     }
     const std::string path = directory_.path("inflated");
@@ -230,7 +235,7 @@ TEST_F(Inflated, SectionsBeyondMeasureAreNotReadAndThatIsSaid) {
     EXPECT_NE(symbolizer->gap(kModule).find("its debug information is not read"), std::string::npos) << bytes;
     for (const std::uint64_t site : call_sites(fixture("compressed"))) symbolizer->frames(kModule, site);
   }
-  const std::unique_ptr<LibdwSymbolizer> sound = symbolizer_for(fixture("compressed"));
+  const std::unique_ptr<LibdwSymbolizer> sound = symbolizer_for(with_claimed_size(std::uint64_t{1} << 63, true));
   EXPECT_EQ(sound->source(kModule), SymbolSource::kDebugInfo);
   EXPECT_EQ(sound->gap(kModule), "");
 }
