@@ -133,10 +133,10 @@ struct Tracer::Impl {
   }
 
   Result<void> open_arena() {
-    const auto& programs = skeleton->progs;
-    arena = HAWK_TRY(ArenaMemory::make({.make_pages = bpf_program__fd(programs.arena_make_pages),
-                                        .free_pages = bpf_program__fd(programs.arena_free_pages),
-                                        .shrink = bpf_program__fd(programs.arena_shrink)},
+    arena = HAWK_TRY(ArenaMemory::make({.address = bpf_map__map_extra(skeleton->maps.arena),
+                                        .make_pages = bpf_program__fd(skeleton->progs.arena_make_pages),
+                                        .free_pages = bpf_program__fd(skeleton->progs.arena_free_pages),
+                                        .shrink = bpf_program__fd(skeleton->progs.arena_shrink)},
                                        plan.arena_pages, *maps.state));
     wakeups = HAWK_TRY(open_wakeups(bpf_map__fd(skeleton->maps.wakeups)));
     return {};
