@@ -40,19 +40,19 @@
  * may be given its address before we see the return. */
 static __always_inline void take_in_hand(struct hawk_call *call, __u64 address)
 {
-	enum hawk_taking taking = address ? live_take(address, &call->old) : HAWK_NOT_THERE;
+	enum hawk_taking taking = address ? live_take(call->program, address, &call->old) : HAWK_NOT_THERE;
 
 	if (address && taking == HAWK_NOT_THERE)
-		note_unknown_free(address);
+		note_unknown_free(call->program, address);
 	call->old_address = taking == HAWK_TAKE_TIMEOUT ? 0 : address;
 	call->old_found = taking == HAWK_TAKEN;
 	if (call->old_found)
-		book_allocated_on(HAWK_IN_HAND, call->old.size_bytes, 1);
+		book_allocated_on(reserved_number(call->program, HAWK_IN_HAND), call->old.size_bytes, 1);
 }
 
 static __always_inline void leave_hand(struct hawk_call *call)
 {
-	book_freed_on(HAWK_IN_HAND, call->old.size_bytes, 1);
+	book_freed_on(reserved_number(call->program, HAWK_IN_HAND), call->old.size_bytes, 1);
 	call->old_found = 0;
 }
 
@@ -70,14 +70,14 @@ static __noinline void put_back(struct hawk_call *call)
 static __always_inline void settle_nested(struct hawk_call *call)
 {
 	if (call->nested)
-		book_freed_on(HAWK_NESTED, 0, call->nested);
+		book_freed_on(reserved_number(call->program, HAWK_NESTED), 0, call->nested);
 	call->nested = 0;
 }
 
 static __always_inline void settle_doubt(struct hawk_call *call)
 {
 	if (call->is_doubted)
-		__sync_fetch_and_add(&state.doubted_calls, -1);
+		__sync_fetch_and_add(&target_at(call->program)->doubted_calls, -1);
 	call->is_doubted = 0;
 }
 
@@ -102,7 +102,7 @@ static __noinline void abandon(struct hawk_call *call, bool is_loss)
 	call->may_be_nested = 0;
 	call->inner_address = 0;
 	if (is_loss)
-		count_loss(HAWK_LOSS_ABANDONED_CALL);
+		count_loss(call->program, HAWK_LOSS_ABANDONED_CALL);
 }
 
 #include "bpf/open_calls.bpf.h"
@@ -154,7 +154,7 @@ static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs 
 
 	int inside = HAWK_INSIDE_OWN;
 
-	if (!state.enabled)
+	if (!state.enabled || (thread && !is_followed(thread) && !follow_again(thread)))
 		return false;
 	if (thread && thread->call.sp) {
 		inside = enter_inside(thread, ctx->sp, ctx->bp, entry);
@@ -171,7 +171,7 @@ static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs 
 	if (!thread)
 		return false;
 	if (in_session && settings.returns_are_calls && interceptors_of(bpf_get_current_task_btf())) {
-		count_loss(HAWK_LOSS_INTERCEPTED_CALL);
+		count_loss(program_of(thread), HAWK_LOSS_INTERCEPTED_CALL);
 		resume_call(thread);
 		return false;
 	}
@@ -199,9 +199,9 @@ static __always_inline __u64 returned_address(struct hawk_thread *thread, __u64 
 	if ((__u32)result != 0)
 		return 0;
 	if (!read_target_word(thread, call->result_at, &address))
-		count_loss(HAWK_LOSS_UNREADABLE_RESULT);
-	else if (!address || freed_early(address, call->opened_at_ns))
-		count_loss(HAWK_LOSS_EARLY_FREE);
+		count_loss(program_of(thread), HAWK_LOSS_UNREADABLE_RESULT);
+	else if (!address || freed_early(call->program, address, call->opened_at_ns))
+		count_loss(program_of(thread), HAWK_LOSS_EARLY_FREE);
 	return address;
 }
 
@@ -215,7 +215,7 @@ static __always_inline void settle_old_block(struct hawk_call *call, bool failed
 		return;
 	}
 	if (!call->old_found) {
-		book_untraced_free();
+		book_untraced_free(call->program);
 		return;
 	}
 	leave_hand(call);
@@ -235,8 +235,8 @@ enum hawk_seen_at {
 	HAWK_SEEN_BEFORE,         /* inside the function: the return address is still below `sp` */
 };
 
-static __always_inline __u32 stack_of_return(struct hawk_thread *thread, const struct hawk_return *end,
-					     const enum hawk_seen_at seen_at)
+static __always_inline __u32 walked_stack(struct hawk_thread *thread, const struct hawk_return *end,
+					  const enum hawk_seen_at seen_at)
 {
 	switch (seen_at) {
 	case HAWK_SEEN_IN_SESSION:
@@ -246,6 +246,14 @@ static __always_inline __u32 stack_of_return(struct hawk_thread *thread, const s
 	default:
 		return find_stack_above(thread, end->sp, end->fp, end->fp_at);
 	}
+}
+
+static __always_inline __u32 stack_of_return(struct hawk_thread *thread, const struct hawk_return *end,
+					     const enum hawk_seen_at seen_at)
+{
+	__u32 number = walked_stack(thread, end, seen_at);
+
+	return number != HAWK_NO_STACK ? number : target_of(thread)->no_stack;
 }
 
 /* Whether what returns is an open call of the thread, which has its return address at `slot`; it is the newest then. If not,
@@ -267,14 +275,14 @@ static __always_inline void on_return(struct hawk_thread *thread, const struct h
 
 	/* Once tracing has stopped, return probes go one by one while entries and frees are no longer seen: the call that seems
 	 * open may have returned unseen, and this be the return of another one in the same place. */
-	if (!state.enabled)
+	if (!state.enabled || !is_followed(thread))
 		return;
 	__u64 address = returned_address(thread, end->result);
 
 	if (!is_alone && !end_nested(thread, address))
 		return;
 	settle_old_block(call, address == 0);
-	struct hawk_block block = { .size_bytes = call->size_bytes, .exec_epoch = state.exec_epoch };
+	struct hawk_block block = { .size_bytes = call->size_bytes, .program = call->program };
 
 	call->sp = 0;
 	bool is_inner = resume_call(thread);
@@ -321,7 +329,7 @@ static __always_inline void on_return_point(struct hawk_thread *thread, struct p
  * is the allocator's own. */
 static __always_inline bool inside_call(struct hawk_thread *thread, __u64 sp, __u64 fp)
 {
-	return thread && thread->call.sp && is_inside(thread, sp, fp);
+	return thread->call.sp && is_inside(thread, sp, fp);
 }
 
 /* Whether a library's function was called by a direct call, which only the library itself can make: glibc does when a thread
@@ -346,15 +354,7 @@ static __noinline bool called_by_own_library(struct pt_regs *ctx)
  * Had the address been handed out again since, the live table would know it. */
 static __always_inline bool passed_on(const struct hawk_thread *thread, __u64 address)
 {
-	return thread && thread->last_freed == address;
-}
-
-static __always_inline void remember_free(struct hawk_thread *thread, struct pt_regs *ctx, __u64 address)
-{
-	if (!thread)
-		thread = new_thread(ctx);
-	if (thread)
-		thread->last_freed = address;
+	return thread->last_freed == address;
 }
 
 static __always_inline void on_free(struct pt_regs *ctx)
@@ -366,11 +366,12 @@ static __always_inline void on_free(struct pt_regs *ctx)
 	/* Asked for only where it is needed: it is a call. */
 	if (state.frees_moved)
 		address = arguments_at(ctx, bpf_get_attach_cookie(ctx)).first;
-	if (!address || !state.enabled || !(thread || is_target()))
+	if (!address || !state.enabled)
 		return;
-	if (!thread && !is_in_group())
-		thread = new_thread(ctx); /* by which it is known as seen */
-	enum hawk_taking taking = live_take(address, &block);
+	thread = followed_thread(thread, ctx);
+	if (!thread)
+		return;
+	enum hawk_taking taking = live_take(program_of(thread), address, &block);
 
 	if (taking == HAWK_TAKEN) {
 		book_freed(&block);
@@ -380,11 +381,11 @@ static __always_inline void on_free(struct pt_regs *ctx)
 		if (!settings.min_block_bytes &&
 		    (inside_call(thread, ctx->sp, ctx->bp) || called_by_own_library(ctx) || passed_on(thread, address)))
 			return;
-		note_unknown_free(address);
-		book_untraced_free();
+		note_unknown_free(program_of(thread), address);
+		book_untraced_free(program_of(thread));
 	}
-	if (state.several_allocators)
-		remember_free(thread, ctx, address);
+	if (target_of(thread)->several_allocators)
+		thread->last_freed = address;
 }
 
 #endif

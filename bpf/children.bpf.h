@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The processes that the target starts, and those that these start. They are not traced: they are counted, and the programs that
+/* The processes that targets start, and those that these start. They are not traced: they are counted, and the programs that
  * they run are named, so that the target's numbers are not taken for those of all. */
 #ifndef HAWKTRACE_CHILDREN_BPF_H
 #define HAWKTRACE_CHILDREN_BPF_H
@@ -12,6 +12,8 @@
 struct hawk_child {
 	__u32 is_counted;         /* in UNTRACED_CHILD */
 	__u32 has_executed;       /* a program of its own */
+	__u32 program;            /* of whose target it is, by birth */
+	__u32 pad_0;
 };
 
 /* Task -> the above. Written by programs only. No memory: what the task starts is neither counted nor named; the task itself is
@@ -23,7 +25,7 @@ struct {
 	__type(value, struct hawk_child);
 } children SEC(".maps");
 
-/* Name of a program -> how often such processes have begun to run it. Written by programs only. Full: further programs have no
+/* Target and name of a program -> how often such processes have begun to run it. Written by programs only. Full: further programs have no
  * name. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -33,9 +35,9 @@ struct {
 	__uint(max_entries, HAWK_MAX_CHILD_PROGRAMS);
 } child_programs SEC(".maps");
 
-static __always_inline void count_program(struct task_struct *task)
+static __always_inline void count_program(struct task_struct *task, __u32 program)
 {
-	struct hawk_program_name name = {};
+	struct hawk_program_name name = { .target = program & HAWK_TARGET_MASK };
 	__u64 none = 0, *count;
 
 	BPF_CORE_READ_INTO(&name.comm, task, comm);
@@ -53,6 +55,7 @@ static __always_inline void note_child(struct task_struct *task, struct hawk_chi
 		return;
 	*known = what;
 	state.has_children = 1;
+	target_at(what.program)->has_children = 1;
 }
 
 /* The current task makes `task`: a thread, a process with memory of its own, or one that shares the maker's memory until it runs
@@ -71,10 +74,13 @@ static __always_inline void on_fork(struct task_struct *task)
 			note_child(task, *maker_known);
 		return;
 	}
-	if (!maker_known && !is_target())
+	struct hawk_target *target = target_on_memory_of(maker);
+
+	if (!maker_known && !(target && target->enabled))
 		return;
+	what.program = target && target->enabled ? target->program : maker_known->program;
 	if (memory_key(task) != memory_key(maker)) {
-		count_loss(HAWK_LOSS_UNTRACED_CHILD);
+		count_loss(what.program, HAWK_LOSS_UNTRACED_CHILD);
 		what.is_counted = 1;
 	}
 	note_child(task, what);
@@ -89,15 +95,15 @@ static __always_inline void on_child_exec(void)
 	if (!state.has_children || !state.enabled)
 		return;
 	known = bpf_task_storage_get(&children, task, NULL, 0);
-	if (!known)
+	if (!known || !target_at(known->program)->enabled || known->program < target_at(known->program)->first_program)
 		return;
 	if (!known->is_counted)
-		count_loss(HAWK_LOSS_UNTRACED_CHILD);
+		count_loss(known->program, HAWK_LOSS_UNTRACED_CHILD);
 	if (!known->has_executed)
-		__sync_fetch_and_add(&state.children_executed, 1);
+		__sync_fetch_and_add(&target_at(known->program)->children_executed, 1);
 	known->is_counted = 1;
 	known->has_executed = 1;
-	count_program(task);
+	count_program(task, known->program);
 }
 
 #endif

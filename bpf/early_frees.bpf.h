@@ -7,23 +7,24 @@
 
 #include "bpf/maps.bpf.h"
 
-/* Where each is follows from its address. Written by programs only. */
+/* Where each is follows from its address and its program. Written by programs only. */
 struct hawk_early_free early_frees[HAWK_EARLY_FREES];
 
-static __always_inline struct hawk_early_free *early_free_of(__u64 address)
+static __always_inline struct hawk_early_free *early_free_of(__u32 program, __u64 address)
 {
-	return &early_frees[(__u32)(address * HAWK_GOLDEN_RATIO >> 56) & (HAWK_EARLY_FREES - 1)];
+	return &early_frees[(__u32)((address ^ program) * HAWK_GOLDEN_RATIO >> 56) & (HAWK_EARLY_FREES - 1)];
 }
 
 /* The live table does not know the block at `address`, which is given back. */
-static __always_inline void note_unknown_free(__u64 address)
+static __always_inline void note_unknown_free(__u32 program, __u64 address)
 {
-	struct hawk_early_free *note = early_free_of(address);
+	struct hawk_early_free *note = early_free_of(program, address);
 
 	if (!state.has_stored_results)
 		return;
 	note->time_ns = bpf_ktime_get_ns();
 	note->task = bpf_get_current_task();
+	note->program = program;
 	note->address = address;
 }
 
@@ -35,11 +36,11 @@ static __always_inline __u64 begin_stored_result(void)
 }
 
 /* Whether the block that such a call has stored has been freed since. */
-static __always_inline bool freed_early(__u64 address, __u64 opened_at_ns)
+static __always_inline bool freed_early(__u32 program, __u64 address, __u64 opened_at_ns)
 {
-	const struct hawk_early_free *note = early_free_of(address);
+	const struct hawk_early_free *note = early_free_of(program, address);
 
-	return note->address == address && note->time_ns >= opened_at_ns && note->task != bpf_get_current_task();
+	return note->address == address && note->program == program && note->time_ns >= opened_at_ns && note->task != bpf_get_current_task();
 }
 
 #endif

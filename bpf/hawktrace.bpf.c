@@ -24,6 +24,7 @@
 #include "bpf/children.bpf.h"
 #include "bpf/mapping_events.bpf.h"
 #include "bpf/probe_points.bpf.h"
+#include "bpf/target_programs.bpf.h"
 #include "bpf/unfollowed.bpf.h"
 #include "bpf/yield_points.bpf.h"
 
@@ -43,8 +44,8 @@ static __always_inline bool asked_session_is_return(struct pt_regs *ctx)
 // and entries are in allocators.
 static __always_inline bool session_is_return(const struct hawk_thread *thread, struct pt_regs *ctx)
 {
-	if (thread && thread->call.sp == ctx->sp - 8 && state.allocators_low &&
-	    (ctx->ip < state.allocators_low || ctx->ip >= state.allocators_high))
+	if (thread && thread->call.sp == ctx->sp - 8 && target_of(thread)->allocators_low &&
+	    (ctx->ip < target_of(thread)->allocators_low || ctx->ip >= target_of(thread)->allocators_high))
 		return true;
 	return asked_session_is_return(ctx);
 }
@@ -116,7 +117,7 @@ int find_direct_map(struct hawk_direct_map_check *check)
 	return 0;
 }
 
-// Runs for each thread of the target when user space says so.
+// Runs for each thread of a target when user space says so.
 SEC("iter/task")
 int find_interceptors(struct bpf_iter__task *ctx)
 {
@@ -132,13 +133,17 @@ int find_interceptors(struct bpf_iter__task *ctx)
 SEC("syscall")
 int arena_make_pages(struct hawk_page_range *range)
 {
-	return bpf_arena_alloc_pages(&arena, (void *)range->address, range->count, -1 /* NUMA_NO_NODE */, 0) ? 0 : 1;
+	void *start = (void *)(HAWK_ARENA_USER_ADDRESS + (__u64)range->first * HAWK_ARENA_PAGE_BYTES);
+
+	return bpf_arena_alloc_pages(&arena, start, range->count, -1 /* NUMA_NO_NODE */, 0) ? 0 : 1;
 }
 
 SEC("syscall")
 int arena_free_pages(struct hawk_page_range *range)
 {
-	bpf_arena_free_pages(&arena, (void *)range->address, range->count);
+	void *start = (void *)(HAWK_ARENA_USER_ADDRESS + (__u64)range->first * HAWK_ARENA_PAGE_BYTES);
+
+	bpf_arena_free_pages(&arena, start, range->count);
 	return 0;
 }
 
@@ -148,35 +153,46 @@ int arena_shrink(void *nothing)
 	return hawk_resize(0);
 }
 
+SEC("syscall")
+int arena_sweep(void *nothing)
+{
+	hawk_sweep_all();
+	return 0;
+}
+
 // On code that the dynamic linker runs once when it loads a file with an operator new that keeps no frame pointer: tells where the file lies.
 SEC("uprobe")
 int module_init(struct pt_regs *ctx)
 {
-	__u64 module = bpf_get_attach_cookie(ctx);
+	struct hawk_target *target = target_on_memory_of(bpf_get_current_task_btf());
+	__u64 number = bpf_get_attach_cookie(ctx);
 
-	if (is_target() && module < HAWK_MAX_OPERATOR_FILES)
-		state.operator_files[module].base = ctx->ip - state.operator_files[module].init_vaddr;
+	for (__u32 i = 0; target && i < HAWK_MAX_OPERATOR_FILES; i++) {
+		if (i < target->operator_file_count && target->operator_files[i].number == number)
+			target->operator_files[i].base = ctx->ip - target->operator_files[i].init_vaddr;
+	}
 	return 0;
 }
 
-// Finds the target, whose number user space gives to the iterator: its memory and its thread group.
+// Finds a target, whose number user space gives to the iterator: its memory and its thread group.
 SEC("iter/task")
 int find_target(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
 	if (task)
-		note_target(task);
+		note_target(task, state.searched_target);
 	return 0;
 }
 
-// At the end of the trace: processes that share the target's memory and are still there.
+// At the end of a target's trace: processes that share its memory and are still there.
 SEC("iter/task")
 int check_sharers(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct hawk_target *target = task ? target_on_memory_of(task) : NULL;
 
-	if (task)
+	if (target && index_of(target) == state.searched_target)
 		check_sharer(task);
 	return 0;
 }
@@ -213,61 +229,56 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 	return 0;
 }
 
-// The old program's heap is gone. A new epoch keeps its blocks and stacks apart from the new program's.
+// The old program's heap is gone. The new one's number keeps their blocks and stacks apart.
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(process_exec)
 {
 	__u64 key = current_key();
 	struct hawk_thread *thread = thread_with_key(key);
-	bool is_own = is_in_group();
+	struct hawk_target *target = target_of_current_group();
 
-	if (!is_own)
+	if (!target)
 		on_child_exec();
-	if (!is_own && !thread)
+	if (!target && !thread)
 		return 0;
-	if (thread && is_own)
+	if (thread && target)
 		forget_calls(thread);
 	else if (thread)
 		close_calls(thread, true);
 	release_slot(key);
 	bpf_task_storage_delete(&threads, bpf_get_current_task_btf());
-	if (!is_own)
-		return 0;
-	note_target(bpf_get_current_task_btf());
-	for (int i = 0; i < HAWK_MAX_OPERATOR_FILES; i++)
-		state.operator_files[i].base = 0;
-	state.allocator_range_count = 0;
-	state.allocators_low = 0;
-	// No range holds any more, and no cached rule.
-	state.code_ranges = ((state.code_ranges >> HAWK_RANGES_VERSION_SHIFT) + 1) << HAWK_RANGES_VERSION_SHIFT;
-	hawk_begin_generation(&state.used_ranges, hawk_used_turn(&state.used_ranges));
-	__sync_fetch_and_add(&state.exec_epoch, 1);
-	sweep_arena();
-	tell_replaced_program();
+	if (target)
+		begin_program(target);
 	return 0;
 }
 
 SEC("fentry/perf_event_mmap")
 int BPF_PROG(mapping_made, struct vm_area_struct *vma)
 {
-	if (maps_for_target())
-		tell_mapping(vma);
+	struct hawk_target *target = mapping_target();
+
+	if (target)
+		tell_mapping(target, vma);
 	return 0;
 }
 
 SEC("tp_btf/ma_write")
 int BPF_PROG(tree_entry, const char *function, struct ma_state *mas, unsigned long pivot, void *entry)
 {
-	if (maps_for_target())
-		on_tree_entry(mas, (__u64)entry);
+	struct hawk_target *target = mapping_target();
+
+	if (target)
+		on_tree_entry(target, mas, (__u64)entry);
 	return 0;
 }
 
 SEC("tp_btf/mmap_lock_released")
 int BPF_PROG(mappings_unlocked, struct mm_struct *mm)
 {
-	if (maps_for_target())
-		on_mappings_unlocked(mm);
+	struct hawk_target *target = mapping_target();
+
+	if (target)
+		on_mappings_unlocked(target, mm);
 	return 0;
 }
 
@@ -278,7 +289,7 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 {
 	__u64 key = current_key();
 	struct hawk_thread *thread = thread_with_key(key);
-	bool is_own = is_in_group();
+	bool is_own = target_of_current_group() != NULL;
 
 	if (!is_own)
 		check_sharer(bpf_get_current_task_btf());
@@ -289,8 +300,10 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 	bool all_end = is_own && ((BPF_CORE_READ(task, signal, flags) & group_exit) || BPF_CORE_READ(task, signal, group_exec_task));
 
 	// From 6.16 on it still has its memory here.
-	if (is_own && is_last_thread())
+	if (is_own && is_last_thread()) {
 		look_a_last_time();
+		forget_group();
+	}
 	if (thread)
 		close_calls(thread, !all_end);
 	release_slot(key);

@@ -3,22 +3,19 @@
 #ifndef HAWKTRACE_LAYOUT_H
 #define HAWKTRACE_LAYOUT_H
 
-#include "bpf/losses.h"
-#include "bpf/probe_points.h"
 #include "bpf/yield_points.h"
 #include "bpf/unwind/stack_hash.h"
+#include "bpf/targets.h"
 #include "bpf/types.h"
 #include "bpf/unwind/ends.h"
 #include "bpf/unwind/layout.h"
-#include "bpf/unwind/used_ranges.h"
 
 /* Deepest stack that can be recorded; --stack-depth lowers it. */
 #define HAWK_MAX_FRAMES 256
-/* Files whose forms of operator new keep no frame pointer: libstdc++, libc++abi, the executable and a few private copies. */
-#define HAWK_MAX_OPERATOR_FILES 8
 /* Steps over such functions at the inner end of one stack: new[] nothrow -> new[] -> new is three. */
 #define HAWK_MAX_OPERATOR_STEPS 4
-/* Reserved stack numbers. 0 takes what could not be given a stack. */
+/* Stack numbers of the first target that are not of a stack; each further one has as many of its own (reserved_numbers). 0 takes
+ * what its first program was given without a stack, and in the programs stands for none. */
 #define HAWK_NO_STACK 0
 /* Counts the blocks that open realloc calls have taken out of the live table: allocated when taken, freed when settled. At
  * any quiet moment the live table and the blocks in hand together are what the counters call live. */
@@ -29,8 +26,7 @@
  * freed when the open call returns. What is left at the end was hidden by calls that never returned. */
 #define HAWK_NESTED 3
 #define HAWK_FIRST_STACK 4
-/* Addresses of user space end below 2^56 (five-level paging), so that a key has room for the program's epoch. */
-#define HAWK_EPOCH_SHIFT 56
+#define HAWK_RESERVED_NUMBERS 4
 
 /* Where live blocks are kept. */
 enum hawk_live_table {
@@ -52,7 +48,6 @@ enum hawk_live_table {
 
 /* Set by user space before the programs are loaded; constant from then on. */
 struct hawk_config {
-	__u32 tgid;               /* thread group that is traced, in user space's pid namespace */
 	__u32 max_stacks;         /* entries of stack_records; also the stride of counters */
 	__u32 cpu_mask;           /* counters has cpu_mask + 1 stripes; a power of two minus one */
 	__u32 max_depth;          /* frames per stack, at most HAWK_MAX_FRAMES */
@@ -60,42 +55,13 @@ struct hawk_config {
 	__u32 stack_index_mask;   /* entries of stack_index less one; a power of two less one */
 	__u32 pages_low;          /* fewer ready pages than this beyond those in use: user space is asked for more */
 	__u32 location_mask;         /* entries of locations less one; a power of two less one */
-	__u64 min_block_bytes;    /* smaller blocks are not followed */
 	__u32 location_shift;        /* 32 less the bits of location_mask */
+	__u64 min_block_bytes;    /* smaller blocks are not followed */
 	__u32 frames_low;         /* less room than this: user space is asked for more */
 	__u32 may_read_directly;  /* the kernel has what direct_memory.bpf.h needs */
 	__u32 unwind;             /* enum hawk_unwind */
 	__u32 returns_are_calls;  /* return probes make a system call of the process (x86-64, from 6.11 on) */
-	__u32 pad_0;
-	__u64 pid_namespace_device; /* of user space's pid namespace, as the kernel encodes it; 0: it is the root one */
-	__u64 pid_namespace_inode;
 	struct hawk_hash_key hash_key;
-};
-
-/* One file with such functions. */
-struct hawk_operator_file {
-	__u64 base;               /* load base; 0: not mapped yet */
-	__u64 low;                /* first and one past the last return address with a rule, ELF virtual addresses */
-	__u64 high;
-	__u64 init_vaddr;         /* where module_init is probed, ELF virtual address */
-};
-
-/* Files whose code may call an allocator from inside an allocator: those that define one, and the dynamic linker. */
-#define HAWK_MAX_ALLOCATOR_RANGES 32
-
-struct hawk_range {
-	__u64 start;
-	__u64 end;
-};
-
-/* Anonymous memory that becomes code there is told of at once. Elsewhere that is a just-in-time compiler's work. */
-#define HAWK_MAX_PROBED_RANGES 8
-
-/* A file with probes. What is mapped of so many of them is seen when the target ends before user space has looked. */
-struct hawk_probed_file {
-	__u64 inode;
-	__u32 device;             /* as the kernel encodes it */
-	__u32 pad_0;
 };
 
 /* How to step over one call site in an operator new without a frame pointer. */
@@ -105,52 +71,29 @@ struct hawk_operator_rule {
 };
 #define HAWK_RBP_UNCHANGED 0xffffffffu
 
-/* Written by programs and by user space while tracing. What is written often stands on cache lines of its own. */
+/* Written by programs and by user space while tracing: what is common to all targets. What is written often stands on cache
+ * lines of its own. */
 struct hawk_state {
-	__u32 enabled;            /* 0: nothing is booked any more */
-	__u32 exec_epoch;         /* times the target has replaced its program */
-	__u32 operator_file_count;
-	__u32 several_allocators; /* more than one file has a probed free: one may pass calls on to another */
+	__u32 enabled;            /* 0: nothing is booked any more, of any target */
 	__u32 frees_moved;        /* some free is probed where its argument is no longer in its register */
 	__u32 overflowed;         /* the live table is an arena, and the hash map has been needed as well */
 	__u32 pages_asked;        /* user space has been woken to make pages, and has not answered */
 	__u32 reserves_used;      /* maps of reserve_maps, from the first on, that have ever held a block */
+	__u32 has_stored_results; /* functions that store their result in memory have been called */
 	__u64 direct_map;         /* where the kernel has all memory; 0: not found */
 	__u32 threads_in_storage; /* some threads have their state in task storage */
 	__u32 cache_cleared;      /* generation in which user space has cleared the cache of rules: see hawk_may_cache */
-	__u64 code_ranges;        /* see HAWK_RANGES_HALF */
-	__u64 settled_version;    /* of the mappings, for which the ranges in use have been found to hold; 0: none */
-	__u32 code_ranges_stale;  /* user space shall read the mappings again and tell of the ranges */
+	__u32 rule_generations;   /* that have been begun: see used_ranges.h */
+	__u32 publications;       /* of code ranges, and of their end: see code_ranges.h */
+	__u32 has_children;       /* some target has started processes */
 	__u32 mapping_events_lost; /* records for which mapping_events had no room */
-	__u64 code_pages;         /* of the target, when the lock over its mappings was last released */
-	__u64 all_pages;          /* the same, with those that are no code */
-	__u32 mapping_announced;       /* a record tells what has changed since then */
 	__u32 interceptors;       /* HAWK_DISPATCHED, HAWK_TRACED: what find_interceptors has met */
-	struct hawk_operator_file operator_files[HAWK_MAX_OPERATOR_FILES];
-	__u64 allocators_low;     /* from the first of allocator_ranges to the end of the last; 0: not all are known */
-	__u64 allocators_high;
-	__u32 allocator_range_count; /* 0: not all of them are known */
-	__u32 pad_3;
-	struct hawk_range allocator_ranges[HAWK_MAX_ALLOCATOR_RANGES];
-	struct hawk_range probed_ranges[HAWK_MAX_PROBED_RANGES]; /* of code with probes; those that are not used end at 0 */
-	struct hawk_used_ranges used_ranges __attribute__((aligned(64)));
-	__u64 target_memory;      /* key of the target's memory (threads.bpf.h); 0: not known yet */
-	__u32 target_group;       /* its thread group, as the kernel numbers it; 0: not known yet */
-	__u32 probe_point_count; /* of probe_points that are in use */
-	__u32 has_children;       /* it has started processes */
-	__u32 has_stored_results; /* it has called functions that store their result in memory */
-	struct hawk_probed_file probed_files[HAWK_MAX_PROBED_RANGES]; /* those that are not used have inode 0 */
-	struct hawk_new_code new_code[HAWK_NEW_CODE];
-	__u32 new_code_next;      /* where the next one goes */
-	__u32 pad_5;
-	__u64 children_executed;  /* of UNTRACED_CHILD, those that run a program of their own */
-	__u64 doubted_calls;      /* interrupted calls of functions that cannot throw, of which it is not known if they are left */
-	__u64 unwind_misses;      /* look-ups of rules that the cache did not have */
+	__u32 searched_target;    /* where in targets is what find_target and check_sharers look for */
+	__u32 programs_ended;     /* whose blocks may still be in the live table */
 	__u64 next_frame __attribute__((aligned(64)));         /* first unused one of frame_segments */
 	__u64 frames_ready;       /* that there is room for; raised by user space */
 	__u32 frames_asked;       /* user space has been woken to make room, and has not answered */
 	__u32 next_stack;         /* first unused stack number */
-	__u64 losses[HAWK_LOSS_COUNT] __attribute__((aligned(64)));
 };
 
 /* A power of two. A note is needed for as long as a call of posix_memalign takes. */
@@ -161,12 +104,13 @@ struct hawk_early_free {
 	__u64 address;
 	__u64 time_ns;
 	__u64 task;               /* that has freed it; an allocator may do so itself, inside the call */
+	__u64 program;            /* whose block it was */
 };
 
-/* Argument of arena_make_pages and arena_free_pages: pages of the arena. */
+/* Argument of arena_make_pages and arena_free_pages: pages of the arena, from its start. */
 struct hawk_page_range {
-	__u64 address;            /* of the first, as user space sees it */
-	__u64 count;
+	__u32 first;
+	__u32 count;
 };
 
 /* Argument of find_direct_map: a page of the caller and what is in it. */
@@ -179,6 +123,7 @@ struct hawk_direct_map_check {
 
 /* A program as the kernel names the tasks that run it. */
 struct hawk_program_name {
+	__u32 target;             /* whose child runs it: where that is in targets */
 	char comm[16];            /* TASK_COMM_LEN */
 };
 /* Programs that are named. */
@@ -208,7 +153,7 @@ struct hawk_two_frames {
 /* Where the frames of a stack are. Complete before any counter of the stack moves. */
 struct hawk_stack_record {
 	__u64 first_frame;        /* in frame_segments; its frames may go on in the next segment */
-	__u32 exec_epoch;
+	__u32 program;            /* whose it is (targets.h) */
 	__u16 depth;              /* 0: this number was never given to a stack */
 	__u8 end;                 /* enum hawk_end */
 	__u8 guessed;             /* partly walked along frame pointers where no rule told the way */
@@ -218,7 +163,13 @@ struct hawk_stack_record {
 struct hawk_block {
 	__u64 size_bytes;         /* as requested */
 	__u32 stack;
-	__u32 exec_epoch;         /* of the program whose block it is: of this the key has the lower bits only */
+	__u32 program;            /* whose it is (targets.h) */
 };
+
+/* What a block is known by in hash maps. */
+struct hawk_block_key {
+	__u64 address;
+	__u32 program;
+} __attribute__((packed));
 
 #endif

@@ -75,7 +75,7 @@ static __always_inline void note_path(struct hawk_mapping_event *event, const st
 	event->path_bytes = 0;
 }
 
-static __always_inline struct hawk_mapping_event *begin_mapping_event(__u32 kind)
+static __always_inline struct hawk_mapping_event *begin_mapping_event(const struct hawk_target *target, __u32 kind)
 {
 	struct hawk_mapping_event *event = bpf_ringbuf_reserve(&mapping_events, sizeof(*event), 0);
 
@@ -84,7 +84,7 @@ static __always_inline struct hawk_mapping_event *begin_mapping_event(__u32 kind
 		return NULL;
 	}
 	event->kind = kind;
-	event->pid = settings.tgid;
+	event->pid = target->pid;
 	return event;
 }
 
@@ -95,52 +95,52 @@ static __always_inline const struct path *path_of_file(struct file *file)
 	return user_inode_of(file) ? &backing->user_path : &file->f_path;
 }
 
-static __always_inline bool is_over_probes(__u64 start, __u64 end)
+static __always_inline bool is_over_probes(const struct hawk_target *target, __u64 start, __u64 end)
 {
 	for (int i = 0; i < HAWK_MAX_PROBED_RANGES; i++) {
-		if (start < state.probed_ranges[i].end && state.probed_ranges[i].start < end)
+		if (start < target->probed_ranges[i].end && target->probed_ranges[i].start < end)
 			return true;
 	}
 	return false;
 }
 
 /* Anonymous memory with code: of interest where a file's code was. */
-static __always_inline int tell_anonymous(__u64 start, __u64 end)
+static __always_inline int tell_anonymous(const struct hawk_target *target, __u64 start, __u64 end)
 {
 	struct hawk_mapping_event *event;
 
-	if (!is_over_probes(start, end))
+	if (!is_over_probes(target, start, end))
 		return 0;
-	event = begin_mapping_event(HAWK_MAPPINGS_CHANGED);
+	event = begin_mapping_event(target, HAWK_MAPPINGS_CHANGED);
 	if (!event)
 		return 0;
 	bpf_ringbuf_submit(event, 0);
 	return 1;
 }
 
-static __always_inline bool is_probed_file(__u64 inode, __u32 device)
+static __always_inline bool is_probed_file(const struct hawk_target *target, __u64 inode, __u32 device)
 {
 	for (int i = 0; i < HAWK_MAX_PROBED_RANGES; i++) {
-		if (state.probed_files[i].inode == inode && state.probed_files[i].device == device)
+		if (target->probed_files[i].inode == inode && target->probed_files[i].device == device)
 			return inode != 0;
 	}
 	return false;
 }
 
 /* For the last look (probe_points.bpf.h). */
-static __noinline void remember_new_code(struct vm_area_struct *vma, struct inode *inode)
+static __noinline void remember_new_code(struct hawk_target *target, struct vm_area_struct *vma, struct inode *inode)
 {
 	__u64 memory = memory_key(bpf_get_current_task_btf()), start = BPF_CORE_READ(vma, vm_start);
 	__u64 number = BPF_CORE_READ(inode, i_ino);
 	__u32 device = BPF_CORE_READ(inode, i_sb, s_dev), at;
 
-	if (!is_probed_file(number, device))
+	if (!is_probed_file(target, number, device))
 		return;
 	/* The tree of mappings may enter one more than once. */
-	at = state.new_code_next - 1;
-	if (state.new_code[at & (HAWK_NEW_CODE - 1)].memory != memory || state.new_code[at & (HAWK_NEW_CODE - 1)].start != start)
-		at = state.new_code_next++;
-	struct hawk_new_code *code = &state.new_code[at & (HAWK_NEW_CODE - 1)];
+	at = target->new_code_next - 1;
+	if (target->new_code[at & (HAWK_NEW_CODE - 1)].memory != memory || target->new_code[at & (HAWK_NEW_CODE - 1)].start != start)
+		at = target->new_code_next++;
+	struct hawk_new_code *code = &target->new_code[at & (HAWK_NEW_CODE - 1)];
 
 	code->memory = memory;
 	code->start = start;
@@ -150,8 +150,8 @@ static __noinline void remember_new_code(struct vm_area_struct *vma, struct inod
 	code->device = device;
 }
 
-/* A mapping of the current process, which is the target. */
-static __noinline int tell_mapping(struct vm_area_struct *vma)
+/* A mapping of the current process, which is a target. */
+static __noinline int tell_mapping(struct hawk_target *target, struct vm_area_struct *vma)
 {
 	struct file *file = BPF_CORE_READ(vma, vm_file);
 	struct hawk_mapping_event *event;
@@ -160,10 +160,10 @@ static __noinline int tell_mapping(struct vm_area_struct *vma)
 	if (!(BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC))
 		return 0;
 	if (!file)
-		return tell_anonymous(BPF_CORE_READ(vma, vm_start), BPF_CORE_READ(vma, vm_end));
+		return tell_anonymous(target, BPF_CORE_READ(vma, vm_start), BPF_CORE_READ(vma, vm_end));
 	inode = inode_of(file);
-	remember_new_code(vma, inode);
-	event = begin_mapping_event(HAWK_MAPPING_MADE);
+	remember_new_code(target, vma, inode);
+	event = begin_mapping_event(target, HAWK_MAPPING_MADE);
 	if (!event)
 		return 0;
 	event->start = BPF_CORE_READ(vma, vm_start);
@@ -177,7 +177,7 @@ static __noinline int tell_mapping(struct vm_area_struct *vma)
 }
 
 /* The tree of mappings enters `entry`, of the current process, or of another that it makes by fork. */
-static __always_inline void on_tree_entry(const struct ma_state *mas, __u64 entry)
+static __always_inline void on_tree_entry(struct hawk_target *target, const struct ma_state *mas, __u64 entry)
 {
 	struct mm_struct *mm = BPF_CORE_READ(bpf_get_current_task_btf(), mm);
 	struct vm_area_struct *vma = (void *)entry;
@@ -185,12 +185,12 @@ static __always_inline void on_tree_entry(const struct ma_state *mas, __u64 entr
 	if (!mm || BPF_CORE_READ(mas, tree) != &mm->mm_mt || !entry || (entry & 3))
 		return;
 	/* First what tells most of them apart: a program that maps data in a loop comes here several times each. */
-	if ((BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC) && BPF_CORE_READ(vma, vm_mm) == mm && tell_mapping(vma))
-		state.mapping_announced = 1;
+	if ((BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC) && BPF_CORE_READ(vma, vm_mm) == mm && tell_mapping(target, vma))
+		target->mapping_announced = 1;
 }
 
 /* The lock over the mappings of `mm` is released, whether it was taken to change them or to look. */
-static __always_inline void on_mappings_unlocked(struct mm_struct *mm)
+static __always_inline void on_mappings_unlocked(struct hawk_target *target, struct mm_struct *mm)
 {
 	struct hawk_mapping_event *event;
 	__u64 code, all;
@@ -200,22 +200,22 @@ static __always_inline void on_mappings_unlocked(struct mm_struct *mm)
 	code = BPF_CORE_READ(mm, exec_vm);
 	all = BPF_CORE_READ(mm, total_vm);
 	/* Fewer pages with code, and none unmapped: code became data, or writable. */
-	bool is_change = code > state.code_pages || (code < state.code_pages && all == state.all_pages);
-	bool is_announced = state.mapping_announced;
+	bool is_change = code > target->code_pages || (code < target->code_pages && all == target->all_pages);
+	bool is_announced = target->mapping_announced;
 
-	state.mapping_announced = 0;
-	state.code_pages = code;
-	state.all_pages = all;
+	target->mapping_announced = 0;
+	target->code_pages = code;
+	target->all_pages = all;
 	if (!is_change || is_announced)
 		return;
-	event = begin_mapping_event(HAWK_MAPPINGS_CHANGED);
+	event = begin_mapping_event(target, HAWK_MAPPINGS_CHANGED);
 	if (event)
 		bpf_ringbuf_submit(event, 0);
 }
 
-static __always_inline void tell_replaced_program(void)
+static __always_inline void tell_replaced_program(const struct hawk_target *target)
 {
-	struct hawk_mapping_event *event = begin_mapping_event(HAWK_PROGRAM_REPLACED);
+	struct hawk_mapping_event *event = begin_mapping_event(target, HAWK_PROGRAM_REPLACED);
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct file *file;
 

@@ -64,7 +64,7 @@ static __always_inline __u64 hawk_mappings_version(const struct hawk_thread *thr
 		version = kernel_word(thread->mappings_version_at);
 	else
 		bpf_probe_read_kernel(&version, sizeof(version), (void *)thread->mappings_version_at);
-	return hawk_version_of(version);
+	return hawk_version_of(target_of(thread), version);
 }
 
 /* A range that is compared with the kernel's mapping. */

@@ -12,13 +12,33 @@ const volatile struct hawk_config settings = {};
 /* Shared with user space through the mapping of .data. */
 struct hawk_state state __attribute__((aligned(64))) = { .next_stack = HAWK_FIRST_STACK };
 
-/* The live table, or with HAWK_LIVE_ARENA what the arena cannot take: epoch << HAWK_EPOCH_SHIFT | address -> block. Written
- * by programs; user space removes the blocks of programs that the target has replaced. Its memory comes with the blocks, but without waiting for any: if it is refused, the block goes to the
+/* The traced processes, shared with user space through the mapping of .bss. */
+struct hawk_target targets[HAWK_MAX_TARGETS];
+
+/* Key of memory (threads.bpf.h) -> where its target is in targets. Written by user space through find_target, and by programs when
+ * a target runs another one; entries of targets that have ended are removed by user space. Never full. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, __u64);
+	__type(value, __u32);
+	__uint(max_entries, 2 * HAWK_MAX_TARGETS);
+} target_of_memory SEC(".maps");
+
+/* Thread group -> the same. Its last thread removes the entry: another process may get the number. Never full. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, __u32);
+	__type(value, __u32);
+	__uint(max_entries, 2 * HAWK_MAX_TARGETS);
+} target_of_group SEC(".maps");
+
+/* The live table, or with HAWK_LIVE_ARENA what the arena cannot take. Written by programs; user space removes the blocks of
+ * programs that have ended. Its memory comes with the blocks, but without waiting for any: if it is refused, the block goes to the
  * reserve. Full: LIVE_TABLE_FULL, the block is not kept nor counted as allocated. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, __u64);
+	__type(key, struct hawk_block_key);
 	__type(value, struct hawk_block);
 	__uint(max_entries, 1024);
 } live_blocks SEC(".maps");
@@ -28,7 +48,7 @@ struct {
  * until the kernel has made room, adds the next map as soon as the last one is used. Full too: LIVE_TABLE_ERROR. */
 struct hawk_reserve_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(key_size, sizeof(__u64));
+	__uint(key_size, sizeof(struct hawk_block_key));
 	__uint(value_size, sizeof(struct hawk_block)); /* its type would be a mere forward declaration here */
 	__uint(max_entries, 1);
 };
@@ -107,8 +127,8 @@ struct {
 	__uint(max_entries, 1);
 } locations SEC(".maps");
 
-/* Module number << 32 | ELF virtual address of a return address -> rule. Written by user space before the module's code
- * runs. Sized for HAWK_MAX_OPERATOR_FILES times some forty call sites. */
+/* Number of the file's rules << 32 | ELF virtual address of a return address -> rule. Written by user space before the module's code
+ * runs. A file has some forty call sites. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, __u64);
@@ -133,7 +153,7 @@ struct hawk_call {
 	struct hawk_block old;    /* realloc family: what the live table knew of it */
 	__u16 kind;
 	__u16 may_throw;
-	__u32 pad_0;
+	__u32 program;            /* of which target the thread runs (targets.h); whether a call is open or not */
 	union {
 		struct {
 			__u32 nested;        /* entries since that may be nested */
@@ -179,7 +199,7 @@ struct hawk_thread {
 	struct hawk_view view;
 	__u64 page_tables;        /* of the process, as the kernel sees them */
 	__u64 mappings_version_at; /* where the kernel counts changes of its mappings; 0: it does not */
-	__u64 last_freed;         /* kept only while state.several_allocators */
+	__u64 last_freed;         /* kept only while its target has several allocators */
 	__u32 interrupted_count;
 	__u32 pad_1;
 	__u32 reads_directly;     /* this walk does */
@@ -247,7 +267,7 @@ struct {
 /* By number. Written by user space, before the rows that name them. */
 struct hawk_rule unwind_rules[HAWK_MAX_RULES];
 
-/* Two halves, of which state.code_ranges says which one holds; user space writes the other one. */
+/* Of all targets: each one's code_ranges says which of them hold; user space writes others. */
 struct hawk_code_range code_ranges[2 * HAWK_MAX_CODE_RANGES];
 
 /* What has been found out about each range. */
@@ -259,9 +279,35 @@ __u64 unwind_cache[2 * HAWK_CACHE_SETS];
 /* See overflow_filter.h. Written by programs; user space lowers it for the blocks that it removes. */
 __u32 overflow_blocks[HAWK_OVERFLOW_CELLS];
 
-static __always_inline void count_loss(enum hawk_loss cause)
+/* The target with this program's number. */
+static __always_inline struct hawk_target *target_at(__u32 program)
 {
-	__sync_fetch_and_add(&state.losses[cause], 1);
+	return &targets[program & HAWK_TARGET_MASK];
+}
+
+static __always_inline __u32 program_of(const struct hawk_thread *thread)
+{
+	return thread->call.program;
+}
+
+static __always_inline struct hawk_target *target_of(const struct hawk_thread *thread)
+{
+	return target_at(thread->call.program);
+}
+
+/* Whether what a thread does is booked. It is not if its target is gone, even where another one has taken that one's place. */
+static __always_inline bool is_followed(const struct hawk_thread *thread)
+{
+	return target_of(thread)->enabled - 1 < program_of(thread);
+}
+
+/* `program`: whose numbers are not right then. Not of another target that has taken its place. */
+static __always_inline void count_loss(__u32 program, enum hawk_loss cause)
+{
+	struct hawk_target *target = target_at(program);
+
+	if (program >= target->first_program)
+		__sync_fetch_and_add(&target->losses[cause], 1);
 }
 
 /* This CPU's counters of a stack; NULL only if `stack` is out of range. */

@@ -21,14 +21,16 @@
 
 /* Whether `address` lies in a file that may call an allocator from inside one; true as long as not all are known. Not static:
  * checked once by the verifier. */
-__noinline int in_allocator_file(__u64 address)
+__noinline int in_allocator_file(__u32 program, __u64 address)
 {
-	if (!state.allocator_range_count)
+	const struct hawk_target *target = target_at(program);
+
+	if (!target->allocator_range_count)
 		return true;
 	for (__u32 i = 0; i < HAWK_MAX_ALLOCATOR_RANGES; i++) {
-		if (i >= state.allocator_range_count)
+		if (i >= target->allocator_range_count)
 			return false;
-		if (address >= state.allocator_ranges[i].start && address < state.allocator_ranges[i].end)
+		if (address >= target->allocator_ranges[i].start && address < target->allocator_ranges[i].end)
 			return true;
 	}
 	return false;
@@ -55,7 +57,7 @@ static __always_inline bool is_programs_frame(const struct hawk_thread *thread)
 {
 	if (is_interrupted(thread))
 		return true;
-	return hawk_last_frame(thread) != trampoline_address() && !in_allocator_file(hawk_last_frame(thread));
+	return hawk_last_frame(thread) != trampoline_address() && !in_allocator_file(program_of(thread), hawk_last_frame(thread));
 }
 
 /* What a walk that has ended short of the open call tells. */
@@ -120,11 +122,11 @@ __noinline int relation_to_newest(struct hawk_thread *thread, __u64 sp, __u64 fp
 /* Counts one of the calls that began in `call`, at once. */
 static __always_inline void count_hidden(struct hawk_call *call)
 {
-	count_loss(HAWK_LOSS_HIDDEN_CALL);
+	count_loss(call->program, HAWK_LOSS_HIDDEN_CALL);
 	if (!call->nested)
 		return;
 	call->nested--;
-	book_freed_on(HAWK_NESTED, 0, 1);
+	book_freed_on(reserved_number(call->program, HAWK_NESTED), 0, 1);
 }
 
 /* A call that may be nested has given `address` to the call that it is in. */
@@ -156,11 +158,11 @@ __noinline int note_block_inside(struct hawk_thread *thread, __u64 address, __u6
 }
 
 /* Whether a block has not been freed. Not static: checked once by the verifier. */
-__noinline int is_live(__u64 address)
+__noinline int is_live(__u32 program, __u64 address)
 {
 	struct hawk_block block = {};
 
-	if (live_take(address, &block) != HAWK_TAKEN)
+	if (live_take(program, address, &block) != HAWK_TAKEN)
 		return 0;
 	if (!live_put_back(address, &block))
 		book_freed(&block);
@@ -173,8 +175,8 @@ static __always_inline void look_for_block_inside(struct hawk_thread *thread, __
 	for (__u32 i = 0; i < HAWK_BLOCKS_INSIDE && i < thread->call.blocks_inside; i++) {
 		const struct hawk_range *block = &thread->blocks_inside[i];
 
-		if (address >= block->start && address < block->end && is_live(block->start))
-			count_loss(HAWK_LOSS_COUNTED_TWICE);
+		if (address >= block->start && address < block->end && is_live(program_of(thread), block->start))
+			count_loss(program_of(thread), HAWK_LOSS_COUNTED_TWICE);
 	}
 	thread->call.blocks_inside = 0;
 }
@@ -190,7 +192,7 @@ __noinline int end_nested(struct hawk_thread *thread, __u64 address)
 	if (call->blocks_inside)
 		look_for_block_inside(thread, address);
 	if (call->inner_address && address - call->inner_address >= (call->inner_bytes ? call->inner_bytes : 1))
-		count_loss(HAWK_LOSS_HIDDEN_CALL);
+		count_loss(call->program, HAWK_LOSS_HIDDEN_CALL);
 	call->inner_address = 0;
 	if (!call->may_be_nested)
 		return 1;

@@ -59,7 +59,7 @@ static __noinline void leave_newest(struct hawk_thread *thread, __u64 word)
 static __always_inline void expect_nested(struct hawk_call *call)
 {
 	call->nested++;
-	book_allocated_on(HAWK_NESTED, 0, 1);
+	book_allocated_on(reserved_number(call->program, HAWK_NESTED), 0, 1);
 }
 
 /* The newest call is interrupted by another that begins, which may be nested in it. */
@@ -70,7 +70,7 @@ static __noinline void interrupt_newest(struct hawk_thread *thread, bool by_nest
 	if (count >= HAWK_INTERRUPTED_CALLS) {
 		/* The oldest may be open still, but there is no room for more. */
 		abandon(&thread->interrupted[0], false);
-		count_loss(HAWK_LOSS_LOST_CALL);
+		count_loss(program_of(thread), HAWK_LOSS_LOST_CALL);
 		for (int i = 0; i + 1 < HAWK_INTERRUPTED_CALLS; i++)
 			copy_call(&thread->interrupted[i], &thread->interrupted[i + 1]);
 		count = HAWK_INTERRUPTED_CALLS - 1;
@@ -79,7 +79,7 @@ static __noinline void interrupt_newest(struct hawk_thread *thread, bool by_nest
 		expect_nested(&thread->call);
 	} else if (!thread->call.may_throw && !thread->call.is_doubted) {
 		thread->call.is_doubted = 1;
-		__sync_fetch_and_add(&state.doubted_calls, 1);
+		__sync_fetch_and_add(&target_of(thread)->doubted_calls, 1);
 	}
 	copy_call(&thread->interrupted[count & (HAWK_INTERRUPTED_CALLS - 1)], &thread->call);
 	thread->interrupted_count = count + 1;
@@ -184,7 +184,7 @@ __noinline int enter_open_call(struct hawk_thread *thread, __u64 sp, __u32 newes
 	case HAWK_NEWEST_IS_LEFT:
 		return HAWK_INSIDE_OWN;
 	case HAWK_NEWEST_IS_IN_DANGER:
-		count_loss(HAWK_LOSS_LOST_CALL);
+		count_loss(program_of(thread), HAWK_LOSS_LOST_CALL);
 		return HAWK_INSIDE_NOTHING;
 	case HAWK_NEWEST_IS_CALLER:
 		expect_nested(&thread->call);
@@ -233,7 +233,7 @@ __noinline int return_of_other(struct hawk_thread *thread, __u64 slot, int may_t
 
 	if (may_throw && slot == thread->left_slot && read_target_word(thread, slot, &word) && word == thread->left_word) {
 		thread->left_slot = 0;
-		count_loss(HAWK_LOSS_LOST_CALL);
+		count_loss(program_of(thread), HAWK_LOSS_LOST_CALL);
 	}
 	return 0;
 }

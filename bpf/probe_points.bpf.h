@@ -7,7 +7,7 @@
 #include "bpf/probe_points.h"
 #include "bpf/threads.bpf.h"
 
-/* Written by user space, `count` last. */
+/* Of all targets, each of which says which are its own. Written by user space, their number last. */
 struct hawk_probe_point probe_points[HAWK_MAX_PROBE_POINTS];
 
 /* Where a library was, data may lie by now. */
@@ -22,6 +22,8 @@ static __always_inline bool is_code(__u64 address)
 /* Where to look. */
 struct hawk_look {
 	struct hawk_new_code code; /* memory 0: at the addresses that user space has told */
+	__u32 first;               /* of the target's probe points */
+	__u32 program;            /* of which target */
 };
 
 static __always_inline __u64 address_of_point(const struct hawk_probe_point *point, const struct hawk_new_code *code)
@@ -54,7 +56,7 @@ static __always_inline bool is_still_code(__u64 address, const struct hawk_new_c
 
 static long look_at_point(__u32 index, struct hawk_look *look)
 {
-	struct hawk_probe_point *point = &probe_points[index & (HAWK_MAX_PROBE_POINTS - 1)];
+	struct hawk_probe_point *point = &probe_points[(look->first + index) & (HAWK_MAX_PROBE_POINTS - 1)];
 	__u64 memory[HAWK_POINT_WORDS] = {}, address = address_of_point(point, &look->code);
 	__u32 bytes = ((point->bytes - 1) & (HAWK_POINT_BYTES - 1)) + 1;
 
@@ -62,33 +64,41 @@ static long look_at_point(__u32 index, struct hawk_look *look)
 	if (!address || bpf_probe_read_user(memory, bytes, (const void *)address))
 		return 0;
 	/* Asked after the reading: until then no breakpoint had been removed by us. */
-	if (!state.enabled)
+	if (!target_at(look->program)->enabled)
 		return 1;
 	if (!hawk_point_has_breakpoint(point, memory) && is_still_code(address, &look->code))
 		point->is_missing |= look->code.memory ? HAWK_MISSING_IN_NEW_CODE : HAWK_MISSING_THERE;
 	return 0;
 }
 
-static long look_in_new_code(__u32 index, void *nothing)
+static long look_in_new_code(__u32 index, __u64 *of_program)
 {
-	struct hawk_look look = { .code = state.new_code[index & (HAWK_NEW_CODE - 1)] };
+	const struct hawk_target *target = target_at(*of_program);
+	struct hawk_look look = { .code = target->new_code[index & (HAWK_NEW_CODE - 1)],
+				  .first = target->first_probe_point,
+				  .program = *of_program };
 
-	if (look.code.memory && look.code.memory == state.target_memory)
-		bpf_loop(state.probe_point_count, look_at_point, &look, 0);
+	if (look.code.memory && look.code.memory == target->memory)
+		bpf_loop(target->probe_point_count, look_at_point, &look, 0);
 	return 0;
 }
 
-/* The memory of the current thread, the target's last one, is about to go: by its end or by an exec. */
+/* The memory of the current thread, a target's last one, is about to go: by its end or by an exec. */
 static __always_inline void look_a_last_time(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (!state.enabled || !state.probe_point_count || !is_in_group() || memory_key(task) != state.target_memory)
+	if (!state.enabled)
 		return;
-	struct hawk_look look = {};
+	const struct hawk_target *target = target_of_current_group();
 
-	bpf_loop(state.probe_point_count, look_at_point, &look, 0);
-	bpf_loop(HAWK_NEW_CODE, look_in_new_code, NULL, 0);
+	if (!target || !target->enabled || !target->probe_point_count || memory_key(task) != target->memory)
+		return;
+	struct hawk_look look = { .first = target->first_probe_point, .program = target->program };
+	__u64 program = target->program;
+
+	bpf_loop(target->probe_point_count, look_at_point, &look, 0);
+	bpf_loop(HAWK_NEW_CODE, look_in_new_code, &program, 0);
 }
 
 /* Whether no other thread of the current process will run any more. */

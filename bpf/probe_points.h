@@ -6,8 +6,8 @@
 
 #include "bpf/types.h"
 
-/* Some hundred for a program with several allocators. */
-#define HAWK_MAX_PROBE_POINTS 2048
+/* Of all targets; some hundred for a program with several allocators. A power of two. */
+#define HAWK_MAX_PROBE_POINTS 8192
 /* Of the code that ends with the first byte of the probed instruction, and the same in words. */
 #define HAWK_POINT_BYTES 16
 #define HAWK_POINT_WORDS 2

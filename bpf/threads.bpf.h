@@ -35,17 +35,36 @@ static __always_inline __u64 memory_key(const struct task_struct *task)
 	return BPF_CORE_READ(task, mm, context.ctx_id);
 }
 
-/* Whether the current task is a thread of the target. */
-static __always_inline bool is_in_group(void)
+/* The target whose thread group the current task belongs to; NULL: none's. */
+static __always_inline struct hawk_target *target_of_current_group(void)
 {
-	struct bpf_pidns_info ids = {};
+	__u32 group = bpf_get_current_pid_tgid() >> 32;
+	__u32 *at = bpf_map_lookup_elem(&target_of_group, &group);
 
-	if (state.target_group)
-		return bpf_get_current_pid_tgid() >> 32 == state.target_group;
-	if (!settings.pid_namespace_inode)
-		return bpf_get_current_pid_tgid() >> 32 == settings.tgid;
-	return !bpf_get_ns_current_pid_tgid(settings.pid_namespace_device, settings.pid_namespace_inode, &ids,
-					    sizeof(ids)) && ids.tgid == settings.tgid;
+	return at ? target_at(*at) : NULL;
+}
+
+/* The target on whose memory `task` works; NULL: none's. A process made by clone(CLONE_VM) or vfork works on its maker's. */
+static __always_inline struct hawk_target *target_on_memory_of(const struct task_struct *task)
+{
+	__u64 memory = memory_key(task);
+	__u32 *at = memory ? bpf_map_lookup_elem(&target_of_memory, &memory) : NULL;
+
+	return at ? target_at(*at) : NULL;
+}
+
+/* The target whose memory the current task maps into; NULL: none. Of the program that a target is about to run the first mappings
+ * are made before its memory is known. */
+static __always_inline struct hawk_target *mapping_target(void)
+{
+	struct hawk_target *target = target_of_current_group();
+
+	return target ? target : target_on_memory_of(bpf_get_current_task_btf());
+}
+
+static __always_inline __u32 index_of(const struct hawk_target *target)
+{
+	return target->program & HAWK_TARGET_MASK;
 }
 
 #define SYSCALL_WORK(name) (1ull << bpf_core_enum_value(enum syscall_work_bit, SYSCALL_WORK_BIT_##name))
@@ -87,33 +106,29 @@ static __always_inline __u32 interceptors_of(const struct task_struct *task)
 	return work ? interceptors_in(work, task) : 0;
 }
 
-/* Takes the memory of this task, a thread of the target, for the target's. */
-static __always_inline void note_target(const struct task_struct *task)
+/* Takes the memory of this task, a thread of the target's, for that of the target at `index` in targets. */
+static __always_inline void note_target(const struct task_struct *task, __u32 index)
 {
-	__u64 memory = memory_key(task);
+	struct hawk_target *target = target_at(index);
+	__u64 memory = memory_key(task), before = target->memory;
+	__u32 group = BPF_CORE_READ(task, tgid), at = index & HAWK_TARGET_MASK;
 
 	if (!memory)
 		return;
-	state.target_group = BPF_CORE_READ(task, tgid);
-	state.target_memory = memory;
+	target->group = group;
+	target->memory = memory;
+	bpf_map_update_elem(&target_of_memory, &memory, &at, BPF_ANY);
+	bpf_map_update_elem(&target_of_group, &group, &at, BPF_ANY);
+	if (before && before != memory)
+		bpf_map_delete_elem(&target_of_memory, &before);
 }
 
-/* Whether the current task works on the target's memory. A process made by clone(CLONE_VM) or vfork does as well. */
-static __always_inline bool is_target(void)
+/* The last thread of the current process ends: another one may get its number. */
+static __always_inline void forget_group(void)
 {
-	if (state.target_memory)
-		return memory_key(bpf_get_current_task_btf()) == state.target_memory;
-	if (!is_in_group())
-		return false;
-	note_target(bpf_get_current_task_btf());
-	return true;
-}
+	__u32 group = bpf_get_current_pid_tgid() >> 32;
 
-/* Whether what the current task maps is the target's. Of the program that the target is about to run the first mappings are made
- * before its memory is known for the target's. */
-static __always_inline bool maps_for_target(void)
-{
-	return is_in_group() || is_target();
+	bpf_map_delete_elem(&target_of_group, &group);
 }
 
 static __always_inline __u32 slot_choice(__u64 key, __u32 number)
@@ -151,7 +166,7 @@ static __always_inline struct hawk_thread *thread_with_key(__u64 key)
 	return bpf_map_lookup_elem(&thread_slots, &slot);
 }
 
-/* The state of the current thread, which is one of the target's then; NULL: it has none. */
+/* The state of the current thread, which is one of a target's then; NULL: it has none. */
 static __always_inline struct hawk_thread *known_thread(struct pt_regs *ctx)
 {
 	return thread_with_key(thread_key(ctx));
@@ -169,48 +184,78 @@ static __always_inline void note_memory(struct hawk_thread *thread)
 	thread->mappings_version_at = find_mappings_version();
 }
 
-/* Gives the current thread its state; NULL: it is not the target's, or there is no memory (counted). */
-static __noinline struct hawk_thread *new_thread(struct pt_regs *ctx)
+/* What is in a slot that is free is as in a new one, but for this. */
+static __always_inline struct hawk_thread *begin_thread(struct hawk_thread *thread, __u32 program)
 {
-	__u64 key = thread_key(ctx);
-	__u32 slot;
-
-	if (!is_target())
+	if (!thread)
 		return NULL;
-	/* When it ends it must be found again. */
-	slot = key == current_key() ? search_slot(key, 0) : HAWK_THREAD_SLOTS;
-	if (slot < HAWK_THREAD_SLOTS && __sync_val_compare_and_swap(&thread_owners[slot], 0, key) == 0) {
-		struct hawk_thread *thread = bpf_map_lookup_elem(&thread_slots, &slot);
-
-		if (thread)
-			note_memory(thread);
-		return thread;
-	}
-	state.threads_in_storage = 1;
-	struct hawk_thread *thread =
-		bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-
-	if (!thread) {
-		count_loss(HAWK_LOSS_THREAD_STATE);
-		return NULL;
-	}
+	thread->call.program = program;
 	note_memory(thread);
 	return thread;
 }
 
-/* The task, which may share the target's memory without being one of its threads, is about to leave that memory. The kernel's
+/* Gives the current thread its state; NULL: it is none of an enabled target's, or there is no memory (counted). */
+static __noinline struct hawk_thread *new_thread(struct pt_regs *ctx)
+{
+	struct hawk_target *target = target_on_memory_of(bpf_get_current_task_btf());
+	__u64 key = thread_key(ctx);
+	__u32 slot, program;
+
+	if (!target || !target->enabled)
+		return NULL;
+	program = target->program;
+	/* When it ends it must be found again. */
+	slot = key == current_key() ? search_slot(key, 0) : HAWK_THREAD_SLOTS;
+	if (slot < HAWK_THREAD_SLOTS && __sync_val_compare_and_swap(&thread_owners[slot], 0, key) == 0)
+		return begin_thread(bpf_map_lookup_elem(&thread_slots, &slot), program);
+	state.threads_in_storage = 1;
+	struct hawk_thread *thread =
+		bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!thread)
+		count_loss(program, HAWK_LOSS_THREAD_STATE);
+	return begin_thread(thread, program);
+}
+
+/* The current thread, which is no longer followed as what it was: as one of another target, of which its process has become one;
+ * NULL: it has not. Not static: checked once by the verifier. */
+__noinline int follow_again(struct hawk_thread *thread)
+{
+	struct hawk_target *target = target_on_memory_of(bpf_get_current_task_btf());
+
+	if (!thread || !target || !target->enabled)
+		return 0;
+	thread->call.sp = 0;
+	thread->call.rare = 0;
+	thread->call.inner_address = 0;
+	thread->interrupted_count = 0;
+	thread->left_slot = 0;
+	thread->last_freed = 0;
+	begin_thread(thread, target->program);
+	return 1;
+}
+
+/* The state of the current thread, which has that of `known`, or none so far; NULL: it is not followed. */
+static __always_inline struct hawk_thread *followed_thread(struct hawk_thread *known, struct pt_regs *ctx)
+{
+	if (!known)
+		return new_thread(ctx);
+	return is_followed(known) || follow_again(known) ? known : NULL;
+}
+
+/* The task, which may share a target's memory without being one of its threads, is about to leave that memory. The kernel's
  * filter for multi links goes by thread group (since 6.12): then no program has run for it. But any breakpoint that it met has
  * left it a struct uprobe_task. */
 static __always_inline void check_sharer(struct task_struct *task)
 {
-	__u64 key = thread_key((const void *)bpf_task_pt_regs(task)), memory = memory_key(task);
+	__u64 key = thread_key((const void *)bpf_task_pt_regs(task));
+	struct hawk_target *target = target_on_memory_of(task);
 
-	if (!memory || memory != state.target_memory || (__u32)BPF_CORE_READ(task, tgid) == state.target_group ||
-	    !BPF_CORE_READ(task, utask))
+	if (!target || (__u32)BPF_CORE_READ(task, tgid) == target->group || !BPF_CORE_READ(task, utask))
 		return;
 	if (search_slot(key, key) < HAWK_THREAD_SLOTS || bpf_task_storage_get(&threads, task, NULL, 0))
 		return;
-	count_loss(HAWK_LOSS_UNSEEN_SHARER);
+	count_loss(target->program, HAWK_LOSS_UNSEEN_SHARER);
 }
 
 /* The current thread has ended: its slot, if it has one, is free. What is in it must be as in a new one. */

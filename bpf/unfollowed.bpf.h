@@ -20,13 +20,16 @@ static __always_inline void on_unfollowed(struct pt_regs *ctx)
 	struct hawk_thread *thread = known_thread(ctx);
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 
-	if (!state.enabled || !(thread || is_target()))
+	if (!state.enabled)
+		return;
+	thread = followed_thread(thread, ctx);
+	if (!thread)
 		return;
 	if (called_by_own_library(ctx))
 		return;
 	if ((cookie & HAWK_COOKIE_KIND) == HAWK_CALL_CONTROL && !control_moves_blocks(arguments_at(ctx, cookie).first))
 		return;
-	count_loss(HAWK_LOSS_UNFOLLOWED_CALL);
+	count_loss(program_of(thread), HAWK_LOSS_UNFOLLOWED_CALL);
 }
 
 #endif

@@ -24,7 +24,7 @@ static __always_inline __u64 yielded_size(struct hawk_thread *thread, struct pt_
 	if (point->size_at == HAWK_NOT_ON_STACK)
 		size = register_value(ctx, point->size);
 	else if (!read_target_word(thread, ctx->sp + point->size_at, &size))
-		count_loss(HAWK_LOSS_UNREADABLE_RESULT);
+		count_loss(program_of(thread), HAWK_LOSS_UNREADABLE_RESULT);
 	return point->factor == HAWK_NO_REGISTER ? size : size * register_value(ctx, point->factor);
 }
 
@@ -95,7 +95,7 @@ static __always_inline bool is_remembered(struct hawk_thread *thread, __u64 slot
 /* A call that is seen here alone, while no other is open: nearly every one. */
 static __always_inline void book_at_once(struct hawk_thread *thread, const struct hawk_yielded *yielded)
 {
-	struct hawk_block block = { .size_bytes = yielded->size_bytes, .exec_epoch = state.exec_epoch };
+	struct hawk_block block = { .size_bytes = yielded->size_bytes, .program = program_of(thread) };
 
 	if (!yielded->end.result || block.size_bytes < settings.min_block_bytes)
 		return;
@@ -112,8 +112,7 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 		return;
 	if (!state.enabled)
 		return;
-	if (!thread)
-		thread = new_thread(ctx);
+	thread = followed_thread(thread, ctx);
 	if (!thread)
 		return;
 	read_yield(thread, ctx, point, &yielded);

@@ -74,12 +74,20 @@ static __always_inline void hawk_publish(__u64 __arena *word, __u64 value)
 	*(volatile __u64 __arena *)word = value;
 }
 
-static __always_inline __u32 hawk_current_epoch(void)
+/* The program that a stack is of. */
+static __always_inline __u32 hawk_program_of_stack(__u32 stack)
 {
-	return *(volatile __u32 *)&state.exec_epoch;
+	const struct hawk_stack_record *record = bpf_map_lookup_elem(&stack_records, &stack);
+
+	return record ? record->program : 0;
 }
 
-static __always_inline void hawk_spill(__u64 address, const struct hawk_slot *slot, __u32 epoch);
+static __always_inline int hawk_program_lives(__u32 program)
+{
+	return *(volatile __u32 *)&target_at(program)->program == program;
+}
+
+static __always_inline void hawk_spill(__u64 address, const struct hawk_slot *slot, __u32 program);
 
 #include "bpf/live/arena.h"
 

@@ -6,7 +6,7 @@
 #include "bpf/live/bucket.h"
 
 /* Programs need nothing of an address but its low 32 bits; user space sees the arena at this multiple of 4 GiB, which is
- * clear of what Linux and the sanitizers use on x86-64. A second arena of one user lies 4 GiB above the first. */
+ * clear of what Linux and the sanitizers use on x86-64. */
 #define HAWK_ARENA_USER_ADDRESS (1ull << 45)
 #define HAWK_ARENA_PAGE_BYTES 4096ull
 /* Pages from its start on: the header, and the live table. */
@@ -39,7 +39,7 @@ struct hawk_arena_header {
 	__u32 growing;             /* lock over changes of the geometry */
 	__u32 short_of_pages;      /* growth was due, but its page did not exist */
 	__u32 buckets_locked;      /* by the step of growth that is being made */
-	__u32 next_swept;          /* page: see sweep.h */
+	__u32 pad_1;
 	__u64 pad_2[6];
 	struct hawk_cpu_population population[HAWK_MAX_CPUS];
 };

@@ -14,9 +14,8 @@
 
 struct hawk_bucket {
 	__u32 lock;                /* 0: free */
-	__u16 epoch;               /* of the program whose blocks these are; others' are forgotten when it is next locked */
 	__u8 displaced;            /* blocks that have their home here and live in another bucket of the page */
-	__u8 pad_0;
+	__u8 pad_0[3];
 	__u32 low[HAWK_BUCKET_SLOTS]; /* 0: free slot */
 	__u32 size_bytes[HAWK_BUCKET_SLOTS];
 	__u32 high_and_stack[HAWK_BUCKET_SLOTS];
@@ -30,7 +29,7 @@ struct hawk_live_page {
 struct hawk_slot {
 	__u32 low;                 /* address bits 3 to 34 */
 	__u32 size_bytes;
-	__u32 high_and_stack;      /* address bits 35 to 46, then the stack number */
+	__u32 high_and_stack;      /* address bits 35 to 46, then the stack number, which says whose block it is */
 };
 
 #define HAWK_SLOT_STACK_BITS 20

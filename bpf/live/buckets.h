@@ -112,29 +112,6 @@ HAWK_INLINE __u32 hawk_free_slots(hawk_bucket_ref bucket)
 	return slots;
 }
 
-/* Forgets the blocks of a program that the process has replaced since. They are never of a newer program: then the caller
- * has been late. */
-static __attribute__((noinline)) int hawk_forget_blocks(hawk_bucket_ref bucket, __u32 epoch)
-{
-	__u32 taken = ~hawk_free_slots(bucket);
-
-	if ((__s16)(bucket->epoch - epoch) > 0)
-		return 0;
-	for (int i = 0; i < HAWK_BUCKET_SLOTS; i++) {
-		hawk_own_population()->blocks -= taken >> i & 1;
-		bucket->low[i] = 0;
-	}
-	bucket->displaced = 0;
-	bucket->epoch = (__u16)epoch;
-	return 0;
-}
-
-HAWK_INLINE void hawk_use_bucket(hawk_bucket_ref bucket, __u32 epoch)
-{
-	if (bucket->epoch != (__u16)epoch)
-		hawk_forget_blocks(bucket, epoch);
-}
-
 /* Bit i: slot i holds an address with these lower bits, hardly ever of another block than is looked for. Without branches, for
  * the verifier follows each of them, and because the processor could not predict them. */
 HAWK_INLINE __u32 hawk_slots_with_low(hawk_bucket_ref bucket, __u32 low)
@@ -167,8 +144,8 @@ HAWK_INLINE __u32 hawk_lowest(__u32 bits)
 	return (__u32)(0xcd7ea84fb6935210ull >> leading * 4) & 15;
 }
 
-/* Bit i: slot i holds this address. For the long way, where many calls lie on top of each other: without a loop clang needs a
- * fifth of a program's stack. */
+/* Bit i: slot i holds this address, of whichever program. For the long way, where many calls lie on top of each other: without a loop
+ * clang needs a fifth of a program's stack. */
 static __attribute__((noinline)) __u32 hawk_search_slots(hawk_bucket_ref bucket, __u32 low, __u32 high_and_stack)
 {
 	__u32 slots = 0;
@@ -183,6 +160,28 @@ static __attribute__((noinline)) __u32 hawk_search_slots(hawk_bucket_ref bucket,
 		slots |= (__u32)((difference - 1) >> 63) << i;
 	}
 	return slots;
+}
+
+/* The program whose block is in a slot. */
+HAWK_INLINE __u32 hawk_slot_program(__u32 high_and_stack)
+{
+	return hawk_program_of_stack(high_and_stack & HAWK_SLOT_STACK_MASK);
+}
+
+/* Bit i, of one i at most: slot i holds this address of this program. */
+static __attribute__((noinline)) __u32 hawk_search_block(hawk_bucket_ref bucket, __u32 low, __u32 high_and_stack, __u32 program)
+{
+	__u32 slots = hawk_search_slots(bucket, low, high_and_stack);
+
+#ifdef __clang__
+#pragma clang loop unroll(disable)
+#endif
+	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS && slots; i++) {
+		if (hawk_slot_program(bucket->high_and_stack[hawk_lowest(slots)]) == program)
+			return slots & -slots;
+		slots &= slots - 1;
+	}
+	return 0;
 }
 
 HAWK_INLINE void hawk_get(hawk_bucket_ref bucket, __u32 at, struct hawk_slot *slot)

@@ -89,10 +89,14 @@ static inline __attribute__((always_inline)) struct hawk_geometry hawk_geometry_
 	return g;
 }
 
-/* The hash of an address: every bit depends on every bit of the address that differs between blocks. */
-static inline __attribute__((always_inline)) __u64 hawk_live_hash(__u64 address)
+/* What is above the bits of an address that differ between blocks, once it is divided by 8. */
+#define HAWK_HASHED_PROGRAM_SHIFT 44
+
+/* The hash of an address in a program: every bit depends on every bit of the address that differs between blocks. Blocks of two
+ * programs at one address are in buckets that have nothing to do with each other, nearly always. */
+static inline __attribute__((always_inline)) __u64 hawk_live_hash(__u64 address, __u32 program)
 {
-	__u64 hash = (address >> 3) * HAWK_GOLDEN_RATIO;
+	__u64 hash = (address >> 3 ^ (__u64)program << HAWK_HASHED_PROGRAM_SHIFT) * HAWK_GOLDEN_RATIO;
 
 	hash = (hash ^ hash >> 32) * 0xD6E8FEB86659FD93ull;
 	return hash ^ hash >> 32;

@@ -10,7 +10,7 @@ struct hawk_request {
 	__u64 hash;
 	struct hawk_slot slot;     /* in; of a take only the address counts */
 	struct hawk_slot found;    /* out: the block that is, or was, in the table */
-	__u32 epoch;
+	__u32 program;             /* whose block it is */
 	__u32 is_take;
 	__u32 result;              /* enum hawk_insertion, or enum hawk_taking */
 	__u32 again;               /* the geometry has changed meanwhile */
@@ -51,13 +51,17 @@ static long hawk_unlock_choice(__u32 number, void *context)
 	return 0;
 }
 
+HAWK_INLINE __u32 hawk_search_in(hawk_bucket_ref bucket, const struct hawk_request *request)
+{
+	return hawk_search_block(bucket, request->slot.low, request->slot.high_and_stack, request->program);
+}
+
 static long hawk_find_in_choice(__u32 number, void *context)
 {
 	struct hawk_choices *choices = (struct hawk_choices *)context;
 	hawk_bucket_ref bucket = hawk_choice(choices, number);
 
-	hawk_use_bucket(bucket, choices->request->epoch);
-	if (!hawk_search_slots(bucket, choices->request->slot.low, choices->request->slot.high_and_stack))
+	if (!hawk_search_in(bucket, choices->request))
 		return 0;
 	choices->bucket = bucket;
 	return 1;
@@ -97,8 +101,7 @@ HAWK_INLINE void hawk_do_in_choices(struct hawk_choices *choices)
 
 	HAWK_REPEAT(HAWK_BUCKET_CHOICES, hawk_find_in_choice, choices);
 	if (choices->bucket) {
-		at = hawk_lowest(
-			hawk_search_slots(choices->bucket, request->slot.low, request->slot.high_and_stack));
+		at = hawk_lowest(hawk_search_in(choices->bucket, request));
 		hawk_get(choices->bucket, at, &request->found);
 	}
 	if (request->is_take) {
@@ -159,7 +162,7 @@ __attribute__((noinline)) int hawk_do_slowly(struct hawk_request *request)
 }
 
 /* Tries to take the block out of its home bucket, which is locked. False: the other buckets matter too, or there is another
- * block with the same lower bits. */
+ * block with the same lower bits, or of another program. */
 HAWK_INLINE int hawk_take_at_home(hawk_bucket_ref home, struct hawk_request *request)
 {
 	__u32 slots = hawk_slots_with_low(home, request->slot.low), at = hawk_lowest(slots);
@@ -167,7 +170,8 @@ HAWK_INLINE int hawk_take_at_home(hawk_bucket_ref home, struct hawk_request *req
 	if (!slots) /* as the result says already: not there */
 		return !home->displaced;
 	hawk_get(home, at, &request->found);
-	if ((request->found.high_and_stack ^ request->slot.high_and_stack) >> HAWK_SLOT_STACK_BITS)
+	if ((request->found.high_and_stack ^ request->slot.high_and_stack) >> HAWK_SLOT_STACK_BITS ||
+	    hawk_slot_program(request->found.high_and_stack) != request->program)
 		return 0;
 	home->low[at] = 0;
 	hawk_own_population()->blocks--;
@@ -190,7 +194,6 @@ HAWK_INLINE int hawk_insert_at_home(hawk_bucket_ref home, struct hawk_request *r
 
 HAWK_INLINE int hawk_do_at_home(hawk_bucket_ref home, struct hawk_request *request)
 {
-	hawk_use_bucket(home, request->epoch);
 	return request->is_take ? hawk_take_at_home(home, request) : hawk_insert_at_home(home, request);
 }
 
@@ -213,34 +216,36 @@ HAWK_INLINE int hawk_do_at_once(struct hawk_request *request)
 
 /* To put a block in: HAWK_REPLACED if the address was there, and `found` is what it was. `growth_check`: whether hawk_resize
  * is to be called now. */
-HAWK_INLINE struct hawk_request hawk_insertion_of(__u64 address, const struct hawk_block *block, __u32 epoch)
+HAWK_INLINE struct hawk_request hawk_insertion_of(__u64 address, const struct hawk_block *block)
 {
 	struct hawk_request request = {};
 
-	request.hash = hawk_live_hash(address);
+	request.hash = hawk_live_hash(address, block->program);
 	request.slot = hawk_slot_pack(address, block);
-	request.epoch = epoch;
+	request.program = block->program;
 	return request;
 }
 
-/* To remove the block at `address`: `found` is what it was, if it was there. */
-HAWK_INLINE struct hawk_request hawk_take_of(__u64 address, __u32 epoch)
+/* To remove the block at `address` of this program: `found` is what it was, if it was there. */
+HAWK_INLINE struct hawk_request hawk_take_of(__u64 address, __u32 program)
 {
 	struct hawk_block none = {};
-	struct hawk_request request = hawk_insertion_of(address, &none, epoch);
+
+	none.program = program;
+	struct hawk_request request = hawk_insertion_of(address, &none);
 
 	request.is_take = 1;
 	return request;
 }
 
-/* A block of the program with number `epoch`. */
-HAWK_INLINE struct hawk_block hawk_slot_block(const struct hawk_slot *slot, __u32 epoch)
+/* A block of this program. */
+HAWK_INLINE struct hawk_block hawk_slot_block(const struct hawk_slot *slot, __u32 program)
 {
 	struct hawk_block block = {};
 
 	block.size_bytes = slot->size_bytes;
 	block.stack = slot->high_and_stack & HAWK_SLOT_STACK_MASK;
-	block.exec_epoch = epoch;
+	block.program = program;
 	return block;
 }
 

@@ -11,7 +11,6 @@ struct hawk_step {
 	__u32 set;
 	__u32 pages_before;
 	__u32 pages_after;
-	__u32 epoch;               /* known once all buckets are locked */
 };
 
 HAWK_INLINE hawk_page_ref hawk_set_page(const struct hawk_step *step, __u32 position)
@@ -38,14 +37,6 @@ static long hawk_lock_in_set(__u32 attempt, void *context)
 	return locked == step->pages_before * HAWK_PAGE_BUCKETS;
 }
 
-static long hawk_use_in_set(__u32 number, void *context)
-{
-	struct hawk_step *step = (struct hawk_step *)context;
-
-	hawk_use_bucket(hawk_set_bucket(step, number), step->epoch);
-	return 0;
-}
-
 static long hawk_unlock_in_set(__u32 number, void *context)
 {
 	struct hawk_step *step = (struct hawk_step *)context;
@@ -54,38 +45,50 @@ static long hawk_unlock_in_set(__u32 number, void *context)
 	return 0;
 }
 
-/* Blocks of one bucket that are to be in another page of the set now. */
+/* Blocks of one bucket, of which some are to be in another page of the set now. */
 struct hawk_moves {
 	struct hawk_step *step;
 	hawk_page_ref page;        /* where they are */
 	hawk_bucket_ref bucket;
-	__u32 slots;               /* bit i: slot i */
+	__u32 position;            /* of the page in its set */
+	__u32 slots;               /* bit i: slot i has not been looked at */
 };
 
+/* Looks at one block: it is dropped if its program has ended, and moved if it belongs elsewhere. */
 static long hawk_move_one(__u32 number, void *context)
 {
 	struct hawk_moves *moves = (struct hawk_moves *)context;
 	struct hawk_request request = {};
 	struct hawk_choices to = {};
 	__u32 at = hawk_lowest(moves->slots);
+	__u64 address;
 
 	(void)number;
 	if (!moves->slots)
 		return 1;
 	moves->slots &= moves->slots - 1;
 	hawk_get(moves->bucket, at, &request.slot);
+	request.program = hawk_slot_program(request.slot.high_and_stack);
+	address = hawk_slot_address(request.slot.low, request.slot.high_and_stack);
+	request.hash = hawk_live_hash(address, request.program);
+	__u32 position = hawk_position_in_set(request.hash, moves->step->sets_log2, moves->step->pages_after);
+	int lives = hawk_program_lives(request.program);
+
+	if (lives && position == moves->position)
+		return 0;
 	moves->bucket->low[at] = 0;
-	request.hash = hawk_live_hash(hawk_slot_address(request.slot.low, request.slot.high_and_stack));
 	hawk_bucket_ref home = &moves->page->buckets[hawk_home_bucket(request.hash)];
 
 	home->displaced -= home != moves->bucket;
+	if (!lives) {
+		hawk_own_population()->blocks--;
+		return 0;
+	}
 	to.request = &request;
-	to.page = hawk_set_page(moves->step,
-				hawk_position_in_set(request.hash, moves->step->sets_log2, moves->step->pages_after));
+	to.page = hawk_set_page(moves->step, position);
 	if (!hawk_put_in_choices(&to, &to.page->buckets[hawk_home_bucket(request.hash)])) {
 		hawk_own_population()->blocks--;
-		hawk_spill(hawk_slot_address(request.slot.low, request.slot.high_and_stack), &request.slot,
-			   moves->step->epoch);
+		hawk_spill(address, &request.slot, request.program);
 	}
 	return 0;
 }
@@ -98,30 +101,12 @@ static long hawk_empty_misplaced(__u32 number, void *context)
 	/* From the end that gets free, so that there is room for what moves. */
 	if (step->pages_after > step->pages_before)
 		number = step->pages_before * HAWK_PAGE_BUCKETS - 1 - number;
-	__u32 position = number / HAWK_PAGE_BUCKETS;
-
+	moves.position = number / HAWK_PAGE_BUCKETS;
 	moves.step = step;
-	moves.page = hawk_set_page(step, position);
+	moves.page = hawk_set_page(step, moves.position);
 	moves.bucket = &moves.page->buckets[number % HAWK_PAGE_BUCKETS];
-	if (hawk_free_slots(moves.bucket) == HAWK_ALL_SLOTS)
-		return 0;
-	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++) {
-		__u64 hash = hawk_live_hash(hawk_slot_address(moves.bucket->low[i], moves.bucket->high_and_stack[i]));
-		__u64 elsewhere = hawk_position_in_set(hash, step->sets_log2, step->pages_after) ^ position;
-		__u64 stays = (elsewhere - 1) >> 63, is_free = ((__u64)moves.bucket->low[i] - 1) >> 63;
-
-		moves.slots |= (__u32)(~(stays | is_free) & 1) << i;
-	}
+	moves.slots = ~hawk_free_slots(moves.bucket) & HAWK_ALL_SLOTS;
 	HAWK_REPEAT(HAWK_BUCKET_SLOTS, hawk_move_one, &moves);
-	return 0;
-}
-
-/* Sets the epoch of a page that is not used yet. */
-static long hawk_start_bucket(__u32 number, void *context)
-{
-	struct hawk_step *step = (struct hawk_step *)context;
-
-	hawk_set_bucket(step, step->pages_before * HAWK_PAGE_BUCKETS + number)->epoch = (__u16)step->epoch;
 	return 0;
 }
 
@@ -146,13 +131,6 @@ HAWK_INLINE int hawk_make_step(struct hawk_step *step, struct hawk_geometry geom
 	HAWK_REPEAT(HAWK_LOCK_ATTEMPTS, hawk_lock_in_set, step);
 	all_locked = header->buckets_locked == buckets;
 	if (all_locked) {
-		/* Not before: a lock of one of them in a newer program has raised it, and the blocks are that program's. */
-		step->epoch = hawk_current_epoch();
-		/* New pages are zero: in epoch 0 no bucket can be of another one. */
-		if (step->epoch && step->pages_after > step->pages_before)
-			HAWK_REPEAT(HAWK_PAGE_BUCKETS, hawk_start_bucket, step);
-		if (step->epoch)
-			HAWK_REPEAT(buckets, hawk_use_in_set, step);
 		HAWK_REPEAT(buckets, hawk_empty_misplaced, step);
 		hawk_publish(&header->geometry, hawk_geometry_pack(geometry));
 	}

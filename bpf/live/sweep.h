@@ -1,58 +1,52 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Forgetting the blocks of replaced programs in buckets that are not locked. arena.h tells the whole.
- *
- * A bucket has 16 bits of the number of the program whose blocks it has, so that after 65,536 programs old blocks would be
- * taken for the current one's. Each exec sweeps a part of the table, so large that every page has had its turn after
- * HAWK_SWEEP_PROGRAMS: no bucket is ever so far behind that its epoch could be mistaken for that of a newer one. */
+/* Removing the blocks of programs that have ended. They are in nobody's way, but take room; so user space has them removed when it
+ * next comes by, and steps of growth drop those that they meet. arena.h tells the whole. */
 #ifndef HAWKTRACE_LIVE_SWEEP_H
 #define HAWKTRACE_LIVE_SWEEP_H
 
-#include "bpf/live/buckets.h"
+#include "bpf/live/requests.h"
 
-/* A quarter of the distance at which older and newer cannot be told apart. */
-#define HAWK_SWEEP_PROGRAMS (1u << 13)
-
+/* The page that is swept. */
 struct hawk_sweep {
 	__u32 page;
-	__u32 epoch;
+	__u32 pages;
 };
 
-static long hawk_sweep_bucket(__u32 number, void *context)
+/* A look without the lock: what is found is removed by what it is, and only if it still is. */
+static long hawk_sweep_slot(__u32 number, void *context)
 {
 	const struct hawk_sweep *sweep = (const struct hawk_sweep *)context;
-	hawk_bucket_ref bucket = &hawk_arena_page(sweep->page)->buckets[number & (HAWK_PAGE_BUCKETS - 1)];
+	hawk_bucket_ref bucket = &hawk_arena_page(sweep->page)->buckets[number / HAWK_BUCKET_SLOTS & (HAWK_PAGE_BUCKETS - 1)];
+	__u32 slot = number % HAWK_BUCKET_SLOTS, low = hawk_load(&bucket->low[slot]);
+	__u32 high_and_stack = hawk_load(&bucket->high_and_stack[slot]);
+	__u32 program = low ? hawk_slot_program(high_and_stack) : 0;
 
-	hawk_preempt_disable();
-	if (hawk_lock(&bucket->lock)) {
-		hawk_use_bucket(bucket, sweep->epoch);
-		hawk_unlock(&bucket->lock);
-	}
-	hawk_preempt_enable();
+	if (!low || hawk_program_lives(program))
+		return 0;
+	struct hawk_request request = hawk_take_of(hawk_slot_address(low, high_and_stack), program);
+
+	hawk_do_slowly(&request);
 	return 0;
 }
 
 static long hawk_sweep_page(__u32 number, void *context)
 {
 	struct hawk_sweep *sweep = (struct hawk_sweep *)context;
-	struct hawk_arena_header __arena *header = hawk_header();
-	__u32 next = header->next_swept;
 
-	(void)number;
-	if (next >= hawk_geometry_pages(hawk_geometry_unpack(hawk_load(&header->geometry))))
-		next = 0;
-	header->next_swept = next + 1;
-	sweep->page = next;
-	HAWK_REPEAT(HAWK_PAGE_BUCKETS, hawk_sweep_bucket, sweep);
+	if (number >= sweep->pages)
+		return 1;
+	sweep->page = number;
+	HAWK_REPEAT(HAWK_PAGE_SLOTS, hawk_sweep_slot, sweep);
 	return 0;
 }
 
-/* Due once for every program that the process begins to run. */
-HAWK_INLINE void hawk_sweep_some(void)
+/* Due once programs have ended. What a step of growth or of shrinking moves meanwhile is alive. */
+HAWK_INLINE void hawk_sweep_all(void)
 {
-	__u32 pages = hawk_geometry_pages(hawk_geometry_unpack(hawk_load(&hawk_header()->geometry)));
-	struct hawk_sweep sweep = { .page = 0, .epoch = hawk_current_epoch() };
+	struct hawk_sweep sweep = { .page = 0,
+				    .pages = hawk_geometry_pages(hawk_geometry_unpack(hawk_load(&hawk_header()->geometry))) };
 
-	HAWK_REPEAT(pages / HAWK_SWEEP_PROGRAMS + 1, hawk_sweep_page, &sweep);
+	HAWK_REPEAT(sweep.pages, hawk_sweep_page, &sweep);
 }
 
 #endif

@@ -14,11 +14,10 @@
 
 #define HAWK_DELETE_ATTEMPTS 8
 
-#define HAWK_KEY_ADDRESS ((1ull << HAWK_EPOCH_SHIFT) - 1)
-
-static __always_inline __u64 live_key(__u64 address, __u32 epoch)
+/* A number of the target's own that is not of a stack. */
+static __always_inline __u32 reserved_number(__u32 program, __u32 which)
 {
-	return (__u64)epoch << HAWK_EPOCH_SHIFT | address;
+	return target_at(program)->reserved_numbers + which;
 }
 
 static __always_inline void book_allocated_on(__u32 stack, __u64 size_bytes, __u64 count)
@@ -51,9 +50,9 @@ static __always_inline void book_freed(const struct hawk_block *block)
 	book_freed_on(block->stack, block->size_bytes, 1);
 }
 
-static __always_inline void book_untraced_free(void)
+static __always_inline void book_untraced_free(__u32 program)
 {
-	book_freed_on(HAWK_UNTRACED, 0, 1);
+	book_freed_on(reserved_number(program, HAWK_UNTRACED), 0, 1);
 }
 
 /* -------------------------------------------------------------------------------------------------- in the hash map */
@@ -63,10 +62,10 @@ static __always_inline __u32 *overflow_cell(__u64 live_hash)
 	return &overflow_blocks[hawk_overflow_cell(live_hash)];
 }
 
-static __always_inline void count_overflow(__u64 key, __s32 change)
+static __always_inline void count_overflow(const struct hawk_block_key *key, __s32 change)
 {
 	if (hawk_has_arena())
-		__sync_fetch_and_add(overflow_cell(hawk_live_hash(key & HAWK_KEY_ADDRESS)), change);
+		__sync_fetch_and_add(overflow_cell(hawk_live_hash(key->address, key->program)), change);
 }
 
 /* Whether the hash map beside the arena may have a block at the address with this hash. */
@@ -75,24 +74,23 @@ static __always_inline bool may_have_overflowed(__u64 live_hash)
 	return state.overflowed && *(volatile __u32 *)overflow_cell(live_hash);
 }
 
-/* The copy comes first: an element may belong to another key as soon as it is deleted. What a program has left behind that was
- * replaced 256 programs ago, or a multiple, has the same key: it is dropped, and not found. */
-static __always_inline __u32 take_from(void *map, __u64 key, struct hawk_block *taken)
+/* The copy comes first: an element may belong to another key as soon as it is deleted. */
+static __always_inline __u32 take_from(void *map, const struct hawk_block_key *key, struct hawk_block *taken)
 {
-	struct hawk_block *found = bpf_map_lookup_elem(map, &key);
+	struct hawk_block *found = bpf_map_lookup_elem(map, key);
 
 	if (!found)
 		return HAWK_NOT_THERE;
 	*taken = *found;
 	/* Since 6.15 the kernel gives a lock up that takes too long, as it may on a virtual CPU that is not scheduled. */
 	for (int attempt = 0; attempt < HAWK_DELETE_ATTEMPTS; attempt++) {
-		long error = bpf_map_delete_elem(map, &key);
+		long error = bpf_map_delete_elem(map, key);
 
 		if (error == -HAWK_ENOENT)
 			return HAWK_NOT_THERE;
 		if (!error) {
 			count_overflow(key, -1);
-			return taken->exec_epoch == state.exec_epoch ? HAWK_TAKEN : HAWK_NOT_THERE;
+			return HAWK_TAKEN;
 		}
 	}
 	return HAWK_TAKE_TIMEOUT;
@@ -106,9 +104,9 @@ static __always_inline bool has_reserve(void)
 }
 
 /* The functions of the reserve are not static: the verifier checks them once each, and not wherever they are called. */
-__noinline int reserve_take(__u64 address, struct hawk_block *taken)
+__noinline int reserve_take(__u64 address, __u32 program, struct hawk_block *taken)
 {
-	__u64 key = live_key(address, state.exec_epoch);
+	const struct hawk_block_key key = { .address = address, .program = program };
 	__u32 used = state.reserves_used;
 
 	if (!has_reserve() || !taken)
@@ -117,7 +115,7 @@ __noinline int reserve_take(__u64 address, struct hawk_block *taken)
 		__u32 number = used - 1 - i;
 		void *map = bpf_map_lookup_elem(&reserve_maps, &number);
 
-		__u32 taking = map ? take_from(map, key, taken) : HAWK_NOT_THERE;
+		__u32 taking = map ? take_from(map, &key, taken) : HAWK_NOT_THERE;
 
 		if (taking != HAWK_NOT_THERE)
 			return taking;
@@ -125,23 +123,24 @@ __noinline int reserve_take(__u64 address, struct hawk_block *taken)
 	return HAWK_NOT_THERE;
 }
 
-static __always_inline __u32 hash_take(__u64 address, struct hawk_block *taken)
+static __always_inline __u32 hash_take(__u64 address, __u32 program, struct hawk_block *taken)
 {
-	__u32 taking = take_from(&live_blocks, live_key(address, state.exec_epoch), taken);
+	const struct hawk_block_key key = { .address = address, .program = program };
+	__u32 taking = take_from(&live_blocks, &key, taken);
 
 	if (taking != HAWK_NOT_THERE)
 		return taking;
 	if (!has_reserve() || !state.reserves_used)
 		return HAWK_NOT_THERE;
 	*taken = (struct hawk_block){}; /* up to 6.2 functions are given initialized memory only */
-	return reserve_take(address, taken);
+	return reserve_take(address, program, taken);
 }
 
 /* Retires a block whose free went by unseen: its address has been handed out again. */
 static __always_inline void retire_stale(const struct hawk_block *stale)
 {
 	book_freed(stale);
-	count_loss(HAWK_LOSS_LIVE_OVERWRITTEN);
+	count_loss(stale->program, HAWK_LOSS_LIVE_OVERWRITTEN);
 }
 
 /* Into a map of the reserve that is in use, the newest that has room. What stands for this address anywhere is retired. */
@@ -152,13 +151,13 @@ __noinline int reserve_insert(__u64 address, const struct hawk_block *block)
 
 	if (!has_reserve() || !block)
 		return 0;
-	__u64 key = live_key(address, block->exec_epoch);
-	__u32 taking = hash_take(address, &copy);
+	const struct hawk_block_key key = { .address = address, .program = block->program };
+	__u32 taking = hash_take(address, block->program, &copy);
 
 	if (taking == HAWK_TAKEN)
 		retire_stale(&copy);
 	if (taking == HAWK_TAKE_TIMEOUT)
-		count_loss(HAWK_LOSS_UNSETTLED_FREE);
+		count_loss(block->program, HAWK_LOSS_UNSETTLED_FREE);
 	copy = *block; /* up to 6.2 maps take nothing that a function was given */
 	for (__u32 i = 0; i < HAWK_RESERVE_MAPS && i < used; i++) {
 		__u32 number = used - 1 - i;
@@ -178,7 +177,7 @@ __noinline int reserve_open(__u64 address, const struct hawk_block *block)
 
 	if (!has_reserve() || !block)
 		return 0;
-	__u64 key = live_key(address, block->exec_epoch);
+	const struct hawk_block_key key = { .address = address, .program = block->program };
 	void *map = bpf_map_lookup_elem(&reserve_maps, &number);
 	struct hawk_block copy = *block;
 
@@ -192,17 +191,17 @@ __noinline int reserve_open(__u64 address, const struct hawk_block *block)
 /* A reserve that is in use comes first: its memory is there already, and to be refused some takes microseconds. */
 static __always_inline bool hash_insert(__u64 address, const struct hawk_block *block)
 {
-	__u64 key = live_key(address, block->exec_epoch);
+	const struct hawk_block_key key = { .address = address, .program = block->program };
 
 	if (has_reserve() && state.reserves_used && reserve_insert(address, block))
 		return true;
-	count_overflow(key, 1);
+	count_overflow(&key, 1);
 	long error = bpf_map_update_elem(&live_blocks, &key, block, BPF_NOEXIST);
 
 	if (error == -HAWK_EEXIST) {
 		struct hawk_block stale;
 
-		if (take_from(&live_blocks, key, &stale) == HAWK_TAKEN)
+		if (take_from(&live_blocks, &key, &stale) == HAWK_TAKEN)
 			retire_stale(&stale);
 		error = bpf_map_update_elem(&live_blocks, &key, block, BPF_NOEXIST);
 	}
@@ -211,8 +210,8 @@ static __always_inline bool hash_insert(__u64 address, const struct hawk_block *
 	/* If the next map is not there yet, another thread may have been the first in the one before it a moment ago. */
 	if (has_reserve() && error == -HAWK_ENOMEM && (reserve_open(address, block) || reserve_insert(address, block)))
 		return true;
-	count_overflow(key, -1);
-	count_loss(error == -HAWK_E2BIG ? HAWK_LOSS_LIVE_TABLE_FULL : HAWK_LOSS_LIVE_TABLE_ERROR);
+	count_overflow(&key, -1);
+	count_loss(block->program, error == -HAWK_E2BIG ? HAWK_LOSS_LIVE_TABLE_FULL : HAWK_LOSS_LIVE_TABLE_ERROR);
 	return false;
 }
 
@@ -237,33 +236,33 @@ static __always_inline bool arena_do(struct hawk_request *request, bool fits)
 static __noinline void prefer_overflowed(__u64 address, struct hawk_block *taken)
 {
 	struct hawk_block newer;
-	__u32 taking = hash_take(address, &newer);
+	__u32 taking = hash_take(address, taken->program, &newer);
 
 	if (taking == HAWK_TAKE_TIMEOUT)
-		count_loss(HAWK_LOSS_UNSETTLED_FREE);
+		count_loss(taken->program, HAWK_LOSS_UNSETTLED_FREE);
 	if (taking != HAWK_TAKEN)
 		return;
 	retire_stale(taken);
 	*taken = newer;
 }
 
-static __always_inline __u32 arena_take(__u64 address, struct hawk_block *taken)
+static __always_inline __u32 arena_take(__u64 address, __u32 program, struct hawk_block *taken)
 {
-	struct hawk_request request = hawk_take_of(address, state.exec_epoch);
+	struct hawk_request request = hawk_take_of(address, program);
 
 	if (arena_do(&request, hawk_slot_fits_address(address)) && request.result != HAWK_NOT_THERE) {
-		*taken = hawk_slot_block(&request.found, request.epoch);
+		*taken = hawk_slot_block(&request.found, request.program);
 		if (request.result == HAWK_TAKEN && may_have_overflowed(request.hash))
 			prefer_overflowed(address, taken);
 		return request.result;
 	}
-	return may_have_overflowed(request.hash) ? hash_take(address, taken) : HAWK_NOT_THERE;
+	return may_have_overflowed(request.hash) ? hash_take(address, program, taken) : HAWK_NOT_THERE;
 }
 
 /* A step of growth found no room for this block in the page where it belongs. */
-static __always_inline void hawk_spill(__u64 address, const struct hawk_slot *slot, __u32 epoch)
+static __always_inline void hawk_spill(__u64 address, const struct hawk_slot *slot, __u32 program)
 {
-	struct hawk_block block = hawk_slot_block(slot, epoch);
+	struct hawk_block block = hawk_slot_block(slot, program);
 
 	state.overflowed = 1;
 	if (!hash_insert(address, &block))
@@ -292,14 +291,6 @@ __noinline int grow_arena(void)
 	return 0;
 }
 
-/* Every exec of the target. Not static: checked once by the verifier. */
-__noinline int sweep_arena(void)
-{
-	if (hawk_has_arena())
-		hawk_sweep_some();
-	return 0;
-}
-
 /* A block that the arena cannot take: it goes to the hash map, and look-ups go there from now on when the arena knows nothing. */
 static __noinline bool overflow_insert(__u64 address, const struct hawk_block *block)
 {
@@ -308,18 +299,18 @@ static __noinline bool overflow_insert(__u64 address, const struct hawk_block *b
 }
 
 /* A block at `address` is going into the arena, or into the hash map: one that the latter has there already is stale. */
-static __noinline void retire_overflowed(__u64 address)
+static __noinline void retire_overflowed(__u64 address, __u32 program)
 {
 	struct hawk_block stale;
 
-	if (hash_take(address, &stale) == HAWK_TAKEN)
+	if (hash_take(address, program, &stale) == HAWK_TAKEN)
 		retire_stale(&stale);
 }
 
 /* *growth_check: whether it is time to see if growth is due. */
 static __always_inline bool arena_insert(__u64 address, const struct hawk_block *block, __u32 *growth_check)
 {
-	struct hawk_request request = hawk_insertion_of(address, block, state.exec_epoch);
+	struct hawk_request request = hawk_insertion_of(address, block);
 	const bool fits = hawk_slot_fits(address, block);
 
 	/* Of a block that the arena cannot hold, the address may still be there. */
@@ -329,9 +320,9 @@ static __always_inline bool arena_insert(__u64 address, const struct hawk_block 
 	}
 	*growth_check = request.growth_check;
 	if (may_have_overflowed(request.hash))
-		retire_overflowed(address);
+		retire_overflowed(address, block->program);
 	if (request.result == HAWK_REPLACED) {
-		struct hawk_block stale = hawk_slot_block(&request.found, request.epoch);
+		struct hawk_block stale = hawk_slot_block(&request.found, request.program);
 
 		retire_stale(&stale);
 	}
@@ -340,13 +331,13 @@ static __always_inline bool arena_insert(__u64 address, const struct hawk_block 
 
 /* ------------------------------------------------------------------------------------------------------ in either */
 
-/* Removes the block at `address` and stores what it was into `taken`. What could not be settled is counted. */
-static __always_inline enum hawk_taking live_take(__u64 address, struct hawk_block *taken)
+/* Removes the block of a program at `address` and stores what it was into `taken`. What could not be settled is counted. */
+static __always_inline enum hawk_taking live_take(__u32 program, __u64 address, struct hawk_block *taken)
 {
-	__u32 taking = hawk_has_arena() ? arena_take(address, taken) : hash_take(address, taken);
+	__u32 taking = hawk_has_arena() ? arena_take(address, program, taken) : hash_take(address, program, taken);
 
 	if (taking == HAWK_TAKE_TIMEOUT)
-		count_loss(HAWK_LOSS_UNSETTLED_FREE);
+		count_loss(program, HAWK_LOSS_UNSETTLED_FREE);
 	return taking;
 }
 

@@ -3,8 +3,8 @@
  * taken from it may be cached. Compiled for the kernel, and for the host, where tests run it on threads beside the code of user
  * space that tells (tests/unit/tracer/code_ranges_world.h).
  *
- * What each of the two worlds provides (mappings.bpf.h and rules.bpf.h, that file): `state`, `code_ranges`, `code_range_states` and
- * `unwind_cache` as in maps.bpf.h, bpf_loop, HAWK_GLOBAL before functions that the verifier shall check once, and
+ * What each of the two worlds provides (mappings.bpf.h and rules.bpf.h, that file): `state`, target_at, target_of, `code_ranges`,
+ * `code_range_states` and `unwind_cache` as in maps.bpf.h, bpf_loop, HAWK_GLOBAL before functions that the verifier shall check once, and
  *
  *     hawk_mappings_version(thread)         changes with the process's mappings and with what user space has said; never 0
  *     hawk_range_holds(index)               1: the kernel has mapped what the range says; 0: it has not; -HAWK_EBUSY: not to be
@@ -34,18 +34,18 @@
 /* Loaded where it is written, and as often. */
 #define HAWK_READ_ONCE(object) (*(const volatile __typeof__(object) *)&(object))
 
-/* A version: 31 bits of how often user space has published ranges, the kernel's number, and one bit that is set. */
+/* A version: 31 bits of the publication's number, the kernel's number, and one bit that is set. */
 #define HAWK_PUBLISHED_SHIFT 33
 
-/* How often user space has published ranges, by a version, and by now. */
-static inline __attribute__((always_inline)) __u64 hawk_publications_in(__u64 version)
+/* The publication of ranges, by a version. */
+static inline __attribute__((always_inline)) __u64 hawk_publication_in(__u64 version)
 {
 	return version >> HAWK_PUBLISHED_SHIFT;
 }
 
-static inline __attribute__((always_inline)) __u64 hawk_version_of(__u32 kernels)
+static inline __attribute__((always_inline)) __u64 hawk_version_of(const struct hawk_target *target, __u32 kernels)
 {
-	__u64 published = HAWK_READ_ONCE(state.code_ranges) >> HAWK_RANGES_VERSION_SHIFT;
+	__u64 published = HAWK_READ_ONCE(target->code_ranges) >> HAWK_RANGES_VERSION_SHIFT;
 
 	return published << HAWK_PUBLISHED_SHIFT | (__u64)kernels << 1 | 1;
 }
@@ -56,7 +56,7 @@ static inline __attribute__((always_inline)) struct hawk_range_state *hawk_range
 }
 
 /* Finds out whether a range holds with the mappings of `version`: as hawk_range_holds does, but at most once for each. */
-static inline __attribute__((always_inline)) int hawk_check_range(__u32 index, __u64 version)
+static inline __attribute__((always_inline)) int hawk_check_range(struct hawk_target *target, __u32 index, __u64 version)
 {
 	struct hawk_range_state *range = hawk_range_state_at(index);
 	__u64 held_at = HAWK_READ_ONCE(range->held_at);
@@ -71,7 +71,7 @@ static inline __attribute__((always_inline)) int hawk_check_range(__u32 index, _
 		range->held_at = version;
 	if (!holds) {
 		range->held_at = HAWK_RANGE_IS_DEAD;
-		state.code_ranges_stale = 1;
+		target->code_ranges_stale = 1;
 	}
 	return holds;
 }
@@ -79,16 +79,19 @@ static inline __attribute__((always_inline)) int hawk_check_range(__u32 index, _
 struct hawk_settling {
 	__u64 version;
 	__u64 turn;
+	__u64 program;            /* of which target */
 	__u32 is_busy;
 	__u32 is_void;            /* what was cached of the ranges in the list no longer counts */
 };
 
 static long hawk_settle_range(__u32 entry, struct hawk_settling *settling)
 {
+	struct hawk_target *target = target_at((__u32)settling->program);
+
 	if (entry >= hawk_used_count(settling->turn))
 		return 1;
-	__s64 index = hawk_used_range(&state.used_ranges, entry, settling->turn);
-	int holds = index < 0 ? 0 : hawk_check_range((__u32)index, settling->version);
+	__s64 index = hawk_used_range(&target->used_ranges, entry, settling->turn);
+	int holds = index < 0 ? 0 : hawk_check_range(target, (__u32)index, settling->version);
 
 	if (holds == 1)
 		return 0;
@@ -97,43 +100,47 @@ static long hawk_settle_range(__u32 entry, struct hawk_settling *settling)
 	return 1;
 }
 
-/* Looks at the ranges in use again, so that cached rules count with the mappings of `version`; false: that was not possible.
+/* Looks at a target's ranges in use again, so that cached rules count with the mappings of `version`; false: that was not possible.
  * What was cached of ranges that were told of before, or that are not all known, no longer counts. Not static: checked once by
  * the verifier. */
-HAWK_GLOBAL int hawk_settle_mappings(__u64 version)
+HAWK_GLOBAL int hawk_settle_mappings(__u32 program, __u64 version)
 {
-	__u64 turn = hawk_used_turn(&state.used_ranges), published_before = hawk_publications_in(HAWK_READ_ONCE(state.settled_version));
+	struct hawk_target *target = target_at(program);
+	__u64 turn = hawk_used_turn(&target->used_ranges);
+	__u64 published_before = hawk_publication_in(HAWK_READ_ONCE(target->settled_version));
 	struct hawk_settling settling = {
 		.version = version,
 		.turn = turn,
+		.program = program,
 		.is_busy = 0,
-		.is_void = hawk_publications_in(version) != published_before || !hawk_knows_used_ranges(turn),
+		.is_void = hawk_publication_in(version) != published_before || !hawk_knows_used_ranges(turn),
 	};
 
 	if (!settling.is_void)
 		bpf_loop(HAWK_MAX_USED_RANGES, hawk_settle_range, &settling, 0);
 	/* Also if it was marked already: the one that marked it may be interrupted here. */
-	if (settling.is_void)
-		hawk_begin_generation(&state.used_ranges, turn);
-	/* Once user space has told of others, it may write where those are that were looked at. */
-	if (settling.is_busy || hawk_publications_in(hawk_version_of(0)) != hawk_publications_in(version))
+	if (settling.is_void && !hawk_begin_generation(&target->used_ranges, turn, hawk_next_generation(&state.rule_generations)))
 		return 0;
-	state.settled_version = version;
+	/* Once user space has told of others, it may write where those are that were looked at. */
+	if (settling.is_busy || hawk_publication_in(hawk_version_of(target, 0)) != hawk_publication_in(version))
+		return 0;
+	target->settled_version = version;
 	return 1;
 }
 
 /* The generation that cached rules must have in a walk that begins; 0: none can be used. */
 static inline __attribute__((always_inline)) __u32 hawk_rule_generation(const struct hawk_thread *thread)
 {
+	struct hawk_target *target = target_of(thread);
 	__u64 version = hawk_mappings_version(thread);
 	__u32 generation;
 
-	if (version != HAWK_READ_ONCE(state.settled_version) && !hawk_settle_mappings(version))
+	if (version != HAWK_READ_ONCE(target->settled_version) && !hawk_settle_mappings(program_of(thread), version))
 		return 0;
-	generation = hawk_generation_of(hawk_used_turn(&state.used_ranges));
+	generation = hawk_generation_of(hawk_used_turn(&target->used_ranges));
 	if (hawk_may_cache(generation, HAWK_READ_ONCE(state.cache_cleared)))
 		return generation;
-	state.code_ranges_stale = 1;
+	target->code_ranges_stale = 1;
 	return 0;
 }
 
@@ -160,12 +167,12 @@ static inline __attribute__((always_inline)) __u64 hawk_range_index(__u64 index)
 	return index & (2 * HAWK_MAX_CODE_RANGES - 1);
 }
 
-/* Index of the range in which `address` lies, of the half that `ranges` says; HAWK_NO_RANGE: none. */
+/* Index of the range in which `address` lies, of those that `ranges` says; HAWK_NO_RANGE: none. */
 #define HAWK_NO_RANGE (~0u)
 static inline __attribute__((always_inline)) __u32 hawk_find_range(__u64 ranges, __u64 address)
 {
-	__u32 first = ranges & HAWK_RANGES_HALF ? HAWK_MAX_CODE_RANGES : 0;
-	__u64 count = (__u32)ranges >> HAWK_RANGES_COUNT_SHIFT, passed = 0;
+	__u32 first = hawk_ranges_first(ranges);
+	__u64 count = hawk_ranges_count(ranges), passed = 0;
 
 	/* How many end at or below the address. */
 	HAWK_NOT_UNROLLED
@@ -187,23 +194,25 @@ static inline __attribute__((always_inline)) __u32 hawk_find_range(__u64 ranges,
 static inline __attribute__((always_inline)) int hawk_use_range(const struct hawk_thread *thread, __u32 index, __u32 generation)
 {
 	struct hawk_range_state *range = hawk_range_state_at(index);
+	struct hawk_target *target = target_of(thread);
 
 	if (HAWK_READ_ONCE(range->used_in) != generation) {
-		hawk_note_used_range(&state.used_ranges, index);
+		hawk_note_used_range(&target->used_ranges, index);
 		range->used_in = generation;
 	}
-	return hawk_check_range(index, hawk_mappings_version(thread));
+	return hawk_check_range(target, index, hawk_mappings_version(thread));
 }
 
 /* Searches for the rule for an address, and caches it. */
 static inline __attribute__((always_inline)) __u32 hawk_search_rule(const struct hawk_thread *thread, __u64 address,
 								     __u32 generation)
 {
-	__u64 ranges = HAWK_READ_ONCE(state.code_ranges);
+	struct hawk_target *target = target_of(thread);
+	__u64 ranges = HAWK_READ_ONCE(target->code_ranges);
 	__u32 index = hawk_find_range(ranges, address), number;
 	int holds;
 
-	__sync_fetch_and_add(&state.unwind_misses, 1);
+	__sync_fetch_and_add(&target->unwind_misses, 1);
 	if (index == HAWK_NO_RANGE)
 		return (__u32)hawk_search_elsewhere(address, generation);
 	holds = hawk_use_range(thread, index, generation);
@@ -212,8 +221,8 @@ static inline __attribute__((always_inline)) __u32 hawk_search_rule(const struct
 	if (!holds)
 		return (__u32)hawk_search_elsewhere(address, generation);
 	number = (__u32)hawk_search_rows(&code_ranges[hawk_range_index(index)], address);
-	/* The half was given up, and may have been written to, while it was read. */
-	if (HAWK_READ_ONCE(state.code_ranges) != ranges)
+	/* They were given up, and may have been written to, while they were read. */
+	if (HAWK_READ_ONCE(target->code_ranges) != ranges)
 		return (__u32)hawk_search_elsewhere(address, generation);
 	if (number < HAWK_MAX_RULES)
 		hawk_cache_rule(unwind_cache, address, generation, number);

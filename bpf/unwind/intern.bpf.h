@@ -112,7 +112,7 @@ static __noinline void cut_at_garbage(struct hawk_thread *thread)
 	struct hawk_walk *walk = &thread->walk;
 	struct hawk_frame_loop loop = { .thread = thread, .depth = walk->depth, .done = 1 };
 
-	loop.hash = hawk_hash_frame(hawk_hash_start(state.exec_epoch), hawk_mixed(thread->frames[0]));
+	loop.hash = hawk_hash_frame(hawk_hash_start(program_of(thread)), hawk_mixed(thread->frames[0]));
 	bpf_loop(HAWK_MAX_FRAMES - 1, keep_return_address, &loop, 0);
 	if (loop.done < walk->depth) {
 		walk->depth = loop.done;
@@ -234,11 +234,11 @@ static __noinline __u32 intern_new(struct hawk_thread *thread)
 	__u64 first = 0;
 
 	if (state.next_stack >= settings.max_stacks) {
-		count_loss(HAWK_LOSS_STACK_TABLE_FULL);
+		count_loss(program_of(thread), HAWK_LOSS_STACK_TABLE_FULL);
 		return HAWK_NO_STACK;
 	}
 	if (!name_locations(thread, walk->depth) || !store_frames(thread, walk->depth, &first)) {
-		count_loss(HAWK_LOSS_FRAMES_FULL);
+		count_loss(program_of(thread), HAWK_LOSS_FRAMES_FULL);
 		return HAWK_NO_STACK;
 	}
 	__u32 number = __sync_fetch_and_add(&state.next_stack, 1);
@@ -248,20 +248,20 @@ static __noinline __u32 intern_new(struct hawk_thread *thread)
 		__sync_fetch_and_sub(&state.next_stack, 1);
 	record = number < settings.max_stacks ? bpf_map_lookup_elem(&stack_records, &number) : NULL;
 	if (!record) {
-		count_loss(HAWK_LOSS_STACK_TABLE_FULL);
+		count_loss(program_of(thread), HAWK_LOSS_STACK_TABLE_FULL);
 		return HAWK_NO_STACK;
 	}
 	record->first_frame = first;
-	record->exec_epoch = state.exec_epoch;
+	record->program = program_of(thread);
 	record->end = walk->end;
 	record->guessed = walk->is_guessed;
 	record->depth = walk->depth;
 	__u32 known = index_number(walk->hash, number);
 
 	if (known == HAWK_NO_STACK)
-		count_loss(HAWK_LOSS_STACK_TABLE_FULL);
+		count_loss(program_of(thread), HAWK_LOSS_STACK_TABLE_FULL);
 	else if (known == number && walk->end == HAWK_END_DEPTH)
-		count_loss(HAWK_LOSS_TRUNCATED_STACK);
+		count_loss(program_of(thread), HAWK_LOSS_TRUNCATED_STACK);
 	return known;
 }
 

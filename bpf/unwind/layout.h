@@ -116,11 +116,25 @@ struct hawk_range_state {
 };
 #define HAWK_RANGE_IS_DEAD (~0ull) /* held_at: it does not hold */
 
-/* state.code_ranges: which half of the table of ranges holds, and how many there are. Half and number change together. */
-#define HAWK_RANGES_HALF 1u
-#define HAWK_RANGES_COUNT_SHIFT 1
-/* And how often that has changed, in the upper half of the word. */
+/* hawk_target.code_ranges: how many of the table's ranges are the target's, from which one on, and the publication that said so, a
+ * number of its own for each. They change together. */
+#define HAWK_RANGES_COUNT_BITS 16
 #define HAWK_RANGES_VERSION_SHIFT 32
+
+static inline __attribute__((always_inline)) __u64 hawk_ranges_word(__u32 publication, __u32 first, __u32 count)
+{
+	return (__u64)publication << HAWK_RANGES_VERSION_SHIFT | (__u64)first << HAWK_RANGES_COUNT_BITS | count;
+}
+
+static inline __attribute__((always_inline)) __u32 hawk_ranges_count(__u64 word)
+{
+	return word & ((1u << HAWK_RANGES_COUNT_BITS) - 1);
+}
+
+static inline __attribute__((always_inline)) __u32 hawk_ranges_first(__u64 word)
+{
+	return (__u32)word >> HAWK_RANGES_COUNT_BITS;
+}
 
 /* The cache: two entries a set, each
  *

@@ -34,9 +34,9 @@ static inline __attribute__((always_inline)) __u64 hawk_mix_frame(__u64 addend, 
 	return mixed ^ mixed >> 31 ^ (is_interrupted ^ is_last) * HAWK_HASH_INTERRUPTED;
 }
 
-static inline __attribute__((always_inline)) __u64 hawk_hash_start(__u32 exec_epoch)
+static inline __attribute__((always_inline)) __u64 hawk_hash_start(__u32 program)
 {
-	return (exec_epoch + 1) * HAWK_GOLDEN_RATIO;
+	return (program + 1ull) * HAWK_GOLDEN_RATIO;
 }
 
 /* `mixed`: the frame, by hawk_mix_frame. */

@@ -24,6 +24,12 @@ struct hawk_used_ranges {
 
 #define HAWK_GENERATION_SHIFT 32
 
+/* The next generation, of all targets together, from what counts them. */
+static inline __attribute__((always_inline)) __u32 hawk_next_generation(__u32 *begun)
+{
+	return __sync_fetch_and_add(begun, 1) + 1;
+}
+
 static inline __attribute__((always_inline)) __u32 hawk_generation_of(__u64 turn)
 {
 	return (__u32)(turn >> HAWK_GENERATION_SHIFT);
@@ -39,16 +45,21 @@ static inline __attribute__((always_inline)) __u64 hawk_used_turn(const struct h
 	return *(const volatile __u64 *)&used->turn;
 }
 
-/* Makes everything void that was cached since `turn` was read or before, unless that has been done meanwhile. */
-static inline __attribute__((always_inline)) void hawk_begin_generation(struct hawk_used_ranges *used, __u64 turn)
-{
-	__u64 next = (__u64)(hawk_generation_of(turn) + 1) << HAWK_GENERATION_SHIFT;
-	__u64 found = __sync_val_compare_and_swap(&used->turn, turn, next);
+/* Attempts to begin a generation. Each that fails has met a range that was noted meanwhile, of which there are few. */
+#define HAWK_GENERATION_ATTEMPTS 32
 
-	/* A range has been noted meanwhile. The entries stay taken; they are of another generation, by which settling
-	 * the new one finds that its list is of no use. */
-	if (found != turn && hawk_generation_of(found) == hawk_generation_of(turn))
-		__sync_fetch_and_add(&used->turn, 1ull << HAWK_GENERATION_SHIFT);
+/* Makes everything void that was cached since `turn` was read or before, unless that has been done meanwhile. `next`: a generation
+ * that nobody else has begun: targets share the cache. False: ranges go on being noted, and it was not done. */
+static inline __attribute__((always_inline)) int hawk_begin_generation(struct hawk_used_ranges *used, __u64 turn, __u32 next)
+{
+	for (int attempt = 0; attempt < HAWK_GENERATION_ATTEMPTS; attempt++) {
+		__u64 found = __sync_val_compare_and_swap(&used->turn, turn, (__u64)next << HAWK_GENERATION_SHIFT);
+
+		if (found == turn || hawk_generation_of(found) != hawk_generation_of(turn))
+			return 1;
+		turn = found;
+	}
+	return 0;
 }
 
 /* Before any rule from this range is cached. */

@@ -209,16 +209,16 @@ static __noinline __u64 replaced_return(__u64 slot, __u64 trampoline)
 }
 
 /* The rule for `pc` when that lies in an operator new without a frame pointer. */
-static __always_inline struct hawk_operator_rule *operator_rule_at(__u64 pc)
+static __always_inline struct hawk_operator_rule *operator_rule_at(const struct hawk_target *target, __u64 pc)
 {
 	for (__u32 i = 0; i < HAWK_MAX_OPERATOR_FILES; i++) {
-		if (i >= state.operator_file_count)
+		if (i >= target->operator_file_count)
 			break;
-		__u64 vaddr = pc - state.operator_files[i].base;
+		__u64 vaddr = pc - target->operator_files[i].base;
 
-		if (vaddr < state.operator_files[i].low || vaddr >= state.operator_files[i].high)
+		if (vaddr < target->operator_files[i].low || vaddr >= target->operator_files[i].high)
 			continue;
-		__u64 key = (__u64)i << 32 | vaddr;
+		__u64 key = (__u64)target->operator_files[i].number << 32 | vaddr;
 
 		return bpf_map_lookup_elem(&operator_rules, &key);
 	}
@@ -228,10 +228,10 @@ static __always_inline struct hawk_operator_rule *operator_rule_at(__u64 pc)
 /* One step over an operator new without a frame pointer; false: the current frame is none. Not static: checked once by the verifier. */
 __noinline int operator_step(struct hawk_thread *thread)
 {
-	if (!thread || !state.operator_file_count)
+	if (!thread || !target_of(thread)->operator_file_count)
 		return 0;
 	struct hawk_walk *walk = &thread->walk;
-	struct hawk_operator_rule *rule = operator_rule_at(hawk_last_pc(thread));
+	struct hawk_operator_rule *rule = operator_rule_at(target_of(thread), hawk_last_pc(thread));
 	__u64 pc, fp = walk->fp;
 
 	if (!rule)
@@ -321,7 +321,7 @@ static __always_inline void walk_once(struct hawk_thread *thread, struct hawk_wa
 		find_first_page(thread, start->sp);
 	if (innermost == HAWK_FROM_SLOT)
 		read_start(thread, start);
-	hawk_begin_walk(thread, hawk_hash_start(state.exec_epoch), start->pc, start->sp, start->fp, generation);
+	hawk_begin_walk(thread, hawk_hash_start(program_of(thread)), start->pc, start->sp, start->fp, generation);
 	if (settings.unwind == HAWK_UNWIND_FP && !begin_along_frame_pointers(thread))
 		return;
 	if (at_once && HAWK_PAGES_CAN_BE_SHOWN && thread->reads_directly && !step_in_shown_page(thread) &&

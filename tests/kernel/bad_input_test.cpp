@@ -151,18 +151,19 @@ TEST(bad_input, malformed_options_with_a_command) {
   expect_refused({"--"}, 125);
 }
 
-TEST(bad_input, several_processes_in_a_format_for_one) {
+TEST(bad_input, several_processes) {
   LedgerProgram one({.program = "ends", .arguments = {"wait"}});
   LedgerProgram other({.program = "ends", .arguments = {"wait"}});
   for (const Arguments& arguments :
        {Arguments{"-p", pid_of(one) + " " + pid_of(other)}, Arguments{"-p", pid_of(one), pid_of(other)}}) {
-    Arguments words = {"--format", "pprof"};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    ChildProcess process(hawktrace(words));
+    ChildProcess process(hawktrace(arguments));
     EXPECT_EQ(process.read_to_end(), "");
     EXPECT_EQ(process.wait(), 2);
-    EXPECT_NE(process.errors().find("a file holds one process, and 2 are traced\nhint: "), std::string::npos)
-        << process.errors();
+    for (const ChildProcess* program : {&static_cast<ChildProcess&>(one), &static_cast<ChildProcess&>(other)}) {
+      EXPECT_NE(process.errors().find(" " + pid_of(*program) + " "), std::string::npos) << process.errors();
+    }
+    EXPECT_NE(process.errors().find("iB  " + ledger_path("ends")), std::string::npos) << process.errors();
+    EXPECT_NE(process.errors().find("\nhint: choose one"), std::string::npos) << process.errors();
   }
 }
 

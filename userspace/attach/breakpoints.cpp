@@ -98,7 +98,7 @@ std::vector<Mapping> replaced_code(const std::vector<Mapping>& mappings, const E
 }
 
 Breakpoints::Breakpoints(int proc_pid, const ModuleMap& modules, LastLook last_look)
-    : proc_pid_(proc_pid), modules_(modules), last_look_(last_look), memory_(proc_pid) {}
+    : proc_pid_(proc_pid), modules_(modules), last_look_(std::move(last_look)), memory_(proc_pid) {}
 
 /// Also where the file has been mapped without our knowledge yet.
 std::vector<MappedCode> Breakpoints::points_of(ModuleId id) const {

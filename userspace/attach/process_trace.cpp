@@ -65,12 +65,14 @@ Result<std::optional<ProbeCosts>> costs_here(AttachWay way) {
 
 }  // namespace
 
-ProcessTrace::ProcessTrace(Subject subject, UniqueFd pid_fd, Probes probes, UnwindMethod unwind, Tracer tracer,
-                           MappingEvents mapping_events, std::unique_ptr<FileReader> files)
+ProcessTrace::ProcessTrace(Subject subject, UniqueFd pid_fd, Probes probes, UnwindMethod unwind,
+                           std::unique_ptr<Engine> engine, Tracer tracer, MappingEvents mapping_events,
+                           std::unique_ptr<FileReader> files)
     : subject_(std::move(subject)),
       pid_fd_(std::move(pid_fd)),
       probes_(probes),
       unwind_(unwind),
+      engine_(std::move(engine)),
       tracer_(std::move(tracer)),
       mapping_events_(std::move(mapping_events)),
       probing_(subject_.proc_pid, tracer_, unwind != UnwindMethod::kFramePointers, std::move(files)),
@@ -128,30 +130,30 @@ Result<std::unique_ptr<ProcessTrace>> ProcessTrace::make(const TraceConfig& conf
   const AttachWay way = HAWK_TRY(choose_attach_way(features, by_plan ? std::nullopt : config.attach_via));
   // A multi link's pid filter goes by the main thread's memory, which an exited main thread no longer has.
   const bool filter_by_pid = subject.main_thread_lives && (features.pid_filter || way == AttachWay::kPerf);
-  Tracer tracer = HAWK_TRY(Tracer::make({.pid = pid,
-                                         .filter_by_pid = filter_by_pid,
-                                         .way = way,
-                                         .by_plan = by_plan,
-                                         .returns_are_calls = returns_are_system_calls(kernel_release()),
-                                         .live_table = config.live_table,
-                                         .memory = {.max_blocks = config.max_blocks,
-                                                    .max_stacks = config.max_stacks,
-                                                    .max_depth = config.stack_depth,
-                                                    .max_memory_bytes = config.max_memory_bytes},
-                                         .min_block_bytes = config.min_block_bytes,
-                                         .max_depth = config.stack_depth,
-                                         .unwind = kernel_unwind(config.unwind),
-                                         .programs_on_functions = features.programs_on_functions}));
+  std::unique_ptr<Engine> engine =
+      HAWK_TRY(Engine::make({.way = way,
+                             .by_plan = by_plan,
+                             .returns_are_calls = returns_are_system_calls(kernel_release()),
+                             .live_table = config.live_table,
+                             .memory = {.max_blocks = config.max_blocks,
+                                        .max_stacks = config.max_stacks,
+                                        .max_depth = config.stack_depth,
+                                        .max_memory_bytes = config.max_memory_bytes},
+                             .min_block_bytes = config.min_block_bytes,
+                             .max_depth = config.stack_depth,
+                             .unwind = kernel_unwind(config.unwind),
+                             .programs_on_functions = features.programs_on_functions}));
   // Before the list of mappings is read, so that none falls in between.
-  MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(tracer.mapping_events()));
+  MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(engine->mapping_events()));
   mapping_events.follow(pid);
+  Tracer tracer = HAWK_TRY(Tracer::make(*engine, pid, filter_by_pid));
   // Another program that began before is not announced.
   if (command == nullptr) HAWK_TRY_VOID(name_program(subject.target));
-  std::unique_ptr<ProcessTrace> trace(new ProcessTrace(std::move(subject), process.take_fd(),
-                                                       {.way = way, .by_plan = by_plan}, config.unwind,
-                                                       std::move(tracer), std::move(mapping_events), std::move(files)));
+  std::unique_ptr<ProcessTrace> trace(
+      new ProcessTrace(std::move(subject), process.take_fd(), {.way = way, .by_plan = by_plan}, config.unwind,
+                       std::move(engine), std::move(tracer), std::move(mapping_events), std::move(files)));
   trace->interval_ = config.interval;
-  trace->limits_ = limits_of(config, trace->tracer_.live_table());
+  trace->limits_ = limits_of(config, trace->engine_->live_table());
   trace->probing_.use(std::move(reading));
   HAWK_TRY_VOID(command != nullptr ? trace->probing_.expect_files(trace->subject_.expected_files)
                                    : trace->probe_running_process());
@@ -244,9 +246,9 @@ void ProcessTrace::read_memory() {
 }
 
 void ProcessTrace::drain() {
-  tracer_.adjust_memory();
+  engine_->adjust_memory();
   const auto began = std::chrono::steady_clock::now();
-  const Drained drained = tracer_.drain();
+  const Drained drained = engine_->drain()[tracer_.number()];
   longest_drain_ = std::max<std::chrono::nanoseconds>(longest_drain_, std::chrono::steady_clock::now() - began);
   const bool has_exec = drained.exec_epoch != model_.exec_epoch();
   const bool is_told = has_exec && std::exchange(exec_was_told_, false);
@@ -259,7 +261,7 @@ void ProcessTrace::drain() {
   if (probing_.has_frames_in_no_file()) perf_map_.refresh(symbolizer_);
   read_memory();
   threads_.read(static_cast<std::uint64_t>(elapsed().count()));
-  usage_ = meter_.read(tracer_.table_bytes());
+  usage_ = meter_.read(engine_->table_bytes());
   // What is unmapped is not announced. After the stacks, whose frames may lie there.
   if (is_replaced || (is_probed() && tracer_.code_ranges_are_stale())) take_mappings_again();
   if (!is_probed()) return;
@@ -295,6 +297,7 @@ Result<void> ProcessTrace::end(bool verify, bool reads_symbols) {
   Result<std::optional<ProbeCosts>> costs;
   std::jthread measuring = try_thread([&] { costs = costs_here(probes_.way); });
   tracer_.stop();
+  engine_->stop();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - stopped;
   if (measuring.joinable()) measuring.join();
   log_verbose(fmt::format("detached in {:.0f} ms", took.count()));
@@ -312,7 +315,7 @@ Result<void> ProcessTrace::end(bool verify, bool reads_symbols) {
   const std::chrono::duration<double, std::milli> drained = longest_drain_;
   log_verbose(fmt::format("longest drain: {} stacks in {:.2f} ms", model_.stack_count(), drained.count()));
   if (!verify) return {};
-  verified_ = HAWK_TRY(tracer_.verify(tracer_.drain()));
+  verified_ = HAWK_TRY(tracer_.verify(engine_->drain()[tracer_.number()]));
   return {};
 }
 
@@ -323,9 +326,9 @@ Snapshot ProcessTrace::snapshot() {
   snapshot.target().threads = threads_.events();
   snapshot.target().is_go = probing_.is_go(snapshot.target().exe);
   snapshot.trace = {.attach_via = std::string(attach_way_name(probes_.by_plan ? AttachWay::kPoints : probes_.way)),
-                    .live_table = std::string(live_table_name(tracer_.live_table())),
+                    .live_table = std::string(live_table_name(engine_->live_table())),
                     .unwind = std::string(unwind_method_name(unwind_)),
-                    .min_block_bytes = tracer_.min_block_bytes(),
+                    .min_block_bytes = engine_->min_block_bytes(),
                     .from_start = subject_.own_execs != 0,
                     .start_unix_ns = static_cast<std::uint64_t>(
                         std::chrono::duration_cast<std::chrono::nanoseconds>(start_wall_.time_since_epoch()).count()),

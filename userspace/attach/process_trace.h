@@ -44,9 +44,6 @@ class ProcessTrace {
   /// symbols are read while the probes are being removed.
   Result<void> end(bool verify, bool reads_symbols);
 
-  /// Whether end() has been called: no probe is left.
-  bool has_ended() const { return !is_probed(); }
-
   /// The sums over all stacks as of the last drain.
   const Counters& totals() const { return model_.totals(); }
   /// The state of the heap as of the last drain.
@@ -61,9 +58,9 @@ class ProcessTrace {
 
   int pid() const { return subject_.target.pid; }
   /// Readable when adjust_memory() is due.
-  int wakeup_fd() const { return tracer_.wakeup_fd(); }
+  int wakeup_fd() const { return engine_->wakeup_fd(); }
   /// Gives the kernel side the memory it asks for.
-  void adjust_memory() { tracer_.adjust_memory(); }
+  void adjust_memory() { engine_->adjust_memory(); }
   int mapping_fd() const { return mapping_events_.poll_fd(); }
   /// Readable once the target has ended.
   int pid_fd() const { return pid_fd_.get(); }
@@ -90,8 +87,8 @@ class ProcessTrace {
     std::vector<std::string> expected_files;  ///< that a command will map
   };
 
-  ProcessTrace(Subject subject, UniqueFd pid_fd, Probes probes, UnwindMethod unwind, Tracer tracer,
-               MappingEvents mapping_events, std::unique_ptr<FileReader> files);
+  ProcessTrace(Subject subject, UniqueFd pid_fd, Probes probes, UnwindMethod unwind, std::unique_ptr<Engine> engine,
+               Tracer tracer, MappingEvents mapping_events, std::unique_ptr<FileReader> files);
   static Result<Subject> subject_of(const TraceConfig& config, const LaunchedCommand* command);
   static Result<void> name_program(TargetInfo& target);
   static std::vector<ReadAhead::Source> files_to_read(const Subject& subject, bool is_command);
@@ -107,6 +104,7 @@ class ProcessTrace {
   UniqueFd pid_fd_;
   Probes probes_;
   UnwindMethod unwind_;
+  std::unique_ptr<Engine> engine_;
   Tracer tracer_;
   MappingEvents mapping_events_;
   Probing probing_;

@@ -11,10 +11,9 @@
 
 namespace hawk {
 
-/// A stack that the kernel interned since the drain before.
+/// A stack that the kernel interned since the drain before; or kNoStack, which each program has anew.
 struct NewStack {
   StackId id = kNoStack;
-  std::uint32_t exec_epoch = 0;  ///< which program of the process it belongs to: 0 until the first exec
   hawk_end end = HAWK_END_OUTERMOST;
   bool guessed = false;  ///< partly walked along frame pointers, which nothing proves
   /// As the kernel wrote them, caller of the allocator first: return addresses, or with HAWK_FRAME_INTERRUPTED the
@@ -31,7 +30,7 @@ struct StackCounters {
 
 /// What one drain read, as plain values: the end of the kernel's map layouts.
 struct Drained {
-  std::uint32_t exec_epoch = 0;  ///< current one
+  std::uint32_t exec_epoch = 0;  ///< which program of the process all this is of: 0 until the first exec
   std::vector<NewStack> new_stacks;
   std::vector<StackCounters> counters;  ///< every stack with at least one allocation
   std::uint64_t frees_of_untraced = 0;

@@ -10,15 +10,8 @@
 namespace hawk {
 namespace {
 
-Counters difference(const Counters& now, const Counters& before) {
-  return {.allocated_bytes = now.allocated_bytes - before.allocated_bytes,
-          .allocated_count = now.allocated_count - before.allocated_count,
-          .freed_bytes = now.freed_bytes - before.freed_bytes,
-          .freed_count = now.freed_count - before.freed_count};
-}
-
 /// Of a stack in a state of the heap nothing is freed that was not allocated. Drains read what was freed later than
-/// what was allocated, and what a replaced program had without a stack is known as of the drain before its end.
+/// what was allocated.
 Counters bounded(const Counters& read) {
   Counters counters = read;
   counters.freed_bytes = std::min(read.freed_bytes, read.allocated_bytes);
@@ -50,11 +43,7 @@ void sort_by_id(std::vector<StackRecord>& stacks, std::size_t known) {
 
 void HeapModel::start_epoch(std::uint32_t epoch) {
   exec_epoch_ = epoch;
-  std::erase_if(stacks_, [](const StackRecord& stack) { return stack.id != kNoStack; });
-  if (!stacks_.empty()) {
-    unknown_before_ += stacks_.front().counters;
-    stacks_.front().frames = {};
-  }
+  stacks_.clear();
   locations_.clear();
   peak_live_bytes_ = 0;
 }
@@ -66,11 +55,8 @@ StackRecord* HeapModel::find(StackId id) {
 }
 
 void HeapModel::add_stacks(const std::vector<NewStack>& added, const FrameResolver& resolve) {
-  const auto is_current = [&](const NewStack& stack) {
-    return stack.id == kNoStack || stack.exec_epoch == exec_epoch_;
-  };
   std::size_t frame_count = 0;
-  for (const NewStack& stack : added) frame_count += is_current(stack) ? stack.addresses.size() : 0;
+  for (const NewStack& stack : added) frame_count += stack.addresses.size();
   const auto block = std::make_shared<std::vector<LocationId>>();
   block->reserve(frame_count);  // all of it: the stacks point into it
   // For as long as nothing is mapped or unmapped. Words are addresses with the kernel's mark.
@@ -81,7 +67,6 @@ void HeapModel::add_stacks(const std::vector<NewStack>& added, const FrameResolv
   const std::size_t known = stacks_.size();
   if (stacks_.capacity() < known + added.size()) stacks_.reserve(std::max(2 * known, known + added.size()));
   for (const NewStack& stack : added) {
-    if (!is_current(stack)) continue;
     const std::size_t first = block->size();
     for (const std::uint64_t word : stack.addresses) block->push_back(location_of(word));
     stacks_.push_back({.id = stack.id,
@@ -101,9 +86,9 @@ void HeapModel::update(const Drained& drained, const FrameResolver& resolve) {
   for (const StackCounters& read : drained.counters) {
     // Both lists ascend, and mostly they hold the same stacks.
     StackRecord* known = next < stacks_.size() && stacks_[next].id == read.id ? &stacks_[next] : find(read.id);
-    if (known == nullptr) continue;  // of a program that has been replaced
+    if (known == nullptr) continue;
     next = static_cast<std::size_t>(known - stacks_.data()) + 1;
-    known->counters = bounded(read.id == kNoStack ? difference(read.counters, unknown_before_) : read.counters);
+    known->counters = bounded(read.counters);
     totals_ += known->counters;
   }
   peak_live_bytes_ = std::max(peak_live_bytes_, totals_.live_bytes());

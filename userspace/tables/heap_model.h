@@ -42,7 +42,6 @@ class HeapModel {
   std::uint32_t exec_epoch_ = 0;
   std::vector<StackRecord> stacks_;  ///< of the current program; ascending by id, as drains give them
   LocationTable locations_;
-  Counters unknown_before_;  ///< of kNoStack, which all programs share: what it had when the current one began
   Counters totals_;
   std::uint64_t peak_live_bytes_ = 0;
   std::uint64_t frees_of_untraced_ = 0;

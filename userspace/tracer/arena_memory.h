@@ -9,16 +9,13 @@
 
 namespace hawk {
 
-/// An arena, and descriptors of the programs that act on it for us.
+/// Descriptors of the programs that act on the arena for us.
 struct ArenaPrograms {
-  std::uint64_t address = 0;  ///< where it is mapped: next_arena_address()
   int make_pages = -1;
   int free_pages = -1;
   int shrink = -1;
+  int sweep = -1;
 };
-
-/// Where an arena is to be mapped that is made now: no two of this process have the same place.
-std::uint64_t next_arena_address();
 
 /// The pages of the arena: makes them before the programs need them, and gives back what they no longer use.
 ///
@@ -26,7 +23,8 @@ std::uint64_t next_arena_address();
 /// killed then. So nothing here touches a page that has not been made.
 class ArenaMemory {
  public:
-  /// For a table that can hold `max_blocks` blocks in at most `max_pages` pages.
+  /// For a table that can hold `max_blocks` blocks in at most `max_pages` pages. The arena must be mapped at
+  /// HAWK_ARENA_USER_ADDRESS.
   static Result<ArenaMemory> make(const ArenaPrograms& programs, std::uint32_t max_pages, hawk_state& state);
 
   /// Pages of the live table that hold that many blocks.
@@ -37,6 +35,9 @@ class ArenaMemory {
   /// Makes as many pages as growth may need before the next call, shrinks the table if it has become sparse, and frees
   /// pages. To be called when the programs ask and once in a while. Returns false when memory was refused.
   bool adjust_pages();
+
+  /// Removes the blocks of programs that have ended.
+  void sweep();
 
   /// The pages that the live table uses now.
   std::span<const hawk_live_page> live_pages() const;
@@ -49,7 +50,6 @@ class ArenaMemory {
   ArenaMemory(const ArenaPrograms& programs, std::uint32_t max_pages, hawk_state& state)
       : programs_(programs), max_pages_(max_pages), state_(&state) {}
   std::uint32_t used() const;
-  std::uint64_t address_of(std::uint32_t page) const;
   bool make_pages(std::uint32_t first, std::uint32_t count);
   bool supply();
   void shrink();

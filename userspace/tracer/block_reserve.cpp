@@ -55,7 +55,8 @@ std::uint32_t BlockReserve::room_used() const {
 Result<UniqueFd> BlockReserve::make_map() const {
   const std::uint32_t number = made();
   const std::uint32_t blocks = room_of(number + 1, most_) - room_of(number, most_);
-  UniqueFd map(bpf_map_create(BPF_MAP_TYPE_HASH, "reserve", sizeof(__u64), sizeof(hawk_block), blocks, nullptr));
+  UniqueFd map(
+      bpf_map_create(BPF_MAP_TYPE_HASH, "reserve", sizeof(hawk_block_key), sizeof(hawk_block), blocks, nullptr));
   if (map) return map;
   return system_failure(ExitCode::kPrivilege, "make a reserve of blocks", errno);
 }

@@ -35,7 +35,7 @@ class BlockReserve {
 
   /// Blocks that the first `maps` maps have room for together, `most` at the most.
   static std::uint32_t room_of(std::uint32_t maps, std::uint32_t most);
-  /// The maps there are: epoch << HAWK_EPOCH_SHIFT | address -> hawk_block. They stay open as long as this lives.
+  /// The maps there are: hawk_block_key -> hawk_block. They stay open as long as this lives.
   std::vector<int> map_fds() const;
   /// Blocks that the maps which were ever used have room for together.
   std::uint32_t room_used() const;

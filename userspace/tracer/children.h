@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstdint>
+
 #include "bpf/layout.h"
 #include "userspace/tables/children.h"
 
 namespace hawk {
 
-/// What the programs know of the processes that the target has started. `programs_fd`: the map child_programs.
-UntracedChildren read_children(int programs_fd, const hawk_state& state);
+/// What the programs know of the processes that the target at `index` has started. `programs_fd`: the map
+/// child_programs.
+UntracedChildren read_children(int programs_fd, const hawk_target& target, std::uint32_t index);
 
 }  // namespace hawk

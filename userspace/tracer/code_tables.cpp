@@ -23,14 +23,6 @@ constexpr std::uint32_t kGenerationsUntilCleared = HAWK_CACHE_GENERATIONS / 4;
 
 }  // namespace
 
-CodeTables::CodeTables(CodeTables&& other) noexcept
-    : memory_(other.memory_),
-      segments_(std::move(other.segments_)),
-      row_count_(other.row_count_),
-      rule_count_(other.rule_count_) {
-  other.segments_.clear();
-}
-
 CodeTables::~CodeTables() {
   for (const Segment& segment : segments_) ::munmap(segment.rows, kSegmentBytes);
 }
@@ -113,27 +105,27 @@ void CodeTables::remove_file_part(const hawk_file_part& part) { bpf_map_delete_e
 
 void CodeTables::clear_cache_in_time() {
   hawk_state& state = *memory_.state;
-  const std::uint32_t generation = hawk_generation_of(__atomic_load_n(&state.used_ranges.turn, __ATOMIC_SEQ_CST));
+  const std::uint32_t generation = __atomic_load_n(&state.rule_generations, __ATOMIC_SEQ_CST);
   if (generation - state.cache_cleared < kGenerationsUntilCleared) return;
   for (__u64& entry : memory_.cache) __atomic_store_n(&entry, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&state.cache_cleared, generation, __ATOMIC_SEQ_CST);
 }
 
-void CodeTables::set_ranges(std::span<const hawk_code_range> ranges) {
-  hawk_state& state = *memory_.state;
-  const __u64 said = __atomic_load_n(&state.code_ranges, __ATOMIC_SEQ_CST);
-  const __u64 half = ~said & HAWK_RANGES_HALF;
-  const std::size_t first = half != 0 ? HAWK_MAX_CODE_RANGES : 0;
-  const std::size_t count = std::min<std::size_t>(ranges.size(), HAWK_MAX_CODE_RANGES);
-  __atomic_store_n(&state.code_ranges_stale, 0, __ATOMIC_SEQ_CST);
+void CodeTables::set_ranges(hawk_target& target, Places& places, std::span<const hawk_code_range> ranges) {
+  const std::size_t wanted = std::min<std::size_t>(ranges.size(), HAWK_MAX_CODE_RANGES);
+  const std::size_t count = places.spare.require(wanted) ? wanted : 0;
+  const std::size_t first = places.spare.first();
+  __atomic_store_n(&target.code_ranges_stale, 0, __ATOMIC_SEQ_CST);
   for (std::size_t i = 0; i < count; ++i) {
     memory_.ranges[first + i] = ranges[i];
     memory_.ranges[first + i].search_step = std::bit_floor(ranges[i].row_count);
     memory_.range_states[first + i] = {};
   }
-  const __u64 version = (said >> HAWK_RANGES_VERSION_SHIFT) + 1;
-  __atomic_store_n(&state.code_ranges, version << HAWK_RANGES_VERSION_SHIFT | count << HAWK_RANGES_COUNT_SHIFT | half,
+  const __u32 publication = __atomic_add_fetch(&memory_.state->publications, 1, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&target.code_ranges,
+                   hawk_ranges_word(publication, static_cast<__u32>(first), static_cast<__u32>(count)),
                    __ATOMIC_SEQ_CST);
+  std::swap(places.told, places.spare);
   clear_cache_in_time();
 }
 

@@ -9,6 +9,7 @@
 #include "bpf/unwind/layout.h"
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
+#include "userspace/tracer/index_pool.h"
 
 namespace hawk {
 
@@ -21,13 +22,13 @@ class CodeTables {
     int known_files_fd = -1;  ///< the map known_files
     hawk_state* state = nullptr;
     std::span<hawk_rule> rules;                ///< HAWK_MAX_RULES
-    std::span<hawk_code_range> ranges;         ///< two halves
-    std::span<hawk_range_state> range_states;  ///< two halves
+    std::span<hawk_code_range> ranges;         ///< of all targets
+    std::span<hawk_range_state> range_states;  ///< the same
     std::span<__u64> cache;
   };
-  explicit CodeTables(const Memory& memory) : memory_(memory) {}
-  CodeTables(CodeTables&&) noexcept;
-  CodeTables& operator=(CodeTables&&) = delete;
+  explicit CodeTables(const Memory& memory) : memory_(memory), pool_(memory.ranges.size()) {}
+  CodeTables(const CodeTables&) = delete;
+  CodeTables& operator=(const CodeTables&) = delete;
   ~CodeTables();
 
   /// Makes room for so many rows more, as far as there is any. The kernel takes 15 ms each time, whether for one table
@@ -42,9 +43,15 @@ class CodeTables {
   /// Without effect when HAWK_MAX_KNOWN_FILES are told of.
   void add_file_part(const hawk_file_part& part, hawk_code_range code);
   void remove_file_part(const hawk_file_part& part);
-  /// All code there is, sorted and without overlaps, in place of what was said before; from now on nothing that was
-  /// cached before is used. Beyond HAWK_MAX_CODE_RANGES the rest is left out.
-  void set_ranges(std::span<const hawk_code_range> ranges);
+  /// A target's places in the table of ranges: the one that it was told last, and one to write to.
+  struct Places {
+    PooledArea told;
+    PooledArea spare;
+  };
+  Places no_places() { return {.told = PooledArea(pool_), .spare = PooledArea(pool_)}; }
+  /// All code there is of a target, sorted and without overlaps, in place of what was said before; from now on nothing
+  /// of it that was cached before is used. Beyond HAWK_MAX_CODE_RANGES, or what room there is, the rest is left out.
+  void set_ranges(hawk_target& target, Places& places, std::span<const hawk_code_range> ranges);
 
   /// The maps that hold the rows.
   std::vector<int> map_fds() const;
@@ -61,6 +68,7 @@ class CodeTables {
   void clear_cache_in_time();
 
   Memory memory_;
+  IndexPool pool_;  ///< of the ranges
   std::vector<Segment> segments_;
   std::uint64_t row_count_ = 0;
   std::size_t rule_count_ = 0;  ///< that the kernel has been told of

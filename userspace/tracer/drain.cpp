@@ -34,7 +34,7 @@ std::vector<Counters> sum_counters(const KernelMaps& maps, std::size_t stack_cou
   return sums;
 }
 
-NewStack read_stack(const KernelMaps& maps, std::uint32_t number) {
+NewStack read_stack(const KernelMaps& maps, std::uint32_t number, StackId id) {
   const hawk_stack_record& record = maps.stack_records.as<hawk_stack_record>()[number];
   const std::span<const __u64> locations = maps.locations.as<__u64>();
   std::vector<std::uint64_t> addresses;
@@ -42,31 +42,60 @@ NewStack read_stack(const KernelMaps& maps, std::uint32_t number) {
   for (const __u32 location : maps.frames.subspan(record.first_frame, record.depth)) {
     addresses.push_back(locations[location]);
   }
-  return {.id = StackId{number},
-          .exec_epoch = record.exec_epoch,
+  return {.id = id,
           .end = static_cast<hawk_end>(record.end),
           .guessed = record.guessed != 0,
           .addresses = std::move(addresses)};
 }
 
+/// What there is of a target beside its stacks, and which program it runs.
+struct DrainedTarget {
+  std::uint32_t program = 0;
+  std::uint32_t no_stack = 0;
+};
+
+DrainedTarget begin_target(const KernelMaps& maps, std::uint32_t index, const std::vector<Counters>& sums,
+                           Drained& drained) {
+  const hawk_target& target = maps.targets[index];
+  const DrainedTarget now = {.program = __atomic_load_n(&target.program, __ATOMIC_ACQUIRE),
+                             .no_stack = __atomic_load_n(&target.no_stack, __ATOMIC_ACQUIRE)};
+  if (now.program == 0) return now;
+  drained.exec_epoch = (now.program - target.first_program) / HAWK_NEXT_PROGRAM;
+  const std::size_t untraced = target.reserved_numbers + HAWK_UNTRACED;
+  if (untraced < sums.size()) drained.frees_of_untraced = sums[untraced].freed_count;
+  for (std::size_t cause = 0; cause < HAWK_LOSS_COUNT; ++cause)
+    drained.losses.counts[cause] = load(target.losses[cause]);
+  drained.children = read_children(maps.child_programs_fd, target, index);
+  return now;
+}
+
+/// How many of the targets have ever been in use: the first ones.
+std::uint32_t used_targets(const KernelMaps& maps) {
+  const auto is_unused = [](const hawk_target& target) {
+    return __atomic_load_n(&target.program, __ATOMIC_ACQUIRE) == 0;
+  };
+  return static_cast<std::uint32_t>(std::find_if(maps.targets.begin(), maps.targets.end(), is_unused) -
+                                    maps.targets.begin());
+}
+
 }  // namespace
 
-Drained Drain::read(const KernelMaps& maps) {
-  Drained drained;
+std::vector<Drained> Drain::read(const KernelMaps& maps) {
   const std::uint32_t used = __atomic_load_n(&maps.state->next_stack, __ATOMIC_ACQUIRE);
-  std::vector<Counters> sums = sum_counters(maps, std::min(used, maps.config.max_stacks));
-  drained.exec_epoch = __atomic_load_n(&maps.state->exec_epoch, __ATOMIC_ACQUIRE);
-  drained.frees_of_untraced = sums[HAWK_UNTRACED].freed_count;
-  for (std::size_t cause = 0; cause < HAWK_LOSS_COUNT; ++cause) {
-    drained.losses.counts[cause] = load(maps.state->losses[cause]);
-  }
-  drained.children = read_children(maps.child_programs_fd, *maps.state);
+  const std::vector<Counters> sums = sum_counters(maps, std::min(used, maps.config.max_stacks));
+  std::vector<Drained> drained(used_targets(maps));
+  std::vector<DrainedTarget> targets;
+  for (std::uint32_t i = 0; i < drained.size(); ++i) targets.push_back(begin_target(maps, i, sums, drained[i]));
   given_.resize(std::max(given_.size(), sums.size()));
   for (std::uint32_t number = 0; number < sums.size(); ++number) {
-    const bool bookkeeping = number != HAWK_NO_STACK && number < HAWK_FIRST_STACK;
-    if (bookkeeping || sums[number].allocated_count == 0) continue;
-    drained.counters.push_back({.id = StackId{number}, .counters = sums[number]});
-    if (!given_[number]) drained.new_stacks.push_back(read_stack(maps, number));
+    if (sums[number].allocated_count == 0) continue;
+    const std::uint32_t program = maps.stack_records.as<hawk_stack_record>()[number].program;
+    const std::uint32_t index = program & HAWK_TARGET_MASK;
+    // None's: it counts something else than blocks. Or of a program that has ended.
+    if (program == 0 || index >= targets.size() || targets[index].program != program) continue;
+    const StackId id = number == targets[index].no_stack ? kNoStack : StackId{number};
+    drained[index].counters.push_back({.id = id, .counters = sums[number]});
+    if (!given_[number]) drained[index].new_stacks.push_back(read_stack(maps, number, id));
     given_[number] = true;
   }
   return drained;

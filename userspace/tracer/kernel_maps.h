@@ -49,7 +49,8 @@ struct KernelMaps {
   std::span<const __u32> frames = {};  ///< numbers of locations; mapped as far as any stack has frames
   int child_programs_fd = -1;          ///< see read_children
   hawk_config config = {};
-  hawk_state* state = nullptr;  ///< lives as long as the skeleton
+  hawk_state* state = nullptr;          ///< lives as long as the skeleton
+  std::span<hawk_target> targets = {};  ///< the same
 };
 
 /// What was begun and not finished.

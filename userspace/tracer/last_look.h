@@ -7,6 +7,7 @@
 #include "bpf/layout.h"
 #include "bpf/probe_points.h"
 #include "userspace/base/address_range.h"
+#include "userspace/tracer/index_pool.h"
 
 namespace hawk {
 
@@ -14,8 +15,9 @@ namespace hawk {
 /// kernels before 6.16 that cannot have programs on their functions the memory of a target that ends is gone already.)
 class LastLook {
  public:
-  /// Mapped memory of the programs, which must live longer.
-  LastLook(hawk_state& state, std::span<hawk_probe_point> points) : state_(state), points_(points) {}
+  /// Mapped memory of the programs, and who shares `points` out among the targets: all must live longer.
+  LastLook(hawk_target& target, std::span<hawk_probe_point> points, IndexPool& pool)
+      : target_(target), points_(points), area_(pool) {}
 
   /// A point that had no breakpoint.
   struct Missing {
@@ -23,7 +25,7 @@ class LastLook {
     bool is_in_new_code = false;  ///< where code was mapped since, and not at its address, or there as well
     bool operator==(const Missing&) const = default;
   };
-  /// Where to look from now on, in place of what was said before: the first HAWK_MAX_PROBE_POINTS. `code`: where these
+  /// Where to look from now on, in place of what was said before, as far as there is room. `code`: where these
   /// points lie, one range for each file; anonymous memory that becomes code there is told as a change of the mappings.
   /// Returns take_missing() of the points before.
   std::vector<Missing> set(std::span<const hawk_probe_point> points, std::span<const AddressRange> code);
@@ -34,8 +36,9 @@ class LastLook {
   std::vector<Missing> take_missing_of(std::uint32_t count);
   void set_files(std::span<const hawk_probe_point> points);
 
-  hawk_state& state_;
+  hawk_target& target_;
   std::span<hawk_probe_point> points_;
+  PooledArea area_;  ///< of `points_`
 };
 
 }  // namespace hawk

@@ -14,15 +14,9 @@
 namespace hawk {
 namespace {
 
-constexpr std::uint64_t kAddressBits = (std::uint64_t{1} << HAWK_EPOCH_SHIFT) - 1;
-
-bool is_older(const hawk_block& block, std::uint32_t epoch) {
-  return static_cast<std::int32_t>(block.exec_epoch - epoch) < 0;
-}
-
 /// Calls `visit` with every entry of a hash map, a batch at a time.
-Result<void> for_each_block(int fd, const std::function<void(__u64, const hawk_block&)>& visit) {
-  std::vector<__u64> keys(16384);
+Result<void> for_each_block(int fd, const std::function<void(const hawk_block_key&, const hawk_block&)>& visit) {
+  std::vector<hawk_block_key> keys(16384);
   std::vector<hawk_block> blocks(keys.size());
   __u64 position = 0;
   bool first = true;
@@ -46,11 +40,10 @@ Result<void> for_each_block(int fd, const std::function<void(__u64, const hawk_b
 }
 
 /// Calls `visit` with stack number and size of every block in the arena.
-void for_each_slot(std::span<const hawk_live_page> pages, std::uint32_t epoch,
+void for_each_slot(std::span<const hawk_live_page> pages,
                    const std::function<void(std::uint32_t, std::uint64_t)>& visit) {
   for (const hawk_live_page& page : pages) {
     for (const hawk_bucket& bucket : page.buckets) {
-      if (bucket.epoch != static_cast<__u16>(epoch)) continue;
       for (std::size_t slot = 0; slot < HAWK_BUCKET_SLOTS; ++slot) {
         if (bucket.low[slot] == 0) continue;
         visit(bucket.high_and_stack[slot] & HAWK_SLOT_STACK_MASK, bucket.size_bytes[slot]);
@@ -61,54 +54,43 @@ void for_each_slot(std::span<const hawk_live_page> pages, std::uint32_t epoch,
 
 }  // namespace
 
-Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps, const Drained& drained) {
+Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps, const hawk_target& target,
+                               const Drained& drained) {
+  const std::span<const hawk_stack_record> records = maps.stack_records.as<hawk_stack_record>();
   std::unordered_map<std::uint32_t, Pending> table;
   const auto add = [&](std::uint32_t stack, std::uint64_t size_bytes) {
+    if (records[stack].program != target.program) return;
     Pending& sum = table[stack];
     sum.bytes += size_bytes;
     sum.count += 1;
   };
-  for_each_slot(blocks.arena, drained.exec_epoch, add);
+  for_each_slot(blocks.arena, add);
   for (const int fd : blocks.hash_fds) {
-    HAWK_TRY_VOID(for_each_block(fd, [&](__u64, const hawk_block& block) {
-      if (block.exec_epoch == drained.exec_epoch) add(block.stack, block.size_bytes);
-    }));
+    HAWK_TRY_VOID(for_each_block(
+        fd, [&](const hawk_block_key&, const hawk_block& block) { add(block.stack, block.size_bytes); }));
   }
   Pending missing;
   for (const StackCounters& stack : drained.counters) {
-    const std::uint32_t number = static_cast<std::uint32_t>(stack.id);
-    const hawk_stack_record& record = maps.stack_records.as<hawk_stack_record>()[number];
-    if (stack.id != kNoStack && record.exec_epoch != drained.exec_epoch) continue;
+    const std::uint32_t number = stack.id == kNoStack ? target.no_stack : static_cast<std::uint32_t>(stack.id);
     const Pending held = table[number];
     if (held.count > stack.counters.live_count() || held.bytes > stack.counters.live_bytes()) return false;
     table.erase(number);
-    // All programs share the number of blocks without a stack, and the table has those of the last one only.
-    if (stack.id == kNoStack && drained.exec_epoch != 0) continue;
     missing.count += stack.counters.live_count() - held.count;
     missing.bytes += stack.counters.live_bytes() - held.bytes;
   }
-  const bool all_known = table.empty() || (table.size() == 1 && table.begin()->second == Pending{});
-  return all_known && missing == pending_on(maps, HAWK_IN_HAND);
+  return table.empty() && missing == pending_on(maps, target.reserved_numbers + HAWK_IN_HAND);
 }
 
-Result<std::uint64_t> drop_old_epochs(int hash_fd, std::uint32_t current_epoch,
-                                      const std::function<void(std::uint64_t)>& dropped) {
-  std::vector<__u64> old;
-  HAWK_TRY_VOID(for_each_block(hash_fd, [&](__u64 key, const hawk_block& block) {
-    if (is_older(block, current_epoch)) old.push_back(key);
+Result<void> drop_blocks_of_ended(int hash_fd, const std::function<bool(std::uint32_t)>& lives,
+                                  const std::function<void(const hawk_block_key&)>& dropped) {
+  std::vector<hawk_block_key> ended;
+  HAWK_TRY_VOID(for_each_block(hash_fd, [&](const hawk_block_key& key, const hawk_block&) {
+    if (!lives(key.program)) ended.push_back(key);
   }));
-  std::uint64_t taken_away = 0;
-  for (const __u64 key : old) {
-    hawk_block block = {};
-    if (bpf_map_lookup_and_delete_elem(hash_fd, &key, &block) != 0) continue;
-    if (is_older(block, current_epoch)) {
-      dropped(key & kAddressBits);
-    } else {  // 256 programs later, between the look and the removal
-      ++taken_away;
-      bpf_map_update_elem(hash_fd, &key, &block, BPF_NOEXIST);
-    }
+  for (const hawk_block_key& key : ended) {
+    if (bpf_map_delete_elem(hash_fd, &key) == 0) dropped(key);
   }
-  return taken_away;
+  return {};
 }
 
 }  // namespace hawk

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -20,16 +21,13 @@ struct LiveBlocks {
 /// Whether the invariant holds: for each stack, allocated - freed is the sum over the live table, but for the blocks
 /// that open realloc calls hold in hand, whose number and bytes are counted apart and must be exactly what is missing.
 ///
-/// `drained` is a drain made after the probes were removed.
-Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps, const Drained& drained);
+/// Of the program that a target runs; `drained` is a drain of it made after its probes were removed.
+Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps, const hawk_target& target,
+                               const Drained& drained);
 
-/// Removes from a hash map the blocks of programs that the target had replaced when `current_epoch` was read, so that
-/// they take no room from the current one's. Calls `dropped` with the address of each.
-///
-/// Safe while tracing, and whatever the target does meanwhile: a block is judged by the whole number of its program,
-/// which may be newer than `current_epoch`, and once more when it is removed. Returns how many blocks of a newer
-/// program were out of the table for a moment, in which their free may have been missed.
-Result<std::uint64_t> drop_old_epochs(int hash_fd, std::uint32_t current_epoch,
-                                      const std::function<void(std::uint64_t address)>& dropped);
+/// Removes from a hash map the blocks of programs that have ended, so that they take no room from others'. Calls
+/// `dropped` with the key of each. Safe while tracing: no program's number is ever given again.
+Result<void> drop_blocks_of_ended(int hash_fd, const std::function<bool(std::uint32_t program)>& lives,
+                                  const std::function<void(const hawk_block_key& key)>& dropped);
 
 }  // namespace hawk

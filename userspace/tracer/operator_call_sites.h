@@ -1,23 +1,35 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
+#include "bpf/layout.h"
 #include "userspace/base/result.h"
 #include "userspace/code/call_site_rules.h"
-#include "userspace/tracer/kernel_maps.h"
 
 namespace hawk {
 
-/// Tells the programs how to step over the forms of operator new in one more file that keep no frame pointer.
-///
-/// Returns the file's number, or nullopt when HAWK_MAX_OPERATOR_FILES files are known already. `rules_fd` is the
-/// operator_rules map.
-Result<std::optional<std::uint32_t>> add_operator_call_sites(const KernelMaps& maps, int rules_fd,
-                                                             const OperatorFrames& frames);
+/// How to step over the forms of operator new that keep no frame pointer, as the programs know it: of each file once,
+/// however many targets have it.
+class OperatorRules {
+ public:
+  OperatorRules() = default;
+  /// `rules_fd`: the map operator_rules.
+  explicit OperatorRules(int rules_fd) : rules_fd_(rules_fd) {}
 
-/// Tells the programs where the file is mapped: the address that its ELF virtual address 0 has.
-void set_operator_module_base(const KernelMaps& maps, std::uint32_t module, std::uint64_t base);
+  /// The number of these rules, which the programs know from then on.
+  Result<std::uint32_t> number_of(const std::vector<CallSiteRule>& call_sites);
+
+ private:
+  int rules_fd_ = -1;
+  std::vector<std::vector<CallSiteRule>> known_;
+};
+
+/// Tells the programs that the target has a file with these rules. Returns its place among the target's files; a target
+/// has room for HAWK_MAX_OPERATOR_FILES, and must have some left.
+std::uint32_t add_operator_file(hawk_target& target, std::uint32_t number, const OperatorFrames& frames);
+
+/// Tells the programs where the file at this place is mapped: the address that its ELF virtual address 0 has.
+void set_operator_file_base(hawk_target& target, std::uint32_t place, std::uint64_t base);
 
 }  // namespace hawk

@@ -4,8 +4,6 @@
 #include <fmt/core.h>
 #include <linux/types.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include <bit>
 #include <cerrno>
@@ -24,16 +22,6 @@ namespace {
 
 constexpr auto kMulti = static_cast<bpf_attach_type>(kAttachTypeUprobeMulti);
 
-/// Fills in our pid namespace unless it is the root one, whose inode number is fixed (PROC_PID_INIT_INO,
-/// include/linux/proc_ns.h).
-void set_pid_namespace(hawk_config& config) {
-  constexpr ino_t kRootNamespace = 0xEFFFFFFC;
-  struct stat status;
-  if (::stat("/proc/self/ns/pid", &status) != 0 || status.st_ino == kRootNamespace) return;
-  config.pid_namespace_device = static_cast<__u64>(major(status.st_dev)) << 20 | minor(status.st_dev);
-  config.pid_namespace_inode = status.st_ino;
-}
-
 /// A new one for each trace: no program shall know how its stacks are hashed.
 Result<hawk_hash_key> draw_hash_key() {
   hawk_hash_key key = {};
@@ -44,9 +32,8 @@ Result<hawk_hash_key> draw_hash_key() {
   return key;
 }
 
-Result<hawk_config> make_config(const TracerOptions& options, LiveTable table, const MemoryPlan& plan) {
+Result<hawk_config> make_config(const EngineOptions& options, LiveTable table, const MemoryPlan& plan) {
   hawk_config config = {};
-  config.tgid = static_cast<__u32>(options.pid);
   config.max_stacks = plan.stacks;
   config.stack_index_mask = plan.stack_index_entries - 1;
   config.cpu_mask = plan.counter_stripes - 1;
@@ -62,7 +49,6 @@ Result<hawk_config> make_config(const TracerOptions& options, LiveTable table, c
   config.unwind = options.unwind;
   config.returns_are_calls = options.returns_are_calls ? 1 : 0;
   config.hash_key = HAWK_TRY(draw_hash_key());
-  set_pid_namespace(config);
   return config;
 }
 
@@ -73,18 +59,18 @@ void configure_live_table(hawktrace& skeleton, LiveTable table, const MemoryPlan
   bpf_map__set_autocreate(skeleton.maps.wakeups, arena);
   bpf_map__set_autocreate(skeleton.maps.reserve_maps, !arena);
   bpf_map__set_autocreate(skeleton.maps.reserve_wakeups, !arena);
-  for (bpf_program* program :
-       {skeleton.progs.arena_make_pages, skeleton.progs.arena_free_pages, skeleton.progs.arena_shrink}) {
+  for (bpf_program* program : {skeleton.progs.arena_make_pages, skeleton.progs.arena_free_pages,
+                               skeleton.progs.arena_shrink, skeleton.progs.arena_sweep}) {
     bpf_program__set_autoload(program, arena);
   }
   bpf_map__set_max_entries(skeleton.maps.live_blocks, plan.hash_blocks);
   if (!arena) return;
   bpf_map__set_max_entries(skeleton.maps.arena, HAWK_ARENA_LIVE_PAGE + plan.arena_pages);
-  bpf_map__set_map_extra(skeleton.maps.arena, next_arena_address());
+  bpf_map__set_map_extra(skeleton.maps.arena, HAWK_ARENA_USER_ADDRESS);
 }
 
 /// Sizes the maps and picks the programs that `options.way` needs.
-void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_config& config, const MemoryPlan& plan) {
+void configure(hawktrace& skeleton, const EngineOptions& options, const hawk_config& config, const MemoryPlan& plan) {
   skeleton.rodata->settings = config;
   bpf_map__set_max_entries(skeleton.maps.counters, (config.cpu_mask + 1) * config.max_stacks);
   bpf_map__set_max_entries(skeleton.maps.stack_index, config.stack_index_mask + 1);
@@ -121,7 +107,7 @@ void configure(hawktrace& skeleton, const TracerOptions& options, const hawk_con
 
 }  // namespace
 
-Result<Skeleton> load_programs(const TracerOptions& options, LiveTable table, const MemoryPlan& plan) {
+Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, const MemoryPlan& plan) {
   Skeleton skeleton(hawktrace::open(nullptr));
   if (!skeleton) return system_failure(ExitCode::kPrivilege, "open the BPF programs", errno);
   configure(*skeleton, options, HAWK_TRY(make_config(options, table, plan)), plan);

@@ -9,9 +9,9 @@
 #include "hawktrace.skel.h"
 #include "userspace/base/owned.h"
 #include "userspace/base/result.h"
+#include "userspace/tracer/engine.h"
 #include "userspace/tracer/live_table.h"
 #include "userspace/tracer/memory_plan.h"
-#include "userspace/tracer/tracer.h"
 
 namespace hawk {
 
@@ -19,7 +19,7 @@ namespace hawk {
 using Skeleton = std::unique_ptr<hawktrace, Freer<hawktrace::destroy>>;
 
 /// Loads what every trace needs that is attached as `options` say.
-Result<Skeleton> load_programs(const TracerOptions& options, LiveTable table, const MemoryPlan& plan);
+Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, const MemoryPlan& plan);
 
 /// Loads the programs for functions that may throw, which use the maps of `first`. Apart from the others because under
 /// sessions only they need them, few processes have such functions, and the kernel takes as long to check them as it

@@ -12,40 +12,27 @@
 #include "userspace/code/allocator_file.h"
 #include "userspace/code/call_site_rules.h"
 #include "userspace/tables/drained.h"
-#include "userspace/tracer/attach_way.h"
+#include "userspace/tracer/engine.h"
 #include "userspace/tracer/last_look.h"
-#include "userspace/tracer/live_table.h"
-#include "userspace/tracer/mapping_events.h"
-#include "userspace/tracer/memory_plan.h"
 
 namespace hawk {
 
-/// What is fixed before the programs are loaded.
-struct TracerOptions {
-  int pid = 0;                ///< of the process to trace, in our pid namespace
-  bool filter_by_pid = true;  ///< let the kernel put probes into that process only; see KernelFeatures::pid_filter
-  AttachWay way = AttachWay::kSession;       ///< not kPoints, but what there is for functions without a plan
-  bool by_plan = false;                      ///< functions that have a plan are followed by it
-  bool returns_are_calls = false;            ///< see returns_are_system_calls
-  std::optional<LiveTable> live_table = {};  ///< nullopt: the arena if the kernel can do it
-  MemoryLimits memory = {};
-  std::uint64_t min_block_bytes = 0;  ///< smaller blocks are not followed
-  std::uint32_t max_depth = 0;        ///< frames per stack
-  hawk_unwind unwind = HAWK_UNWIND_AUTO;
-  bool programs_on_functions = false;  ///< see KernelFeatures::programs_on_functions
-};
-
-/// The programs in the kernel, their probes and their maps.
+/// The probes of one traced process, and what the programs and we know of it.
 ///
-/// Life: make (programs loaded, nothing probed) -> attach_* (probed, not counting) -> enable (counting) -> drain, any
-/// number of times, attach_* for files that appear later -> stop. Destroying it at any moment, and even the death of
-/// our process, removes every probe. Single-threaded.
+/// Life: make (known, nothing probed) -> attach_* (probed, not counting) -> enable (counting) -> Engine::drain, any
+/// number of times, attach_* for files that appear later -> stop. Destroying it removes every probe of the process, and
+/// all that is counted of it. Single-threaded.
 class Tracer {
  public:
-  static Result<Tracer> make(const TracerOptions& options);
+  /// `pid`: in our pid namespace. `filter_by_pid`: let the kernel put probes into that process only; see
+  /// KernelFeatures::pid_filter. The engine must live longer.
+  static Result<Tracer> make(Engine& engine, int pid, bool filter_by_pid);
   Tracer(Tracer&&) noexcept;
   Tracer& operator=(Tracer&&) noexcept;
   ~Tracer();
+
+  /// Its place in what Engine::drain() returns.
+  std::uint32_t number() const;
 
   /// Fails if the system calls of the process are intercepted: it would not survive return probes then.
   Result<void> require_no_interceptor();
@@ -80,28 +67,15 @@ class Tracer {
 
   /// From here on allocations and frees count.
   void enable();
-  /// What the kernel's maps say now.
-  Drained drain();
   /// For as long as this lives.
-  LastLook last_look() const;
-  /// Where the programs tell of the process's mappings, from make() on.
-  MappingEvents::Source mapping_events() const;
-  /// Readable when the programs ask for memory: adjust_memory() is due.
-  int wakeup_fd() const;
-  /// Gives the programs the memory they will need next, and takes back what they no longer use. Also due
-  /// periodically.
-  void adjust_memory();
-  LiveTable live_table() const;
-  /// Bytes of memory that the kernel's tables take now.
-  std::uint64_t table_bytes() const;
-  std::uint64_t min_block_bytes() const;
+  LastLook last_look();
   /// Counts a loss that user space noticed; it appears in later drains.
   void count_loss(hawk_loss cause, std::uint64_t times = 1);
-  /// Whether any stack has been counted.
+  /// Whether a stack has been counted, of any target.
   bool has_stacks() const;
-  /// Stops counting and removes every probe. The maps stay readable.
+  /// Stops counting and removes every probe. What was counted stays readable.
   void stop();
-  /// After stop: whether the counters agree with the live table (live_table_agrees).
+  /// After stop: whether the counters agree with the live table (live_table_agrees). `drained`: of this target.
   Result<bool> verify(const Drained& drained);
 
  private:

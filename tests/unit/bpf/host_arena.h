@@ -26,7 +26,9 @@ inline hawk_live_page* pages = nullptr;
 inline thread_local __u32 cpu = 0;
 /// Here a thread that holds a lock can be preempted for any time.
 inline __u32 lock_attempts = ~0U;
-inline std::atomic<__u32> epoch = 0;
+/// A stack's number says whose it is: stacks of kProgramStacks numbers each.
+inline constexpr __u32 kProgramStacks = 1u << 18;
+inline std::atomic<__u32> ended = ~0U;  ///< the program that no longer lives
 inline std::mutex spilled_mutex;
 inline std::map<__u64, hawk_slot> spilled;  ///< what a step of growth found no room for
 
@@ -42,8 +44,9 @@ inline void hawk_preempt_enable() {}
 inline void hawk_relax() { std::this_thread::yield(); }
 inline void hawk_unlock(__u32* lock) { __atomic_store_n(lock, 0, __ATOMIC_RELEASE); }
 inline void hawk_publish(__u64* word, __u64 value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
-inline __u32 hawk_current_epoch() { return hawk::host_arena::epoch; }
-inline void hawk_spill(__u64 address, const hawk_slot* slot, __u32 /*epoch*/) {
+inline __u32 hawk_program_of_stack(__u32 stack) { return stack / hawk::host_arena::kProgramStacks; }
+inline int hawk_program_lives(__u32 program) { return program != hawk::host_arena::ended; }
+inline void hawk_spill(__u64 address, const hawk_slot* slot, __u32 /*program*/) {
   const std::lock_guard guard(hawk::host_arena::spilled_mutex);
   hawk::host_arena::spilled[address] = *slot;
 }

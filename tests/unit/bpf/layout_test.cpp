@@ -13,9 +13,10 @@ static_assert(sizeof(hawk_counters) == 32);
 static_assert(sizeof(hawk_block) == 16);
 static_assert(sizeof(hawk_stack_record) == 16);
 static_assert(sizeof(hawk_operator_rule) == 8);
-static_assert(sizeof(hawk_config) == 96);
+static_assert(sizeof(hawk_config) == 72);
+static_assert(sizeof(hawk_block_key) == 12);
 static_assert(sizeof(hawk_two_frames) == 8);
-static_assert(sizeof(hawk_page_range) == 16);
+static_assert(sizeof(hawk_page_range) == 8);
 static_assert(sizeof(hawk_direct_map_check) == 80);
 
 // A bucket is two cache lines, the first of which has the lock and every address; a page is one of the arena's.
@@ -48,12 +49,15 @@ TEST(Layout, MappedRecordsAreMultiplesOfEightBytes) {
 
 // What programs write on each new stack or loss must not share a cache line with what they read on each call.
 TEST(Layout, HotAndColdStateLieOnDifferentCacheLines) {
-  const std::size_t read_often = offsetof(hawk_state, allocator_ranges) + sizeof(hawk_state::allocator_ranges) - 1;
-  EXPECT_LT(read_often / 64, offsetof(hawk_state, next_frame) / 64);
+  EXPECT_LT(offsetof(hawk_state, programs_ended) / 64, offsetof(hawk_state, next_frame) / 64);
   EXPECT_EQ(offsetof(hawk_state, next_frame) % 64, 0u);
-  EXPECT_EQ(offsetof(hawk_state, next_frame) / 64, offsetof(hawk_state, frames_asked) / 64);
-  EXPECT_LT(offsetof(hawk_state, next_stack) / 64, offsetof(hawk_state, losses) / 64);
-  EXPECT_EQ(offsetof(hawk_state, losses) % 64, 0u);
+  EXPECT_EQ(offsetof(hawk_state, next_frame) / 64, offsetof(hawk_state, next_stack) / 64);
+  EXPECT_EQ(offsetof(hawk_target, memory) / 64, 0u) << "what every event reads";
+  const std::size_t read_often = offsetof(hawk_target, allocator_ranges) + sizeof(hawk_target::allocator_ranges) - 1;
+  EXPECT_LT(read_often / 64, offsetof(hawk_target, used_ranges) / 64);
+  EXPECT_LT(offsetof(hawk_target, unwind_misses) / 64, offsetof(hawk_target, losses) / 64);
+  EXPECT_EQ(offsetof(hawk_target, losses) % 64, 0u);
+  EXPECT_EQ(sizeof(hawk_target) % 64, 0u);
 }
 
 }  // namespace

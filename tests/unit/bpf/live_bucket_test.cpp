@@ -15,9 +15,7 @@ namespace {
 constexpr __u32 kMostStack = HAWK_SLOT_STACK_MASK;
 constexpr __u64 kMostSize = 0xffffffff;
 
-hawk_block block_of(__u64 size_bytes, __u32 stack) {
-  return {.size_bytes = size_bytes, .stack = stack, .exec_epoch = 0};
-}
+hawk_block block_of(__u64 size_bytes, __u32 stack) { return {.size_bytes = size_bytes, .stack = stack, .program = 0}; }
 
 void expect_round_trip(__u64 address, const hawk_block& block) {
   ASSERT_TRUE(hawk_slot_fits(address, &block)) << address;
@@ -101,7 +99,7 @@ TEST(LiveBucket, HomesAreEven) {
   for (const __u64 stride : {16, 48, 112, 4112, 65536}) {
     std::vector<int> found(HAWK_PAGE_BUCKETS);
     for (__u64 i = 0; i < HAWK_PAGE_BUCKETS * kBlocksPerBucket; ++i) {
-      ++found[hawk_home_bucket(hawk_live_hash(0x555555559010 + i * stride))];
+      ++found[hawk_home_bucket(hawk_live_hash(0x555555559010 + i * stride, 1025))];
     }
     for (const int count : found) EXPECT_NEAR(count, kBlocksPerBucket, 0.06 * kBlocksPerBucket) << stride;
   }

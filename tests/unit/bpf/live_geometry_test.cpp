@@ -147,7 +147,7 @@ TEST_P(LiveGeometrySpread, IsEvenOverThePages) {
     const hawk_geometry g = geometry_with(pages);
     std::vector<std::size_t> found(pages);
     for (__u64 i = 0; i < pages * kBlocksPerPage; ++i) {
-      ++found[hawk_page_number(hawk_live_hash(0x7f3a5c000010 + i * GetParam()), g)];
+      ++found[hawk_page_number(hawk_live_hash(0x7f3a5c000010 + i * GetParam(), 1025), g)];
     }
     expect_even(found, g, pages * kBlocksPerPage);
     ASSERT_FALSE(HasFatalFailure());

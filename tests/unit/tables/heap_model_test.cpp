@@ -13,8 +13,8 @@ Location resolve_to_module_3(std::uint64_t address) {
   return {.address = address, .module = ModuleId{3}, .module_offset = address - 0x1000};
 }
 
-NewStack stack(std::uint32_t id, std::vector<std::uint64_t> addresses, std::uint32_t epoch = 0) {
-  return {.id = StackId{id}, .exec_epoch = epoch, .addresses = std::move(addresses)};
+NewStack stack(std::uint32_t id, std::vector<std::uint64_t> addresses) {
+  return {.id = StackId{id}, .addresses = std::move(addresses)};
 }
 
 StackCounters counters(std::uint32_t id, std::uint64_t allocated_bytes, std::uint64_t freed_bytes) {
@@ -69,21 +69,6 @@ TEST(HeapModel, NothingIsLiveWhereMoreWasFreedThanAllocated) {
   EXPECT_EQ(snapshot.peak_live_bytes, 160u);
 }
 
-// What a program had without a stack, and freed after the last drain that saw it.
-TEST(HeapModel, AReplacedProgramsFreesAreNotTakenFromTheNewOne) {
-  HeapModel model;
-  Drained drained;
-  drained.new_stacks = {stack(0, {})};
-  drained.counters = {counters(0, 800, 0)};
-  model.update(drained, resolve_nothing);
-  drained.exec_epoch = 1;
-  drained.new_stacks = {stack(9, {0x10}, 1)};
-  drained.counters = {counters(0, 800, 800), counters(9, 16, 0)};
-  model.update(drained, resolve_nothing);
-  EXPECT_EQ(model.snapshot().totals.live_bytes(), 16u);
-  EXPECT_EQ(model.snapshot().peak_live_bytes, 16u);
-}
-
 TEST(HeapModel, FramesKeepTheModuleTheyHadWhenTheStackWasNew) {
   HeapModel model;
   Drained drained;
@@ -102,17 +87,16 @@ TEST(HeapModel, FramesKeepTheModuleTheyHadWhenTheStackWasNew) {
 TEST(HeapModel, ExecDropsWhatTheOldProgramHeld) {
   HeapModel model;
   Drained drained;
-  drained.new_stacks = {stack(5, {0x10})};
-  drained.counters = {counters(5, 800, 0), counters(0, 80, 0)};
-  drained.new_stacks.push_back(stack(0, {}));
+  drained.new_stacks = {stack(5, {0x10}), stack(0, {})};
+  drained.counters = {counters(0, 80, 0), counters(5, 800, 0)};
   model.update(drained, resolve_nothing);
 
   drained.exec_epoch = 1;
-  drained.new_stacks = {stack(9, {0x10}, 1)};
-  drained.counters = {counters(5, 800, 0), counters(9, 16, 0), counters(0, 96, 0)};
+  drained.new_stacks = {stack(0, {}), stack(9, {0x10})};
+  drained.counters = {counters(0, 16, 0), counters(9, 16, 0)};
   model.update(drained, resolve_nothing);
   const Snapshot snapshot = model.snapshot();
-  EXPECT_EQ(snapshot.totals.allocated_bytes, 32u);  // 16 of stack 9 and the 16 that stack 0 has got since
+  EXPECT_EQ(snapshot.totals.allocated_bytes, 32u);
   EXPECT_EQ(snapshot.peak_live_bytes, 32u);
   EXPECT_EQ(snapshot.stacks.size(), 2u);
 }
@@ -241,24 +225,13 @@ TEST(HeapModel, SnapshotsShareFramesWithTheModelAndKeepThem) {
     EXPECT_EQ(again.stacks[0].frames.begin(), snapshot.stacks[0].frames.begin()) << "a copy copies no frames";
     EXPECT_EQ(again, snapshot);
     drained.exec_epoch = 1;
-    drained.new_stacks = {stack(6, {0x30}, 1)};
+    drained.new_stacks = {stack(6, {0x30})};
     drained.counters = {counters(6, 8, 0)};
     model.update(drained, resolve_nothing);
     EXPECT_NE(model.snapshot(), snapshot);
     EXPECT_EQ(model.snapshot().locations.size(), 1u) << "the old program's locations are forgotten";
   }
   EXPECT_EQ(addresses_of(snapshot, snapshot.stacks[0]), (std::vector<std::uint64_t>{0x10, 0x20}));
-}
-
-TEST(HeapModel, StackOfAnOldProgramThatIsDrainedLateIsIgnored) {
-  HeapModel model;
-  Drained drained;
-  drained.exec_epoch = 1;
-  drained.new_stacks = {stack(5, {0x10}, 0)};
-  drained.counters = {counters(5, 800, 0)};
-  model.update(drained, resolve_nothing);
-  EXPECT_TRUE(model.snapshot().stacks.empty());
-  EXPECT_EQ(model.snapshot().totals, Counters{});
 }
 
 }  // namespace

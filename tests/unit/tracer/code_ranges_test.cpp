@@ -24,10 +24,10 @@ TEST_F(CodeRanges, TakesRulesFromTheCache) {
   map(3, 7);
   tell();
   EXPECT_EQ(look_up(3), HAWK_FIRST_RULE + 7);
-  const __u64 misses = state.unwind_misses;
+  const __u64 misses = the_target.unwind_misses;
   map(4, 8);  // the other code is where it was
   EXPECT_EQ(look_up(3), HAWK_FIRST_RULE + 7);
-  EXPECT_EQ(state.unwind_misses, misses);
+  EXPECT_EQ(the_target.unwind_misses, misses);
 }
 
 TEST_F(CodeRanges, ForgetsCodeThatIsMappedOver) {
@@ -36,10 +36,10 @@ TEST_F(CodeRanges, ForgetsCodeThatIsMappedOver) {
   ASSERT_EQ(look_up(3), HAWK_FIRST_RULE + 7);
   map(3, 8);
   EXPECT_EQ(look_up(3), HAWK_RULE_NO_CODE);
-  EXPECT_EQ(state.code_ranges_stale, 1u);
+  EXPECT_EQ(the_target.code_ranges_stale, 1u);
   for (int pass = 0; pass < 3; ++pass) {
     tell();
-    EXPECT_EQ(state.code_ranges_stale, 0u);
+    EXPECT_EQ(the_target.code_ranges_stale, 0u);
     EXPECT_EQ(look_up(3), HAWK_FIRST_RULE + 8);
   }
 }
@@ -82,10 +82,10 @@ TEST_F(CodeRanges, UsesNoCacheThatWasNotClearedInTime) {
   }
   EXPECT_GT(last - first, HAWK_CACHE_GENERATIONS / 2);
   EXPECT_LT(last - first, HAWK_CACHE_GENERATIONS);
-  EXPECT_EQ(state.code_ranges_stale, 1u);
+  EXPECT_EQ(the_target.code_ranges_stale, 1u);
   EXPECT_EQ(look_up(0), HAWK_FIRST_RULE + 1);  // without the cache
   tell();
-  EXPECT_EQ(state.code_ranges_stale, 0u);
+  EXPECT_EQ(the_target.code_ranges_stale, 0u);
   EXPECT_NE(hawk_rule_generation(nullptr), 0u);
   for (const __u64 entry : unwind_cache) ASSERT_EQ(entry, 0u);
 }

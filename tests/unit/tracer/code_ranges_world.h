@@ -18,6 +18,7 @@ namespace {
 
 /// bpf/unwind/code_ranges.h is C and looks for these by name.
 hawk_state state;
+hawk_target the_target;
 std::array<hawk_code_range, 2 * HAWK_MAX_CODE_RANGES> code_ranges;
 std::array<hawk_range_state, 2 * HAWK_MAX_CODE_RANGES> code_range_states;
 __u64 unwind_cache[2 * HAWK_CACHE_SETS];
@@ -56,6 +57,10 @@ long bpf_loop(__u32 rounds, long (*body)(__u32, Context*), Context* context, int
 
 __u64 hawk_mappings_version(const struct hawk_thread*);
 
+hawk_target* target_at(__u32) { return &the_target; }
+hawk_target* target_of(const struct hawk_thread*) { return &the_target; }
+__u32 program_of(const struct hawk_thread*) { return 0; }
+
 int hawk_range_holds(__u32 index) {
   const hawk_code_range& range = code_ranges[index];
   return slot_of(range) < kSlots && world->files[slot_of(range)] == range.inode;
@@ -71,7 +76,7 @@ int hawk_search_elsewhere(__u64, __u32) { return HAWK_RULE_NO_CODE; }
 #define HAWK_GLOBAL static
 #include "bpf/unwind/code_ranges.h"
 
-__u64 hawk_mappings_version(const struct hawk_thread*) { return hawk_version_of(world->changes); }
+__u64 hawk_mappings_version(const struct hawk_thread*) { return hawk_version_of(&the_target, world->changes); }
 
 }  // namespace
 
@@ -104,6 +109,7 @@ class CodeRanges : public ::testing::Test {
   void SetUp() override {
     world = std::make_unique<World>();
     state = {};
+    the_target = {};
     code_ranges = {};
     code_range_states = {};
     std::fill(std::begin(unwind_cache), std::end(unwind_cache), 0);
@@ -129,7 +135,7 @@ class CodeRanges : public ::testing::Test {
       range.inode = world->files[slot];
       if (range.inode != 0) ranges[count++] = range;
     }
-    tables_.set_ranges(std::span(ranges).first(count));
+    tables_.set_ranges(the_target, places_, std::span(ranges).first(count));
   }
 
   static __u32 look_up(std::size_t slot) { return rule_at(slot, 0, hawk_rule_generation(nullptr)); }
@@ -137,6 +143,7 @@ class CodeRanges : public ::testing::Test {
   std::size_t slots_announced_ = kSlots;
   CodeTables tables_{CodeTables::Memory{
       .state = &state, .rules = {}, .ranges = code_ranges, .range_states = code_range_states, .cache = unwind_cache}};
+  CodeTables::Places places_ = tables_.no_places();
 };
 
 }  // namespace

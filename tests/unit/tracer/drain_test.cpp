@@ -16,7 +16,7 @@ TEST(Drain, SumsTheStripesOfEachStack) {
   const std::uint32_t stack = maps.add_stack({0x1000, 0x2000});
   maps.counters(0, stack) = {.allocated_bytes = 100, .allocated_count = 3, .freed_bytes = 0, .freed_count = 0};
   maps.counters(1, stack) = {.allocated_bytes = 11, .allocated_count = 1, .freed_bytes = 60, .freed_count = 2};
-  const Drained drained = Drain().read(maps.maps());
+  const Drained drained = Drain().read(maps.maps()).front();
   ASSERT_EQ(drained.counters.size(), 1u);
   EXPECT_EQ(drained.counters[0].id, StackId{stack});
   EXPECT_EQ(drained.counters[0].counters, (Counters{111, 4, 60, 2}));
@@ -24,14 +24,13 @@ TEST(Drain, SumsTheStripesOfEachStack) {
 
 TEST(Drain, GivesTheFramesOfAStackOnceAndItsCountersAlways) {
   FakeMaps maps;
-  const std::uint32_t stack = maps.add_stack({0x1000, 0x2000}, 7);
+  const std::uint32_t stack = maps.add_stack({0x1000, 0x2000});
   maps.counters(0, stack).allocated_count = 1;
   Drain drain;
-  const Drained first = drain.read(maps.maps());
+  const Drained first = drain.read(maps.maps()).front();
   ASSERT_EQ(first.new_stacks.size(), 1u);
   EXPECT_EQ(first.new_stacks[0].addresses, (std::vector<std::uint64_t>{0x1000, 0x2000}));
-  EXPECT_EQ(first.new_stacks[0].exec_epoch, 7u);
-  const Drained second = drain.read(maps.maps());
+  const Drained second = drain.read(maps.maps()).front();
   EXPECT_TRUE(second.new_stacks.empty());
   EXPECT_EQ(second.counters.size(), 1u);
 }
@@ -42,7 +41,7 @@ TEST(Drain, GivesHowAWalkEndedAndItsFramesAsTheKernelMarkedThem) {
   maps.record(stack).end = HAWK_END_GAP;
   maps.record(stack).guessed = 1;
   maps.counters(0, stack).allocated_count = 1;
-  const Drained drained = Drain().read(maps.maps());
+  const Drained drained = Drain().read(maps.maps()).front();
   ASSERT_EQ(drained.new_stacks.size(), 1u);
   EXPECT_EQ(drained.new_stacks[0].end, HAWK_END_GAP);
   EXPECT_TRUE(drained.new_stacks[0].guessed);
@@ -53,7 +52,7 @@ TEST(Drain, GivesHowAWalkEndedAndItsFramesAsTheKernelMarkedThem) {
 TEST(Drain, PassesOverNumbersThatNothingWasBookedOn) {
   FakeMaps maps;
   maps.add_stack({0x1000});
-  EXPECT_TRUE(Drain().read(maps.maps()).counters.empty());
+  EXPECT_TRUE(Drain().read(maps.maps()).front().counters.empty());
 }
 
 TEST(Drain, KeepsTheReservedNumbersOutOfTheStacks) {
@@ -63,17 +62,46 @@ TEST(Drain, KeepsTheReservedNumbersOutOfTheStacks) {
   maps.counters(0, HAWK_UNTRACED).freed_count = 2;
   maps.counters(1, HAWK_UNTRACED).freed_count = 3;
   maps.counters(1, HAWK_NO_STACK) = {.allocated_bytes = 9, .allocated_count = 1, .freed_bytes = 0, .freed_count = 0};
-  const Drained drained = Drain().read(maps.maps());
+  const Drained drained = Drain().read(maps.maps()).front();
   EXPECT_EQ(drained.frees_of_untraced, 5u);
   ASSERT_EQ(drained.counters.size(), 1u);
   EXPECT_EQ(drained.counters[0].id, kNoStack);
 }
 
+TEST(Drain, GivesEachTargetWhatTheProgramHasThatItRuns) {
+  FakeMaps maps;
+  hawk_target& other = maps.target(1);
+  other.first_program = HAWK_NEXT_PROGRAM | 1;
+  other.program = 3 * HAWK_NEXT_PROGRAM | 1;  // it has replaced its program twice
+  other.losses[HAWK_LOSS_LOST_CALL] = 4;
+  other.reserved_numbers = maps.state().next_stack;
+  maps.state().next_stack += HAWK_RESERVED_NUMBERS;
+  maps.counters(0, other.reserved_numbers + HAWK_UNTRACED).freed_count = 6;
+  other.no_stack = maps.add_stack({}, other.program);
+  const std::uint32_t first = maps.add_stack({0x1000});
+  const std::uint32_t old = maps.add_stack({0x2000}, other.first_program);
+  const std::uint32_t second = maps.add_stack({0x3000}, other.program);
+  for (const std::uint32_t stack : {first, old, second, other.no_stack})
+    maps.counters(1, stack).allocated_count = stack;
+  const std::vector<Drained> drained = Drain().read(maps.maps());
+  ASSERT_EQ(drained.size(), 2u) << "and no others are in use";
+  ASSERT_EQ(drained[0].counters.size(), 1u);
+  EXPECT_EQ(drained[0].counters[0].id, StackId{first});
+  EXPECT_EQ(drained[0].exec_epoch, 0u);
+  ASSERT_EQ(drained[1].counters.size(), 2u);
+  EXPECT_EQ(drained[1].counters[0].id, kNoStack);
+  EXPECT_EQ(drained[1].counters[1].id, StackId{second});
+  EXPECT_EQ(drained[1].exec_epoch, 2u);
+  EXPECT_EQ(drained[1].frees_of_untraced, 6u);
+  EXPECT_EQ(drained[1].losses[HAWK_LOSS_LOST_CALL], 4u);
+  EXPECT_EQ(drained[0].losses.total(), 0u);
+}
+
 TEST(Drain, CountersBeyondTheTableAreNotRead) {
   FakeMaps maps;
   maps.state().next_stack = FakeMaps::kStacks + 100;  // numbers were asked for when the table was full
-  maps.state().losses[HAWK_LOSS_STACK_TABLE_FULL] = 100;
-  const Drained drained = Drain().read(maps.maps());
+  maps.target(0).losses[HAWK_LOSS_STACK_TABLE_FULL] = 100;
+  const Drained drained = Drain().read(maps.maps()).front();
   EXPECT_TRUE(drained.counters.empty());
   EXPECT_EQ(drained.losses[HAWK_LOSS_STACK_TABLE_FULL], 100u);
 }
@@ -99,7 +127,7 @@ TEST(Drain, NeverSeesMoreLiveThanThereEverWas) {
     Drain drain;
     Drained drained;
     const bool was = InterruptedAtRead::run(
-        {.data = all.data(), .bytes = all.size_bytes()}, read, [&] { drained = drain.read(maps.maps()); },
+        {.data = all.data(), .bytes = all.size_bytes()}, read, [&] { drained = drain.read(maps.maps()).front(); },
         [&] {
           maps.counters(freeing, first).freed_bytes += kBytes;
           maps.counters(freeing, first).freed_count += 1;

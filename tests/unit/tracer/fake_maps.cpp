@@ -34,16 +34,19 @@ FakeMaps::FakeMaps()
   maps_.config.max_stacks = kStacks;
   maps_.config.cpu_mask = 1;
   maps_.state = &state_;
+  maps_.targets = targets_;
+  targets_[0].program = targets_[0].first_program = kProgram;
+  records_[HAWK_NO_STACK].program = kProgram;
   maps_.counters = view(counters_fd_, 2 * kStacks * sizeof(hawk_counters));
   maps_.stack_records = view(records_fd_, kStacks * sizeof(hawk_stack_record));
   maps_.frames = frames_;
   maps_.locations = view(locations_fd_, kFrames * sizeof(__u64));
 }
 
-std::uint32_t FakeMaps::add_stack(const std::vector<std::uint64_t>& addresses, std::uint32_t exec_epoch) {
+std::uint32_t FakeMaps::add_stack(const std::vector<std::uint64_t>& addresses, std::uint32_t program) {
   const std::uint32_t number = state_.next_stack++;
   records_[number] = {.first_frame = state_.next_frame,
-                      .exec_epoch = exec_epoch,
+                      .program = program,
                       .depth = static_cast<__u16>(addresses.size()),
                       .end = HAWK_END_OUTERMOST,
                       .guessed = 0};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What becomes of a target when it replaces its program. */
+#ifndef HAWKTRACE_TARGET_PROGRAMS_BPF_H
+#define HAWKTRACE_TARGET_PROGRAMS_BPF_H
+
+#include "bpf/mapping_events.bpf.h"
+#include "bpf/threads.bpf.h"
+
+/* A stack number for what the program is given without a stack. Where none is left it keeps the one of the program before, whose
+ * blocks without a stack are then taken for its own: counted. */
+static __always_inline void begin_without_stacks(struct hawk_target *target, __u32 program)
+{
+	__u32 number = __sync_fetch_and_add(&state.next_stack, 1);
+	struct hawk_stack_record *record;
+
+	if (number >= settings.max_stacks) {
+		__sync_fetch_and_sub(&state.next_stack, 1);
+		count_loss(program, HAWK_LOSS_STACK_TABLE_FULL);
+		count_loss(program, HAWK_LOSS_LIVE_TABLE_ERROR);
+		number = target->no_stack;
+	}
+	record = bpf_map_lookup_elem(&stack_records, &number);
+	if (record)
+		record->program = program;
+	target->no_stack = number;
+}
+
+/* The current process, a target, has begun to run another program. No range of code holds any more, and no cached rule. */
+static __always_inline void begin_program(struct hawk_target *target)
+{
+	__u32 program = target->program + HAWK_NEXT_PROGRAM;
+	__u32 publication = __sync_fetch_and_add(&state.publications, 1) + 1;
+
+	note_target(bpf_get_current_task_btf(), target->program);
+	for (int i = 0; i < HAWK_MAX_OPERATOR_FILES; i++)
+		target->operator_files[i].base = 0;
+	target->allocator_range_count = 0;
+	target->allocators_low = 0;
+	target->code_ranges = hawk_ranges_word(publication, 0, 0);
+	hawk_begin_generation(&target->used_ranges, hawk_used_turn(&target->used_ranges),
+			      hawk_next_generation(&state.rule_generations));
+	begin_without_stacks(target, program);
+	target->program = program;
+	__sync_fetch_and_add(&state.programs_ended, 1);
+	tell_replaced_program(target);
+}
+
+#endif

@@ -1,0 +1,194 @@
+// Several targets of one set of programs: siblings by fork, whose heaps lie at the same addresses.
+#include "userspace/tracer/engine.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tests/kernel/harness/kernel_test.h"
+#include "userspace/base/unique_fd.h"
+#include "userspace/code/allocator_functions.h"
+#include "userspace/elf/elf_image.h"
+#include "userspace/tracer/features.h"
+#include "userspace/tracer/tracer.h"
+#include "userspace/unwinding/rule_set.h"
+
+namespace hawk {
+namespace {
+
+constexpr std::size_t kMostBlocks = 4096;
+
+/// What a sibling shall do next, and where its blocks are.
+struct Orders {
+  std::size_t count = 0;  ///< blocks to allocate
+  std::size_t bytes = 0;  ///< of each
+  std::size_t freed = 0;  ///< so many of them are given back, the first ones
+  std::array<std::uintptr_t, kMostBlocks> addresses{};
+};
+
+/// A process that is forked here and does what it is told.
+class Sibling {
+ public:
+  Sibling() {
+    void* shared = ::mmap(nullptr, sizeof(Orders), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    orders_ = new (shared) Orders();
+    EXPECT_EQ(::pipe(begin_.data()), 0);
+    EXPECT_EQ(::pipe(done_.data()), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) serve();
+  }
+  Sibling(const Sibling&) = delete;
+  Sibling& operator=(const Sibling&) = delete;
+  ~Sibling() {
+    for (const int fd : {begin_[0], begin_[1], done_[0], done_[1]}) ::close(fd);
+    ::waitpid(pid_, nullptr, 0);
+    ::munmap(orders_, sizeof(Orders));
+  }
+
+  int pid() const { return pid_; }
+  const Orders& orders() const { return *orders_; }
+  void allocate(std::size_t count, std::size_t bytes, std::size_t freed) {
+    orders_->count = count;
+    orders_->bytes = bytes;
+    orders_->freed = freed;
+    char byte = 1;
+    EXPECT_EQ(::write(begin_[1], &byte, 1), 1);
+    EXPECT_EQ(::read(done_[0], &byte, 1), 1);
+  }
+
+ private:
+  /// Calls nothing that allocates but malloc itself.
+  [[noreturn]] void serve() {
+    ::close(begin_[1]);
+    for (char byte = 0; ::read(begin_[0], &byte, 1) == 1;) {
+      for (std::size_t i = 0; i < orders_->count; ++i)
+        orders_->addresses[i] = reinterpret_cast<std::uintptr_t>(std::malloc(orders_->bytes));
+      for (std::size_t i = 0; i < orders_->freed; ++i)
+        std::free(reinterpret_cast<void*>(orders_->addresses[i]));  // NOLINT(performance-no-int-to-ptr)
+      if (::write(done_[1], &byte, 1) != 1) break;
+    }
+    ::_exit(0);
+  }
+
+  Orders* orders_ = nullptr;
+  std::array<int, 2> begin_{}, done_{};
+  int pid_ = -1;
+};
+
+std::size_t shared_addresses(const Sibling& a, const Sibling& b) {
+  std::size_t same = 0;
+  for (std::size_t i = 0; i < kMostBlocks; ++i)
+    same += a.orders().addresses[i] != 0 && a.orders().addresses[i] == b.orders().addresses[i] ? 1 : 0;
+  return same;
+}
+
+/// The C library that this process has, and so have its children.
+class Library {
+ public:
+  Library() {
+    Dl_info info = {};
+    EXPECT_NE(::dladdr(reinterpret_cast<void*>(&::malloc), &info), 0);
+    fd_ = UniqueFd(::open(info.dli_fname, O_RDONLY | O_CLOEXEC));
+    const Result<ElfImage> image =
+        ElfImage::make(UniqueFd(::open(info.dli_fname, O_RDONLY | O_CLOEXEC)), info.dli_fname);
+    EXPECT_TRUE(image.has_value());
+    if (image) allocator_ = find_allocator_functions(*image);
+  }
+
+  /// Has the process traced.
+  Tracer trace(Engine& engine, int pid, bool filter) const {
+    Result<Tracer> tracer = Tracer::make(engine, pid, filter);
+    if (!tracer) throw std::runtime_error(tracer.error().what);
+    AllocatorFile allocator = allocator_;
+    tracer->settle(allocator);
+    tracer->set_unwind_rules(RuleSet().rules());
+    EXPECT_TRUE(tracer->reserve_unwind_rows(0).has_value());
+    const Result<void> attached = tracer->attach_allocator(fd_.get(), allocator);
+    if (!attached) throw std::runtime_error(attached.error().what);
+    tracer->enable();
+    return *std::move(tracer);
+  }
+
+ private:
+  UniqueFd fd_;
+  AllocatorFile allocator_;
+};
+
+struct TestEngine {
+  KernelFeatures features;
+  std::unique_ptr<Engine> engine;
+
+  explicit TestEngine(Way way) {
+    const Result<KernelFeatures> found = probe_kernel_features();
+    if (!found) throw std::runtime_error(found.error().what);
+    features = *found;
+    const LiveTable table = live_table(way) == "arena" ? LiveTable::kArena : LiveTable::kHash;
+    Result<std::unique_ptr<Engine>> made = Engine::make({.way = *parse_attach_way(attach_via(way)),
+                                                         .live_table = table,
+                                                         .memory = {.max_stacks = 4096, .max_depth = 16},
+                                                         .max_depth = 16,
+                                                         .unwind = HAWK_UNWIND_FP,
+                                                         .programs_on_functions = features.programs_on_functions});
+    if (!made) throw std::runtime_error(made.error().what);
+    engine = *std::move(made);
+  }
+};
+
+Counters totals(const Drained& drained) {
+  Counters sum;
+  for (const StackCounters& stack : drained.counters) sum += stack.counters;
+  return sum;
+}
+
+constexpr Way kAllWays[] = {Way::kSessionArena, Way::kSessionHash, Way::kMultiArena, Way::kMultiHash, Way::kPerfHash};
+
+KERNEL_TEST_ON(engine, targets_with_the_same_addresses, kAllWays) {
+  const TestEngine test(way);
+  const Library library;
+  Sibling first, second;
+  std::optional<Tracer> a(library.trace(*test.engine, first.pid(), test.features.pid_filter));
+  Tracer b = library.trace(*test.engine, second.pid(), test.features.pid_filter);
+  first.allocate(4000, 100, 1500);
+  second.allocate(3000, 60, 3000);
+  second.allocate(2000, 100, 500);
+  EXPECT_GT(shared_addresses(first, second), 0U) << "or nothing is shown";
+  a->stop();
+  std::vector<Drained> drained = test.engine->drain();
+  EXPECT_EQ(totals(drained[a->number()]), (Counters{400'000, 4000, 150'000, 1500}));
+  EXPECT_EQ(totals(drained[b.number()]), (Counters{380'000, 5000, 230'000, 3500}));
+  for (const Drained& of_one : drained) EXPECT_EQ(of_one.losses.total(), 0U);
+  EXPECT_EQ(a->verify(drained[a->number()]), true);
+
+  // The one goes, and another takes its place; the second has lost nothing by it.
+  const std::uint32_t place = a->number();
+  a.reset();
+  first.allocate(100, 100, 0);
+  Sibling third;
+  Tracer c = library.trace(*test.engine, third.pid(), test.features.pid_filter);
+  EXPECT_EQ(c.number(), place);
+  third.allocate(700, 100, 200);
+  second.allocate(10, 1000, 5);
+  b.stop();
+  c.stop();
+  drained = test.engine->drain();
+  EXPECT_EQ(totals(drained[c.number()]), (Counters{70'000, 700, 20'000, 200}));
+  EXPECT_EQ(totals(drained[b.number()]), (Counters{390'000, 5010, 235'000, 3505}));
+  for (const Drained& of_one : drained) EXPECT_EQ(of_one.losses.total(), 0U);
+  EXPECT_EQ(b.verify(drained[b.number()]), true);
+  EXPECT_EQ(c.verify(drained[c.number()]), true);
+  test.engine->stop();
+}
+
+}  // namespace
+}  // namespace hawk

@@ -1,0 +1,76 @@
+#include "userspace/tracer/engine.h"
+
+#include <bpf/libbpf.h>
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "userspace/base/log.h"
+#include "userspace/tracer/engine_parts.h"
+#include "userspace/tracer/map_memory.h"
+
+namespace hawk {
+
+Engine::Engine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Engine::~Engine() = default;
+
+Result<std::unique_ptr<Engine>> Engine::make(const EngineOptions& options) {
+  auto parts = std::make_unique<Parts>();
+  parts->options = options;
+  Result<void> loaded = parts->load(options.live_table.value_or(LiveTable::kArena));
+  if (!loaded && !options.live_table && loaded.error().exit_code == ExitCode::kPrivilege) {
+    log_verbose("the live table cannot be an arena on this kernel, it is a hash map");
+    loaded = parts->load(LiveTable::kHash);
+  }
+  HAWK_TRY_VOID(loaded);
+  HAWK_TRY_VOID(parts->open_maps());
+  HAWK_TRY_VOID(parts->attach_tracepoints());
+  return std::unique_ptr<Engine>(new Engine(std::move(parts)));
+}
+
+MappingEvents::Source Engine::mapping_events() const {
+  return {.ring_fd = bpf_map__fd(parts_->skeleton->maps.mapping_events),
+          .lost = &parts_->maps.state->mapping_events_lost};
+}
+
+int Engine::wakeup_fd() const { return parts_->wakeups ? ring_buffer__epoll_fd(parts_->wakeups.get()) : -1; }
+
+void Engine::adjust_memory() {
+  Parts& parts = *parts_;
+  if (parts.frames->thread().is_refused_memory() && !std::exchange(parts.frames_refused, true))
+    log_warning("the kernel has no memory for more frames: stacks that do not fit are counted as lost");
+  if (parts.reserve && parts.reserve->thread().is_refused_memory() && !std::exchange(parts.reserve_refused, true))
+    log_warning("the kernel has no memory for more blocks: those that do not fit are counted as lost");
+  if (!parts.arena) return;
+  ring_buffer__consume(parts.wakeups.get());
+  if (parts.arena->adjust_pages() || std::exchange(parts.memory_refused, true)) return;
+  log_warning("the kernel has no memory for more pages of the live table: blocks that do not fit are counted as lost");
+}
+
+std::uint64_t Engine::table_bytes() const {
+  // Of segments of frames nobody has a descriptor once the programs have them.
+  const std::uint64_t frames = __atomic_load_n(&parts_->maps.state->frames_ready, __ATOMIC_ACQUIRE);
+  return map_memory_bytes(parts_->map_fds()) + frames * sizeof(__u32) +
+         (parts_->arena ? parts_->arena->resident_bytes() : 0);
+}
+
+LiveTable Engine::live_table() const { return parts_->table; }
+std::uint64_t Engine::min_block_bytes() const { return parts_->options.min_block_bytes; }
+
+std::vector<Drained> Engine::drain() {
+  std::vector<Drained> drained = parts_->drain.read(parts_->maps);
+  parts_->drop_ended_blocks();
+  return drained;
+}
+
+void Engine::stop() {
+  __atomic_store_n(&parts_->maps.state->enabled, 0, __ATOMIC_SEQ_CST);
+  parts_->tracepoints.clear();
+  parts_->frames->thread().end();
+  log_verbose(fmt::format("frames: {} stored; there was always room for {} more", parts_->maps.state->next_frame,
+                          parts_->frames->least_room()));
+  if (!parts_->reserve) return;
+  log_verbose(fmt::format("blocks in reserve: room for {} was needed", parts_->reserve->room_used()));
+}
+
+}  // namespace hawk

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bpf/unwind/layout.h"
+#include "userspace/base/result.h"
+#include "userspace/tables/drained.h"
+#include "userspace/tracer/attach_way.h"
+#include "userspace/tracer/live_table.h"
+#include "userspace/tracer/mapping_events.h"
+#include "userspace/tracer/memory_plan.h"
+
+namespace hawk {
+
+/// What is fixed before the programs are loaded.
+struct EngineOptions {
+  AttachWay way = AttachWay::kSession;       ///< not kPoints, but what there is for functions without a plan
+  bool by_plan = false;                      ///< functions that have a plan are followed by it
+  bool returns_are_calls = false;            ///< see returns_are_system_calls
+  std::optional<LiveTable> live_table = {};  ///< nullopt: the arena if the kernel can do it
+  MemoryLimits memory = {};
+  std::uint64_t min_block_bytes = 0;  ///< smaller blocks are not followed
+  std::uint32_t max_depth = 0;        ///< frames per stack
+  hawk_unwind unwind = HAWK_UNWIND_AUTO;
+  bool programs_on_functions = false;  ///< see KernelFeatures::programs_on_functions
+};
+
+/// The programs in the kernel and their maps, loaded and verified once, for all processes that are traced: see Tracer,
+/// of which each has one. Destroying it at any moment, and even the death of our process, removes every probe.
+/// Single-threaded.
+class Engine {
+ public:
+  static Result<std::unique_ptr<Engine>> make(const EngineOptions& options);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  ~Engine();
+
+  /// What the kernel's maps say now of each target, by its number (Tracer::number).
+  std::vector<Drained> drain();
+  /// Where the programs tell of the processes' mappings, from make() on.
+  MappingEvents::Source mapping_events() const;
+  /// Readable when the programs ask for memory: adjust_memory() is due.
+  int wakeup_fd() const;
+  /// Gives the programs the memory they will need next, and takes back what they no longer use. Also due
+  /// periodically.
+  void adjust_memory();
+  LiveTable live_table() const;
+  /// Bytes of memory that the kernel's tables take now.
+  std::uint64_t table_bytes() const;
+  std::uint64_t min_block_bytes() const;
+  /// Ends what is done for all targets, which must have been stopped. The maps stay readable.
+  void stop();
+
+  /// What is shared with Tracer.
+  struct Parts;
+  Parts& parts() { return *parts_; }
+
+ private:
+  explicit Engine(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace hawk

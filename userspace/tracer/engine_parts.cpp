@@ -1,0 +1,220 @@
+#include "userspace/tracer/engine_parts.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "bpf/live/arena_layout.h"
+#include "bpf/live/overflow_filter.h"
+#include "userspace/base/log.h"
+#include "userspace/base/system_failure.h"
+#include "userspace/tracer/direct_map.h"
+#include "userspace/tracer/task_iteration.h"
+
+namespace hawk {
+namespace {
+
+Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
+  KernelMaps maps;
+  maps.config = config;
+  maps.state = &skeleton.data->state;
+  maps.targets = skeleton.bss->targets;
+  maps.child_programs_fd = bpf_map__fd(skeleton.maps.child_programs);
+  const std::size_t stripes = config.cpu_mask + 1;
+  maps.counters = HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.counters),
+                                             stripes * config.max_stacks * sizeof(hawk_counters), "counters"));
+  maps.stack_records = HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.stack_records),
+                                                  config.max_stacks * sizeof(hawk_stack_record), "stack_records"));
+  maps.locations = HAWK_TRY(
+      MappedArray::make(bpf_map__fd(skeleton.maps.locations), (config.location_mask + 1) * sizeof(__u64), "locations"));
+  return maps;
+}
+
+}  // namespace
+
+Result<void> Engine::Parts::load(LiveTable kind) {
+  table = kind;
+  plan = HAWK_TRY(plan_memory(options.memory, table, static_cast<std::uint32_t>(libbpf_num_possible_cpus())));
+  skeleton = HAWK_TRY(load_programs(options, table, plan));
+  return {};
+}
+
+Result<void> Engine::Parts::open_maps() {
+  maps = HAWK_TRY(map_arrays(*skeleton, skeleton->rodata->settings));
+  find_direct_map(bpf_program__fd(skeleton->progs.find_direct_map), *maps.state);
+  HAWK_TRY_VOID(open_frames());
+  HAWK_TRY_VOID(table == LiveTable::kArena ? open_arena() : open_reserve());
+  auto& memory = *skeleton->bss;
+  yield_points.emplace(memory.yield_points);
+  operator_rules = OperatorRules(bpf_map__fd(skeleton->maps.operator_rules));
+  code.emplace(CodeTables::Memory{.segments_fd = bpf_map__fd(skeleton->maps.row_segments),
+                                  .known_files_fd = bpf_map__fd(skeleton->maps.known_files),
+                                  .state = maps.state,
+                                  .rules = memory.unwind_rules,
+                                  .ranges = memory.code_ranges,
+                                  .range_states = memory.code_range_states,
+                                  .cache = memory.unwind_cache});
+  return {};
+}
+
+Result<void> Engine::Parts::open_arena() {
+  const auto& programs = skeleton->progs;
+  arena = HAWK_TRY(ArenaMemory::make({.make_pages = bpf_program__fd(programs.arena_make_pages),
+                                      .free_pages = bpf_program__fd(programs.arena_free_pages),
+                                      .shrink = bpf_program__fd(programs.arena_shrink),
+                                      .sweep = bpf_program__fd(programs.arena_sweep)},
+                                     plan.arena_pages, *maps.state));
+  wakeups = HAWK_TRY(open_wakeups(bpf_map__fd(skeleton->maps.wakeups)));
+  return {};
+}
+
+Result<void> Engine::Parts::open_reserve() {
+  reserve = HAWK_TRY(BlockReserve::make({.maps_fd = bpf_map__fd(skeleton->maps.reserve_maps),
+                                         .wakeups_fd = bpf_map__fd(skeleton->maps.reserve_wakeups),
+                                         .state = maps.state},
+                                        plan.reserve_blocks));
+  return {};
+}
+
+Result<void> Engine::Parts::open_frames() {
+  frames = HAWK_TRY(FrameStore::make({.segments_fd = bpf_map__fd(skeleton->maps.frame_segments),
+                                      .wakeups_fd = bpf_map__fd(skeleton->maps.frame_wakeups),
+                                      .state = maps.state},
+                                     plan.frames, plan.spare_frames));
+  maps.frames = frames->frames();
+  return {};
+}
+
+Result<void> Engine::Parts::attach_tracepoints() {
+  const auto& programs = skeleton->progs;
+  for (bpf_program* const program : {programs.process_fork, programs.process_exec, programs.thread_exit})
+    HAWK_TRY_VOID(attach_tracepoint(program));
+  HAWK_TRY_VOID(watch_mappings());
+  for (bpf_program* program : {programs.prepare_exec, programs.memory_left_by_exit, programs.memory_left_by_exec}) {
+    if (bpf_program__fd(program) >= 0) HAWK_TRY_VOID(attach_tracepoint(program));
+  }
+  return {};
+}
+
+Result<void> Engine::Parts::watch_mappings() {
+  const auto& programs = skeleton->progs;
+  if (options.programs_on_functions) return attach_tracepoint(programs.mapping_made);
+  log_verbose("the kernel cannot have programs on its functions: mappings are told by tracepoints");
+  HAWK_TRY_VOID(attach_tracepoint(programs.tree_entry));
+  return attach_tracepoint(programs.mappings_unlocked);
+}
+
+Result<void> Engine::Parts::attach_tracepoint(bpf_program* program) {
+  UniqueFd fd(bpf_raw_tracepoint_open(nullptr, bpf_program__fd(program)));
+  if (!fd) {
+    return system_failure(ExitCode::kPrivilege, fmt::format("attach {} to its tracepoint", bpf_program__name(program)),
+                          errno);
+  }
+  tracepoints.push_back(std::move(fd));
+  return {};
+}
+
+Result<hawktrace*> Engine::Parts::programs_for_throwing() {
+  if (options.way != AttachWay::kSession) return skeleton.get();
+  if (!throwing) throwing = HAWK_TRY(load_throwing_programs(*skeleton));
+  return throwing.get();
+}
+
+/// The first target has those that are set aside, which no stack has.
+Result<std::uint32_t> Engine::Parts::number_of_reserved() {
+  if (!is_taken.front()) return 0;
+  const std::uint32_t first = __atomic_fetch_add(&maps.state->next_stack, HAWK_RESERVED_NUMBERS, __ATOMIC_SEQ_CST);
+  if (first + HAWK_RESERVED_NUMBERS <= maps.config.max_stacks) return first;
+  __atomic_fetch_sub(&maps.state->next_stack, HAWK_RESERVED_NUMBERS, __ATOMIC_SEQ_CST);
+  return fail(ExitCode::kPrivilege, "the stack table is full", "raise --max-stacks");
+}
+
+Result<std::uint32_t> Engine::Parts::take_target(int pid) {
+  const auto free = std::find(is_taken.begin(), is_taken.end(), false);
+  if (free == is_taken.end()) {
+    return fail(ExitCode::kPrivilege, fmt::format("trace process {}: {} are traced already", pid, is_taken.size()));
+  }
+  const auto number = static_cast<std::uint32_t>(std::distance(is_taken.begin(), free));
+  const std::uint32_t reserved = HAWK_TRY(number_of_reserved());
+  hawk_target& target = maps.targets[number];
+  const std::uint32_t program = (target.program | number) + HAWK_NEXT_PROGRAM;
+  target = {};
+  target.first_program = program;
+  target.reserved_numbers = reserved;
+  target.no_stack = reserved + HAWK_NO_STACK;
+  target.pid = static_cast<__u32>(pid);
+  hawk_stack_record record = {};
+  record.program = program;
+  if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.stack_records), &target.no_stack, &record, BPF_ANY) != 0) {
+    return system_failure(ExitCode::kPrivilege, "store the number of blocks without a stack", errno);
+  }
+  __atomic_store_n(&target.program, program, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&maps.state->searched_target, number, __ATOMIC_SEQ_CST);
+  const Result<void> found = run_for_tasks(skeleton->progs.find_target, pid);
+  if (!found || target.memory == 0) {
+    return fail(ExitCode::kNoTarget,
+                fmt::format("find process {} in the kernel: {}", pid, found ? "it has no memory" : found.error().what));
+  }
+  *free = true;
+  return number;
+}
+
+void Engine::Parts::give_back_target(std::uint32_t number) {
+  hawk_target& target = maps.targets[number];
+  __atomic_store_n(&target.enabled, 0, __ATOMIC_SEQ_CST);
+  const int groups = bpf_map__fd(skeleton->maps.target_of_group),
+            memories = bpf_map__fd(skeleton->maps.target_of_memory);
+  __u32 at = 0;
+  if (bpf_map_lookup_elem(groups, &target.group, &at) == 0 && at == number) bpf_map_delete_elem(groups, &target.group);
+  bpf_map_delete_elem(memories, &target.memory);
+  // Whatever still has the old number has a program that has ended.
+  __atomic_fetch_add(&target.program, HAWK_NEXT_PROGRAM, __ATOMIC_SEQ_CST);
+  __atomic_fetch_add(&maps.state->programs_ended, 1, __ATOMIC_SEQ_CST);
+  is_taken[number] = false;
+}
+
+LiveBlocks Engine::Parts::live_blocks() const {
+  LiveBlocks blocks;
+  if (reserve) blocks.hash_fds = reserve->map_fds();
+  blocks.hash_fds.push_back(bpf_map__fd(skeleton->maps.live_blocks));
+  if (arena) blocks.arena = arena->live_pages();
+  return blocks;
+}
+
+std::vector<int> Engine::Parts::map_fds() const {
+  std::vector<int> fds = code->map_fds();
+  if (reserve) {
+    const std::vector<int> reserved = reserve->map_fds();
+    fds.insert(fds.end(), reserved.begin(), reserved.end());
+  }
+  bpf_map* map = nullptr;
+  bpf_object__for_each_map(map, skeleton->obj) {
+    if (bpf_map__autocreate(map)) fds.push_back(bpf_map__fd(map));
+  }
+  return fds;
+}
+
+void Engine::Parts::drop_ended_blocks() {
+  const std::uint32_t ended = __atomic_load_n(&maps.state->programs_ended, __ATOMIC_SEQ_CST);
+  if (ended == std::exchange(programs_swept, ended)) return;
+  if (arena) arena->sweep();
+  const auto lives = [&](std::uint32_t program) {
+    return __atomic_load_n(&maps.targets[program & HAWK_TARGET_MASK].program, __ATOMIC_SEQ_CST) == program;
+  };
+  const auto forget = [&](const hawk_block_key& key) {
+    __u32& cell = skeleton->bss->overflow_blocks[hawk_overflow_cell(hawk_live_hash(key.address, key.program))];
+    if (arena) __atomic_fetch_sub(&cell, 1, __ATOMIC_RELAXED);
+  };
+  for (const int fd : live_blocks().hash_fds) {
+    const Result<void> dropped = drop_blocks_of_ended(fd, lives, forget);
+    if (!dropped) log_warning(dropped.error().what);
+  }
+}
+
+}  // namespace hawk

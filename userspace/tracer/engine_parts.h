@@ -1,0 +1,76 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bpf/layout.h"
+#include "userspace/base/result.h"
+#include "userspace/base/unique_fd.h"
+#include "userspace/tracer/arena_memory.h"
+#include "userspace/tracer/block_reserve.h"
+#include "userspace/tracer/code_tables.h"
+#include "userspace/tracer/drain.h"
+#include "userspace/tracer/engine.h"
+#include "userspace/tracer/frame_store.h"
+#include "userspace/tracer/index_pool.h"
+#include "userspace/tracer/kernel_maps.h"
+#include "userspace/tracer/live_table_check.h"
+#include "userspace/tracer/operator_call_sites.h"
+#include "userspace/tracer/programs.h"
+#include "userspace/tracer/wakeups.h"
+#include "userspace/tracer/yield_points.h"
+
+namespace hawk {
+
+// Destruction runs from the last member to the first: what is attached goes before the maps it uses.
+struct Engine::Parts {
+  EngineOptions options;
+  LiveTable table = LiveTable::kHash;
+  MemoryPlan plan;
+  Skeleton skeleton;
+  Skeleton throwing;  ///< see load_throwing_programs; loaded when it is needed
+  KernelMaps maps;
+  std::unique_ptr<FrameStore> frames;
+  std::unique_ptr<BlockReserve> reserve;
+  std::optional<ArenaMemory> arena;
+  std::optional<CodeTables> code;
+  std::optional<YieldPoints> yield_points;
+  OperatorRules operator_rules;
+  IndexPool probe_points{HAWK_MAX_PROBE_POINTS};
+  WakeupRing wakeups;
+  bool memory_refused = false;
+  bool frames_refused = false;
+  bool reserve_refused = false;
+  Drain drain;
+  std::uint32_t programs_swept = 0;                                  ///< of those that have ended
+  std::vector<bool> is_taken = std::vector<bool>(HAWK_MAX_TARGETS);  ///< by target
+  std::vector<UniqueFd> tracepoints;
+
+  /// Loads the programs and sizes their maps.
+  Result<void> load(LiveTable kind);
+  Result<void> open_maps();
+  Result<void> attach_tracepoints();
+  /// The kernel makes no difference between a tracepoint and a function here.
+  Result<void> attach_tracepoint(bpf_program* program);
+  /// Where the programs for functions that may throw are.
+  Result<hawktrace*> programs_for_throwing();
+  /// Begins a target that nothing is known of yet. Returns its number.
+  Result<std::uint32_t> take_target(int pid);
+  /// Ends it: what is still counted of it is lost.
+  void give_back_target(std::uint32_t number);
+  /// Removes the blocks of programs that have ended, if there are any.
+  void drop_ended_blocks();
+  LiveBlocks live_blocks() const;
+  /// All maps but the segments of frames.
+  std::vector<int> map_fds() const;
+
+ private:
+  Result<void> open_arena();
+  Result<void> open_reserve();
+  Result<void> open_frames();
+  Result<void> watch_mappings();
+  Result<std::uint32_t> number_of_reserved();
+};
+
+}  // namespace hawk
