@@ -133,17 +133,13 @@ int find_interceptors(struct bpf_iter__task *ctx)
 SEC("syscall")
 int arena_make_pages(struct hawk_page_range *range)
 {
-	void *start = (void *)(HAWK_ARENA_USER_ADDRESS + (__u64)range->first * HAWK_ARENA_PAGE_BYTES);
-
-	return bpf_arena_alloc_pages(&arena, start, range->count, -1 /* NUMA_NO_NODE */, 0) ? 0 : 1;
+	return bpf_arena_alloc_pages(&arena, (void *)range->address, range->count, -1 /* NUMA_NO_NODE */, 0) ? 0 : 1;
 }
 
 SEC("syscall")
 int arena_free_pages(struct hawk_page_range *range)
 {
-	void *start = (void *)(HAWK_ARENA_USER_ADDRESS + (__u64)range->first * HAWK_ARENA_PAGE_BYTES);
-
-	bpf_arena_free_pages(&arena, start, range->count);
+	bpf_arena_free_pages(&arena, (void *)range->address, range->count);
 	return 0;
 }
 

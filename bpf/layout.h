@@ -107,10 +107,10 @@ struct hawk_early_free {
 	__u64 program;            /* whose block it was */
 };
 
-/* Argument of arena_make_pages and arena_free_pages: pages of the arena, from its start. */
+/* Argument of arena_make_pages and arena_free_pages: pages of the arena. */
 struct hawk_page_range {
-	__u32 first;
-	__u32 count;
+	__u64 address;            /* of the first, as user space sees it */
+	__u64 count;
 };
 
 /* Argument of find_direct_map: a page of the caller and what is in it. */

@@ -6,7 +6,7 @@
 #include "bpf/live/bucket.h"
 
 /* Programs need nothing of an address but its low 32 bits; user space sees the arena at this multiple of 4 GiB, which is
- * clear of what Linux and the sanitizers use on x86-64. */
+ * clear of what Linux and the sanitizers use on x86-64. A second arena of one user lies 4 GiB above the first. */
 #define HAWK_ARENA_USER_ADDRESS (1ull << 45)
 #define HAWK_ARENA_PAGE_BYTES 4096ull
 /* Pages from its start on: the header, and the live table. */

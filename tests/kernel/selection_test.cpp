@@ -1,14 +1,19 @@
 // Processes that are chosen by what they are: with real cgroups, of the kind that systemd and containers' managers
 // make.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 
 #include "tests/kernel/harness/compare.h"
@@ -19,6 +24,7 @@
 namespace hawk {
 namespace {
 
+using namespace std::string_literals;
 using Words = std::vector<std::string>;
 
 /// A cgroup of version 2, in a mount of our own; nobody is in it when it is made, nor may be when it goes.
@@ -111,6 +117,97 @@ TEST(selection, by_unit) {
   expect_traced_in(cgroup, {"--unit", unit});
   expect_traced_in(cgroup, {"--unit", unique("hawktrace-test@")});
   EXPECT_NE(refusal({"--unit", unit}, 3).find("no process is in a cgroup of " + unit), std::string::npos);
+}
+
+/// What a systemd of its own runs: in namespaces, with a hierarchy of cgroups below ours, and no unit but ours.
+class Systemd {
+ public:
+  Systemd() : cgroup_(unique("/hawktrace-systemd-")) {
+    if (::mkfifo(fifo().c_str(), 0600) != 0) throw std::runtime_error("mkfifo");
+    std::ofstream(directory_.path("start")) << R"(set -e
+echo 0 > "$1/cgroup.procs"
+exec unshare --pid --mount --cgroup --fork --kill-child=KILL sh -e -c '
+mount --make-rprivate /
+mount -t proc proc /proc
+umount -R /sys/fs/cgroup || true
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /etc/systemd/system
+cp "$0"/*.target "$0"/*.service /etc/systemd/system/
+container=hawktrace exec /lib/systemd/systemd --system --unit=hawktrace.target --log-target=null --show-status=no' "$2")";
+    std::ofstream(directory_.path("hawktrace.target"))
+        << "[Unit]\nDefaultDependencies=no\nWants=hawktrace-test@a-b.service\n";
+    std::ofstream(directory_.path("hawktrace-test@.service"))
+        << "[Unit]\nDefaultDependencies=no\n[Service]\nExecStart=/bin/sh -c 'echo ready > " << fifo() << "; read end < "
+        << fifo() << "'\n";
+    systemd_.emplace(
+        ChildProcess::Setup{.argv = {"/bin/sh", directory_.path("start"), cgroup_.directory(), directory_.path("")}});
+    std::ifstream ready(fifo());  // waits for the unit
+    std::string word;
+    if (!(ready >> word)) throw std::runtime_error("systemd does not start its unit:\n" + systemd_->errors());
+  }
+  ~Systemd() {
+    std::ofstream(cgroup_.directory() + "/cgroup.kill") << 1 << std::flush;
+    systemd_->wait();
+    wait_until_empty();
+    remove_below(cgroup_.directory());
+  }
+  Systemd(const Systemd&) = delete;
+  Systemd& operator=(const Systemd&) = delete;
+
+  /// The words of a command that runs another beside it.
+  Words runner() const {
+    std::ifstream procs(cgroup_.directory() + "/init.scope/cgroup.procs");
+    std::string pid;
+    procs >> pid;
+    return {"nsenter", "--target=" + pid, "--pid", "--mount", "--cgroup"};
+  }
+
+ private:
+  std::string fifo() const { return directory_.path("fifo"); }
+
+  /// The kernel tells of changes of the file.
+  void wait_until_empty() const {
+    const int events = ::open((cgroup_.directory() + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC);
+    char text[256] = {};
+    pollfd changed = {.fd = events, .events = POLLPRI, .revents = 0};
+    while (::pread(events, text, sizeof(text) - 1, 0) > 0 && std::strstr(text, "populated 0") == nullptr &&
+           ::poll(&changed, 1, kPatienceMs) > 0) {
+    }
+    ::close(events);
+  }
+  static void remove_below(const std::filesystem::path& cgroup) {
+    for (const auto& below : std::filesystem::directory_iterator(cgroup)) {
+      if (!below.is_directory()) continue;
+      remove_below(below.path());
+      ::rmdir(below.path().c_str());
+    }
+  }
+
+  ScratchDirectory directory_;
+  Cgroup cgroup_;
+  std::optional<ChildProcess> systemd_;
+};
+
+TEST(selection, by_unit_of_a_real_systemd) {
+  const Systemd systemd;
+  const auto said = [&systemd](const std::string& unit, int status) {
+    ChildProcess::Setup setup{.argv = systemd.runner()};
+    for (const std::string& word : {std::string(HAWKTRACE_PATH), "--duration"s, "0.1"s, "--unit"s, unit}) {
+      setup.argv.push_back(word);
+    }
+    ChildProcess hawktrace(setup);
+    hawktrace.read_to_end();
+    EXPECT_EQ(hawktrace.wait(), status) << hawktrace.errors();
+    return hawktrace.errors();
+  };
+  const std::string found = said("hawktrace-test@a-b", 0);
+  EXPECT_NE(found.find("is the cgroup /system.slice/system-hawktrace\\x2dtest.slice/hawktrace-test@a-b.service"),
+            std::string::npos)
+      << found;
+  EXPECT_NE(found.find(" (sh)"), std::string::npos) << found;
+  EXPECT_NE(said("hawktrace-test@", 2).find("--unit hawktrace-test@a-b.service"), std::string::npos);
+  EXPECT_NE(said("hawktrace-none", 3).find("systemctl status hawktrace-none.service"), std::string::npos);
 }
 
 TEST(selection, by_container) {

@@ -19,8 +19,8 @@ namespace {
 
 /// "shop (pid 42), traced for 10.0 s: exact"
 std::string state_text(const Snapshot& snapshot) {
-  return fmt::format("{} (pid {}), traced for {}: {}", snapshot.target().comm, snapshot.target().pid,
-                     format_duration(snapshot.trace.duration_ns), verdict(snapshot, NumberStyle::kReadable).text);
+  return fmt::format("{}, traced for {}: {}", processes_text(snapshot), format_duration(snapshot.trace.duration_ns),
+                     verdict(snapshot, NumberStyle::kReadable).text);
 }
 
 /// Puts the stacks of both states into one tree.

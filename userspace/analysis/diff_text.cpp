@@ -17,9 +17,9 @@ std::string size_of(const Counters& counters, SortKey key, NumberStyle style) {
 }
 
 std::string state_line(const char* name, const Snapshot& snapshot, const DiffTextOptions& options, SortKey key) {
-  return fmt::format("{}: {} (pid {}), traced for {}: {}; {}\n", name, printable(snapshot.target().comm),
-                     snapshot.target().pid, format_duration(snapshot.trace.duration_ns),
-                     size_of(snapshot.totals, key, options.numbers), verdict(snapshot, options.numbers).text);
+  return fmt::format("{}: {}, traced for {}: {}; {}\n", name, printable(processes_text(snapshot)),
+                     format_duration(snapshot.trace.duration_ns), size_of(snapshot.totals, key, options.numbers),
+                     verdict(snapshot, options.numbers).text);
 }
 
 std::string change_text(const Counters& before, const Counters& after, SortKey key, NumberStyle style) {

@@ -44,6 +44,9 @@ class ProcessTrace {
   /// symbols are read while the probes are being removed.
   Result<void> end(bool verify, bool reads_symbols);
 
+  /// Whether end() has been called: no probe is left.
+  bool has_ended() const { return !is_probed(); }
+
   /// The sums over all stacks as of the last drain.
   const Counters& totals() const { return model_.totals(); }
   /// The state of the heap as of the last drain.

@@ -48,7 +48,7 @@ struct State {
   OfflineSymbolizer symbolizer;
 
   static Result<std::unique_ptr<State>> read(const std::string& path, std::optional<std::chrono::nanoseconds> at,
-                                             std::optional<int> target, const ModulePlaces& places) {
+                                             std::optional<TargetChoice> target, const ModulePlaces& places) {
     RecordingReader reader = HAWK_TRY(read_recording(path, at, target));
     return std::make_unique<State>(std::move(reader), places);
   }

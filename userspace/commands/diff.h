@@ -9,6 +9,7 @@
 #include "userspace/base/result.h"
 #include "userspace/commands/command_line.h"
 #include "userspace/commands/debuginfod.h"
+#include "userspace/commands/recorded_options.h"
 #include "userspace/tables/selection.h"
 #include "userspace/views/stack_view.h"
 
@@ -20,7 +21,7 @@ struct DiffOptions {
   std::string after;
   std::optional<std::chrono::nanoseconds> from;  ///< since the trace of `before` began; nullopt: its end
   std::optional<std::chrono::nanoseconds> to;    ///< the same of `after`
-  std::optional<int> target;                     ///< the process, of several, in both
+  std::optional<TargetChoice> target;            ///< of several, in both
   ModulePlaces places;
   DebuginfodOptions debuginfod;
   Selection selection = {};

@@ -4,45 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "userspace/base/log.h"
-#include "userspace/process/process_list.h"
-#include "userspace/report/display_text.h"
-#include "userspace/report/units.h"
 #include "userspace/selection/process_search.h"
 
 namespace hawk {
 namespace {
-
-tl::unexpected<Error> refuse_several(const ProcessQuery& query, const std::vector<int>& pids) {
-  constexpr std::size_t kCommandColumns = 60;
-  constexpr std::size_t kMostLines = 20;
-  const std::vector<ProcessSummary> processes = summarize_processes(pids);
-  Error error{ExitCode::kUsage,
-              query.has_criteria()
-                  ? fmt::format("{}: {} processes match, and one can be traced at a time", text_of(query), pids.size())
-                  : fmt::format("--pid: {} processes were given, and one can be traced at a time", pids.size()),
-              "give the number of one of them with -p",
-              {}};
-  if (!processes.empty()) {
-    error.details.push_back(fmt::format("{:>10}  {:>11}  {}", "PID", "RSS", "COMMAND"));
-    error.hint = fmt::format("choose one: the largest is hawktrace -p {}", processes.front().pid);
-  }
-  for (const ProcessSummary& process : processes) {
-    if (error.details.size() > kMostLines) {
-      error.details.push_back(fmt::format("and {} smaller ones", processes.size() - kMostLines));
-      break;
-    }
-    error.details.push_back(fmt::format("{:>10}  {:>11}  {}", process.pid,
-                                        format_bytes(process.rss_bytes, NumberStyle::kReadable),
-                                        shorten_end(process.command, kCommandColumns)));
-  }
-  return tl::unexpected<Error>(std::move(error));
-}
 
 /// Those of `pids` that are processes. Fails with what is wrong with the first if none is, and with what is wrong with
 /// any that is there and cannot be traced.
@@ -66,37 +36,44 @@ Result<std::vector<int>> living(const std::vector<int>& pids) {
   return found;
 }
 
-std::vector<int> pids_of(const std::vector<ProcessFacts>& processes) {
-  std::vector<int> pids;
-  std::transform(processes.begin(), processes.end(), std::back_inserter(pids),
-                 [](const ProcessFacts& process) { return process.pid; });
-  return pids;
+Result<std::vector<ChosenProcess>> choose_by_number(const ProcessQuery& query) {
+  std::vector<ChosenProcess> chosen;
+  for (const int pid : HAWK_TRY(living(query.pids))) chosen.push_back({pid, ProcessHandle(pid)});
+  return chosen;
 }
 
-Result<ChosenProcess> choose_by_number(const ProcessQuery& query) {
-  const std::vector<int> pids = HAWK_TRY(living(query.pids));
-  if (pids.size() > 1) return refuse_several(query, pids);
-  return ChosenProcess{pids.front(), ProcessHandle(pids.front())};
+/// "812 (nginx), 813 (nginx)"; of many processes, the first.
+std::string listed(const std::vector<ProcessFacts>& processes) {
+  constexpr std::size_t kMost = 20;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, processes.size()); ++i) {
+    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", processes[i].pid, processes[i].comm);
+  }
+  return processes.size() > kMost ? fmt::format("{} and {} more", text, processes.size() - kMost) : text;
 }
 
-Result<ChosenProcess> choose_by_criteria(const ProcessQuery& query) {
+Result<std::vector<ChosenProcess>> choose_by_criteria(const ProcessQuery& query) {
   const ProcRoot proc = HAWK_TRY(ProcRoot::open());
   const FoundProcesses found = HAWK_TRY(find_processes(query, proc, ::getpid()));
   for (const std::string& note : found.notes) log_info(note);
-  if (found.processes.size() > 1) return refuse_several(query, pids_of(found.processes));
-  const ProcessFacts& process = found.processes.front();
-  log_info(fmt::format("{} is process {} ({})", text_of(query), process.pid, process.comm));
-  ChosenProcess chosen{process.pid, ProcessHandle(process.pid)};
-  // Who has the number now, and began when that one did, had it all along.
-  const std::optional<ProcessFacts> now = read_facts(proc, process.pid);
-  if (now && now->start_ticks == process.start_ticks) return chosen;
-  return fail(ExitCode::kNoTarget, fmt::format("{}: process {} has just ended", text_of(query), process.pid),
+  log_info(fmt::format("{} is process{} {}", text_of(query), found.processes.size() == 1 ? "" : "es",
+                       listed(found.processes)));
+  std::vector<ChosenProcess> chosen;
+  for (const ProcessFacts& process : found.processes) {
+    ProcessHandle handle(process.pid);
+    // Who has the number now, and began when that one did, had it all along.
+    const std::optional<ProcessFacts> now = read_facts(proc, process.pid);
+    if (now && now->start_ticks == process.start_ticks) chosen.push_back({process.pid, std::move(handle)});
+  }
+  if (!chosen.empty()) return chosen;
+  return fail(ExitCode::kNoTarget,
+              fmt::format("{}: process {} has just ended", text_of(query), found.processes.front().pid),
               "try again, if it is being restarted");
 }
 
 }  // namespace
 
-Result<ChosenProcess> choose_process(const ProcessQuery& query) {
+Result<std::vector<ChosenProcess>> choose_processes(const ProcessQuery& query) {
   return query.has_criteria() ? choose_by_criteria(query) : choose_by_number(query);
 }
 

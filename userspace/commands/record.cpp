@@ -5,10 +5,14 @@
 #include <sys/utsname.h>
 
 #include <chrono>
+#include <cstddef>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "userspace/base/log.h"
 #include "userspace/commands/command.h"
@@ -19,6 +23,7 @@
 #include "userspace/commands/run_trace.h"
 #include "userspace/commands/trace_loop.h"
 #include "userspace/export/report_output.h"
+#include "userspace/recording/chunk_file.h"
 #include "userspace/recording/recording_writer.h"
 #include "userspace/report/units.h"
 
@@ -57,70 +62,106 @@ class Recording : public TraceUse {
 
   bool wants_names() const override { return options_.symbols || options_.wants_report; }
 
-  Result<void> open_for(ProcessTrace& trace) override { return begin_file(trace.snapshot(), 0); }
+  Result<void> open_for(const Traces& traces) override {
+    if (traces.size() > recording::kMaxTraces) {
+      return fail(ExitCode::kUsage,
+                  fmt::format("{} processes were found, and a recording holds at most {}", traces.size(),
+                              recording::kMaxTraces),
+                  "record some of them");
+    }
+    for (const auto& trace : traces) {
+      numbers_.emplace(trace.get(), static_cast<recording::TraceNumber>(numbers_.size()));
+    }
+    named_after_ = traces.front()->snapshot().target();
+    return begin_file();
+  }
 
-  Result<bool> watch(ProcessTrace& trace, SignalSource& signals, SignalRelay* relay) override {
+  Result<bool> watch(const Traces& traces, SignalSource& signals, SignalRelay* relay) override {
     TraceWatchers watchers;
-    watchers.interval = [this, &trace] { return append(trace, DumpCause::kNone); };
-    watchers.dump = [this, &trace](DumpCause cause) -> Result<bool> {
+    watchers.interval = [this](ProcessTrace& trace) { return append(trace, DumpCause::kNone); };
+    watchers.dump = [this](ProcessTrace& trace, DumpCause cause) -> Result<bool> {
       HAWK_TRY_VOID(append(trace, cause));
       return true;
     };
-    return run_trace_loop(trace, options_, signals, relay, watchers);
+    watchers.ended = [this](ProcessTrace& trace) { return end_in_file(trace, trace.snapshot()); };
+    return run_trace_loop(traces, options_, signals, relay, watchers);
   }
 
-  Result<void> finish(ProcessTrace& trace, const Snapshot& last) override {
-    HAWK_TRY_VOID(file_->writer.finish(file_->states.next(last, trace)));
-    log_info(fmt::format("recorded {} stacks in {}, {}; hawktrace report shows them", last.stacks.size(),
-                         file_->writer.path(), format_bytes(file_->writer.size_bytes(), NumberStyle::kReadable)));
-    if (!output_) return {};
-    return write_final_report(last, trace.symbolizer(), options_.report, options_.verbosity, *output_);
+  Result<void> finish(const Traces& traces, const std::vector<Snapshot>& last) override {
+    std::size_t stacks = 0;
+    for (std::size_t i = 0; i < traces.size(); ++i) {
+      stacks += last[i].stacks.size();
+      if (!ended_.contains(traces[i].get())) HAWK_TRY_VOID(end_in_file(*traces[i], last[i]));
+    }
+    log_info(fmt::format("recorded {} stacks{} in {}, {}; hawktrace report shows them", stacks,
+                         traces.size() == 1 ? "" : fmt::format(" of {} processes", traces.size()), file_->writer.path(),
+                         format_bytes(file_->writer.size_bytes(), NumberStyle::kReadable)));
+    for (std::size_t i = 0; output_ && i < traces.size(); ++i) {
+      HAWK_TRY_VOID(write_final_report(last[i], traces[i]->symbolizer(), options_.report, options_.verbosity, *output_,
+                                       traces.size() > 1));
+    }
+    return {};
   }
 
  private:
   /// What is written now.
   struct File {
     RecordingWriter writer;
-    RecordedStates states;
-    std::uint64_t began_ns;  ///< since the trace began
+    std::chrono::steady_clock::time_point began;
+    std::map<ProcessTrace*, RecordedStates> states = {};  ///< of those that have an interval in the file
   };
 
-  /// `began_ns`: since the trace began, which it may not have yet.
-  Result<void> begin_file(const Snapshot& now, std::uint64_t began_ns) {
+  Result<void> begin_file() {
     std::string name = recording_name(
         options_.pattern,
-        {.host = host_name(), .comm = now.target().comm, .pid = now.target().pid, .unix_seconds = unix_seconds()});
+        {.host = host_name(), .comm = named_after_.comm, .pid = named_after_.pid, .unix_seconds = unix_seconds()});
     ++files_;
     if (name == last_name_) {
       name += fmt::format(".{}", files_);
     } else {
       last_name_ = name;
     }
-    file_.emplace(
-        File{HAWK_TRY(RecordingWriter::create(name, options_.overwrite)), RecordedStates(options_.symbols), began_ns});
+    file_.emplace(File{HAWK_TRY(RecordingWriter::create(name, options_.overwrite)), std::chrono::steady_clock::now()});
     return {};
   }
 
-  bool is_full(const Snapshot& now) const {
-    const std::chrono::nanoseconds age(now.trace.duration_ns - file_->began_ns);
+  bool is_full() const {
     return (options_.rotate_bytes && file_->writer.size_bytes() >= *options_.rotate_bytes) ||
-           (options_.rotate_after && age >= *options_.rotate_after);
+           (options_.rotate_after && std::chrono::steady_clock::now() - file_->began >= *options_.rotate_after);
   }
 
-  /// A file that is full ends with this interval, and the next one begins with all that is known.
+  RecordedState state_of(ProcessTrace& trace, const Snapshot& now) {
+    return file_->states.try_emplace(&trace, options_.symbols).first->second.next(now, trace);
+  }
+
+  Result<void> end_in_file(ProcessTrace& trace, const Snapshot& last) {
+    ended_.insert(&trace);
+    return file_->writer.finish(state_of(trace, last), numbers_.at(&trace));
+  }
+
+  /// A file that is full ends with this interval of each process, and the next one begins with all that is known.
+  Result<void> begin_next_file(ProcessTrace& trace, const Snapshot& now) {
+    for (const auto& [other, states] : file_->states) {
+      if (other == &trace || ended_.contains(other)) continue;
+      HAWK_TRY_VOID(file_->writer.finish(state_of(*other, other->snapshot()), numbers_.at(other)));
+    }
+    HAWK_TRY_VOID(file_->writer.finish(state_of(trace, now), numbers_.at(&trace)));
+    return begin_file();
+  }
+
   Result<void> append(ProcessTrace& trace, DumpCause cause) {
     Snapshot now = trace.snapshot();
     now.trace.dump_cause = cause;
-    if (is_full(now)) {
-      HAWK_TRY_VOID(file_->writer.finish(file_->states.next(now, trace)));
-      HAWK_TRY_VOID(begin_file(now, now.trace.duration_ns));
-    }
-    return file_->writer.append(file_->states.next(now, trace));
+    if (is_full()) HAWK_TRY_VOID(begin_next_file(trace, now));
+    return file_->writer.append(state_of(trace, now), numbers_.at(&trace));
   }
 
   const RecordOptions& options_;
   std::optional<File> file_;
-  std::string last_name_;  ///< as the pattern gave it
+  TargetInfo named_after_;  ///< the first process, for the pattern
+  std::map<const ProcessTrace*, recording::TraceNumber> numbers_;
+  std::set<const ProcessTrace*> ended_;  ///< those whose last interval has been written
+  std::string last_name_;                ///< as the pattern gave it
   int files_ = 0;
   std::optional<ReportOutput> output_;
 };

@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "userspace/base/log.h"
+#include "userspace/base/printable.h"
 #include "userspace/commands/option_setters.h"
 #include "userspace/commands/report_options.h"
 #include "userspace/process/open_file_limit.h"
+#include "userspace/report/units.h"
+#include "userspace/report/verdict.h"
 
 namespace hawk {
 namespace {
@@ -38,31 +41,93 @@ Result<std::vector<std::string>> parse_directories(OptionValue value) {
   return directories;
 }
 
-Result<void> choose_target(RecordingReader& reader, const std::string& path, std::optional<int> target) {
-  const std::vector<TargetInfo> targets = reader.targets();
-  if (target ? reader.choose(*target) : targets.size() == 1) return {};
+/// "100 (shop), 200 (shop), ...": the first of them.
+std::string names_of(const std::vector<RecordingReader::Target>& targets) {
+  constexpr std::size_t kMostNames = 8;
   std::string names;
-  for (const TargetInfo& one : targets) {
-    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", one.pid, one.comm);
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (i == kMostNames) return names + ", ... (report --targets lists them)";
+    const TargetInfo& target = targets[i].last.target();
+    names += fmt::format("{}{} ({})", i == 0 ? "" : ", ", target.pid, target.comm);
   }
-  return fail(ExitCode::kUsage,
-              target ? fmt::format("--target: {} holds no process {}", path, *target)
-                     : fmt::format("{} holds {} processes", path, targets.size()),
-              fmt::format("--target names one of: {}", names));
+  return names;
+}
+
+Result<void> choose_target(RecordingReader& reader, const std::string& path, std::optional<TargetChoice> choice) {
+  const std::vector<RecordingReader::Target> targets = reader.targets();
+  const std::string hint = fmt::format("--target takes all, or one of: {}", names_of(targets));
+  if (!choice) {
+    if (targets.size() == 1) return {};
+    return fail(ExitCode::kUsage, fmt::format("{} holds {} processes", path, targets.size()), hint);
+  }
+  if (choice->kind == TargetChoice::Kind::kAll) return targets.size() == 1 ? Result<void>() : reader.choose_all();
+  if (choice->kind == TargetChoice::Kind::kNumber) {
+    if (choice->number > targets.size()) {
+      return fail(ExitCode::kUsage,
+                  fmt::format("--target @{}: {} holds {} process{}", choice->number, path, targets.size(),
+                              targets.size() == 1 ? "" : "es"),
+                  hint);
+    }
+    reader.choose(targets[choice->number - 1].trace);
+    return {};
+  }
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (static_cast<std::uint32_t>(targets[i].last.target().pid) == choice->number) found.push_back(i);
+  }
+  if (found.empty()) {
+    return fail(ExitCode::kUsage, fmt::format("--target: {} holds no process {}", path, choice->number), hint);
+  }
+  if (found.size() > 1) {
+    return fail(
+        ExitCode::kUsage,
+        fmt::format("--target: {} holds {} processes {}, one after the other", path, found.size(), choice->number),
+        fmt::format("--target @{} is the first of them; report --targets lists all", found.front() + 1));
+  }
+  reader.choose(targets[found.front()].trace);
+  return {};
+}
+
+Result<void> set_target(std::optional<TargetChoice>& target, OptionValue value) {
+  if (value.text == "all") {
+    target = TargetChoice{.kind = TargetChoice::Kind::kAll};
+    return {};
+  }
+  const bool is_number = value.text.starts_with('@');
+  constexpr std::uint64_t kMaxPid = std::uint64_t{1} << 22;  // the kernel's PID_MAX_LIMIT
+  std::uint64_t number = 0;
+  HAWK_TRY_VOID(set_number(number, {value.option, value.text.substr(is_number ? 1 : 0), value.command}, 1,
+                           is_number ? recording::kMaxTraces : kMaxPid));
+  target = TargetChoice{.kind = is_number ? TargetChoice::Kind::kNumber : TargetChoice::Kind::kPid,
+                        .number = static_cast<std::uint32_t>(number)};
+  return {};
 }
 
 }  // namespace
 
-OptionRow target_row(std::optional<int>& target, const char* group) {
-  return {"--target",
-          OptionRow::Value::kRequired,
-          "PID",
-          group,
-          "which process, of a recording of several",
-          [&target](OptionValue v) {
-            constexpr std::uint64_t kMaxPid = std::uint64_t{1} << 22;  // the kernel's PID_MAX_LIMIT
-            return set_number(target, v, 1, kMaxPid);
-          }};
+OptionRow target_row(std::optional<TargetChoice>& target, const char* group) {
+  return {
+      "--target",
+      OptionRow::Value::kRequired,
+      "PID",
+      group,
+      "which process, of a recording of several: its id, or all\nof them together; @2 is the second that was recorded",
+      [&target](OptionValue v) { return set_target(target, v); }};
+}
+
+std::string targets_text(const RecordingReader& reader) {
+  std::string text;
+  const std::vector<RecordingReader::Target> targets = reader.targets();
+  const auto milliseconds = [](std::uint64_t ns) { return static_cast<double>(ns / 1'000'000) / 1000; };
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const Snapshot& last = targets[i].last;
+    text += fmt::format("@{:<4} {:>7} {:<15}  from {:.3f}s to {:.3f}s{}  live {}; {}\n", i + 1, last.target().pid,
+                        printable(last.target().comm), milliseconds(targets[i].began_ns),
+                        milliseconds(targets[i].last_ns), last.trace.target_exited ? ", its end" : "",
+                        format_bytes(last.totals.live_bytes(), NumberStyle::kReadable),
+                        verdict(last, NumberStyle::kReadable).text);
+  }
+  return text;
 }
 
 void add_symbol_rows(OptionRows& rows, ModulePlaces& places, DebuginfodOptions& debuginfod) {
@@ -85,8 +150,7 @@ void add_symbol_rows(OptionRows& rows, ModulePlaces& places, DebuginfodOptions& 
 std::span<const ExitRow> recorded_exits() { return kExits; }
 
 Result<RecordingReader> read_recording(const std::string& path, std::optional<std::chrono::nanoseconds> at,
-                                       std::optional<int> target,
-                                       const std::function<void(const Snapshot&)>& observer) {
+                                       std::optional<TargetChoice> target, const RecordingReader::Observer& observer) {
   raise_open_file_limit(kWantedFiles);
   RecordingReader reader = HAWK_TRY(RecordingReader::open(path));
   std::optional<std::uint64_t> until;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,14 +18,23 @@ namespace hawk {
 void add_symbol_rows(OptionRows& rows, ModulePlaces& places, DebuginfodOptions& debuginfod);
 std::span<const ExitRow> recorded_exits();
 
+/// --target: which process of a recording is meant, or all of them together.
+struct TargetChoice {
+  enum class Kind { kPid, kNumber, kAll };
+  Kind kind = Kind::kPid;
+  std::uint32_t number = 0;  ///< of the process, or among those of the recording, from 1 on
+};
+/// The row of --target.
+OptionRow target_row(std::optional<TargetChoice>& target, const char* group);
+
 /// Reads a recording up to that time; nullopt: its end. Hands each interval's snapshot to `observer`. Warns if it was
 /// cut off.
-/// `target`: the process that is wanted of several. Fails with kUsage if there are several and it is none of them.
-Result<RecordingReader> read_recording(
-    const std::string& path, std::optional<std::chrono::nanoseconds> at, std::optional<int> target,
-    const std::function<void(const Snapshot&)>& observer = [](const Snapshot&) {});
+/// `target`: what is wanted of several. Fails with kUsage if it holds several and that names none of them.
+Result<RecordingReader> read_recording(const std::string& path, std::optional<std::chrono::nanoseconds> at,
+                                       std::optional<TargetChoice> target,
+                                       const RecordingReader::Observer& observer = {});
 
-/// The row of --target.
-OptionRow target_row(std::optional<int>& target, const char* group);
+/// The processes of a recording, a line each, with the numbers that --target takes.
+std::string targets_text(const RecordingReader& reader);
 
 }  // namespace hawk

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,31 +51,50 @@ void add_recording_rows(OptionRows& rows, RecordedReportOptions& options) {
   rows.push_back(target_row(options.target, kRecordingGroup));
 }
 
-void add_point(HeapSeries& series, const Snapshot& now) {
-  series.points.push_back({now.trace.duration_ns, now.totals.live_bytes()});
-  if (now.totals.live_bytes() > series.points[series.peak].live_bytes) series.peak = series.points.size() - 1;
+/// How much each trace of a recording held at each interval.
+using Points = std::map<recording::TraceNumber, std::vector<HeapSeries::Point>>;
+
+/// Of all processes together there is none.
+HeapSeries series_of(const Points& points, const RecordingReader& reader) {
+  HeapSeries series;
+  if (const auto trace = reader.chosen()) series.points = points.at(*trace);
+  for (std::size_t i = 0; i < series.points.size(); ++i) {
+    if (series.points[i].live_bytes > series.points[series.peak].live_bytes) series.peak = i;
+  }
+  return series;
+}
+
+/// A time of the trace that is shown, as a recording is asked for it.
+std::uint64_t in_recording(const RecordingReader& reader, std::uint64_t time_ns) {
+  for (const RecordingReader::Target& target : reader.targets()) {
+    if (target.trace == reader.chosen()) return target.began_ns + time_ns;
+  }
+  return time_ns;
 }
 
 /// The recording as of the peak, if that is not its last interval.
-Result<std::optional<RecordingReader>> read_peak(const RecordedReportOptions& options, const HeapSeries& series) {
+Result<std::optional<RecordingReader>> read_peak(const RecordedReportOptions& options, const RecordingReader& reader,
+                                                 const HeapSeries& series) {
   std::optional<RecordingReader> at_peak;
-  if (!options.with_series || series.peak + 1 == series.points.size()) return at_peak;
+  if (!options.with_series || series.peak + 1 >= series.points.size()) return at_peak;
   at_peak.emplace(HAWK_TRY(RecordingReader::open(options.recording)));
-  HAWK_TRY_VOID(at_peak->read(series.points[series.peak].time_ns));
-  if (options.target) at_peak->choose(*options.target);
+  HAWK_TRY_VOID(at_peak->read(in_recording(reader, series.points[series.peak].time_ns)));
+  at_peak->choose(*reader.chosen());
   return at_peak;
 }
 
-/// Hands on the states before `last` again: a recording is too large to be kept. If it cannot be read any more, the
-/// others are missing.
-void replay(const RecordedReportOptions& options, const Snapshot& last,
+/// Hands on the states before the last one again: a recording is too large to be kept. If it cannot be read any more,
+/// the others are missing.
+void replay(const RecordedReportOptions& options, const RecordingReader& reader,
             const std::function<bool(const Snapshot&)>& take) {
   Result<RecordingReader> again = RecordingReader::open(options.recording);
-  if (!again || last.trace.duration_ns == 0) return;
+  const std::uint64_t end_ns = reader.snapshot().trace.duration_ns;
+  if (!again || end_ns == 0 || !reader.chosen()) return;
   bool wanted = true;
-  const Result<void> read = again->read(last.trace.duration_ns - 1, [&](const Snapshot& now) {
-    if (now.target().pid == last.target().pid) wanted = wanted && take(now);
-  });
+  const Result<void> read =
+      again->read(in_recording(reader, end_ns - 1), [&](recording::TraceNumber trace, const Snapshot& now) {
+        if (trace == reader.chosen()) wanted = wanted && take(now);
+      });
   if (!read) log_verbose(read.error().what);
 }
 
@@ -90,25 +110,37 @@ std::string dumps_text(const std::vector<RecordedDump>& dumps) {
   return text;
 }
 
+Result<int> list_targets(const RecordedReportOptions& options) {
+  RecordingReader reader = HAWK_TRY(RecordingReader::open(options.recording));
+  std::optional<std::uint64_t> until;
+  if (options.at) until = static_cast<std::uint64_t>(options.at->count());
+  HAWK_TRY_VOID(reader.read(until));
+  ReportOutput output = HAWK_TRY(options.report.open_output());
+  HAWK_TRY_VOID(output.write(targets_text(reader)));
+  return static_cast<int>(ExitCode::kOk);
+}
+
 Result<int> write_recorded_report(const RecordedReportOptions& options) {
   const std::unique_ptr<Debuginfod> debuginfod = HAWK_TRY(Debuginfod::make(options.debuginfod, options.verbosity));
   const ModulePlaces places = with_debuginfod(options.places, debuginfod.get());
-  HeapSeries series;
-  RecordingReader reader =
-      HAWK_TRY(read_recording(options.recording, options.at, options.target, [&](const Snapshot& now) {
-        if (!options.target || now.target().pid == *options.target) add_point(series, now);
-      }));
-  const std::optional<RecordingReader> at_peak = HAWK_TRY(read_peak(options, series));
+  Points points;
+  const RecordingReader::Observer observer = [&](recording::TraceNumber trace, const Snapshot& now) {
+    points[trace].push_back({now.trace.duration_ns, now.totals.live_bytes()});
+  };
+  if (options.list_targets) return list_targets(options);
+  RecordingReader reader = HAWK_TRY(read_recording(options.recording, options.at, options.target, observer));
+  HeapSeries series = series_of(points, reader);
+  const std::optional<RecordingReader> at_peak = HAWK_TRY(read_peak(options, reader, series));
   if (at_peak) series.at_peak = &at_peak->snapshot();
   ReportOutput output = HAWK_TRY(options.report.open_output());
   if (options.list_dumps) {
     HAWK_TRY_VOID(output.write(dumps_text(reader.dumps())));
     return static_cast<int>(ExitCode::kOk);
   }
-  series.replay = [&](const std::function<bool(const Snapshot&)>& take) { replay(options, reader.snapshot(), take); };
+  series.replay = [&](const std::function<bool(const Snapshot&)>& take) { replay(options, reader, take); };
   OfflineSymbolizer symbolizer(reader.snapshot(), reader.names(), places);
   HAWK_TRY_VOID(write_final_report(reader.snapshot(), symbolizer, options.report, options.verbosity, output, false,
-                                   nullptr, options.with_series ? &series : nullptr));
+                                   nullptr, options.with_series && !series.points.empty() ? &series : nullptr));
   return static_cast<int>(ExitCode::kOk);
 }
 
@@ -160,6 +192,9 @@ OptionRows report_rows(RecordedReportOptions& options) {
   rows.push_back({"--dumps", Value::kNone, nullptr, kRecordingGroup,
                   "only list the dumps: the time, for --at, the cause, and\nthe live bytes",
                   turn_on(options.list_dumps)});
+  rows.push_back({"--targets", Value::kNone, nullptr, kRecordingGroup,
+                  "only list the processes: number, id, name, times, live\nbytes and whether they are exact",
+                  turn_on(options.list_targets)});
   add_report_rows(rows, options.report);
   add_symbol_rows(rows, options.places, options.debuginfod);
   add_common_rows(rows, options.verbosity);

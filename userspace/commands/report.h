@@ -9,6 +9,7 @@
 #include "userspace/base/result.h"
 #include "userspace/commands/command_line.h"
 #include "userspace/commands/debuginfod.h"
+#include "userspace/commands/recorded_options.h"
 #include "userspace/commands/report_options.h"
 
 namespace hawk {
@@ -20,9 +21,10 @@ struct RecordedReportOptions {
   ModulePlaces places;
   DebuginfodOptions debuginfod;
   ReportOptions report;
-  std::optional<int> target;  ///< the process, of several
-  bool with_series = false;   ///< formats that can hold one get all intervals; a live report has only its end
+  std::optional<TargetChoice> target;  ///< of several
+  bool with_series = false;            ///< formats that can hold one get all intervals; a live report has only its end
   bool list_dumps = false;
+  bool list_targets = false;
   Verbosity verbosity = Verbosity::kNormal;
 };
 

@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "userspace/attach/environment.h"
 #include "userspace/base/log.h"
@@ -49,28 +51,90 @@ std::string broken_demands(const Required& required, const Snapshot& snapshot) {
   return text;
 }
 
-/// nullopt: nothing is wrong.
-std::optional<ExitCode> find_fault(const TraceOptions& options, const Snapshot& snapshot) {
+/// nullopt: nothing is wrong. `whose`: where there are several, the process of the snapshot, for the message.
+std::optional<ExitCode> find_fault(const TraceOptions& options, const Snapshot& snapshot, const std::string& whose) {
   if (snapshot.trace.verified == std::optional<bool>(false)) {
-    log_error(
-        {ExitCode::kInternal, "verify: the counters disagree with the live table: this is a bug of hawktrace", ""});
+    log_error({ExitCode::kInternal,
+               fmt::format("verify: {}the counters disagree with the live table: this is a bug of hawktrace", whose),
+               ""});
     return ExitCode::kInternal;
   }
   const std::string broken = broken_demands(options.required, snapshot);
   if (broken.empty()) return std::nullopt;
-  log_error({ExitCode::kNotExact, fmt::format("--require-exact: {}: the end of the report says why", broken), ""});
+  log_error(
+      {ExitCode::kNotExact, fmt::format("--require-exact: {}{}: the end of the report says why", whose, broken), ""});
   return ExitCode::kNotExact;
 }
 
+/// Each is told; that of hawktrace itself counts most.
+std::optional<ExitCode> find_faults(const TraceOptions& options, const std::vector<Snapshot>& snapshots) {
+  std::optional<ExitCode> worst;
+  for (const Snapshot& snapshot : snapshots) {
+    const std::string whose = snapshots.size() == 1 ? "" : fmt::format("process {}: ", snapshot.target().pid);
+    const std::optional<ExitCode> fault = find_fault(options, snapshot, whose);
+    if (fault && worst != std::optional(ExitCode::kInternal)) worst = fault;
+  }
+  return worst;
+}
+
 /// What was counted so far is still to be had.
-Result<bool> watch_while_memory_lasts(TraceUse& use, ProcessTrace& trace, SignalSource& signals, SignalRelay* relay) {
+Result<bool> watch_while_memory_lasts(TraceUse& use, const Traces& traces, SignalSource& signals, SignalRelay* relay) {
   try {
-    return use.watch(trace, signals, relay);
+    return use.watch(traces, signals, relay);
   } catch (const std::bad_alloc&) {
     log_warning("the trace ends here: no memory is left");
-    trace.note_ended_early();
+    for (const auto& trace : traces) trace->note_ended_early();
     return false;
   }
+}
+
+Result<std::unique_ptr<ProcessTrace>> attach_to(const TraceConfig& common, const ChosenProcess& process) {
+  TraceConfig config = common;
+  config.pid = process.pid;
+  std::unique_ptr<ProcessTrace> trace = HAWK_TRY(ProcessTrace::make(config, nullptr));
+  HAWK_TRY_VOID(process.handle.require_same());
+  return trace;
+}
+
+/// Of several processes those that cannot be traced are left out, as long as one is left: those of a service come and
+/// go, and not each of them has a heap of its own.
+Result<Traces> attach_to_all(const TraceConfig& config, const std::vector<ChosenProcess>& processes) {
+  Traces traces;
+  std::optional<Error> first;
+  for (const ChosenProcess& process : processes) {
+    Result<std::unique_ptr<ProcessTrace>> trace = attach_to(config, process);
+    if (trace) {
+      traces.push_back(std::move(*trace));
+      continue;
+    }
+    if (processes.size() > 1) log_warning(fmt::format("process {} is left out: {}", process.pid, trace.error().what));
+    if (!first) first = std::move(trace).error();
+  }
+  if (traces.empty()) return tl::unexpected<Error>(std::move(*first));
+  return traces;
+}
+
+/// Every probe in place, nothing counted yet.
+Result<Traces> make_traces(const TraceOptions& options, LaunchedCommand* command) {
+  if (command == nullptr) return attach_to_all(options.trace, HAWK_TRY(choose_processes(options.processes)));
+  Traces traces;
+  traces.push_back(HAWK_TRY(ProcessTrace::make(options.trace, command)));
+  return traces;
+}
+
+void notice_begin(const Traces& traces) {
+  std::string pids;
+  for (const auto& trace : traces) pids += fmt::format("{}{}", pids.empty() ? "" : ", ", trace->pid());
+  log_info(fmt::format("tracing process{} {}; Ctrl-C ends the trace", traces.size() == 1 ? "" : "es", pids));
+}
+
+Result<std::vector<Snapshot>> end_traces(const Traces& traces, bool verify, bool read_symbols) {
+  std::vector<Snapshot> snapshots;
+  for (const auto& trace : traces) {
+    if (!trace->has_ended()) HAWK_TRY_VOID(trace->end(verify, read_symbols));
+    snapshots.push_back(trace->snapshot());
+  }
+  return snapshots;
 }
 
 }  // namespace
@@ -83,48 +147,41 @@ Result<int> run_trace(const TraceOptions& options, TraceUse& use) {
       HAWK_TRY(SignalSource::make(options.trace.command.empty() ? SignalScope::kOurs : SignalScope::kOfACommand));
   HAWK_TRY_VOID(use.open());
   const std::unique_ptr<Debuginfod> debuginfod = HAWK_TRY(Debuginfod::make(options.debuginfod, options.verbosity));
-  TraceConfig config = options.trace;
-  std::optional<ChosenProcess> process;
   std::optional<LaunchedCommand> command;
   if (options.starts_command()) {
-    command.emplace(HAWK_TRY(LaunchedCommand::make(config.command, options.user ? &*options.user : nullptr)));
-  } else {
-    process.emplace(HAWK_TRY(choose_process(options.processes)));
-    config.pid = process->pid;
+    command.emplace(HAWK_TRY(LaunchedCommand::make(options.trace.command, options.user ? &*options.user : nullptr)));
   }
-
-  // Every probe in place, nothing counted yet.
-  const std::unique_ptr<ProcessTrace> trace = HAWK_TRY(ProcessTrace::make(config, command ? &*command : nullptr));
-  if (process) HAWK_TRY_VOID(process->handle.require_same());
-  SignalRelay relay(trace->pid(), trace->pid_fd());
-  HAWK_TRY_VOID(use.open_for(*trace));
+  const Traces traces = HAWK_TRY(make_traces(options, command ? &*command : nullptr));
+  SignalRelay relay(traces.front()->pid(), traces.front()->pid_fd());
+  HAWK_TRY_VOID(use.open_for(traces));
 
   // From here on allocations count.
-  trace->begin();
+  for (const auto& trace : traces) trace->begin();
   tell_ready(options);
   if (command) HAWK_TRY_VOID(command->release());
-  if (!command && use.wants_notice()) {
-    log_info(fmt::format("tracing process {}; Ctrl-C ends the trace", trace->pid()));
-  }
-  const bool ended_by_user = HAWK_TRY(watch_while_memory_lasts(use, *trace, signals, command ? &relay : nullptr));
+  if (!command && use.wants_notice()) notice_begin(traces);
+  const bool ended_by_user = HAWK_TRY(watch_while_memory_lasts(use, traces, signals, command ? &relay : nullptr));
 
   // What was counted has been paid for.
   allow_emergency_memory();
   // Beyond this point no probe is left. A second Ctrl-C now ends us at once.
   // No debug file is fetched for symbols that are read meanwhile: then they wait, too.
-  HAWK_TRY_VOID(trace->end(options.verify, use.wants_names() && !debuginfod));
+  const std::vector<Snapshot> last = HAWK_TRY(end_traces(traces, options.verify, use.wants_names() && !debuginfod));
   if (ended_by_user) {
     signals.restore_defaults();
   } else {
     signals.restore_defaults_after_one();
   }
   // No sooner: while it traces, hawktrace waits for no network.
-  if (debuginfod) trace->find_debug_files_with([&](const std::string& id) { return debuginfod->find(id); });
-  const Snapshot snapshot = trace->snapshot();
-  HAWK_TRY_VOID(use.finish(*trace, snapshot));
+  if (debuginfod) {
+    for (const auto& trace : traces) {
+      trace->find_debug_files_with([&](const std::string& id) { return debuginfod->find(id); });
+    }
+  }
+  HAWK_TRY_VOID(use.finish(traces, last));
   int status = 0;
-  if (command) status = finish_command(*command, trace->pid_fd(), options.kill_command, signals, relay);
-  const std::optional<ExitCode> fault = find_fault(options, snapshot);
+  if (command) status = finish_command(*command, traces.front()->pid_fd(), options.kill_command, signals, relay);
+  const std::optional<ExitCode> fault = find_faults(options, last);
   return fault ? exit_status_of(*fault, options.starts_command()) : status;
 }
 

@@ -1,11 +1,14 @@
-// What hawktrace does where no other command is named: it traces one process, and reports.
+// What hawktrace does where no other command is named: it traces, and reports.
 #include "userspace/commands/trace.h"
 
 #include <fmt/core.h>
 
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "userspace/base/log.h"
 #include "userspace/commands/command.h"
@@ -20,7 +23,8 @@
 namespace hawk {
 namespace {
 
-/// The reports of one trace: one at the end, and before that one for each dump; or the live screen, and one at the end.
+/// The reports of each trace: one at the end, and before that one for each dump; or the live screen, and one at the
+/// end.
 class Reports : public TraceUse {
  public:
   explicit Reports(const Options& options) : options_(options) {}
@@ -35,21 +39,36 @@ class Reports : public TraceUse {
 
   bool wants_names() const override { return wanted_; }
 
+  /// There are several reports then, one behind the other. The screen shows one process.
+  Result<void> open_for(const Traces& traces) override {
+    if (traces.size() == 1) return {};
+    live_ = false;
+    if (options_.report.format->can_follow) return {};
+    return fail(ExitCode::kUsage,
+                fmt::format("--format {}: a file holds one process, and {} are traced", options_.report.format->name,
+                            traces.size()),
+                "hawktrace record keeps them in one file, from which hawktrace export --target takes each");
+  }
+
   /// The screen is given back before the report is made.
-  Result<bool> watch(ProcessTrace& trace, SignalSource& signals, SignalRelay* relay) override {
+  Result<bool> watch(const Traces& traces, SignalSource& signals, SignalRelay* relay) override {
     std::optional<LiveScreen> screen;
     if (live_) screen.emplace(HAWK_TRY(make_live_screen(options_)));
     TraceWatchers watchers;
     if (screen) watchers.screen = &*screen;
     watchers.report_every = options_.report_every;
-    watchers.dump = [this, &trace](DumpCause cause) { return dump(trace, cause); };
-    return run_trace_loop(trace, options_, signals, relay, watchers);
+    watchers.dump = [this](ProcessTrace& trace, DumpCause cause) { return dump(trace, cause); };
+    return run_trace_loop(traces, options_, signals, relay, watchers);
   }
 
-  Result<void> finish(ProcessTrace& trace, const Snapshot& last) override {
-    if (!wanted_) return {};
-    return write_final_report(last, trace.symbolizer(), options_.report, options_.verbosity, *output_,
-                              options_.wants_several() || previous_, previous_ ? &*previous_ : nullptr);
+  Result<void> finish(const Traces& traces, const std::vector<Snapshot>& last) override {
+    const bool are_several = options_.wants_several() || !previous_.empty() || traces.size() > 1;
+    for (std::size_t i = 0; i < traces.size() && wanted_; ++i) {
+      const auto before = previous_.find(traces[i].get());
+      HAWK_TRY_VOID(write_final_report(last[i], traces[i]->symbolizer(), options_.report, options_.verbosity, *output_,
+                                       are_several, before == previous_.end() ? nullptr : &before->second));
+    }
+    return {};
   }
 
  private:
@@ -63,16 +82,17 @@ class Reports : public TraceUse {
     }
     Snapshot now = trace.snapshot();
     now.trace.dump_cause = cause;
-    wanted_ = HAWK_TRY(write_next_report(now, previous_ ? &*previous_ : nullptr, trace.symbolizer(), options_.report,
-                                         options_.verbosity, *output_));
-    previous_ = std::move(now);
+    const auto before = previous_.find(&trace);
+    wanted_ = HAWK_TRY(write_next_report(now, before == previous_.end() ? nullptr : &before->second, trace.symbolizer(),
+                                         options_.report, options_.verbosity, *output_));
+    previous_.insert_or_assign(&trace, std::move(now));
     return wanted_;
   }
 
   const Options& options_;
   std::optional<ReportOutput> output_;
   bool live_ = false;
-  std::optional<Snapshot> previous_;
+  std::map<const ProcessTrace*, Snapshot> previous_;
   bool wanted_ = true;
 };
 

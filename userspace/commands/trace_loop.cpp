@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "userspace/base/event_loop.h"
 #include "userspace/base/log.h"
@@ -14,35 +15,44 @@ namespace {
 
 class TraceLoop {
  public:
-  TraceLoop(ProcessTrace& trace, const TraceOptions& options, SignalSource& signals, SignalRelay* relay,
+  TraceLoop(const Traces& traces, const TraceOptions& options, SignalSource& signals, SignalRelay* relay,
             const TraceWatchers& watchers)
-      : trace_(trace),
+      : first_(*traces.front()),
         options_(options),
         signals_(signals),
         relay_(relay),
         screen_(watchers.screen),
-        watchers_(watchers),
-        triggers_(options.dumps) {}
+        watchers_(watchers) {
+    for (const auto& trace : traces) followed_.push_back({trace.get(), DumpTriggers(options.dumps)});
+  }
 
   Result<bool> run() {
-    watch_process();
+    for (const Followed& followed : followed_) watch_process(*followed.trace);
     watch_user();
     HAWK_TRY_VOID(watch_time());
     // The last: what came before the end is taken first.
-    loop_.watch(trace_.pid_fd(), [this](short) { return target_ended(); });
+    for (const Followed& followed : followed_) {
+      loop_.watch(followed.trace->pid_fd(), [this, &trace = *followed.trace](short) { return target_ended(trace); });
+    }
     show();
     HAWK_TRY_VOID(loop_.run());
     return ended_by_user_;
   }
 
  private:
-  void watch_process() {
-    loop_.watch(trace_.wakeup_fd(), [this](short) -> Result<void> {
-      trace_.adjust_memory();
+  /// A trace that goes on.
+  struct Followed {
+    ProcessTrace* trace;
+    DumpTriggers triggers;
+  };
+
+  void watch_process(ProcessTrace& trace) {
+    loop_.watch(trace.wakeup_fd(), [&trace](short) -> Result<void> {
+      trace.adjust_memory();
       return {};
     });
-    loop_.watch(trace_.mapping_fd(), [this](short) -> Result<void> {
-      trace_.take_mapping_events();
+    loop_.watch(trace.mapping_fd(), [&trace](short) -> Result<void> {
+      trace.take_mapping_events();
       return {};
     });
   }
@@ -68,31 +78,42 @@ class TraceLoop {
   }
 
   Result<void> take_interval() {
-    trace_.drain();
+    for (Followed& followed : followed_) followed.trace->drain();
     show();
-    if (const DumpCause cause = triggers_.due(trace_.totals()); cause != DumpCause::kNone) return dump(cause);
-    if (watchers_.interval) return watchers_.interval();
+    for (Followed& followed : followed_) {
+      if (loop_.has_ended()) break;
+      const DumpCause cause = followed.triggers.due(followed.trace->totals());
+      if (cause != DumpCause::kNone) {
+        HAWK_TRY_VOID(dump(followed, cause));
+      } else if (watchers_.interval) {
+        HAWK_TRY_VOID(watchers_.interval(*followed.trace));
+      }
+    }
     return {};
   }
 
   Result<void> drain_and_dump(DumpCause cause) {
-    trace_.drain();
-    return dump(cause);
+    for (Followed& followed : followed_) {
+      if (loop_.has_ended()) break;
+      followed.trace->drain();
+      HAWK_TRY_VOID(dump(followed, cause));
+    }
+    return {};
   }
 
-  Result<void> dump(DumpCause cause) {
-    triggers_.dumped(cause, trace_.totals());
-    if (!HAWK_TRY(watchers_.dump(cause))) loop_.end();
+  Result<void> dump(Followed& followed, DumpCause cause) {
+    followed.triggers.dumped(cause, followed.trace->totals());
+    if (!HAWK_TRY(watchers_.dump(*followed.trace, cause))) loop_.end();
     return {};
   }
 
   void show() {
     if (screen_ == nullptr || screen_->paused()) return;
-    screen_->show(trace_.snapshot(), trace_.symbolizer());
+    screen_->show(first_.snapshot(), first_.symbolizer());
   }
 
   Result<void> take_keys(short events) {
-    if ((events & POLLIN) != 0 && screen_->take_events(trace_.symbolizer())) end_for_user();
+    if ((events & POLLIN) != 0 && screen_->take_events(first_.symbolizer())) end_for_user();
     if ((events & (POLLHUP | POLLERR)) != 0) loop_.forget(screen_->input_fd());
     return {};
   }
@@ -111,12 +132,12 @@ class TraceLoop {
   void take_signal(const ReceivedSignal& signal) {
     if (signal.number == 0) {
       log_warning("the trace ends here: signals cannot be read, so that it could not be ended any more");
-      trace_.note_ended_early();
+      for (const Followed& followed : followed_) followed.trace->note_ended_early();
       loop_.end();
     } else if (relay_ != nullptr) {
       obey(relay_->take(signal));
     } else if (signal.number == SIGWINCH) {
-      if (screen_ != nullptr) screen_->redraw(trace_.symbolizer());
+      if (screen_ != nullptr) screen_->redraw(first_.symbolizer());
     } else if (signal.number != SIGCHLD) {
       end_for_user();
     }
@@ -134,28 +155,35 @@ class TraceLoop {
     loop_.end();
   }
 
-  Result<void> target_ended() {
-    trace_.note_target_exited();
-    loop_.end();
-    return {};
+  /// The trace of the last one is ended by who has begun it.
+  Result<void> target_ended(ProcessTrace& trace) {
+    trace.note_target_exited();
+    if (followed_.size() == 1) {
+      loop_.end();
+      return {};
+    }
+    for (const int fd : {trace.wakeup_fd(), trace.mapping_fd(), trace.pid_fd()}) loop_.forget(fd);
+    std::erase_if(followed_, [&trace](const Followed& followed) { return followed.trace == &trace; });
+    HAWK_TRY_VOID(trace.end(options_.verify, false));
+    return watchers_.ended ? watchers_.ended(trace) : Result<void>{};
   }
 
-  ProcessTrace& trace_;
+  ProcessTrace& first_;
+  std::vector<Followed> followed_;
   const TraceOptions& options_;
   SignalSource& signals_;
   SignalRelay* relay_;
   LiveScreen* screen_;
   const TraceWatchers& watchers_;
-  DumpTriggers triggers_;
   EventLoop loop_;
   bool ended_by_user_ = false;
 };
 
 }  // namespace
 
-Result<bool> run_trace_loop(ProcessTrace& trace, const TraceOptions& options, SignalSource& signals, SignalRelay* relay,
-                            const TraceWatchers& watchers) {
-  return TraceLoop(trace, options, signals, relay, watchers).run();
+Result<bool> run_trace_loop(const Traces& traces, const TraceOptions& options, SignalSource& signals,
+                            SignalRelay* relay, const TraceWatchers& watchers) {
+  return TraceLoop(traces, options, signals, relay, watchers).run();
 }
 
 }  // namespace hawk

@@ -69,10 +69,10 @@ FrameList ExportedStacks::calls(const StackRecord& stack) const {
 std::string origin_line(const ReportRequest& request) {
   const Snapshot& snapshot = request.snapshot;
   const std::string narrowing = narrowing_text(request.filter);
-  return printable_unicode(
-      fmt::format("hawktrace {}: {} (pid {}), traced for {}: {}{}{}", request.hawktrace_version, snapshot.target().comm,
-                  snapshot.target().pid, format_duration(snapshot.trace.duration_ns),
-                  verdict(snapshot, NumberStyle::kReadable).text, narrowing.empty() ? "" : "; ", narrowing));
+  return printable_unicode(fmt::format("hawktrace {}: {}, traced for {}: {}{}{}", request.hawktrace_version,
+                                       processes_text(snapshot), format_duration(snapshot.trace.duration_ns),
+                                       verdict(snapshot, NumberStyle::kReadable).text, narrowing.empty() ? "" : "; ",
+                                       narrowing));
 }
 
 std::vector<std::string> loss_lines(const Snapshot& snapshot) {

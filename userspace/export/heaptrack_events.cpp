@@ -94,6 +94,7 @@ bool HeaptrackEvents::put_live(const Blocks& blocks, std::size_t record) {
 
 bool HeaptrackEvents::put(const std::vector<Change>& changes) {
   std::vector<std::pair<Lines, Lines>> lines;
+  lines.reserve(changes.size());
   for (const Change& change : changes) {
     lines.emplace_back(Lines(*this, change.allocated, traces_[change.record]),
                        Lines(*this, change.freed, traces_[change.record]));

@@ -290,6 +290,10 @@ Json head_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptio
   json["numbers_exact"] = snapshot.numbers_exact();
   json["stacks_complete"] = snapshot.stacks_complete();
   json["target"] = target_json(snapshot.target());
+  if (snapshot.targets.size() > 1) {
+    json["targets"] = Json::array();
+    for (const TargetInfo& target : snapshot.targets) json["targets"].push_back(target_json(target));
+  }
   json["trace"] = trace_json(snapshot.trace);
   json["totals"] = std::move(totals);
   if (const Period period(snapshot, options.previous); period.previous != nullptr) {

@@ -47,6 +47,8 @@ struct JsonOptions {
 /// were found: times are of those readings, since the trace began, "gone_ns" null for one that the last reading saw. A
 /// thread that is renamed is there once more. At most kMaxThreadNames.
 ///
+/// "targets" is there only where several processes are summed up: all of them, of which "target" is the first.
+///
 /// "usage" is what tracing took until the last drain, null where that is not known: "cpu_ns" and "peak_resident_bytes"
 /// of hawktrace and the processes that it reads files with, "table_bytes" of the kernel's tables, "target_cpu_ns" of
 /// the target since the trace began, and "traps_ns" of that for the traps alone: calls times their measured cost,

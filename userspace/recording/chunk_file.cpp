@@ -102,7 +102,7 @@ std::optional<ChunkKind> ChunkReader::next_chunk(Interval& interval) {
   if (get(head) != kChunkMagic || kind > static_cast<std::uint32_t>(ChunkKind::kEnd)) return std::nullopt;
   // A trace that has ended does not go on, and an interval is of one trace.
   const auto begun = has_ended_.find(static_cast<TraceNumber>(trace));
-  if (trace >= kMaxTraces || (begun != has_ended_.end() && begun->second)) return std::nullopt;
+  if (begun != has_ended_.end() && begun->second) return std::nullopt;
   if (!interval.bytes.empty() && interval.trace != trace) return std::nullopt;
   interval.trace = static_cast<TraceNumber>(trace);
   if (bytes > kMaxChunkBytes || stored > ZSTD_compressBound(kMaxChunkBytes)) return std::nullopt;
@@ -137,7 +137,8 @@ std::optional<ChunkReader::Interval> ChunkReader::next() {
     }
     if (*kind == ChunkKind::kPart) continue;
     complete_ = position_;
-    has_ended_[interval.trace] = *kind == ChunkKind::kEnd;
+    interval.is_last = *kind == ChunkKind::kEnd;
+    has_ended_[interval.trace] = interval.is_last;
     return interval;
   }
 }

@@ -11,7 +11,7 @@ namespace hawk::recording {
 /// A trace of one process in a file, which may hold several: their intervals come in any order.
 using TraceNumber = std::uint16_t;
 /// So many at most.
-inline constexpr TraceNumber kMaxTraces = 256;
+inline constexpr std::uint32_t kMaxTraces = 65536;
 
 /// What a file begins with, before its version: "\x89HAWKREC\r\n\x1a\n", which no text file has and which a transfer as
 /// text damages.
@@ -56,6 +56,7 @@ class ChunkReader {
   struct Interval {
     std::string bytes = {};
     TraceNumber trace = 0;
+    bool is_last = false;  ///< of its trace, which was ended
   };
   /// The next interval; nullopt: there is none, see end().
   std::optional<Interval> next();

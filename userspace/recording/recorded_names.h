@@ -34,6 +34,10 @@ class RecordedNames : public Symbolizer {
   void set(std::optional<ModuleId> module, std::uint64_t address, std::vector<PooledFrame> frames);
   void set(const NamedModule& module);
 
+  /// Adds what is known of another process, whose modules have the numbers `modules` here. What is known already stays;
+  /// of code in no file that is not the same in every process with such a location there, the name is not known.
+  void add(const RecordedNames& other, const std::vector<ModuleId>& modules, const SharedTable<Location>& locations);
+
  private:
   using Frames = std::unordered_map<std::uint64_t, std::vector<PooledFrame>>;
   struct Module {
@@ -41,10 +45,13 @@ class RecordedNames : public Symbolizer {
     Frames frames;
   };
   std::vector<SourceFrame> find(const Frames& frames, std::uint64_t address) const;
+  std::vector<PooledFrame> taken_over(const std::vector<SourceFrame>& frames);
+  std::uint32_t number_of(const std::string& text);
 
   std::deque<std::string> texts_;
   std::map<ModuleId, Module> modules_;
   Frames in_no_file_;
+  std::unordered_map<std::string, std::uint32_t> taken_texts_;  ///< numbers of those that add() has taken over
 };
 
 }  // namespace hawk

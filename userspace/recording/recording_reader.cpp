@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <utility>
 
 #include "userspace/base/regular_file.h"
 #include "userspace/base/system_failure.h"
+#include "userspace/tables/merged_snapshot.h"
 
 namespace hawk {
 namespace {
@@ -17,6 +19,14 @@ using recording::IntervalDecoder;
 
 /// "12.5 s"
 std::string seconds(std::uint64_t ns) { return fmt::format("{:.1f} s", static_cast<double>(ns) / 1e9); }
+
+/// How much later than `first` a time is; not at all, if it is before it.
+std::uint64_t later_than(std::uint64_t first, std::uint64_t time) { return time > first ? time - first : 0; }
+
+std::uint64_t sum_up_to_most(std::uint64_t a, std::uint64_t b) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  return a > kMost - b ? kMost : a + b;
+}
 
 }  // namespace
 
@@ -43,20 +53,14 @@ Result<RecordingReader> RecordingReader::open(UniqueFd file, const std::string& 
   return reader;
 }
 
-RecordingReader::Trace& RecordingReader::trace_of(recording::TraceNumber number) {
-  std::unique_ptr<Trace>& trace = traces_[number];
-  if (!trace) trace = std::make_unique<Trace>(*budget_);
-  return *trace;
+Error RecordingReader::malformed(const Trace& trace) const {
+  return {ExitCode::kFile, fmt::format("read {}: interval {} makes no sense", path_, trace.intervals + 1),
+          trace.intervals == 0 ? "" : "--at TIME reads the part before"};
 }
 
-Result<void> RecordingReader::take(Trace& trace, const std::string& interval) {
+Result<void> RecordingReader::decode(Trace& trace, const std::string& interval) {
   switch (trace.decoder.take(interval)) {
     case IntervalDecoder::Outcome::kTaken:
-      ++trace.intervals;
-      if (chosen_ == nullptr) chosen_ = &trace;
-      if (const Snapshot& now = trace.decoder.snapshot(); now.trace.dump_cause != DumpCause::kNone) {
-        trace.dumps.push_back({now.trace.duration_ns, now.trace.dump_cause, now.totals.live_bytes()});
-      }
       return {};
     case IntervalDecoder::Outcome::kTooLarge:
       return fail(ExitCode::kFile, fmt::format("read {}: it takes more memory than a recording may", path_),
@@ -64,51 +68,116 @@ Result<void> RecordingReader::take(Trace& trace, const std::string& interval) {
     case IntervalDecoder::Outcome::kMalformed:
       break;
   }
-  return fail(ExitCode::kFile, fmt::format("read {}: interval {} makes no sense", path_, trace.intervals + 1),
-              trace.intervals == 0 ? "" : "--at TIME reads the part before");
+  return tl::unexpected<Error>(malformed(trace));
 }
 
-Result<void> RecordingReader::read(std::optional<std::uint64_t> until_ns) {
-  return read(until_ns, [](const Snapshot&) {});
+/// When a trace began is known once its first interval has been decoded.
+Result<void> RecordingReader::take(const ChunkReader::Interval& interval, std::optional<std::uint64_t> until_ns,
+                                   const Observer& observer) {
+  std::unique_ptr<Trace>& trace = traces_[interval.trace];
+  if (!trace) trace = std::make_unique<Trace>(*budget_);
+  if (trace->ended_by_time) return {};
+  const std::uint64_t duration_ns = IntervalDecoder::time_of(interval.bytes);
+  const auto is_too_late = [&] {
+    const std::uint64_t time_ns = sum_up_to_most(trace->began_ns, duration_ns);
+    trace->ended_by_time = until_ns && time_ns > *until_ns;
+    if (trace->ended_by_time) too_late_ns_ = std::min(too_late_ns_.value_or(time_ns), time_ns);
+    return trace->ended_by_time;
+  };
+  // Of the first trace it is clear.
+  if ((trace->intervals > 0 || order_.empty()) && is_too_late()) return {};
+  const std::uint64_t live_before = trace->intervals > 0 ? trace->decoder.snapshot().totals.live_bytes() : 0;
+  HAWK_TRY_VOID(decode(*trace, interval.bytes));
+  const Snapshot& now = trace->decoder.snapshot();
+  if (trace->intervals == 0) {
+    if (order_.empty()) start_unix_ns_ = now.trace.start_unix_ns;
+    trace->began_ns = later_than(start_unix_ns_, now.trace.start_unix_ns);
+    if (is_too_late()) return {};
+    order_.push_back(interval.trace);
+  }
+  ++trace->intervals;
+  trace->has_ended = interval.is_last;
+  live_bytes_ = sum_up_to_most(live_bytes_ - live_before, now.totals.live_bytes());
+  peak_live_bytes_ = std::max(peak_live_bytes_, live_bytes_);
+  if (chosen_ == nullptr) chosen_ = trace.get();
+  if (now.trace.dump_cause != DumpCause::kNone) {
+    trace->dumps.push_back({now.trace.duration_ns, now.trace.dump_cause, now.totals.live_bytes()});
+  }
+  if (observer) observer(interval.trace, now);
+  return {};
 }
 
-Result<void> RecordingReader::read(std::optional<std::uint64_t> until_ns,
-                                   const std::function<void(const Snapshot&)>& observer) {
-  std::optional<std::uint64_t> first_ns;  // of those that come too late
+Result<void> RecordingReader::read(std::optional<std::uint64_t> until_ns, const Observer& observer) {
   while (const std::optional<ChunkReader::Interval> interval = chunks_.next()) {
-    const std::uint64_t time = IntervalDecoder::time_of(interval->bytes);
-    Trace& trace = trace_of(interval->trace);
-    trace.ended_by_time = trace.ended_by_time || (until_ns && time > *until_ns);
-    if (trace.ended_by_time) {
-      first_ns = std::min(first_ns.value_or(time), time);
-      continue;
-    }
-    HAWK_TRY_VOID(take(trace, interval->bytes));
-    observer(trace.decoder.snapshot());
+    HAWK_TRY_VOID(take(*interval, until_ns, observer));
   }
   if (chosen_ != nullptr) return {};
-  if (first_ns) {
+  if (too_late_ns_) {
     return fail(ExitCode::kFile, fmt::format("read {}: nothing was recorded by then", path_),
-                fmt::format("its first interval ends {} after the trace began", seconds(*first_ns)));
+                fmt::format("its first interval ends {} after the trace began", seconds(*too_late_ns_)));
   }
   return fail(ExitCode::kFile, fmt::format("read {}: it holds no complete interval: {}", path_, what_is_missing()));
 }
 
-std::vector<TargetInfo> RecordingReader::targets() const {
-  std::vector<TargetInfo> targets;
-  for (const auto& [number, trace] : traces_) {
-    if (trace->intervals > 0) targets.push_back(trace->decoder.snapshot().target());
+std::vector<RecordingReader::Target> RecordingReader::targets() const {
+  std::vector<Target> targets;
+  for (const recording::TraceNumber number : order_) {
+    const Trace& trace = *traces_.at(number);
+    const Snapshot& last = trace.decoder.snapshot();
+    targets.push_back({.trace = number,
+                       .last = last,
+                       .began_ns = trace.began_ns,
+                       .last_ns = sum_up_to_most(trace.began_ns, last.trace.duration_ns),
+                       .has_ended = trace.has_ended});
   }
   return targets;
 }
 
-bool RecordingReader::choose(int pid) {
+std::optional<recording::TraceNumber> RecordingReader::chosen() const {
+  if (all_) return std::nullopt;
   for (const auto& [number, trace] : traces_) {
-    if (trace->intervals == 0 || trace->decoder.snapshot().target().pid != pid) continue;
-    chosen_ = trace.get();
-    return true;
+    if (trace.get() == chosen_) return number;
   }
-  return false;
+  return std::nullopt;
+}
+
+void RecordingReader::choose(recording::TraceNumber trace) {
+  chosen_ = traces_.at(trace).get();
+  all_.reset();
+}
+
+Result<void> RecordingReader::choose_all() {
+  All all;
+  std::vector<const Snapshot*> parts;
+  for (const recording::TraceNumber number : order_) parts.push_back(&traces_.at(number)->decoder.snapshot());
+  std::optional<MergedSnapshot> merged = merge_snapshots(parts, peak_live_bytes_);
+  if (!merged) {
+    return fail(ExitCode::kFile, fmt::format("read {}: the numbers of its processes are too large for a sum", path_),
+                "--target shows one of them");
+  }
+  for (std::size_t part = 0; part < order_.size(); ++part) {
+    Trace& trace = *traces_.at(order_[part]);
+    all.names.add(trace.decoder.names(), merged->modules[part], parts[part]->locations);
+    all.intervals += trace.intervals;
+    for (RecordedDump dump : trace.dumps) {
+      dump.time_ns = sum_up_to_most(dump.time_ns, trace.began_ns);
+      all.dumps.push_back(dump);
+    }
+  }
+  std::stable_sort(all.dumps.begin(), all.dumps.end(),
+                   [](const RecordedDump& a, const RecordedDump& b) { return a.time_ns < b.time_ns; });
+  all.snapshot = std::move(merged->snapshot);
+  all_.emplace(std::move(all));
+  return {};
+}
+
+const Snapshot& RecordingReader::snapshot() const { return all_ ? all_->snapshot : chosen_->decoder.snapshot(); }
+RecordedNames& RecordingReader::names() { return all_ ? all_->names : chosen_->decoder.names(); }
+const std::vector<RecordedDump>& RecordingReader::dumps() const { return all_ ? all_->dumps : chosen_->dumps; }
+
+std::uint64_t RecordingReader::intervals() const {
+  if (all_) return all_->intervals;
+  return chosen_ == nullptr ? 0 : chosen_->intervals;
 }
 
 std::string RecordingReader::what_is_missing() const {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "userspace/base/check.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/base/write_all.h"
 #include "userspace/recording/chunk_file.h"
@@ -52,8 +53,21 @@ Result<RecordingWriter> RecordingWriter::create(const std::string& path, bool ov
   return writer;
 }
 
+std::optional<recording::TraceNumber> RecordingWriter::begin_trace() {
+  if (has_ended_.size() == recording::kMaxTraces) return std::nullopt;
+  has_ended_.push_back(false);
+  return static_cast<recording::TraceNumber>(has_ended_.size() - 1);
+}
+
 Result<void> RecordingWriter::write(const RecordedState& state, bool is_end, recording::TraceNumber trace) {
-  return append_bytes(recording::chunks_of(encoders_[trace].encode(state), is_end, trace));
+  if (trace >= has_ended_.size()) has_ended_.resize(trace + std::size_t{1});
+  HAWK_CHECK(!has_ended_[trace], "a trace that has ended does not go on");
+  const std::string chunks = recording::chunks_of(encoders_[trace].encode(state), is_end, trace);
+  if (is_end) {
+    has_ended_[trace] = true;
+    encoders_.erase(trace);
+  }
+  return append_bytes(chunks);
 }
 
 Result<void> RecordingWriter::append_bytes(const std::string& bytes) {

@@ -2,8 +2,9 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
@@ -21,11 +22,17 @@ class RecordingWriter {
   /// file is. Fails with kFile.
   static Result<RecordingWriter> create(const std::string& path, bool overwrite);
 
-  /// Appends what is new since the last time. Fails with kFile; the file can be read all the same.
+  /// The number of a trace that begins now. Its intervals may come in any order with those of others; the first says
+  /// when it began and of which process it is, and finish() ends it alone. Each has losses, and is exact or not, by
+  /// itself. nullopt: the file holds kMaxTraces; another file is to be begun.
+  std::optional<recording::TraceNumber> begin_trace();
+
+  /// Appends what is new since the last time. Fails with kFile; the file can be read all the same. A file of one trace
+  /// needs no begin_trace().
   Result<void> append(const RecordedState& state, recording::TraceNumber trace = 0) {
     return write(state, false, trace);
   }
-  /// The same, for the last time of this trace.
+  /// The same, for the last time of this trace, which takes no memory from then on.
   Result<void> finish(const RecordedState& state, recording::TraceNumber trace = 0) {
     return write(state, true, trace);
   }
@@ -40,8 +47,9 @@ class RecordingWriter {
 
   std::string path_;
   UniqueFd file_;
-  std::uint64_t size_ = 0;  ///< of what is complete
-  std::map<recording::TraceNumber, recording::IntervalEncoder> encoders_;
+  std::uint64_t size_ = 0;                                                 ///< of what is complete
+  std::map<recording::TraceNumber, recording::IntervalEncoder> encoders_;  ///< of traces that have not ended
+  std::vector<bool> has_ended_;                                            ///< of all traces so far
 };
 
 }  // namespace hawk

@@ -109,12 +109,22 @@ void put_change(TextPage& page, const Snapshot& snapshot) {
 
 void put_header(TextPage& page, const Snapshot& snapshot) {
   const TargetInfo& target = snapshot.target();
+  const bool are_several = snapshot.targets.size() > 1;
   StyledLine line;
-  line.add(target.comm.empty() ? std::string_view("(unnamed)") : std::string_view(target.comm), Style::kStrong);
-  line.add(fmt::format(" (pid {}), traced for {}: ", target.pid, format_duration(snapshot.trace.duration_ns)));
+  if (are_several) {
+    line.add(fmt::format("{} processes", snapshot.targets.size()), Style::kStrong);
+  } else {
+    line.add(target.comm.empty() ? std::string_view("(unnamed)") : std::string_view(target.comm), Style::kStrong);
+    line.add(fmt::format(" (pid {})", target.pid));
+  }
+  line.add(fmt::format(", traced for {}: ", format_duration(snapshot.trace.duration_ns)));
   const Verdict worth = verdict(snapshot, page.style());
   page.put(line.add(worth.text, worth.style));
-  if (!target.exe.empty()) page.put(target.exe, Style::kDim);
+  if (are_several) {
+    page.put_wrapped(processes_text(snapshot), 2, Style::kDim);
+  } else if (!target.exe.empty()) {
+    page.put(target.exe, Style::kDim);
+  }
   put_trace_notes(page, snapshot);
   put_change(page, snapshot);
   page.put("");

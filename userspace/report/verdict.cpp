@@ -7,6 +7,17 @@
 
 namespace hawk {
 
+std::string processes_text(const Snapshot& snapshot) {
+  constexpr std::size_t kMostNames = 12;
+  std::string text;
+  for (std::size_t i = 0; i < snapshot.targets.size(); ++i) {
+    if (i == kMostNames) return fmt::format("{} and {} more", text, snapshot.targets.size() - kMostNames);
+    const TargetInfo& target = snapshot.targets[i];
+    text += fmt::format("{}{} (pid {})", i == 0 ? "" : ", ", target.comm, target.pid);
+  }
+  return text;
+}
+
 std::string child_processes_text(std::uint64_t count, NumberStyle style) {
   return fmt::format("{} child {}", format_count(count, style), count == 1 ? "process" : "processes");
 }

@@ -16,6 +16,10 @@ struct Verdict {
 };
 Verdict verdict(const Snapshot& snapshot, NumberStyle style);
 
+/// What a report is of: "shop (pid 42)", or of several processes the first few: "shop (pid 42), cron (pid 43) and 7
+/// more".
+std::string processes_text(const Snapshot& snapshot);
+
 /// "1 child process", "4 child processes".
 std::string child_processes_text(std::uint64_t count, NumberStyle style);
 

@@ -1,8 +1,21 @@
 #include "userspace/tracer/allocator_ranges.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace hawk {
+namespace {
+
+bool are_set(const hawk_target& target, const std::vector<AddressRange>& ranges) {
+  if (__atomic_load_n(&target.allocators_low, __ATOMIC_SEQ_CST) == 0) return false;
+  const auto is_same = [](const AddressRange& range, const hawk_range& stored) {
+    return range.start == stored.start && range.end == stored.end;
+  };
+  return target.allocator_range_count == ranges.size() &&
+         std::equal(ranges.begin(), ranges.end(), std::begin(target.allocator_ranges), is_same);
+}
+
+}  // namespace
 
 void forget_allocator_ranges(hawk_target& target) {
   __atomic_store_n(&target.allocators_low, 0, __ATOMIC_SEQ_CST);
@@ -10,6 +23,8 @@ void forget_allocator_ranges(hawk_target& target) {
 }
 
 void set_allocator_ranges(hawk_target& target, const std::vector<AddressRange>& ranges) {
+  // While they are rewritten a call cannot be told from one that the allocator makes itself, and is counted as hidden.
+  if (are_set(target, ranges)) return;
   forget_allocator_ranges(target);
   if (ranges.size() > HAWK_MAX_ALLOCATOR_RANGES || ranges.empty()) return;
   for (std::size_t i = 0; i < ranges.size(); ++i) {

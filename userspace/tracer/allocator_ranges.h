@@ -11,7 +11,8 @@ namespace hawk {
 void forget_allocator_ranges(hawk_target& target);
 
 /// Tells the programs where all files with allocators are mapped. If there are more than the table holds, or none, not
-/// all are known, which is also what programs see while the table is rewritten.
+/// all are known, which is also what programs see while the table is rewritten. Ranges that are set already are left as
+/// they are.
 void set_allocator_ranges(hawk_target& target, const std::vector<AddressRange>& ranges);
 
 }  // namespace hawk

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -35,6 +36,12 @@ hawk_geometry geometry_of(const hawk_arena_header& header) {
 
 }  // namespace
 
+std::uint64_t next_arena_address() {
+  constexpr std::uint64_t kStep = std::uint64_t{1} << 32;  // programs know the low 32 bits alone
+  static std::atomic<std::uint64_t> next = HAWK_ARENA_USER_ADDRESS;
+  return next.fetch_add(kStep);
+}
+
 std::uint32_t ArenaMemory::pages_for(std::uint64_t blocks) {
   const std::uint64_t slots = blocks * 100 / HAWK_FULL_PERCENT;
   const std::uint32_t least = hawk_geometry_pages(hawk_geometry_start());
@@ -52,7 +59,7 @@ Result<ArenaMemory> ArenaMemory::make(const ArenaPrograms& programs, std::uint32
     return fail(ExitCode::kPrivilege, fmt::format("make {} pages of the BPF arena: no memory", header_pages));
   }
   // The address was given to the kernel, which mapped the arena there.
-  memory.header_ = reinterpret_cast<hawk_arena_header*>(HAWK_ARENA_USER_ADDRESS);  // NOLINT(performance-no-int-to-ptr)
+  memory.header_ = reinterpret_cast<hawk_arena_header*>(programs.address);  // NOLINT(performance-no-int-to-ptr)
   memory.header_pages_ = header_pages;
   memory.header_->cpus = cpus;
   memory.header_->geometry = hawk_geometry_pack(hawk_geometry_start());
@@ -63,8 +70,12 @@ Result<ArenaMemory> ArenaMemory::make(const ArenaPrograms& programs, std::uint32
 
 std::uint32_t ArenaMemory::used() const { return hawk_geometry_pages(geometry_of(*header_)); }
 
+std::uint64_t ArenaMemory::address_of(std::uint32_t page) const {
+  return programs_.address + page * HAWK_ARENA_PAGE_BYTES;
+}
+
 bool ArenaMemory::make_pages(std::uint32_t first, std::uint32_t count) {
-  return run(programs_.make_pages, {.first = first, .count = count}) == 0;
+  return run(programs_.make_pages, {.address = address_of(first), .count = count}) == 0;
 }
 
 bool ArenaMemory::supply() {
@@ -108,7 +119,7 @@ void ArenaMemory::free_unused() {
   used_before_ = used_now;
   if (ready <= keep) return;
   __atomic_store_n(&header_->pages_ready, keep, __ATOMIC_SEQ_CST);
-  run(programs_.free_pages, {.first = HAWK_ARENA_LIVE_PAGE + keep, .count = ready - keep});
+  run(programs_.free_pages, {.address = address_of(HAWK_ARENA_LIVE_PAGE + keep), .count = ready - keep});
 }
 
 bool ArenaMemory::adjust_pages() {

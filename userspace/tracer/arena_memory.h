@@ -9,13 +9,17 @@
 
 namespace hawk {
 
-/// Descriptors of the programs that act on the arena for us.
+/// An arena, and descriptors of the programs that act on it for us.
 struct ArenaPrograms {
+  std::uint64_t address = 0;  ///< where it is mapped: next_arena_address()
   int make_pages = -1;
   int free_pages = -1;
   int shrink = -1;
   int sweep = -1;
 };
+
+/// Where an arena is to be mapped that is made now: no two of this process have the same place.
+std::uint64_t next_arena_address();
 
 /// The pages of the arena: makes them before the programs need them, and gives back what they no longer use.
 ///
@@ -23,8 +27,7 @@ struct ArenaPrograms {
 /// killed then. So nothing here touches a page that has not been made.
 class ArenaMemory {
  public:
-  /// For a table that can hold `max_blocks` blocks in at most `max_pages` pages. The arena must be mapped at
-  /// HAWK_ARENA_USER_ADDRESS.
+  /// For a table that can hold `max_blocks` blocks in at most `max_pages` pages.
   static Result<ArenaMemory> make(const ArenaPrograms& programs, std::uint32_t max_pages, hawk_state& state);
 
   /// Pages of the live table that hold that many blocks.
@@ -50,6 +53,7 @@ class ArenaMemory {
   ArenaMemory(const ArenaPrograms& programs, std::uint32_t max_pages, hawk_state& state)
       : programs_(programs), max_pages_(max_pages), state_(&state) {}
   std::uint32_t used() const;
+  std::uint64_t address_of(std::uint32_t page) const;
   bool make_pages(std::uint32_t first, std::uint32_t count);
   bool supply();
   void shrink();

@@ -65,7 +65,8 @@ Result<void> Engine::Parts::open_maps() {
 
 Result<void> Engine::Parts::open_arena() {
   const auto& programs = skeleton->progs;
-  arena = HAWK_TRY(ArenaMemory::make({.make_pages = bpf_program__fd(programs.arena_make_pages),
+  arena = HAWK_TRY(ArenaMemory::make({.address = bpf_map__map_extra(skeleton->maps.arena),
+                                      .make_pages = bpf_program__fd(programs.arena_make_pages),
                                       .free_pages = bpf_program__fd(programs.arena_free_pages),
                                       .shrink = bpf_program__fd(programs.arena_shrink),
                                       .sweep = bpf_program__fd(programs.arena_sweep)},

@@ -66,7 +66,7 @@ void configure_live_table(hawktrace& skeleton, LiveTable table, const MemoryPlan
   bpf_map__set_max_entries(skeleton.maps.live_blocks, plan.hash_blocks);
   if (!arena) return;
   bpf_map__set_max_entries(skeleton.maps.arena, HAWK_ARENA_LIVE_PAGE + plan.arena_pages);
-  bpf_map__set_map_extra(skeleton.maps.arena, HAWK_ARENA_USER_ADDRESS);
+  bpf_map__set_map_extra(skeleton.maps.arena, next_arena_address());
 }
 
 /// Sizes the maps and picks the programs that `options.way` needs.

@@ -16,7 +16,7 @@ static_assert(sizeof(hawk_operator_rule) == 8);
 static_assert(sizeof(hawk_config) == 72);
 static_assert(sizeof(hawk_block_key) == 12);
 static_assert(sizeof(hawk_two_frames) == 8);
-static_assert(sizeof(hawk_page_range) == 8);
+static_assert(sizeof(hawk_page_range) == 16);
 static_assert(sizeof(hawk_direct_map_check) == 80);
 
 // A bucket is two cache lines, the first of which has the lock and every address; a page is one of the arena's.

@@ -57,16 +57,23 @@ TEST(SeveralTraces, EachIsReadAsItWasWritten) {
   traces.write(directory.path("heap"));
   Result<RecordingReader> reader = opened(directory.path("heap"));
   ASSERT_EQ(reader->targets().size(), 2U);
-  EXPECT_EQ(reader->targets()[1].pid, 200);
+  EXPECT_EQ(reader->targets()[1].last.target().pid, 200);
+  EXPECT_TRUE(reader->targets()[0].has_ended && reader->targets()[1].has_ended);
+  EXPECT_EQ(reader->targets()[1].last_ns, 4'000'000'000U);
   EXPECT_EQ(reader->what_is_missing(), "");
   EXPECT_EQ(reader->snapshot(), traces.of_first.back()) << "the first, if nothing is said";
-  ASSERT_TRUE(reader->choose(200));
+  reader->choose(1);
   EXPECT_EQ(reader->snapshot(), traces.of_second.back());
   EXPECT_EQ(reader->intervals(), 4U);
-  EXPECT_FALSE(reader->choose(300));
-  EXPECT_EQ(reader->snapshot(), traces.of_second.back());
-  ASSERT_TRUE(reader->choose(100));
+  ASSERT_TRUE(reader->choose_all());
+  EXPECT_EQ(reader->intervals(), 10U);
+  EXPECT_EQ(reader->snapshot().targets.size(), 2U);
+  EXPECT_EQ(reader->snapshot().totals.live_bytes(),
+            traces.of_first.back().totals.live_bytes() + traces.of_second.back().totals.live_bytes());
+  EXPECT_FALSE(reader->chosen());
+  reader->choose(0);
   EXPECT_EQ(reader->intervals(), 6U);
+  EXPECT_EQ(reader->snapshot(), traces.of_first.back());
 }
 
 TEST(SeveralTraces, AsOfATime) {
@@ -75,7 +82,7 @@ TEST(SeveralTraces, AsOfATime) {
   traces.write(directory.path("heap"));
   Result<RecordingReader> reader = opened(directory.path("heap"), traces.of_first[1].trace.duration_ns);
   EXPECT_EQ(reader->snapshot(), traces.of_first[1]);
-  ASSERT_TRUE(reader->choose(200));
+  reader->choose(1);
   EXPECT_EQ(reader->snapshot(), traces.of_second[1]);
 }
 
@@ -96,9 +103,8 @@ TEST(SeveralTraces, CutOffAnywhere) {
       continue;
     }
     EXPECT_NE(reader->what_is_missing().find("it is cut off behind interval "), std::string::npos) << size;
-    ASSERT_TRUE(reader->choose(100));
     EXPECT_EQ(reader->snapshot(), traces.of_first[reader->intervals() - 1]);
-    complete += reader->choose(200) ? 1 : 0;
+    complete += reader->targets().size() == 2 ? 1 : 0;
   }
   EXPECT_GT(complete, 0U);
 }
@@ -108,11 +114,33 @@ TEST(SeveralTraces, WhatHasEndedDoesNotGoOn) {
   RecordedSeries series(3, 3);
   series.advance(1);
   Result<RecordingWriter> writer = RecordingWriter::create(directory.path("heap"), false);
-  ASSERT_TRUE(writer && writer->append(series.state(), 1) && writer->finish(series.state(), 0) &&
-              writer->append(series.state(), 0));
+  ASSERT_TRUE(writer && writer->append(series.state(), 1) && writer->finish(series.state(), 0));
+  std::ofstream(directory.path("heap"), std::ios::binary | std::ios::app)
+      << recording::chunks_of(recording::IntervalEncoder().encode(series.state()), false, 0);
   Result<RecordingReader> reader = opened(directory.path("heap"));
   EXPECT_NE(reader->what_is_missing().find("it is damaged"), std::string::npos) << reader->what_is_missing();
-  ASSERT_TRUE(writer->append(series.state(), recording::kMaxTraces));
+}
+
+/// Short-lived children, of which each is traced.
+TEST(SeveralTraces, ThereMayBeVeryMany) {
+  const ScratchDirectory directory;
+  Result<RecordingWriter> writer = RecordingWriter::create(directory.path("heap"), false);
+  ASSERT_TRUE(writer);
+  RecordedSeries series(1, 2);
+  for (int child = 0; child < 1000; ++child) {
+    series.snapshot().target().pid = 1000 + child;
+    series.snapshot().trace.start_unix_ns += 1'000'000;
+    const auto trace = writer->begin_trace();
+    ASSERT_TRUE(trace);
+    ASSERT_TRUE(writer->finish(series.state(), *trace));
+  }
+  EXPECT_LT(writer->size_bytes(), 2U << 20);
+  Result<RecordingReader> reader = opened(directory.path("heap"));
+  ASSERT_EQ(reader->targets().size(), 1000U);
+  EXPECT_EQ(reader->what_is_missing(), "");
+  ASSERT_TRUE(reader->choose_all());
+  EXPECT_EQ(reader->snapshot().totals.allocated_bytes, 1000 * series.snapshot().totals.allocated_bytes);
+  EXPECT_EQ(reader->snapshot().stacks.size(), 1U) << "all have the same one";
 }
 
 }  // namespace
