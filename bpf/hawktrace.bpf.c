@@ -4,8 +4,8 @@
 //   session   alloc_session on every allocating function that cannot throw
 //   multi     alloc_entry and alloc_return on those
 //   perf      the same, one perf event each
-//   points    alloc_yield inside the allocating functions that have a plan, alloc_entry on those whose plan needs it; the
-//             other functions as above
+//   points    alloc_yield inside the allocating functions that have a plan, and on the entries of those whose plan needs it;
+//             the other functions as above
 //   always    free_entry; unfollowed_entry; module_init; the tracepoints of fork, exec and exit
 //
 // and of the mappings (mapping_events.bpf.h) mapping_made, or tree_entry and mappings_unlocked; of their end memory_left by
@@ -86,7 +86,13 @@ int alloc_return(struct pt_regs *ctx)
 SEC("uprobe")
 int alloc_yield(struct pt_regs *ctx)
 {
-	on_yield(known_thread(ctx), ctx, bpf_get_attach_cookie(ctx));
+	struct hawk_thread *thread = known_thread(ctx);
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	if (cookie & HAWK_COOKIE_POINT)
+		on_yield(thread, ctx, cookie);
+	else
+		on_entry(thread, ctx, cookie, false);
 	return 0;
 }
 

@@ -31,6 +31,9 @@ enum hawk_call_kind {
  * from which nothing else can happen any more. Of the rest of the cookie only HAWK_COOKIE_RETURNS_IF and what follows it
  * has a meaning then. At a ret all that is zero. */
 #define HAWK_COOKIE_AT_RET 0x400
+/* The probe is on a point inside a function (bpf/yield_points.h), whose number follows. The rest is zero. */
+#define HAWK_COOKIE_POINT 0x1000
+#define HAWK_COOKIE_POINT_SHIFT 16
 /* Bytes from its first instruction to the probed one, 16 bits. */
 #define HAWK_COOKIE_ENTRY_SHIFT 16
 #define HAWK_COOKIE_ENTRY 0xffff

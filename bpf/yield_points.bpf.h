@@ -86,7 +86,8 @@ static __always_inline bool is_remembered(struct hawk_thread *thread, __u64 slot
 
 	if (!is_open_call(thread, slot, true))
 		return false;
-	if (!read_target_word(thread, slot, &return_address) || return_address == thread->call.return_address)
+	if (!read_target_word(thread, slot, &return_address) ||
+	    is_return_address(&thread->call, return_address, trampoline_address()))
 		return true;
 	forget_newest(thread);
 	return false;
@@ -105,7 +106,7 @@ static __always_inline void book_at_once(struct hawk_thread *thread, const struc
 
 static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie)
 {
-	const struct hawk_yield_point *point = &yield_points[cookie & (HAWK_MAX_YIELD_POINTS - 1)];
+	const struct hawk_yield_point *point = &yield_points[cookie >> HAWK_COOKIE_POINT_SHIFT & (HAWK_MAX_YIELD_POINTS - 1)];
 	struct hawk_yielded yielded;
 
 	if (point->condition != HAWK_ALWAYS && !hawk_condition_holds(ctx->flags, point->condition))

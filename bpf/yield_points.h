@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* Probes inside allocating functions: what is known there of the call. User space has proved it from the function's code
- * (userspace/code/yield_plan.h). The cookie of such a probe is the number of its point. */
+ * (userspace/code/yield_plan.h). */
 #ifndef HAWKTRACE_YIELD_POINTS_H
 #define HAWKTRACE_YIELD_POINTS_H
 

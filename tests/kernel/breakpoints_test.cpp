@@ -40,33 +40,33 @@ void expect_missing(Way way, const std::string& change, bool is_before) {
   expect_missing(trace_patched(way, change, is_before), "malloc", "missing_breakpoints");
 }
 
-KERNEL_TEST(breakpoints, not_in_writable_code) { expect_missing(way, "writable", true); }
-KERNEL_TEST(breakpoints, not_in_a_writable_page) { expect_missing(way, "writable_page", true); }
-KERNEL_TEST(breakpoints, not_in_a_shared_mapping) { expect_missing(way, "shared", true); }
-KERNEL_TEST(breakpoints, not_in_anonymous_memory) { expect_missing(way, "anonymous", true); }
-KERNEL_TEST(breakpoints, overwritten) { expect_missing(way, "patched", false); }
-KERNEL_TEST(breakpoints, dropped_with_their_page) { expect_missing(way, "dropped", false); }
-KERNEL_TEST(breakpoints, replaced_by_a_shared_mapping) { expect_missing(way, "shared", false); }
-KERNEL_TEST(breakpoints, replaced_by_anonymous_memory) { expect_missing(way, "anonymous", false); }
-KERNEL_TEST(breakpoints, replaced_by_a_hook) { expect_missing(way, "hooked", false); }
+KERNEL_TEST_OF_CALLS(breakpoints, not_in_writable_code) { expect_missing(way, "writable", true); }
+KERNEL_TEST_OF_CALLS(breakpoints, not_in_a_writable_page) { expect_missing(way, "writable_page", true); }
+KERNEL_TEST_OF_CALLS(breakpoints, not_in_a_shared_mapping) { expect_missing(way, "shared", true); }
+KERNEL_TEST_OF_CALLS(breakpoints, not_in_anonymous_memory) { expect_missing(way, "anonymous", true); }
+KERNEL_TEST_OF_CALLS(breakpoints, overwritten) { expect_missing(way, "patched", false); }
+KERNEL_TEST_OF_CALLS(breakpoints, dropped_with_their_page) { expect_missing(way, "dropped", false); }
+KERNEL_TEST_OF_CALLS(breakpoints, replaced_by_a_shared_mapping) { expect_missing(way, "shared", false); }
+KERNEL_TEST_OF_CALLS(breakpoints, replaced_by_anonymous_memory) { expect_missing(way, "anonymous", false); }
+KERNEL_TEST_OF_CALLS(breakpoints, replaced_by_a_hook) { expect_missing(way, "hooked", false); }
 
 /// A breakpoint there would make the kernel execute what the file has, and go on in the middle of the hook.
-KERNEL_TEST(breakpoints, not_put_into_a_hook) {
+KERNEL_TEST_OF_CALLS(breakpoints, not_put_into_a_hook) {
   expect_missing(trace_patched(way, "hooked", true), "malloc", "functions_not_probed");
 }
 
 /// Breakpoints that are there stay there.
-KERNEL_TEST(breakpoints, stay_in_writable_code) {
+KERNEL_TEST_OF_CALLS(breakpoints, stay_in_writable_code) {
   const Traced traced = trace_patched(way, "writable", false);
   expect_equal(traced.report, traced.ledger);
 }
 
-KERNEL_TEST(breakpoints, stay_in_code_that_was_writable) {
+KERNEL_TEST_OF_CALLS(breakpoints, stay_in_code_that_was_writable) {
   const Traced traced = trace_patched(way, "writable_for_a_moment", false);
   expect_equal(traced.report, traced.ledger);
 }
 
-KERNEL_TEST(breakpoints, get_into_code_that_was_writable) {
+KERNEL_TEST_OF_CALLS(breakpoints, get_into_code_that_was_writable) {
   const Traced traced = trace_patched(way, "writable_for_a_moment", true);
   expect_equal(traced.report, traced.ledger);
 }
@@ -86,7 +86,7 @@ std::uint64_t missing_when_ended(Way way, const std::string& when) {
   return trace.wait_for_report().losses.at("missing_breakpoints");
 }
 
-KERNEL_TEST(breakpoints, of_a_later_program_are_counted_once) {
+KERNEL_TEST_OF_CALLS(breakpoints, of_a_later_program_are_counted_once) {
   EXPECT_EQ(missing_when_ended(way, "after_exec"), missing_when_ended(way, "during"));
 }
 
@@ -102,12 +102,12 @@ void expect_missing_at_the_end(Way way, const std::string& change) {
   expect_missing(traced, "malloc", "missing_breakpoints");
 }
 
-KERNEL_TEST(breakpoints, overwritten_before_the_end) { expect_missing_at_the_end(way, "patched"); }
-KERNEL_TEST(breakpoints, dropped_before_the_end) { expect_missing_at_the_end(way, "dropped"); }
-KERNEL_TEST(breakpoints, replaced_before_the_end) { expect_missing_at_the_end(way, "anonymous"); }
-KERNEL_TEST(breakpoints, shared_before_the_end) { expect_missing_at_the_end(way, "shared"); }
+KERNEL_TEST_OF_CALLS(breakpoints, overwritten_before_the_end) { expect_missing_at_the_end(way, "patched"); }
+KERNEL_TEST_OF_CALLS(breakpoints, dropped_before_the_end) { expect_missing_at_the_end(way, "dropped"); }
+KERNEL_TEST_OF_CALLS(breakpoints, replaced_before_the_end) { expect_missing_at_the_end(way, "anonymous"); }
+KERNEL_TEST_OF_CALLS(breakpoints, shared_before_the_end) { expect_missing_at_the_end(way, "shared"); }
 
-KERNEL_TEST(breakpoints, not_missed_where_data_is) {
+KERNEL_TEST_OF_CALLS(breakpoints, not_missed_where_data_is) {
   LedgerProgram program({.program = "idle_allocator", .arguments = {ledger_path("libcounting_allocator.so"), "over"}});
   Trace trace = Trace::attach(program.pid(), way, {"--interval", "3600"});
   const Ledger ledger = program.run();

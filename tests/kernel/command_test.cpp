@@ -25,7 +25,7 @@ Ledger run_command(Trace& trace) {
 }
 
 /// A program linked with a counter of its own sees the same blocks, those of the libraries' start included.
-KERNEL_TEST(command, from_the_first_malloc_on) {
+KERNEL_TEST_OF_CALLS(command, from_the_first_malloc_on) {
   Trace trace = Trace::launch({ledger_path("constructors_counted")}, way);
   const Ledger ledger = read_ledger(trace.process());
   ASSERT_TRUE(ledger.totals.has_value());
@@ -49,14 +49,14 @@ void expect_equal_but_for_pool(const Report& report, Ledger ledger) {
   expect_equal(report, ledger);
 }
 
-KERNEL_TEST(command, constructors) {
+KERNEL_TEST_OF_CALLS(command, constructors) {
   Trace trace = Trace::launch({ledger_path("constructors")}, way);
   const Ledger ledger = read_ledger(trace.process());
   trace.process().close_input();
   expect_equal_but_for_pool(trace.wait_for_report(), ledger);
 }
 
-KERNEL_TEST(command, operators) {
+KERNEL_TEST_OF_CALLS(command, operators) {
   Trace trace = Trace::launch({ledger_path("operators")}, way);
   const Ledger ledger = run_command(trace);
   trace.process().close_input();
@@ -67,7 +67,7 @@ KERNEL_TEST(command, operators) {
 const std::string kWithoutAllocator = std::string(HAWK_LEDGER_DIR) + "/no_allocator_64";
 
 /// What cannot be probed is not called exact: a program without symbols, and without libc.
-KERNEL_TEST(command, without_an_allocator) {
+KERNEL_TEST_OF_CALLS(command, without_an_allocator) {
   Trace trace = Trace::launch({kWithoutAllocator}, way);
   ASSERT_EQ(trace.process().read_line(), "ready");
   trace.process().close_input();
@@ -95,7 +95,7 @@ KERNEL_TEST_ON(command, without_an_allocator_by_go, kOneWay) {
 }
 
 /// The program that counts is the last one.
-KERNEL_TEST(command, replaced_by_one_without_an_allocator) {
+KERNEL_TEST_OF_CALLS(command, replaced_by_one_without_an_allocator) {
   Trace trace = Trace::launch({"/bin/sh", "-c", "exec " + kWithoutAllocator}, way);
   ASSERT_EQ(trace.process().read_line(), "ready");
   trace.process().close_input();
@@ -104,19 +104,19 @@ KERNEL_TEST(command, replaced_by_one_without_an_allocator) {
   EXPECT_EQ(report.losses.at("no_allocator"), 1u);
 }
 
-KERNEL_TEST(command, exit_code_passes_through) {
+KERNEL_TEST_OF_CALLS(command, exit_code_passes_through) {
   Trace trace = Trace::launch({ledger_path("ends"), "exit", "7"}, way);
   const Ledger ledger = run_command(trace);
   expect_equal(trace.wait_for_report(7), ledger);
 }
 
-KERNEL_TEST(command, death_by_signal_passes_through) {
+KERNEL_TEST_OF_CALLS(command, death_by_signal_passes_through) {
   Trace trace = Trace::launch({ledger_path("ends"), "signal", std::to_string(SIGABRT)}, way);
   const Ledger ledger = run_command(trace);
   expect_equal(trace.wait_for_report(128 + SIGABRT), ledger);
 }
 
-KERNEL_TEST(command, sigterm_is_passed_on) {
+KERNEL_TEST_OF_CALLS(command, sigterm_is_passed_on) {
   Trace trace = Trace::launch({ledger_path("ends"), "wait"}, way);
   const Ledger ledger = run_command(trace);
   trace.process().send_signal(SIGTERM);
@@ -126,7 +126,7 @@ KERNEL_TEST(command, sigterm_is_passed_on) {
 }
 
 /// Ctrl-C that reaches hawktrace alone, not the terminal's whole group: the command gets it too.
-KERNEL_TEST(command, sigint_is_passed_on) {
+KERNEL_TEST_OF_CALLS(command, sigint_is_passed_on) {
   Trace trace = Trace::launch({ledger_path("ends"), "wait"}, way);
   const Ledger ledger = run_command(trace);
   trace.process().send_signal(SIGINT);
@@ -135,7 +135,7 @@ KERNEL_TEST(command, sigint_is_passed_on) {
 
 /// env runs as the first program of the process and replaces itself: the numbers are the second program's, which was
 /// not read before.
-KERNEL_TEST(command, replaces_its_program) {
+KERNEL_TEST_OF_CALLS(command, replaces_its_program) {
   Trace trace = Trace::launch({"/usr/bin/env", ledger_path("ends"), "exit", "0"}, way);
   const Ledger ledger = run_command(trace);
   const Report report = trace.wait_for_report();
@@ -144,7 +144,7 @@ KERNEL_TEST(command, replaces_its_program) {
 }
 
 /// The report comes on time, and the command lives on.
-KERNEL_TEST(command, outlives_the_trace) {
+KERNEL_TEST_OF_CALLS(command, outlives_the_trace) {
   Trace trace = Trace::launch({ledger_path("ends"), "wait"}, way, {"--duration", "0.5"});
   const Ledger ledger = run_command(trace);
   const std::optional<pid_t> child = command_of(trace.process().pid());
@@ -177,7 +177,7 @@ KERNEL_TEST_ON(command, is_killed_on_demand, kOneWay) {
 }
 
 /// It has ended before anything could be read of it, and allocates nothing; its files were told when it mapped them.
-KERNEL_TEST(command, replaces_itself_with_a_short_program) {
+KERNEL_TEST_OF_CALLS(command, replaces_itself_with_a_short_program) {
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{{"/usr/bin/env", "/bin/true"}, {"/bin/bash", "-c", "exec /bin/true"}}) {
     const Report report = Trace::launch(command, way).wait_for_report();
@@ -188,7 +188,7 @@ KERNEL_TEST(command, replaces_itself_with_a_short_program) {
 }
 
 /// Children that no probe reaches: they are counted and named, and what holds for the command is not said of them.
-KERNEL_TEST(command, children_are_named) {
+KERNEL_TEST_OF_CALLS(command, children_are_named) {
   Trace trace = Trace::launch({"/bin/bash", "-c", "/bin/true; (:); /bin/sh -c '/bin/true; /bin/true; :' | /bin/cat"},
                               way, {"--require-exact=numbers"});
   const Report report = trace.wait_for_report();

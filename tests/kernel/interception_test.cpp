@@ -42,7 +42,7 @@ void expect_counted(Way way, const std::string& interceptor) {
 }
 
 /// A process of that name lets through what it does not know.
-KERNEL_TEST(interception, watched_by_strace) {
+KERNEL_TEST_OF_CALLS(interception, watched_by_strace) {
   for (const char* const moment : {"before", "during"}) {
     LedgerProgram program({.program = "intercepted_calls", .arguments = {"watched", moment}});
     Trace trace = Trace::attach(program.pid(), way);
@@ -52,10 +52,10 @@ KERNEL_TEST(interception, watched_by_strace) {
   }
 }
 
-KERNEL_TEST(interception, dispatched_calls) {
+KERNEL_TEST_OF_CALLS(interception, dispatched_calls) {
   expect_refused(way, "dispatched", "Syscall User Dispatch", "cannot trace");
 }
-KERNEL_TEST(interception, supervised_calls) {
+KERNEL_TEST_OF_CALLS(interception, supervised_calls) {
   expect_refused(way, "supervised", "intercepted_cal (ptrace)", "end process ");
 }
 KERNEL_TEST_ON(interception, dispatched_during_the_trace, kSessionWays) { expect_counted(way, "dispatched"); }

@@ -67,7 +67,7 @@ KERNEL_TEST_ON(losses, live_table_error, kArenaWays) {
 /// Threads for which there is neither a slot nor memory: none of their calls is followed. So many that their states
 /// cannot all come from what the kernel has charged to the cgroup in advance (64 pages a CPU, MEMCG_CHARGE_BATCH in
 /// mm/memcontrol.c).
-KERNEL_TEST(losses, thread_state) {
+KERNEL_TEST_OF_CALLS(losses, thread_state) {
   const auto [report, ledger] = trace_refused(way, {.program = "thousand_threads", .arguments = {"5000"}});
   expect_only(report, "thread_state");
   const Numbers& booked = ledger.sites.at("by_malloc");
@@ -75,14 +75,14 @@ KERNEL_TEST(losses, thread_state) {
   EXPECT_EQ(report.totals.freed_count + report.frees_of_untraced, booked.freed_count);
 }
 
-KERNEL_TEST(losses, unreadable_result) {
+KERNEL_TEST_OF_CALLS(losses, unreadable_result) {
   LedgerProgram program({.program = "unreadable_results"});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();
   expect_equal(trace.finish(), ledger);
 }
 
-KERNEL_TEST(losses, late_allocators) {
+KERNEL_TEST_OF_CALLS(losses, late_allocators) {
   LedgerProgram program({.program = "loads_an_allocator", .arguments = {ledger_path("libcounting_allocator.so")}});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();

@@ -53,7 +53,7 @@ void expect_each_stack_once(Way way, const std::string& name, int digits) {
   }
 }
 
-KERNEL_TEST(stacks, twenty_thousand) { expect_each_stack_once(way, "distinct_stacks", 5); }
+KERNEL_TEST_OF_CALLS(stacks, twenty_thousand) { expect_each_stack_once(way, "distinct_stacks", 5); }
 
 /// The table of stacks is the same for all, and reading so large a report takes long: once with each way to attach.
 constexpr Way kFour[] = {Way::kSessionArena, Way::kMultiHash, Way::kPerfHash, Way::kCfiArena};
@@ -151,7 +151,7 @@ KERNEL_TEST_ON(stacks, chain_leaves_the_stack, kStackWays) {
   }
 }
 
-KERNEL_TEST(processes, share_memory) {
+KERNEL_TEST_OF_CALLS(processes, share_memory) {
   LedgerProgram program({.program = "sharing_children"});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();
@@ -185,7 +185,7 @@ KERNEL_TEST_ON(hooks, handler_above_a_call, kSessionWays) {
 
 /// Unwinding shows that the slot of the call that was left lies inside another frame. Frame pointers are not followed
 /// in allocators: later calls may then be parts of that call, and are counted.
-KERNEL_TEST(longjmp, over_a_hole_in_executable) {
+KERNEL_TEST_OF_CALLS(longjmp, over_a_hole_in_executable) {
   LedgerProgram program({.program = "longjmp_over_hole_in_executable"});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();
@@ -196,7 +196,7 @@ KERNEL_TEST(longjmp, over_a_hole_in_executable) {
   EXPECT_EQ(report.losses.at("hidden_calls"), ledger.sites.at("by_malloc").allocated_count);
 }
 
-KERNEL_TEST(hooks, hidden_in_executable) {
+KERNEL_TEST_OF_CALLS(hooks, hidden_in_executable) {
   LedgerProgram program({.program = "hooks_in_executable"});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();
@@ -222,7 +222,7 @@ void expect_lost_for(const std::string& cause, const Report& report, const Numbe
   }
 }
 
-KERNEL_TEST(stacks, table_full) {
+KERNEL_TEST_OF_CALLS(stacks, table_full) {
   LedgerProgram program({.program = "stack_table_full"});
   Trace trace = Trace::attach(program.pid(), way, {"--max-stacks", "16"});
   const Ledger ledger = program.run();
@@ -286,7 +286,7 @@ KERNEL_TEST_ON(stacks, recursion_300_deep, kStackWays) {
   EXPECT_EQ(report.stacks[0].frames.back().function, "descend");
 }
 
-KERNEL_TEST(stacks, depth_limit) {
+KERNEL_TEST_OF_CALLS(stacks, depth_limit) {
   LedgerProgram program({.program = "recursion"});
   Trace trace = Trace::attach(program.pid(), way, {"--stack-depth", "5"});
   const Ledger ledger = program.run();

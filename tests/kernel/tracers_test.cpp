@@ -55,7 +55,7 @@ void expect_unharmed(LedgerProgram& churn) {
   EXPECT_EQ(churn.wait(), 0);
 }
 
-KERNEL_TEST(tracers, two_at_once) {
+KERNEL_TEST_OF_CALLS(tracers, two_at_once) {
   LedgerProgram program({.program = "every_function"});
   Trace first = Trace::attach(program.pid(), way);
   Trace second = Trace::attach(program.pid(), way);
@@ -66,7 +66,7 @@ KERNEL_TEST(tracers, two_at_once) {
 
 /// Two processes that map the same allocator, whose functions throw: each has a tracer, which must not touch the
 /// other's return addresses.
-KERNEL_TEST(tracers, of_two_processes_that_throw) {
+KERNEL_TEST_OF_CALLS(tracers, of_two_processes_that_throw) {
   const LedgerProgram::Setup setup{
       .program = "bad_alloc", .environment = {{"LD_PRELOAD", "/usr/lib/x86_64-linux-gnu/libtcmalloc_minimal.so.4"}}};
   LedgerProgram first(setup);
@@ -79,7 +79,20 @@ KERNEL_TEST(tracers, of_two_processes_that_throw) {
   expect_equal(of_second.finish(), second_ledger);
 }
 
-KERNEL_TEST(tracers, killed) {
+/// The return probes of another process's tracer come into this one too: the kernel takes the answer of a session's pid
+/// filter for a request. What is seen inside functions must not rest on return addresses.
+KERNEL_TEST_ON(tracers, beside_return_probes, kPointsWays) {
+  LedgerProgram first({.program = "every_function"});
+  LedgerProgram second({.program = "every_function"});
+  Trace by_points = Trace::attach(first.pid(), way);
+  Trace by_returns = Trace::attach(second.pid(), Way::kSessionArena);
+  const Ledger first_ledger = first.run();
+  const Ledger second_ledger = second.run();
+  expect_equal(by_points.finish(), first_ledger);
+  expect_equal(by_returns.finish(), second_ledger);
+}
+
+KERNEL_TEST_OF_CALLS(tracers, killed) {
   LedgerProgram program({.program = "churn", .arguments = {"4"}});
   {
     Trace trace = Trace::attach(program.pid(), way);
@@ -92,7 +105,7 @@ KERNEL_TEST(tracers, killed) {
   expect_unharmed(program);
 }
 
-KERNEL_TEST(tracers, leave_nothing_behind) {
+KERNEL_TEST_OF_CALLS(tracers, leave_nothing_behind) {
   LedgerProgram program({.program = "churn", .arguments = {"4"}});
   expect_sound(Trace::attach(program.pid(), way).finish());
   EXPECT_EQ(breakpoints_in_libc(program.pid()), 0u);
@@ -100,7 +113,7 @@ KERNEL_TEST(tracers, leave_nothing_behind) {
 }
 
 /// A target stopped by a debugger or a shell can be attached to and left, and is still stopped then.
-KERNEL_TEST(tracers, of_a_stopped_process) {
+KERNEL_TEST_OF_CALLS(tracers, of_a_stopped_process) {
   LedgerProgram program({.program = "churn", .arguments = {"2"}});
   program.send_signal(SIGSTOP);
   siginfo_t stopped{};
@@ -113,7 +126,7 @@ KERNEL_TEST(tracers, of_a_stopped_process) {
   expect_unharmed(program);
 }
 
-KERNEL_TEST(tracers, come_and_go_under_load) {
+KERNEL_TEST_OF_CALLS(tracers, come_and_go_under_load) {
   const int rounds = way == Way::kPerfHash ? 5 : 20;  // see kPerfBound
   LedgerProgram program({.program = "churn", .arguments = {"2"}});
   for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) {
@@ -133,7 +146,7 @@ constexpr std::chrono::milliseconds kBound{1000};
 /// mutex (kernel/trace/trace_uprobe.c: perf_uprobe_destroy), however many threads close them.
 constexpr std::chrono::milliseconds kPerfBound{5000};
 
-KERNEL_TEST(tracers, are_quick_on_50_threads) {
+KERNEL_TEST_OF_CALLS(tracers, are_quick_on_50_threads) {
   LedgerProgram program({.program = "churn", .arguments = {"50", "idle"}});
   Trace trace = Trace::attach(program.pid(), way);
   expect_sound(trace.finish());

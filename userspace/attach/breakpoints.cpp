@@ -36,14 +36,17 @@ void name_file(const MappedModule& module, hawk_probe_point& point) {
   point.device = static_cast<__u32>(major_number << kMinorBits | minor_number);
 }
 
-/// The last bytes up to the probed instruction, as many as the programs look at. `address` 0: it is not mapped.
+/// The last bytes up to the probed instruction, as many as the programs look at; of planned code the first ones.
+/// `address` 0: it is not mapped.
 hawk_probe_point as_programs_have_it(const ProbedCode& code, std::uint64_t address) {
-  const std::size_t left_out = code.probe_at + 1 - std::min<std::size_t>(code.probe_at + 1, HAWK_POINT_BYTES);
-  const std::size_t bytes = code.probe_at + 1 - left_out;
+  const bool is_probed = code.role == CodeRole::kProbed;
+  const std::size_t length = is_probed ? code.probe_at + 1 : std::min<std::size_t>(code.bytes.size(), HAWK_POINT_BYTES);
+  const std::size_t left_out = length - std::min<std::size_t>(length, HAWK_POINT_BYTES);
+  const std::size_t bytes = length - left_out;
   std::array<std::uint8_t, HAWK_POINT_BYTES> file = {}, before = {}, probed = {};
   std::copy_n(code.bytes.begin() + static_cast<std::ptrdiff_t>(left_out), bytes, file.begin());
-  std::fill_n(before.begin(), bytes - 1, kMarked);
-  probed[bytes - 1] = kMarked;
+  std::fill_n(before.begin(), is_probed ? bytes - 1 : bytes, kMarked);
+  if (is_probed) probed[bytes - 1] = kMarked;
   hawk_probe_point point = {};
   std::memcpy(point.code, file.data(), file.size());
   std::memcpy(point.before, before.data(), before.size());
@@ -51,7 +54,7 @@ hawk_probe_point as_programs_have_it(const ProbedCode& code, std::uint64_t addre
   point.address = address == 0 ? 0 : address + left_out;
   point.file_offset = code.file_offset + left_out;
   point.bytes = static_cast<__u32>(bytes);
-  point.may_be_call = is_long_nop(std::span(code.bytes).subspan(code.probe_at)) ? 1 : 0;
+  point.may_be_call = is_probed && is_long_nop(std::span(code.bytes).subspan(code.probe_at)) ? 1 : 0;
   return point;
 }
 
@@ -209,6 +212,8 @@ std::vector<Breakpoints::Point> Breakpoints::all_points() const {
 void Breakpoints::publish() {
   find_points();
   std::vector<Point> all = all_points();
+  // The programs have no time for all of the planned code.
+  std::erase_if(all, [](const Point& point) { return point.code->role == CodeRole::kPlanned; });
   const auto is_same = [](const Point& a, const Point& b) { return a.address == b.address && a.code == b.code; };
   if (std::equal(all.begin(), all.end(), published_.begin(), published_.end(), is_same)) return;
   std::vector<hawk_probe_point> points;

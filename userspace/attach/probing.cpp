@@ -175,7 +175,8 @@ void Probing::take_table(ModuleId id, FileStudy study) {
 
 Result<void> Probing::study_module(ModuleId id, bool is_expected) {
   const bool is_file = modules_.module(id).image.has_value(), wants_table = unwinding_.wants_table(modules_, id);
-  FileStudy study = reader_.read(modules_.module(id), {.code = is_file, .table = wants_table});
+  FileStudy study =
+      reader_.read(modules_.module(id), {.code = is_file, .plans = tracer_.follows_plans(), .table = wants_table});
   Result<void> probed = probe_module(id, is_expected, study);
   if (wants_table) take_table(id, std::move(study));
   modules_.settle(id);
@@ -363,7 +364,7 @@ void Probing::take_some_mappings(std::span<const Mapping> mappings) {
   for (const Mapping& mapping : mappings) breakpoints_.note_mapping(mapping);
   if (added.empty()) return;
   // Probes first: blocks that come before them are lost.
-  reader_.read(modules_, added, {.code = true, .table = false},
+  reader_.read(modules_, added, {.code = true, .plans = tracer_.follows_plans(), .table = false},
                [&](ModuleId id, const FileStudy& study) { probe_late(id, study); });
   update_addresses(mappings);
   read_tables(std::move(added));

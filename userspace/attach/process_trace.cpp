@@ -123,10 +123,10 @@ Result<std::unique_ptr<ProcessTrace>> ProcessTrace::make(const TraceConfig& conf
   auto files = std::make_unique<FileReader>();
   files->start();
   constexpr std::size_t kWorkers = 2;
-  const FileWants wants = {.code = true, .table = config.unwind != UnwindMethod::kFramePointers};
+  const bool by_plan = config.attach_via == AttachWay::kPoints;
+  const FileWants wants = {.code = true, .plans = by_plan, .table = config.unwind != UnwindMethod::kFramePointers};
   auto reading = std::make_unique<ReadAhead>(files_to_read(subject, command != nullptr), wants, *files, kWorkers);
   const KernelFeatures features = HAWK_TRY(probe_kernel_features());
-  const bool by_plan = config.attach_via == AttachWay::kPoints;
   const AttachWay way = HAWK_TRY(choose_attach_way(features, by_plan ? std::nullopt : config.attach_via));
   // A multi link's pid filter goes by the main thread's memory, which an exited main thread no longer has.
   const bool filter_by_pid = subject.main_thread_lives && (features.pid_filter || way == AttachWay::kPerf);

@@ -127,7 +127,8 @@ void ReadAhead::work(FileReader& reader) {
   std::unique_lock lock(mutex_);
   while (!stopped_ && next_ < entries_.size()) {
     const std::span<Entry> begun = begin_next();
-    const FileWants wants = {.code = wants_.code, .table = wants_.table && rows_read_ < kMaxRowsInSum};
+    const FileWants wants = {
+        .code = wants_.code, .plans = wants_.plans, .table = wants_.table && rows_read_ < kMaxRowsInSum};
     lock.unlock();
     // What there is no memory for is not read: take() waits for every entry.
     try {

@@ -5,7 +5,7 @@
 
 namespace hawk {
 
-/// Whether functions get plans (yield_plan.h). No trace follows them yet, and to make them takes milliseconds.
+/// Whether functions get plans (yield_plan.h). To make them takes some ten milliseconds.
 enum class Plans { kNone, kMade };
 
 /// Finds every function of the allocator catalogue that `image` defines and decides where to probe it.

@@ -4,7 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <string_view>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -34,6 +34,8 @@ class CallEffects {
   struct Look;
   class Follower;
 
+  /// Whether it is one of libc's that are known, by name, to allocate nothing and to call nothing of the program's.
+  bool allocates_nothing(const CodeTarget& target);
   bool may_return(std::uint64_t vaddr, std::optional<std::uint32_t> first_argument);
   const Facts& facts_of(std::uint64_t vaddr);
   /// Follows all paths from `vaddr`; false: not all of them could be, or `look` has seen enough.
@@ -43,11 +45,9 @@ class CallEffects {
   std::function<bool(std::uint64_t)> is_probed_;
   std::map<std::pair<std::uint64_t, std::optional<std::uint32_t>>, bool> may_return_;
   std::map<std::uint64_t, Facts> facts_;
+  std::optional<std::set<std::uint64_t>> allocating_nothing_;  ///< of those in this file; looked for when first needed
   std::size_t instructions_left_;
   int depth_ = 0;
 };
-
-/// Whether the named function of another file is known to allocate nothing and call nothing of the program's.
-bool allocates_nothing(std::string_view name);
 
 }  // namespace hawk

@@ -11,12 +11,19 @@
 
 namespace hawk {
 
-/// Code of an allocator function that a probe rests on: from the function's first instruction, or a return point, up to
-/// the probed instruction and a little beyond.
+/// What a piece of code is to a probe.
+enum class CodeRole : std::uint8_t {
+  kProbed,        ///< from where calls come by up to the probed instruction, and a little beyond
+  kPlanned,       ///< what a plan rests on (YieldPlan::code)
+  kPlannedEntry,  ///< the same, from the function's first instruction on
+};
+
+/// Code of an allocator function that a probe rests on.
 struct ProbedCode {
   std::string function;
+  CodeRole role = CodeRole::kProbed;
   std::uint64_t file_offset = 0;    ///< of the first byte
-  std::size_t probe_at = 0;         ///< which byte the kernel puts its breakpoint over
+  std::size_t probe_at = 0;         ///< which byte the kernel puts its breakpoint over; none of planned code
   std::vector<std::uint8_t> bytes;  ///< as the file has them
 };
 
@@ -30,7 +37,8 @@ std::vector<ProbedCode> probed_code_of(const ElfLayout& image, const AllocatorFu
 /// whosever they are.
 bool is_other_code(const ProbedCode& code, std::span<const std::uint8_t> memory);
 
-/// Whether a call that comes to the first byte runs into a breakpoint of the probe's.
+/// Whether a call that comes to the first byte runs into a breakpoint of the probe's; of planned code: whether it does
+/// what the file's does.
 bool has_breakpoint(const ProbedCode& code, std::span<const std::uint8_t> memory);
 
 /// Linux 6.18 and newer put a call into memory of their own in place of the breakpoint over a long nop

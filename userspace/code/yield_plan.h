@@ -100,8 +100,18 @@ struct YieldPoint {
   bool operator==(const YieldPoint&) const = default;
 };
 
+/// Machine code of the file.
+struct CodePiece {
+  std::uint64_t file_offset = 0;
+  std::uint64_t bytes = 0;
+  bool operator==(const CodePiece&) const = default;
+};
+
 struct YieldPlan {
   std::vector<YieldPoint> points;  ///< sorted by vaddr, at most one at each; empty: there is no plan
+  /// What has been read for the proof: if a process has other code there, nothing is claimed of it. Without long nops,
+  /// which the kernel may replace. Sorted; a piece begins at the function's first instruction.
+  std::vector<CodePiece> code = {};
   /// The function's entry probe is needed as well: it is the kSize of every call.
   bool opens_at_entry = false;
   std::string fallback;  ///< why there is no plan, for the report; empty: there is one

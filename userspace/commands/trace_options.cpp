@@ -17,7 +17,7 @@ namespace {
 constexpr std::chrono::nanoseconds kMinDuration = std::chrono::milliseconds(1);
 constexpr std::uint64_t kMinStacks = 16;
 
-constexpr std::array kAttachWays{AttachWay::kSession, AttachWay::kMulti, AttachWay::kPerf};
+constexpr std::array kAttachWays{AttachWay::kPoints, AttachWay::kSession, AttachWay::kMulti, AttachWay::kPerf};
 constexpr std::array kLiveTables{LiveTable::kArena, LiveTable::kHash};
 constexpr std::array kUnwindMethods{UnwindMethod::kAuto, UnwindMethod::kCfi, UnwindMethod::kFramePointers};
 
@@ -194,7 +194,8 @@ void add_tracing_rows(OptionRows& rows, TraceOptions& options) {
       {"--stack-depth", kRequired, "N", kTracingGroup, "frames kept of a stack, 1 to 256 (default 256)",
        [&trace](OptionValue v) { return set_number(trace.stack_depth, v, 1, kMaxStackDepth); }},
       {"--attach-via", kRequired, "WAY", kTracingGroup,
-       "how probes are attached: auto, session (Linux 6.13),\nmulti (6.6) or perf (default auto: the fastest there is)",
+       "how probes are attached: auto, session (Linux 6.13),\nmulti (6.6), perf, or points: inside a function "
+       "where\nits code allows that, without return probes (default\nauto: the fastest of the first three)",
        [&trace](OptionValue v) { return set_choice_or_auto(trace.attach_via, v, kAttachWays, attach_way_name); }},
       {"--unwind", kRequired, "HOW", kTracingGroup,
        "how stacks are walked: cfi, by unwind tables; fp, along\nframe pointers; auto (default), along frame "

@@ -36,7 +36,9 @@ bool is_about(const AllocatorFunction& function, const CodeLayout& layout) {
          std::all_of(function.return_points.begin(), function.return_points.end(),
                      [&](const ReturnPointAt& at) { return has_code(at.file_offset); }) &&
          std::all_of(function.yields.points.begin(), function.yields.points.end(),
-                     [&](const YieldPoint& point) { return has_code(point.file_offset); });
+                     [&](const YieldPoint& point) { return has_code(point.file_offset); }) &&
+         std::all_of(function.yields.code.begin(), function.yields.code.end(),
+                     [&](const CodePiece& piece) { return piece.bytes > 0 && has_code(piece.file_offset); });
 }
 
 bool is_about(const OperatorFrames& frames, const CodeLayout& layout) {

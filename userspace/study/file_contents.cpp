@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "userspace/code/allocator_catalogue.h"
-#include "userspace/code/allocator_functions.h"
 #include "userspace/code/operator_frames.h"
 #include "userspace/code/start_context.h"
 #include "userspace/unwinding/outermost.h"
@@ -53,12 +52,12 @@ FileTable table_without_memory() {
 
 }  // namespace
 
-FileCode read_code(const ElfImage& image) {
+FileCode read_code(const ElfImage& image, Plans plans) {
   FileCode code;
   code.is_go = image.entry_vaddr() && image.is_go();
   if (image.functions(telling_names()).empty()) return code;
   code.is_dynamic_linker = !image.functions(kDynamicLinkerNames).empty();
-  code.allocator = find_allocator_functions(image);
+  code.allocator = find_allocator_functions(image, plans);
   code.operator_frames = find_operator_frames(image);
   return code;
 }

@@ -1,12 +1,13 @@
 #pragma once
 
+#include "userspace/code/allocator_functions.h"
 #include "userspace/elf/elf_image.h"
 #include "userspace/study/file_study.h"
 
 namespace hawk {
 
 /// What symbols and code say: the allocator functions, if there are any, and where to probe each.
-FileCode read_code(const ElfImage& image);
+FileCode read_code(const ElfImage& image, Plans plans = Plans::kNone);
 
 /// What .eh_frame says, or .debug_frame where there is no other.
 UnwindTable read_unwind_table_of(const ElfImage& image, RuleSet& rules);

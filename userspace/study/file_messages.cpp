@@ -20,6 +20,8 @@ constexpr std::uint64_t kPlaces = static_cast<std::uint64_t>(ValuePlace::Kind::k
 constexpr std::uint64_t kPointKinds = static_cast<std::uint64_t>(PointKind::kReturnProbe) + 1;
 /// Two addresses, a kind, three places of two numbers each, and four numbers more.
 constexpr std::size_t kLeastPointBytes = 13 * kNumberBytes;
+/// Of code that is one piece of a plan.
+constexpr std::uint64_t kMostPlannedBytes = std::uint64_t{1} << 20;
 /// Behind the last row for which there is room: what ends the table, the entry point, the start of a context.
 constexpr std::uint64_t kMostRowsAdded = 8;
 /// Two lists, a kind, offsets, an instruction: more than this many numbers in each.
@@ -120,6 +122,11 @@ YieldPoint read_yield_point(WireReader& reader) {
 void write_plan(WireWriter& writer, const YieldPlan& plan) {
   writer.number(plan.points.size());
   for (const YieldPoint& point : plan.points) write_yield_point(writer, point);
+  writer.number(plan.code.size());
+  for (const CodePiece& piece : plan.code) {
+    writer.number(piece.file_offset);
+    writer.number(piece.bytes);
+  }
   writer.number(plan.opens_at_entry ? 1 : 0);
   writer.text(plan.fallback);
 }
@@ -128,6 +135,10 @@ YieldPlan read_plan(WireReader& reader, bool& is_good) {
   YieldPlan plan;
   for (std::uint64_t left = reader.count(kLeastPointBytes); left > 0; --left) {
     plan.points.push_back(read_yield_point(reader));
+  }
+  for (std::uint64_t left = reader.count(2 * kNumberBytes); left > 0; --left) {
+    const std::uint64_t file_offset = reader.number();
+    plan.code.push_back({.file_offset = file_offset, .bytes = reader.number_below(kMostPlannedBytes)});
   }
   plan.opens_at_entry = reader.number_below(2) != 0;
   plan.fallback = read_words(reader, is_good);
@@ -235,6 +246,7 @@ bool is_plain_text(std::string_view text) {
 std::string to_body(const FileWants& wants) {
   WireWriter writer;
   writer.number(wants.code ? 1 : 0);
+  writer.number(wants.plans ? 1 : 0);
   writer.number(wants.table ? 1 : 0);
   return writer.bytes();
 }
@@ -242,6 +254,7 @@ std::string to_body(const FileWants& wants) {
 bool from_body(std::string_view body, FileWants& wants) {
   WireReader reader(body);
   wants.code = reader.number_below(2) != 0;
+  wants.plans = reader.number_below(2) != 0;
   wants.table = reader.number_below(2) != 0;
   return reader.is_complete();
 }

@@ -27,7 +27,7 @@ Probe late_return_probe(const YieldPoint& point) {
 }
 
 void add_plan(const AllocatorFunction& function, const Probe& entry, ProbeSets& sets) {
-  if (function.yields.opens_at_entry) sets.entries.push_back(entry);
+  if (function.yields.opens_at_entry) sets.planned_entries.push_back(entry);
   for (const YieldPoint& point : function.yields.points) {
     if (point.kind == PointKind::kReturnProbe) sets.returning.push_back(late_return_probe(point));
   }

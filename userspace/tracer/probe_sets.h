@@ -13,8 +13,9 @@ namespace hawk {
 struct ProbeSets {
   std::vector<Probe> frees;
   std::vector<Probe> returning;         ///< allocating functions whose return the kernel may hijack
-  std::vector<Probe> entries;           ///< of the others, and where a plan needs them
+  std::vector<Probe> entries;           ///< of the others
   std::vector<Probe> throwing_returns;  ///< where functions that may throw return
+  std::vector<Probe> planned_entries;   ///< of functions whose plan needs them
   std::vector<YieldProbe> yields;       ///< points inside allocating functions that have a plan
   std::vector<Probe> unfollowed;        ///< functions whose calls are counted
 };

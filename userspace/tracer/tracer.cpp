@@ -63,14 +63,11 @@ struct Tracer::Impl {
     return probes.add(programs.alloc_entry, fd, sets.entries);
   }
 
-  Result<void> attach_yields(int fd, const std::vector<YieldProbe>& yields) {
-    std::vector<Probe> numbered;
-    for (const YieldProbe& yield : yields) {
-      const std::optional<std::uint32_t> number = engine.yield_points->add(yield.point);
-      if (!number) return fail(ExitCode::kPrivilege, "more points are to be probed than there is room for");
-      numbered.push_back({.file_offset = yield.file_offset, .cookie = *number});
-    }
-    return probes.add(engine.skeleton->progs.alloc_yield, fd, numbered);
+  Result<void> attach_plans(int fd, const ProbeSets& sets) {
+    std::optional<std::vector<Probe>> probed = engine.yield_points->add(sets.yields);
+    if (!probed) return fail(ExitCode::kPrivilege, "more points are to be probed than there is room for");
+    probed->insert(probed->end(), sets.planned_entries.begin(), sets.planned_entries.end());
+    return probes.add(engine.skeleton->progs.alloc_yield, fd, *probed);
   }
 
   /// Frees first and entries last. A block whose allocation is seen must not be freed unseen.
@@ -78,7 +75,7 @@ struct Tracer::Impl {
     const auto& programs = engine.skeleton->progs;
     HAWK_TRY_VOID(probes.add(programs.unfollowed_entry, fd, sets.unfollowed));
     HAWK_TRY_VOID(probes.add(programs.free_entry, fd, sets.frees));
-    HAWK_TRY_VOID(attach_yields(fd, sets.yields));
+    HAWK_TRY_VOID(attach_plans(fd, sets));
     HAWK_TRY_VOID(attach_entries(fd, sets));
     if (engine.options.way == AttachWay::kSession) return probes.add(programs.alloc_session, fd, sets.returning);
     HAWK_TRY_VOID(probes.add(programs.alloc_return, fd, sets.returning, true));
@@ -107,6 +104,8 @@ Result<void> Tracer::require_no_interceptor() {
   if (!engine.options.returns_are_calls) return {};
   return hawk::require_no_interceptor(engine.skeleton->progs.find_interceptors, *engine.maps.state, impl_->pid);
 }
+
+bool Tracer::follows_plans() const { return impl_->engine.options.by_plan; }
 
 void Tracer::settle(AllocatorFile& allocator) const { settle_plans(allocator, impl_->engine.options.by_plan); }
 

@@ -36,6 +36,8 @@ class Tracer {
 
   /// Fails if the system calls of the process are intercepted: it would not survive return probes then.
   Result<void> require_no_interceptor();
+  /// Whether functions that have a plan are followed by it.
+  bool follows_plans() const;
   /// Leaves those functions their plan that are to be followed by it. To be called before anything rests on that.
   void settle(AllocatorFile& allocator) const;
   /// Probes the allocator functions of the settled file open as `fd`. Wherever a process has mapped it, now or later.

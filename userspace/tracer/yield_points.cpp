@@ -59,6 +59,8 @@ using KnownPoints = std::map<std::uint64_t, hawk_yield_point>;
 
 /// Why the programs cannot follow the function, together with those whose points are known; empty: they can.
 std::string reason_against(const AllocatorFunction& function, const KnownPoints& known) {
+  if (function.may_throw && has_return_probe(function))
+    return "it may throw, and goes on in a function that cannot be followed";
   for (const YieldPoint& point : function.yields.points) {
     if (!can_take(point, function.kind)) return fmt::format("what is known at {:#x} cannot be told", point.file_offset);
     const std::optional<hawk_yield_point> encoded = encode_yield(point, function.kind);
@@ -111,7 +113,7 @@ void settle_plans(AllocatorFile& allocator, bool are_wanted) {
     if (plan.points.empty()) continue;
     const std::string reason = are_wanted ? reason_against(function, known) : "not asked for";
     if (!reason.empty()) {
-      plan = {.points = {}, .opens_at_entry = false, .fallback = reason};
+      plan = {.points = {}, .code = {}, .opens_at_entry = false, .fallback = reason};
       continue;
     }
     for (const YieldPoint& point : plan.points) {
@@ -138,6 +140,17 @@ std::optional<std::uint32_t> YieldPoints::add(const hawk_yield_point& point) {
   if (count_ >= points_.size()) return std::nullopt;
   points_[count_] = point;
   return count_++;
+}
+
+std::optional<std::vector<Probe>> YieldPoints::add(const std::vector<YieldProbe>& probes) {
+  std::vector<Probe> numbered;
+  for (const YieldProbe& probe : probes) {
+    const std::optional<std::uint32_t> number = add(probe.point);
+    if (!number) return std::nullopt;
+    numbered.push_back({.file_offset = probe.file_offset,
+                        .cookie = HAWK_COOKIE_POINT | std::uint64_t{*number} << HAWK_COOKIE_POINT_SHIFT});
+  }
+  return numbered;
 }
 
 }  // namespace hawk

@@ -8,6 +8,7 @@
 #include "bpf/kinds.h"
 #include "bpf/yield_points.h"
 #include "userspace/code/allocator_file.h"
+#include "userspace/tracer/links.h"
 
 namespace hawk {
 
@@ -34,6 +35,8 @@ class YieldPoints {
 
   /// The number of a new point; nullopt: there is no room.
   std::optional<std::uint32_t> add(const hawk_yield_point& point);
+  /// The probes on all of them, by their new numbers; nullopt: there is no room.
+  std::optional<std::vector<Probe>> add(const std::vector<YieldProbe>& probes);
   std::uint32_t count() const { return count_; }
   /// Forgets those from this number on, which no probe may have any more.
   void forget_from(std::uint32_t count) { count_ = count; }

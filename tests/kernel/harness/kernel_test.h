@@ -23,3 +23,5 @@ int register_kernel_test(const std::string& suite, const std::string& name, std:
   static void suite##_##name([[maybe_unused]] ::hawk::Way way)
 /// With every way to attach and both live tables.
 #define KERNEL_TEST(suite, name) KERNEL_TEST_ON(suite, name, ::hawk::kWays)
+/// The same, and by points inside functions.
+#define KERNEL_TEST_OF_CALLS(suite, name) KERNEL_TEST_ON(suite, name, ::hawk::kCallWays)

@@ -29,6 +29,8 @@ struct WayParts {
 /// Multi links with the hash are as good as others to see that frame pointers alone do what they can.
 WayParts parts_of(Way way) {
   switch (way) {
+    case Way::kPointsArena:
+      return {"points_arena", "points", "arena", "auto"};
     case Way::kSessionArena:
       return {"session_arena", "session", "arena", "auto"};
     case Way::kSessionHash:

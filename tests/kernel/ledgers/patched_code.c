@@ -60,13 +60,15 @@ static void read_code(void* to) {
   close(file);
 }
 
-/* As a debugger does that takes its own breakpoint out, which stood there before. */
-static void restore_byte(void) {
+/* As a debugger does that takes its own breakpoints out, which stood there before. All of the function: there are
+ * probes inside as well. */
+static void restore_bytes(void) {
   static unsigned char original[4 << 20];
   read_code(original);
   size_t at = (size_t)((char*)malloc_code - code.start);
   make_page_writable();
-  memcpy(malloc_code, original + at, 16);
+  size_t left_in_page = 4096 - ((uintptr_t)malloc_code & 4095);
+  memcpy(malloc_code, original + at, left_in_page < 1024 ? left_in_page : 1024);
   protect(page_of(malloc_code), 4096, PROT_READ | PROT_EXEC);
 }
 
@@ -115,7 +117,7 @@ static const struct {
   void (*change)(void);
 } changes[] = {
     {"writable", make_writable},  {"writable_page", make_page_writable},
-    {"patched", restore_byte},    {"writable_for_a_moment", make_writable_for_a_moment},
+    {"patched", restore_bytes},   {"writable_for_a_moment", make_writable_for_a_moment},
     {"dropped", drop_page},       {"shared", map_shared},
     {"anonymous", map_anonymous}, {"hooked", hook},
 };

@@ -70,6 +70,23 @@ middle:
 	.long	middle - . - 4
 	finish intruder
 
+# Every call comes by where the size has to be told and by where the result is known: no trap less than by return probes.
+	begin asks_first
+	push	%rbx
+	mov	%rdi, %rbx
+	test	%rdi, %rdi
+	je	1f
+	call	*blocks(%rip)
+	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	je	1f
+	pop	%rbx
+	ret
+1:	xor	%eax, %eax
+	pop	%rbx
+	ret
+	finish asks_first
+
 # Where it goes on is known at run time only.
 	begin by_table
 	mov	blocks(%rip), %rax

@@ -8,10 +8,14 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 
 /// push r12; push rbp; the probe is on the second.
-const ProbedCode kPush{
-    .function = "malloc", .file_offset = 0x1000, .probe_at = 2, .bytes = {0x41, 0x54, 0x55, 0x48, 0x89, 0xfd}};
+const ProbedCode kPush{.function = "malloc",
+                       .role = CodeRole::kProbed,
+                       .file_offset = 0x1000,
+                       .probe_at = 2,
+                       .bytes = {0x41, 0x54, 0x55, 0x48, 0x89, 0xfd}};
 /// nopl 0(rax, rax), the probe on it.
 const ProbedCode kNop{.function = "malloc",
+                      .role = CodeRole::kProbed,
                       .file_offset = 0x1000,
                       .probe_at = 0,
                       .bytes = {0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0x48, 0x89, 0xe5, 0x90}};
@@ -59,6 +63,7 @@ TEST(probed_code, call_over_a_nop) {
 /// lea rsp, [rsp - 128]; call
 TEST(probed_code, call_over_a_nop_of_ten_bytes) {
   const ProbedCode nop{.function = "malloc",
+                       .role = CodeRole::kProbed,
                        .file_offset = 0,
                        .probe_at = 0,
                        .bytes = {0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00}};
@@ -66,9 +71,25 @@ TEST(probed_code, call_over_a_nop_of_ten_bytes) {
   EXPECT_EQ(call_over_nop(nop, called, 0x5000), 0x5000u);
 }
 
+/// Of a plan all must be as in the file, but for breakpoints.
+TEST(probed_code, planned_code_that_was_changed) {
+  const ProbedCode planned{.function = "malloc",
+                           .role = CodeRole::kPlanned,
+                           .file_offset = 0x1000,
+                           .probe_at = 0,
+                           .bytes = {0x41, 0x54, 0x55, 0x48, 0x89, 0xfd}};
+  EXPECT_TRUE(has_breakpoint(planned, planned.bytes));
+  const Bytes probed = {0x41, 0x54, 0xcc, 0x48, 0x89, 0xfd};
+  EXPECT_TRUE(has_breakpoint(planned, probed));
+  const Bytes changed = {0x41, 0x54, 0x55, 0x48, 0x89, 0xfe};
+  EXPECT_FALSE(has_breakpoint(planned, changed));
+  EXPECT_TRUE(is_other_code(planned, changed));
+}
+
 TEST(probed_code, call_that_is_too_short) {
-  EXPECT_FALSE(call_over_nop({.function = "f", .file_offset = 0, .probe_at = 0, .bytes = {0x0f, 0x1f, 0x00}},
-                             Bytes{0xe8, 0x00, 0x00}, 0));
+  EXPECT_FALSE(call_over_nop(
+      {.function = "f", .role = CodeRole::kProbed, .file_offset = 0, .probe_at = 0, .bytes = {0x0f, 0x1f, 0x00}},
+      Bytes{0xe8, 0x00, 0x00}, 0));
 }
 
 }  // namespace

@@ -31,6 +31,19 @@ TEST(YieldPoints, TheLastBranchTellsAll) {
   EXPECT_EQ(point.slot_words, 0u);
 }
 
+TEST(YieldPoints, TheWholeFunctionIsWhatThePlanRestsOn) {
+  const ElfImage image = testing::open_image(testing::fixture_path("yield_points.so"));
+  const FunctionExtent function = testing::extent_of(image, "plain");
+  const std::vector<CodePiece> code = plan_of("plain").code;
+  ASSERT_EQ(code.size(), 1u);
+  EXPECT_EQ(code[0].file_offset, image.file_offset_of(function.vaddr));
+  EXPECT_EQ(code[0].bytes, function.size_bytes);
+}
+
+TEST(YieldPoints, AsManyTrapsAsByReturnProbesAreNoPlan) {
+  EXPECT_EQ(plan_of("asks_first").fallback, "every call would run into several points");
+}
+
 TEST(YieldPoints, WhatCannotBeProvedHasNoPlan) {
   for (const char* name : {"size_changed", "block_changed", "avoided", "entered", "by_table"}) {
     const YieldPlan plan = plan_of(name);

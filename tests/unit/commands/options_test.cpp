@@ -124,6 +124,7 @@ TEST(Options, EveryValueArrives) {
 TEST(Options, EveryNameOfAChoiceMeansItsEnumerator) {
   for (const Format& format : formats()) EXPECT_EQ(options_of({"-p1", "--format", format.name}).report.format, &format);
   EXPECT_EQ(options_of({"-p1", "--attach-via=auto"}).trace.attach_via, std::nullopt);
+  EXPECT_EQ(options_of({"-p1", "--attach-via=points"}).trace.attach_via, AttachWay::kPoints);
   EXPECT_EQ(options_of({"-p1", "--attach-via=session"}).trace.attach_via, AttachWay::kSession);
   EXPECT_EQ(options_of({"-p1", "--attach-via=perf"}).trace.attach_via, AttachWay::kPerf);
   EXPECT_EQ(options_of({"-p1", "--unwind=auto"}).trace.unwind, UnwindMethod::kAuto);
@@ -269,7 +270,7 @@ TEST(OptionErrors, MalformedValuesNameOptionAndValue) {
   EXPECT_EQ(refusal_with_pid({"--unwind", "cfi", "--unwind", "fp"}),
             "--unwind: 'fp' is a second value / give the option only once");
   EXPECT_EQ(refusal_with_pid({"--attach-via", "uprobe"}),
-            "--attach-via: 'uprobe' is not one of auto, session, multi, perf / hawktrace --help explains them");
+            "--attach-via: 'uprobe' is not one of auto, points, session, multi, perf / hawktrace --help explains them");
   EXPECT_EQ(refusal_with_pid({"--live-table", "aerna"}),
             "--live-table: 'aerna' is not one of auto, arena, hash / did you mean 'arena'?");
   EXPECT_EQ(refusal_with_pid({"--live-table", "btree"}),

@@ -31,6 +31,7 @@ FileCode good_code() {
   function.return_offsets = {kOffset + kBytes - 1};
   function.return_points = {{kOffset + 8, {}}};
   function.yields.points.emplace_back().file_offset = kOffset + 9;
+  function.yields.code = {{.file_offset = kOffset, .bytes = 9}};
   code.allocator.functions = code.allocator.unfollowed = {function};
   code.operator_frames = OperatorFrames{
       .call_sites = {{kVaddr + 5, 16, {}}, {kVaddr + kBytes, 16, {}}}, .init_vaddr = kVaddr, .init_offset = kOffset};
@@ -46,6 +47,7 @@ TEST(FileChecks, BelieveNothingElsewhere) {
       [](FileCode& code) -> std::uint64_t& { return code.allocator.functions[0].return_offsets[0]; },
       [](FileCode& code) -> std::uint64_t& { return code.allocator.functions[0].return_points[0].file_offset; },
       [](FileCode& code) -> std::uint64_t& { return code.allocator.functions[0].yields.points[0].file_offset; },
+      [](FileCode& code) -> std::uint64_t& { return code.allocator.functions[0].yields.code[0].file_offset; },
       [](FileCode& code) -> std::uint64_t& { return code.allocator.unfollowed[0].probe_offset; },
       [](FileCode& code) -> std::uint64_t& { return *code.operator_frames->init_offset; }};
   for (const auto& offset : offsets) {

@@ -33,6 +33,7 @@ FileCode some_code() {
                              .size_factor = {ValuePlace::Kind::kConstant, 0},
                              .slot_words = 50,
                              .saved_rbp_words = 49}};
+  function.yields.code = {{.file_offset = 0x1000, .bytes = 30}, {.file_offset = 0x2000, .bytes = 1}};
   function.yields.opens_at_entry = true;
   function.yields.fallback = "it jumps into a loop";
   code.allocator.functions = {function};

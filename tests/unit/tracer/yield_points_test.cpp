@@ -102,6 +102,21 @@ TEST(SettlePlans, LeavesNoneThatWasNotAskedFor) {
   EXPECT_TRUE(yield_probes_of(file).empty());
 }
 
+/// No unwinder comes through a replaced return address.
+TEST(SettlePlans, NoReturnProbeInWhatMayThrow) {
+  YieldPoint goes_on = yield_at(0x130);
+  goes_on.kind = PointKind::kReturnProbe;
+  goes_on.slot_words = 0;
+  goes_on.result = {};
+  AllocatorFile file;
+  file.functions = {function_with(0x100, {yield_at(0x120), goes_on})};
+  file.functions.push_back(file.functions[0]);
+  file.functions[1].may_throw = true;
+  settle_plans(file, true);
+  EXPECT_FALSE(file.functions[0].yields.points.empty());
+  EXPECT_TRUE(file.functions[1].yields.points.empty());
+}
+
 TEST(SettlePlans, AnInstructionHasOneMeaning) {
   AllocatorFile file;
   YieldPoint other = yield_at(0x120);

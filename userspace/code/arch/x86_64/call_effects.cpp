@@ -21,8 +21,12 @@ constexpr std::size_t kMaxInstructions = 4096;
 /// Of all functions of a file together: what is not known by then is taken for the worst.
 constexpr std::size_t kMaxInstructionsInAll = 60000;
 
+/// `__tunable_get_val` calls functions of libc's own, which store a number each.
 constexpr auto kAllocatingNothing = std::to_array<std::string_view>({
+    "__clock_gettime",
     "__errno_location",
+    "__tunable_get_val",
+    "clock_gettime",
     "madvise",
     "memcpy",
     "memmove",
@@ -45,8 +49,18 @@ constexpr auto kAllocatingNothing = std::to_array<std::string_view>({
 
 }  // namespace
 
-bool allocates_nothing(std::string_view name) {
-  return std::binary_search(kAllocatingNothing.begin(), kAllocatingNothing.end(), name);
+bool CallEffects::allocates_nothing(const CodeTarget& target) {
+  if (std::binary_search(kAllocatingNothing.begin(), kAllocatingNothing.end(), std::string_view(target.name))) {
+    return true;
+  }
+  if (!target.vaddr) return false;
+  if (!allocating_nothing_) {
+    allocating_nothing_.emplace();
+    for (const ElfFunction& function : resolver_.image().functions(kAllocatingNothing)) {
+      if (!function.is_resolver) allocating_nothing_->insert(function.vaddr);
+    }
+  }
+  return allocating_nothing_->contains(*target.vaddr);
 }
 
 CallEffects::CallEffects(BranchTargets& resolver, std::function<bool(std::uint64_t)> is_probed)
@@ -65,7 +79,7 @@ bool CallEffects::may_allocate(const CodeTarget& target) {
   while (!pending.empty()) {
     const CodeTarget called = pending.back();
     pending.pop_back();
-    if (never_returns(called) || allocates_nothing(called.name)) continue;
+    if (never_returns(called) || allocates_nothing(called)) continue;
     if (!called.vaddr || is_probed_(*called.vaddr)) return true;
     if (!seen.insert(*called.vaddr).second) continue;
     const Facts& facts = facts_of(*called.vaddr);

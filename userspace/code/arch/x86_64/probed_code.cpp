@@ -21,8 +21,23 @@ std::optional<ProbedCode> read_code(const ElfLayout& image, std::uint64_t first,
   const std::span<const std::uint8_t> bytes = image.code_at(*vaddr, probed - begin + kBytesFromProbe);
   if (bytes.size() <= probed - begin) return std::nullopt;
   return ProbedCode{.function = {},
+                    .role = CodeRole::kProbed,
                     .file_offset = begin,
                     .probe_at = static_cast<std::size_t>(probed - begin),
+                    .bytes = {bytes.begin(), bytes.end()}};
+}
+
+std::optional<ProbedCode> read_planned(const ElfLayout& image, const AllocatorFunction& function,
+                                       const CodePiece& piece) {
+  const std::optional<std::uint64_t> vaddr = image.vaddr_of(piece.file_offset);
+  if (!vaddr) return std::nullopt;
+  const std::span<const std::uint8_t> bytes = image.code_at(*vaddr, piece.bytes);
+  if (bytes.empty()) return std::nullopt;
+  const bool is_entry = piece.file_offset == function.entry_offset;
+  return ProbedCode{.function = function.names.front(),
+                    .role = is_entry ? CodeRole::kPlannedEntry : CodeRole::kPlanned,
+                    .file_offset = piece.file_offset,
+                    .probe_at = 0,
                     .bytes = {bytes.begin(), bytes.end()}};
 }
 
@@ -62,10 +77,13 @@ std::vector<ProbedCode> probed_code_of(const ElfLayout& image, const AllocatorFu
     all.push_back(std::move(*code));
   };
   if (has_entry_probe(function)) add(function.entry_offset, function.probe_offset);
-  // What hooks the function hooks it at its first instructions, which a point that is near is watched together with.
   for (const YieldPoint& point : function.yields.points) {
-    if (point.kind != PointKind::kForward) add(function.entry_offset, point.file_offset);
+    if (point.kind != PointKind::kForward) add(point.file_offset, point.file_offset);
   }
+  for (const CodePiece& piece : function.yields.code) {
+    if (std::optional<ProbedCode> code = read_planned(image, function, piece)) all.push_back(std::move(*code));
+  }
+  if (!function.yields.points.empty()) return all;
   for (const std::uint64_t offset : function.return_offsets) add(offset, offset);
   for (const ReturnPointAt& point : function.return_points) add(point.file_offset, point.file_offset);
   return all;
@@ -74,17 +92,19 @@ std::vector<ProbedCode> probed_code_of(const ElfLayout& image, const AllocatorFu
 bool is_other_code(const ProbedCode& code, std::span<const std::uint8_t> memory) {
   const std::span<const std::uint8_t> file = code.bytes;
   // A call over the nop is made by the kernel, or is met by the look after the probes are in place.
-  const std::size_t compared = bytes_before_displacement(code, memory) != 0 ? code.probe_at : file.size();
+  const bool has_call = code.role == CodeRole::kProbed && bytes_before_displacement(code, memory) != 0;
+  const std::size_t compared = has_call ? code.probe_at : file.size();
   return !is_same_code(file.first(compared), memory);
 }
 
 bool has_breakpoint(const ProbedCode& code, std::span<const std::uint8_t> memory) {
+  if (code.role != CodeRole::kProbed) return is_same_code(code.bytes, memory);
   return memory[code.probe_at] == kBreakpoint && is_same_code(std::span(code.bytes).first(code.probe_at), memory);
 }
 
 std::optional<std::uint64_t> call_over_nop(const ProbedCode& code, std::span<const std::uint8_t> memory,
                                            std::uint64_t address) {
-  const std::size_t before = bytes_before_displacement(code, memory);
+  const std::size_t before = code.role == CodeRole::kProbed ? bytes_before_displacement(code, memory) : 0;
   if (before == 0 || !is_same_code(std::span(code.bytes).first(code.probe_at), memory)) return std::nullopt;
   const std::size_t at = code.probe_at + before;
   std::int32_t displacement = 0;

@@ -10,10 +10,16 @@
 #include <utility>
 
 #include "userspace/code/arch/x86_64/call_places.h"
+#include "userspace/code/arch/x86_64/yield_cost.h"
 #include "userspace/code/arch/x86_64/yield_seats.h"
 
 namespace hawk {
 namespace {
+
+/// What takes more has no short way from entry to return that most calls take, and to attach takes time for each.
+constexpr std::size_t kMostPoints = 64;
+/// Bytes of the shortest nop that the kernel replaces.
+constexpr std::uint64_t kLeastReplacedNop = 5;
 
 /// Where a path leaves the code that is followed: a jump into another function.
 struct Exit {
@@ -116,7 +122,7 @@ class Plan {
   // ---- the plan
 
   static YieldPlan failed(std::string reason) {
-    return {.points = {}, .opens_at_entry = false, .fallback = std::move(reason)};
+    return {.points = {}, .code = {}, .opens_at_entry = false, .fallback = std::move(reason)};
   }
 
   YieldPlan make(bool opens_at_entry, bool skips_failures) {
@@ -294,7 +300,11 @@ class Plan {
     if (std::adjacent_find(plan.points.begin(), plan.points.end(), same) != plan.points.end()) {
       return failed("one instruction would have two meanings");
     }
-    if (plan.points.empty()) return failed("no path through it returns a block of its own");
+    const auto is_return_probe = [](const YieldPoint& point) { return point.kind == PointKind::kReturnProbe; };
+    if (std::all_of(plan.points.begin(), plan.points.end(), is_return_probe))
+      return failed("no path through it returns a block of its own");
+    if (plan.points.size() > kMostPoints) return failed("it would take too many points");
+    if (fewest_traps(graph_, plan) > 1) return failed("every call would run into several points");
     for (YieldPoint& point : plan.points) {
       const auto offset = resolver_.image().file_offset_of(point.vaddr);
       if (!offset) return failed("its code is not in the file");
@@ -302,7 +312,25 @@ class Plan {
       const bool is_early = point.vaddr >= function_.vaddr && point.vaddr <= entry_probe_vaddr_;
       if (plan.opens_at_entry && is_early) return failed("it may return before its entry is seen");
     }
-    return plan;
+    return add_code(plan) ? plan : failed("its code is not in the file");
+  }
+
+  /// Instructions behind one another are one piece.
+  bool add_code(YieldPlan& plan) const {
+    std::uint64_t end_vaddr = 0;
+    for (const CodeNode& node : graph_.nodes) {
+      const std::uint64_t vaddr = node.instruction.vaddr, next = node.instruction.next_vaddr();
+      const bool is_nop = node.instruction.decoded.mnemonic == ZYDIS_MNEMONIC_NOP;
+      if (is_nop && next - vaddr >= kLeastReplacedNop) continue;
+      if (vaddr != end_vaddr || vaddr == function_.vaddr || plan.code.empty()) {
+        const auto offset = resolver_.image().file_offset_of(vaddr);
+        if (!offset) return false;
+        plan.code.push_back({.file_offset = *offset, .bytes = 0});
+      }
+      plan.code.back().bytes += next - vaddr;
+      end_vaddr = next;
+    }
+    return true;
   }
 
   BranchTargets& resolver_;
@@ -327,7 +355,7 @@ YieldPlanner::YieldPlanner(BranchTargets& resolver, SeenFunctions seen)
 
 YieldPlan YieldPlanner::plan(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr) {
   if (scan_.may_have_abort_handlers())
-    return {.points = {}, .opens_at_entry = false, .fallback = "its file may have restartable sequences"};
+    return {.points = {}, .code = {}, .opens_at_entry = false, .fallback = "its file may have restartable sequences"};
   YieldPlan plan = plan_following(function, seen, entry_probe_vaddr, true);
   if (plan.fallback.empty()) return plan;
   YieldPlan ending = plan_following(function, seen, entry_probe_vaddr, false);
@@ -337,7 +365,7 @@ YieldPlan YieldPlanner::plan(FunctionExtent function, const SeenFunction& seen, 
 YieldPlan YieldPlanner::plan_following(FunctionExtent function, const SeenFunction& seen,
                                        std::uint64_t entry_probe_vaddr, bool follows_jumps) {
   const auto failed = [](std::string reason) {
-    return YieldPlan{.points = {}, .opens_at_entry = false, .fallback = std::move(reason)};
+    return YieldPlan{.points = {}, .code = {}, .opens_at_entry = false, .fallback = std::move(reason)};
   };
   if (function.size_bytes == 0) return failed("its symbol does not tell where it ends");
   const auto is_inside = [&](std::uint64_t vaddr) {
