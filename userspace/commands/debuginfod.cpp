@@ -2,16 +2,13 @@
 
 #include <dlfcn.h>
 #include <fmt/core.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
-#include "userspace/base/write_all.h"
 #include "userspace/commands/option_setters.h"
 #include "userspace/report/units.h"
 
@@ -20,7 +17,6 @@ namespace {
 
 constexpr const char* kLibrary = "libdebuginfod.so.1";
 constexpr const char* kUrls = "DEBUGINFOD_URLS";
-constexpr std::chrono::milliseconds kRedraw{100};
 
 /// The one that is at work: what calls us back knows nothing of it.
 Debuginfod* asking = nullptr;
@@ -80,12 +76,11 @@ Result<std::unique_ptr<Debuginfod>> Debuginfod::make(const DebuginfodOptions& op
                 fmt::format("--debuginfod: {}", why != nullptr ? why : "libdebuginfod does not start"),
                 "install libdebuginfod1");
   }
-  const bool tells = verbosity != Verbosity::kQuiet && ::isatty(STDERR_FILENO) == 1;
-  return std::unique_ptr<Debuginfod>(new Debuginfod(std::move(library), options, tells));
+  return std::unique_ptr<Debuginfod>(new Debuginfod(std::move(library), options, verbosity));
 }
 
-Debuginfod::Debuginfod(std::unique_ptr<Library> library, const DebuginfodOptions& options, bool tells)
-    : library_(std::move(library)), urls_(options.urls), left_(options.timeout), tells_(tells) {
+Debuginfod::Debuginfod(std::unique_ptr<Library> library, const DebuginfodOptions& options, Verbosity verbosity)
+    : library_(std::move(library)), urls_(options.urls), left_(options.timeout), line_(progress_on_stderr(verbosity)) {
   library_->set_progress(library_->client, &Debuginfod::go_on_with);
 }
 
@@ -99,10 +94,11 @@ UniqueFd Debuginfod::find(const std::string& build_id) {
   if (answer >= 0) return UniqueFd(answer);
   failed_.insert(build_id);
   if (answer == -ETIME) left_ = {};
-  if (left_.count() <= 0 && !std::exchange(is_told_of_timeout_, true)) {
+  if (left_.count() <= 0 && !std::exchange(has_warned_of_timeout_, true)) {
     log_warning(
         "debuginfod: its time is over; what is not here yet is not fetched: --debuginfod-timeout gives it more");
-  } else if (left_.count() > 0 && answer != -ENOENT && answer != -ETIME && !std::exchange(is_told_of_failure_, true)) {
+  } else if (left_.count() > 0 && answer != -ENOENT && answer != -ETIME &&
+             !std::exchange(has_warned_of_failure_, true)) {
     log_warning(fmt::format("debuginfod: build id {}: {}", build_id, std::strerror(-answer)));
   }
   return {};
@@ -115,43 +111,32 @@ int Debuginfod::ask(const std::string& build_id) {
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(left_).count();
   ::setenv("DEBUGINFOD_MAXTIME", std::to_string(seconds).c_str(), 1);
   build_id_ = build_id;
-  next_ = began_ + kRedraw;
   asking = this;
-  if (tells_) tell(0, 0);
+  line_.begin({});
+  show(0, 0);
   const int answer =
       library_->find_debuginfo(library_->client, reinterpret_cast<const unsigned char*>(build_id.c_str()), 0, nullptr);
   asking = nullptr;
-  erase();
+  line_.erase();
   return answer;
 }
 
 int Debuginfod::go_on_with(void*, long done, long all) { return asking->may_go_on(done, all) ? 0 : 1; }
 
 bool Debuginfod::may_go_on(long done, long all) {
-  const auto now = std::chrono::steady_clock::now();
-  if (tells_ && now >= next_) {
-    tell(done, all);
-    next_ = now + kRedraw;
-  }
-  return now - began_ < left_;
+  show(done, all);
+  return std::chrono::steady_clock::now() - began_ < left_;
 }
 
 /// What the library counts before a transfer has begun are no bytes: `all` is 0 then.
-void Debuginfod::tell(long done, long all) {
+void Debuginfod::show(long done, long all) {
+  if (!line_.is_on_terminal() || !line_.is_due()) return;
   std::string text = fmt::format("hawktrace: fetching debug information {}", build_id_.substr(0, 12));
   if (all > 0) {
     text += fmt::format(", {} of {}", format_bytes(static_cast<std::uint64_t>(done), NumberStyle::kReadable),
                         format_bytes(static_cast<std::uint64_t>(all), NumberStyle::kReadable));
   }
-  text.resize(std::max(text.size(), shown_columns_), ' ');
-  shown_columns_ = text.size();
-  write_all(STDERR_FILENO, "\r" + text);
-}
-
-void Debuginfod::erase() {
-  if (shown_columns_ == 0) return;
-  write_all(STDERR_FILENO, "\r" + std::string(shown_columns_, ' ') + "\r");
-  shown_columns_ = 0;
+  line_.show(std::move(text));
 }
 
 ModulePlaces with_debuginfod(ModulePlaces places, Debuginfod* debuginfod) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <memory>
 #include <set>
 #include <string>
@@ -11,6 +10,7 @@
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
 #include "userspace/commands/command_line.h"
+#include "userspace/commands/progress_line.h"
 
 namespace hawk {
 
@@ -34,29 +34,26 @@ class Debuginfod {
   Debuginfod& operator=(const Debuginfod&) = delete;
 
   /// The debug information of the file with that build id (hexadecimal); none if no server has it. Waits for the
-  /// network, as long as the time limit for all files allows. A terminal is told how far it has come.
+  /// network, as long as the time limit for all files allows. A terminal shows how far it has come.
   UniqueFd find(const std::string& build_id);
 
  private:
   struct Library;
-  Debuginfod(std::unique_ptr<Library> library, const DebuginfodOptions& options, bool tells);
+  Debuginfod(std::unique_ptr<Library> library, const DebuginfodOptions& options, Verbosity verbosity);
   int ask(const std::string& build_id);
   static int go_on_with(void* client, long done, long all);
   bool may_go_on(long done, long all);
-  void tell(long done, long all);
-  void erase();
+  void show(long done, long all);
 
   std::unique_ptr<Library> library_;
   std::string urls_;
   std::chrono::nanoseconds left_;  ///< of the time limit
-  bool tells_;
+  ProgressLine line_;
   std::set<std::string> failed_ = {};  ///< build ids that no server has
-  bool is_told_of_timeout_ = false;
-  bool is_told_of_failure_ = false;
+  bool has_warned_of_timeout_ = false;
+  bool has_warned_of_failure_ = false;
   std::string build_id_ = {};  ///< that is being asked for
   std::chrono::steady_clock::time_point began_ = {};
-  std::chrono::steady_clock::time_point next_ = {};  ///< when to tell again
-  std::size_t shown_columns_ = 0;
 };
 
 /// `places`, and after them the servers; `debuginfod`, which must outlive what is returned, may be nullptr.

@@ -48,8 +48,9 @@ struct State {
   OfflineSymbolizer symbolizer;
 
   static Result<std::unique_ptr<State>> read(const std::string& path, std::optional<std::chrono::nanoseconds> at,
-                                             std::optional<TargetChoice> target, const ModulePlaces& places) {
-    RecordingReader reader = HAWK_TRY(read_recording(path, at, target));
+                                             std::optional<TargetChoice> target, const ModulePlaces& places,
+                                             Verbosity verbosity) {
+    RecordingReader reader = HAWK_TRY(read_recording(path, at, target, verbosity));
     return std::make_unique<State>(std::move(reader), places);
   }
   State(RecordingReader read, const ModulePlaces& places)
@@ -59,8 +60,10 @@ struct State {
 Result<int> write_diff(const DiffOptions& options) {
   const std::unique_ptr<Debuginfod> debuginfod = HAWK_TRY(Debuginfod::make(options.debuginfod, options.verbosity));
   const ModulePlaces places = with_debuginfod(options.places, debuginfod.get());
-  const std::unique_ptr<State> before = HAWK_TRY(State::read(options.before, options.from, options.target, places));
-  const std::unique_ptr<State> after = HAWK_TRY(State::read(options.after, options.to, options.target, places));
+  const std::unique_ptr<State> before =
+      HAWK_TRY(State::read(options.before, options.from, options.target, places, options.verbosity));
+  const std::unique_ptr<State> after =
+      HAWK_TRY(State::read(options.after, options.to, options.target, places, options.verbosity));
   ReportOutput output = HAWK_TRY(ReportOutput::make(options.output_path));
   const auto stacks_of = [&options](State& state) {
     const ReportRequest request = {.snapshot = state.reader.snapshot(),

@@ -10,6 +10,7 @@
 #include "userspace/base/log.h"
 #include "userspace/base/printable.h"
 #include "userspace/commands/option_setters.h"
+#include "userspace/commands/progress_line.h"
 #include "userspace/commands/report_options.h"
 #include "userspace/process/open_file_limit.h"
 #include "userspace/report/units.h"
@@ -149,13 +150,33 @@ void add_symbol_rows(OptionRows& rows, ModulePlaces& places, DebuginfodOptions& 
 
 std::span<const ExitRow> recorded_exits() { return kExits; }
 
+namespace {
+
+Result<void> read_with_progress(RecordingReader& reader, const std::string& path, std::optional<std::uint64_t> until,
+                                Verbosity verbosity, const RecordingReader::Observer& observer) {
+  ProgressLine line(progress_on_stderr(verbosity));
+  std::uint64_t intervals = 0;
+  line.begin();
+  return reader.read(until, [&](recording::TraceNumber trace, const Snapshot& now) {
+    ++intervals;
+    if (line.is_due()) {
+      line.show(fmt::format("hawktrace: reading {}, {} intervals", printable(path),
+                            format_count(intervals, NumberStyle::kReadable)));
+    }
+    if (observer) observer(trace, now);
+  });
+}
+
+}  // namespace
+
 Result<RecordingReader> read_recording(const std::string& path, std::optional<std::chrono::nanoseconds> at,
-                                       std::optional<TargetChoice> target, const RecordingReader::Observer& observer) {
+                                       std::optional<TargetChoice> target, Verbosity verbosity,
+                                       const RecordingReader::Observer& observer) {
   raise_open_file_limit(kWantedFiles);
   RecordingReader reader = HAWK_TRY(RecordingReader::open(path));
   std::optional<std::uint64_t> until;
   if (at) until = static_cast<std::uint64_t>(at->count());
-  HAWK_TRY_VOID(reader.read(until, observer));
+  HAWK_TRY_VOID(read_with_progress(reader, path, until, verbosity, observer));
   HAWK_TRY_VOID(choose_target(reader, path, target));
   if (const std::string missing = reader.what_is_missing(); !missing.empty()) {
     log_warning(fmt::format("{}: {}", path, missing));

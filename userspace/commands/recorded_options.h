@@ -7,6 +7,7 @@
 #include <string>
 
 #include "userspace/attach/recorded_module_locator.h"
+#include "userspace/base/log.h"
 #include "userspace/base/result.h"
 #include "userspace/commands/command_line.h"
 #include "userspace/commands/debuginfod.h"
@@ -28,10 +29,10 @@ struct TargetChoice {
 OptionRow target_row(std::optional<TargetChoice>& target, const char* group);
 
 /// Reads a recording up to that time; nullopt: its end. Hands each interval's snapshot to `observer`. Warns if it was
-/// cut off.
+/// cut off. Shows how far it has come, as ProgressLine does.
 /// `target`: what is wanted of several. Fails with kUsage if it holds several and that names none of them.
 Result<RecordingReader> read_recording(const std::string& path, std::optional<std::chrono::nanoseconds> at,
-                                       std::optional<TargetChoice> target,
+                                       std::optional<TargetChoice> target, Verbosity verbosity,
                                        const RecordingReader::Observer& observer = {});
 
 /// The processes of a recording, a line each, with the numbers that --target takes.

@@ -128,7 +128,8 @@ Result<int> write_recorded_report(const RecordedReportOptions& options) {
     points[trace].push_back({now.trace.duration_ns, now.totals.live_bytes()});
   };
   if (options.list_targets) return list_targets(options);
-  RecordingReader reader = HAWK_TRY(read_recording(options.recording, options.at, options.target, observer));
+  RecordingReader reader =
+      HAWK_TRY(read_recording(options.recording, options.at, options.target, options.verbosity, observer));
   HeapSeries series = series_of(points, reader);
   const std::optional<RecordingReader> at_peak = HAWK_TRY(read_peak(options, reader, series));
   if (at_peak) series.at_peak = &at_peak->snapshot();

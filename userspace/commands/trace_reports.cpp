@@ -3,11 +3,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
+#include <utility>
 
 #include "symbolizer/frame_role.h"
-#include "userspace/base/write_all.h"
+#include "userspace/commands/report_progress.h"
 #include "userspace/commands/symbol_progress.h"
 #include "userspace/export/format.h"
 
@@ -18,15 +18,6 @@ namespace {
 winsize terminal_size(int fd) {
   winsize size = {};
   return ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size : winsize{};
-}
-
-ProgressOutlet to_stderr() {
-  ProgressOutlet outlet;
-  outlet.is_terminal = ::isatty(STDERR_FILENO) == 1;
-  outlet.columns = outlet.is_terminal ? terminal_size(STDERR_FILENO).ws_col : 0;
-  outlet.now = [] { return std::chrono::steady_clock::now(); };
-  outlet.put = [](std::string_view text) { write_all(STDERR_FILENO, text); };
-  return outlet;
 }
 
 /// Makes the report, of several the one behind `previous`.
@@ -52,24 +43,24 @@ ReportProducer producer_of(const Snapshot& snapshot, const Snapshot* previous, P
       .width = terminal.ws_col,
       .rows = terminal.ws_row,
   };
-  return [request, write = options.format->write](const TextSink& sink) { write(request, sink); };
-}
-
-ProgressOutlet progress_outlet(Verbosity verbosity) {
-  return verbosity == Verbosity::kQuiet ? ProgressOutlet{} : to_stderr();
+  ReportProducer produce = [request, write = options.format->write](const TextSink& sink) { write(request, sink); };
+  // On the terminal that the report goes to, the report itself shows how far it has come.
+  return output.is_terminal() ? produce : with_progress(std::move(produce), progress.line());
 }
 
 }  // namespace
 
 Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, const ReportOptions& options,
                           Verbosity verbosity, ReportOutput& output, const HeapSeries* series) {
-  ProgressSymbolizer progress(symbolizer, progress_outlet(verbosity));
+  ProgressLine line(progress_on_stderr(verbosity));
+  ProgressSymbolizer progress(symbolizer, line);
   return output.write(producer_of(snapshot, nullptr, progress, options, false, output, series));
 }
 
 Result<bool> write_next_report(const Snapshot& snapshot, const Snapshot* previous, Symbolizer& symbolizer,
                                const ReportOptions& options, Verbosity verbosity, ReportOutput& output) {
-  ProgressSymbolizer progress(symbolizer, progress_outlet(verbosity));
+  ProgressLine line(progress_on_stderr(verbosity));
+  ProgressSymbolizer progress(symbolizer, line);
   return output.write_next(producer_of(snapshot, previous, progress, options, true, output));
 }
 

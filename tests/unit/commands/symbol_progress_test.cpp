@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "userspace/commands/report_progress.h"
+
 namespace hawk {
 namespace {
 
@@ -52,7 +54,8 @@ class SymbolProgress : public testing::Test {
 using Lines = std::vector<std::string>;
 
 TEST_F(SymbolProgress, PassesOn) {
-  ProgressSymbolizer progress(slow_, outlet(true));
+  ProgressLine line(outlet(true));
+  ProgressSymbolizer progress(slow_, line);
   EXPECT_EQ(progress.frames(ModuleId{3}, 0x10).at(0).line, 3U);
   EXPECT_EQ(progress.source(ModuleId{3}), SymbolSource::kSymtab);
   EXPECT_EQ(slow_.asked, std::vector<std::uint64_t>{0x10});
@@ -60,7 +63,8 @@ TEST_F(SymbolProgress, PassesOn) {
 
 TEST_F(SymbolProgress, WorkOfLessThanASecondIsNotTalkedAbout) {
   for (const bool is_terminal : {false, true}) {
-    ProgressSymbolizer progress(slow_, outlet(is_terminal));
+    ProgressLine line(outlet(is_terminal));
+    ProgressSymbolizer progress(slow_, line);
     slow_.now += std::chrono::hours(1);  // what came before does not count
     progress.expect(1001);
     ask(progress, 999, milliseconds(1));
@@ -70,7 +74,8 @@ TEST_F(SymbolProgress, WorkOfLessThanASecondIsNotTalkedAbout) {
 }
 
 TEST_F(SymbolProgress, PreparationIsPassedOnAndTalkedAbout) {
-  ProgressSymbolizer progress(slow_, outlet(false));
+  ProgressLine line(outlet(false));
+  ProgressSymbolizer progress(slow_, line);
   slow_.takes = milliseconds(600);
   progress.expect(4);
   const std::vector<std::uint64_t> offsets = {0x10, 0x20};
@@ -80,7 +85,8 @@ TEST_F(SymbolProgress, PreparationIsPassedOnAndTalkedAbout) {
 }
 
 TEST_F(SymbolProgress, LogGetsALineAtTheFirstSecondAndThenEveryFive) {
-  ProgressSymbolizer progress(slow_, outlet(false));
+  ProgressLine line(outlet(false));
+  ProgressSymbolizer progress(slow_, line);
   progress.expect(20'000);
   ask(progress, 11'000, milliseconds(1));
   EXPECT_EQ(printed_, (Lines{"hawktrace: reading debug information, 1,000 of 20,000 addresses\n",
@@ -91,7 +97,8 @@ TEST_F(SymbolProgress, LogGetsALineAtTheFirstSecondAndThenEveryFive) {
 }
 
 TEST_F(SymbolProgress, TerminalsLineIsRewrittenAndErasedAtTheEnd) {
-  ProgressSymbolizer progress(slow_, outlet(true));
+  ProgressLine line(outlet(true));
+  ProgressSymbolizer progress(slow_, line);
   progress.expect(40);
   ask(progress, 10, milliseconds(99));
   EXPECT_EQ(printed_, Lines{});
@@ -114,7 +121,8 @@ TEST_F(SymbolProgress, TerminalsLineIsRewrittenAndErasedAtTheEnd) {
 
 TEST_F(SymbolProgress, LineIsErasedWhenTheWorkIsGivenUp) {
   {
-    ProgressSymbolizer progress(slow_, outlet(true));
+    ProgressLine line(outlet(true));
+    ProgressSymbolizer progress(slow_, line);
     progress.expect(40);
     ask(progress, 1, milliseconds(2000));
     ASSERT_EQ(printed_.size(), 1U);
@@ -124,14 +132,38 @@ TEST_F(SymbolProgress, LineIsErasedWhenTheWorkIsGivenUp) {
 }
 
 TEST_F(SymbolProgress, LineNeverWraps) {
-  ProgressSymbolizer progress(slow_, outlet(true, 20));
+  ProgressLine line(outlet(true, 20));
+  ProgressSymbolizer progress(slow_, line);
   progress.expect(40);
   ask(progress, 1, milliseconds(2000));
   EXPECT_EQ(printed_, Lines{"\rhawktrace: reading "});
 }
 
+TEST_F(SymbolProgress, WrittenBytesAreShownAfterASecondToo) {
+  ProgressLine line(outlet(true));
+  std::string written;
+  const ReportProducer produce = with_progress(
+      [this](const TextSink& sink) {
+        for (int i = 0; i < 3; ++i) {
+          slow_.now += milliseconds(600);
+          sink(std::string(1024, 'x'));
+        }
+      },
+      line);
+  produce([&written](std::string_view piece) {
+    written += piece;
+    return true;
+  });
+  EXPECT_EQ(written.size(), 3072U);
+  ASSERT_EQ(printed_.size(), 3U);
+  EXPECT_EQ(printed_[0], "\rhawktrace: writing the report, 2.00 KiB");
+  EXPECT_EQ(printed_[1], "\rhawktrace: writing the report, 3.00 KiB");
+  EXPECT_EQ(printed_[2], "\r" + std::string(printed_[1].size() - 1, ' ') + "\r");
+}
+
 TEST_F(SymbolProgress, WithoutAListenerNothingIsTold) {
-  ProgressSymbolizer progress(slow_, {});
+  ProgressLine line(ProgressOutlet{});
+  ProgressSymbolizer progress(slow_, line);
   progress.expect(40);
   ask(progress, 40, milliseconds(2000));
   EXPECT_EQ(slow_.asked.size(), 40U);

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "userspace/commands/progress_line.h"
+#include "userspace/export/report_output.h"
+
+namespace hawk {
+
+/// What `produce` makes; shows how much has been written once that takes longer than a second: "hawktrace: writing the
+/// report, 12.3 MiB". `line` must outlive it.
+ReportProducer with_progress(ReportProducer produce, ProgressLine& line);
+
+}  // namespace hawk
