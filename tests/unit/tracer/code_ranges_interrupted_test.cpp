@@ -95,6 +95,8 @@ class CodeRangesInterrupted : public CodeRanges {
   void SetUp() override {
     CodeRanges::SetUp();
     slots_announced_ = Turns::kSlotsUsed;
+    // Telling takes no memory then: an interrupted action is one of those that were counted.
+    ASSERT_TRUE(places_.told.require(kSlots) && places_.spare.require(kSlots));
   }
 
   /// Interrupts `action`, in which a thread is at the slot `spared`, by what others do: at each of its instructions,
