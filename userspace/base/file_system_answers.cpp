@@ -122,25 +122,25 @@ std::optional<Status> ask_beside(int fd, const UniqueFd& copy, Clock::time_point
 /// Asks one at a time, and remembers.
 class Copier {
  public:
-  FileReader read(int fd, std::uint64_t device, UniqueFd& copy) {
+  ReadBy read(int fd, std::uint64_t device, UniqueFd& copy) {
     const std::lock_guard lock(mutex_);
     const auto known = answers_.find(device);
-    if (known != answers_.end() && known->second == Answer::kKernel) return FileReader::kKernel;
+    if (known != answers_.end() && known->second == Answer::kKernel) return ReadBy::kKernel;
     if ((known != answers_.end() && known->second == Answer::kNone) || used_ >= kTimeInSum) return refuse(ETIMEDOUT);
     if (bytes_ >= kMaxBytesInSum) return refuse(EFBIG);
     copy = UniqueFd(static_cast<int>(::syscall(SYS_memfd_create, "copy", MFD_CLOEXEC)));
-    if (!copy) return FileReader::kNobody;
+    if (!copy) return ReadBy::kNone;
     const Clock::time_point began = Clock::now();
     const std::optional<Status> status = ask_beside(fd, copy, began + (kTimeInSum - used_));
     if (status == kStatusKernel) {
       answers_.insert_or_assign(device, Answer::kKernel);
       copy.reset();
-      return FileReader::kKernel;
+      return ReadBy::kKernel;
     }
     used_ += Clock::now() - began;
     bytes_ += size_of(copy);
     answers_.insert_or_assign(device, status ? Answer::kComes : Answer::kNone);
-    if (status == kStatusCopied) return FileReader::kCopier;
+    if (status == kStatusCopied) return ReadBy::kCopier;
     copy.reset();
     return refuse(!status ? ETIMEDOUT : status == kStatusTooLarge ? EFBIG : EIO);
   }
@@ -148,9 +148,9 @@ class Copier {
  private:
   enum class Answer { kKernel, kComes, kNone };
 
-  static FileReader refuse(int error) {
+  static ReadBy refuse(int error) {
     errno = error;
-    return FileReader::kNobody;
+    return ReadBy::kNone;
   }
 
   std::mutex mutex_;
@@ -161,9 +161,9 @@ class Copier {
 
 }  // namespace
 
-FileReader reader_of(int fd, std::uint64_t device, UniqueFd& copy) {
+ReadBy reader_of(int fd, std::uint64_t device, UniqueFd& copy) {
   // The file systems that answer from user space have no device of their own.
-  if (::major(device) != 0) return FileReader::kKernel;
+  if (::major(device) != 0) return ReadBy::kKernel;
   static Copier copier;
   return copier.read(fd, device, copy);
 }

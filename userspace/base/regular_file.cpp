@@ -50,13 +50,13 @@ RegularFile open_found(UniqueFd found) {
   RegularFile file;
   file.state = *state_in(status);
   switch (reader_of(found.get(), file.state.file.device, file.fd)) {
-    case FileReader::kKernel:
+    case ReadBy::kKernel:
       file.fd = UniqueFd(::open(fmt::format("/proc/self/fd/{}", found.get()).c_str(), kReadFlags));
       break;
-    case FileReader::kCopier:
+    case ReadBy::kCopier:
       file.original = std::move(found);
       break;
-    case FileReader::kNobody:
+    case ReadBy::kNone:
       break;
   }
   return file;

@@ -10,7 +10,7 @@
 #include "userspace/export/exchange_formats.h"
 #include "userspace/export/exported_stacks.h"
 #include "userspace/export/gzip_writer.h"
-#include "userspace/export/mapped_modules.h"
+#include "userspace/export/loaded_modules.h"
 #include "userspace/tables/stack_ends.h"
 
 namespace hawk {
@@ -200,7 +200,7 @@ class PprofFile {
   }
 
   bool mapping_of(std::size_t index) {
-    const MappedModule& mapped = modules_.all()[index];
+    const LoadedModule& mapped = modules_.all()[index];
     const Module* module = find_module(request_.snapshot, mapped.module);
     {
       protozero::pbf_writer message(message_, profile::kMapping);
@@ -263,7 +263,7 @@ class PprofFile {
   const ReportRequest& request_;
   const bool has_names_;
   const ExportedStacks stacks_;
-  const MappedModules modules_;
+  const LoadedModules modules_;
   GzipWriter out_;
   std::string text_;
   protozero::pbf_writer message_;

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "userspace/base/printable.h"
-#include "userspace/export/mapped_modules.h"
+#include "userspace/export/loaded_modules.h"
 
 namespace hawk {
 namespace {
@@ -59,8 +59,8 @@ void SymbolizedHeapText::put_addresses(const StackRecord& record) {
 
 void SymbolizedHeapText::put_mappings() {
   out_.text() += "\nMAPPED_LIBRARIES:\n";
-  const MappedModules modules(stacks_);
-  for (const MappedModule& mapped : modules.all()) {
+  const LoadedModules modules(stacks_);
+  for (const LoadedModule& mapped : modules.all()) {
     const Module* module = find_module(stacks_.snapshot(), mapped.module);
     if (module == nullptr) continue;
     out_.put("{:x}-{:x} r-xp {:08x} 00:00 0 {}\n", mapped.start, mapped.limit, mapped.file_offset(),
