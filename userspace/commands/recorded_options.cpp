@@ -119,14 +119,16 @@ OptionRow target_row(std::optional<TargetChoice>& target, const char* group) {
 std::string targets_text(const RecordingReader& reader) {
   std::string text;
   const std::vector<RecordingReader::Target> targets = reader.targets();
-  const auto milliseconds = [](std::uint64_t ns) { return static_cast<double>(ns / 1'000'000) / 1000; };
+  const auto seconds = [](std::uint64_t ns) {
+    const std::uint64_t milliseconds = ns / 1'000'000;
+    return fmt::format("{}.{:03}s", milliseconds / 1000, milliseconds % 1000);
+  };
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const Snapshot& last = targets[i].last;
-    text += fmt::format("@{:<4} {:>7} {:<15}  from {:.3f}s to {:.3f}s{}  live {}; {}\n", i + 1, last.target().pid,
-                        printable(last.target().comm), milliseconds(targets[i].began_ns),
-                        milliseconds(targets[i].last_ns), last.trace.target_exited ? ", its end" : "",
-                        format_bytes(last.totals.live_bytes(), NumberStyle::kReadable),
-                        verdict(last, NumberStyle::kReadable).text);
+    text += fmt::format(
+        "@{:<4} {:>7} {:<15}  from {} to {}{}  live {}; {}\n", i + 1, last.target().pid, printable(last.target().comm),
+        seconds(targets[i].began_ns), seconds(targets[i].last_ns), last.trace.target_exited ? ", its end" : "",
+        format_bytes(last.totals.live_bytes(), NumberStyle::kReadable), verdict(last, NumberStyle::kReadable).text);
   }
   return text;
 }
