@@ -21,7 +21,7 @@
  * The trampoline is what the kernel puts in place of the return address while a return probe is pending. A call that may
  * throw has its returns probed at instructions of its own instead; its slot keeps the address, and a throw is no loss.
  *
- * In the last two rows both calls are kept as open, and whichever returns is booked, unless it may be nested. The older one is
+ * In the last two rows both calls are kept as open, and whichever returns is counted, unless it may be nested. The older one is
  * interrupted, and it is forgotten as soon as it is seen to be left.
  */
 #ifndef HAWKTRACE_CALLS_BPF_H
@@ -47,12 +47,12 @@ static __always_inline void take_in_hand(struct hawk_call *call, __u64 address)
 	call->old_address = taking == HAWK_TAKE_TIMEOUT ? 0 : address;
 	call->old_found = taking == HAWK_TAKEN;
 	if (call->old_found)
-		book_allocated_on(reserved_number(call->program, HAWK_IN_HAND), call->old.size_bytes, 1);
+		count_allocated_on(reserved_number(call->program, HAWK_IN_HAND), call->old.size_bytes, 1);
 }
 
 static __always_inline void leave_hand(struct hawk_call *call)
 {
-	book_freed_on(reserved_number(call->program, HAWK_IN_HAND), call->old.size_bytes, 1);
+	count_freed_on(reserved_number(call->program, HAWK_IN_HAND), call->old.size_bytes, 1);
 	call->old_found = 0;
 }
 
@@ -63,14 +63,14 @@ static __noinline void put_back(struct hawk_call *call)
 		return;
 	leave_hand(call);
 	if (!live_put_back(call->old_address, &call->old))
-		book_freed(&call->old);
+		count_freed(&call->old);
 }
 
 /* The calls that were nested in `call` were indeed: it returns. */
 static __always_inline void settle_nested(struct hawk_call *call)
 {
 	if (call->nested)
-		book_freed_on(reserved_number(call->program, HAWK_NESTED), 0, call->nested);
+		count_freed_on(reserved_number(call->program, HAWK_NESTED), 0, call->nested);
 	call->nested = 0;
 }
 
@@ -215,11 +215,11 @@ static __always_inline void settle_old_block(struct hawk_call *call, bool failed
 		return;
 	}
 	if (!call->old_found) {
-		book_untraced_free(call->program);
+		count_untraced_free(call->program);
 		return;
 	}
 	leave_hand(call);
-	book_freed(&call->old);
+	count_freed(&call->old);
 }
 
 /* How a call returns: its result, and the caller's registers then. */
@@ -374,7 +374,7 @@ static __always_inline void on_free(struct pt_regs *ctx)
 	enum hawk_taking taking = live_take(program_of(thread), address, &block);
 
 	if (taking == HAWK_TAKEN) {
-		book_freed(&block);
+		count_freed(&block);
 	} else if (taking == HAWK_NOT_THERE) {
 		/* Where small blocks are left alone nearly every free is of this kind, and to know whose it was is not worth
 		 * two reads of the target. */
@@ -382,7 +382,7 @@ static __always_inline void on_free(struct pt_regs *ctx)
 		    (inside_call(thread, ctx->sp, ctx->bp) || called_by_own_library(ctx) || passed_on(thread, address)))
 			return;
 		note_unknown_free(program_of(thread), address);
-		book_untraced_free(program_of(thread));
+		count_untraced_free(program_of(thread));
 	}
 	if (target_of(thread)->several_allocators)
 		thread->last_freed = address;

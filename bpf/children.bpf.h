@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The processes that targets start, and those that these start. They are not traced: they are counted, and the programs that
- * they run are named, so that the target's numbers are not taken for those of all. */
+/* The processes that targets start, and those that these start. Unless they are followed (followed_children.bpf.h) they are not
+ * traced: they are counted, and the programs that they run are named, so that the target's numbers are not taken for those of
+ * all. */
 #ifndef HAWKTRACE_CHILDREN_BPF_H
 #define HAWKTRACE_CHILDREN_BPF_H
 
+#include "bpf/followed_children.bpf.h"
 #include "bpf/layout.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/threads.bpf.h"
@@ -75,11 +77,18 @@ static __always_inline void on_fork(struct task_struct *task)
 		return;
 	}
 	struct hawk_target *target = target_on_memory_of(maker);
+	bool is_copy = memory_key(task) != memory_key(maker);
 
-	if (!maker_known && !(target && target->enabled))
+	if (target && target->enabled) {
+		if (is_copy && follow_fork(target, task))
+			return;
+		what.program = target->program;
+	} else if (maker_known) {
+		what.program = maker_known->program;
+	} else {
 		return;
-	what.program = target && target->enabled ? target->program : maker_known->program;
-	if (memory_key(task) != memory_key(maker)) {
+	}
+	if (is_copy) {
 		count_loss(what.program, HAWK_LOSS_UNTRACED_CHILD);
 		what.is_counted = 1;
 	}
@@ -97,6 +106,10 @@ static __always_inline void on_child_exec(void)
 	known = bpf_task_storage_get(&children, task, NULL, 0);
 	if (!known || !target_at(known->program)->enabled || known->program < target_at(known->program)->first_program)
 		return;
+	if (!known->is_counted && follow_exec(known->program)) {
+		bpf_task_storage_delete(&children, task);
+		return;
+	}
 	if (!known->is_counted)
 		count_loss(known->program, HAWK_LOSS_UNTRACED_CHILD);
 	if (!known->has_executed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* Blocks of posix_memalign that are freed before it has returned. It stores the address where the program says, and another thread
- * may be waiting there: that one's free is seen first, and knows no block. Without a note of it the block would be booked when
+ * may be waiting there: that one's free is seen first, and knows no block. Without a note of it the block would be counted when
  * the call returns, and never freed. */
 #ifndef HAWKTRACE_EARLY_FREES_BPF_H
 #define HAWKTRACE_EARLY_FREES_BPF_H

@@ -44,8 +44,8 @@ static __always_inline bool asked_session_is_return(struct pt_regs *ctx)
 // and entries are in allocators.
 static __always_inline bool session_is_return(const struct hawk_thread *thread, struct pt_regs *ctx)
 {
-	if (thread && thread->call.sp == ctx->sp - 8 && target_of(thread)->allocators_low &&
-	    (ctx->ip < target_of(thread)->allocators_low || ctx->ip >= target_of(thread)->allocators_high))
+	if (thread && thread->call.sp == ctx->sp - 8 && target_of(thread)->files.allocators_low &&
+	    (ctx->ip < target_of(thread)->files.allocators_low || ctx->ip >= target_of(thread)->files.allocators_high))
 		return true;
 	return asked_session_is_return(ctx);
 }
@@ -162,7 +162,7 @@ int arena_sweep(void *nothing)
 	return 0;
 }
 
-// On code that the dynamic linker runs once when it loads a file with an operator new that keeps no frame pointer: tells where the file lies.
+// On code that the dynamic linker runs once when it loads a file with an operator new that keeps no frame pointer: shows where the file lies.
 SEC("uprobe")
 int module_init(struct pt_regs *ctx)
 {
@@ -170,13 +170,13 @@ int module_init(struct pt_regs *ctx)
 	__u64 number = bpf_get_attach_cookie(ctx);
 
 	for (__u32 i = 0; target && i < HAWK_MAX_OPERATOR_FILES; i++) {
-		if (i < target->operator_file_count && target->operator_files[i].number == number)
-			target->operator_files[i].base = ctx->ip - target->operator_files[i].init_vaddr;
+		if (i < target->files.operator_file_count && target->files.operator_files[i].number == number)
+			target->files.operator_files[i].base = ctx->ip - target->files.operator_files[i].init_vaddr;
 	}
 	return 0;
 }
 
-// Finds a target, whose number user space gives to the iterator: its memory and its thread group.
+// Finds a target, whose number user space gives to the iterator: its memory and its thread group. User space is the current task.
 SEC("iter/task")
 int find_target(struct bpf_iter__task *ctx)
 {
@@ -184,6 +184,7 @@ int find_target(struct bpf_iter__task *ctx)
 
 	if (task)
 		note_target(task, state.searched_target);
+	state.pid_level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
 	return 0;
 }
 
@@ -227,6 +228,8 @@ int BPF_PROG(memory_left_by_exec)
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
 {
+	if (BPF_CORE_READ(child, tgid) == BPF_CORE_READ(child, pid))
+		__sync_fetch_and_add(&state.processes_begun, 1);
 	on_fork(child);
 	return 0;
 }
@@ -239,6 +242,7 @@ int BPF_PROG(process_exec)
 	struct hawk_thread *thread = thread_with_key(key);
 	struct hawk_target *target = target_of_current_group();
 
+	__sync_fetch_and_add(&state.processes_begun, 1);
 	if (!target)
 		on_child_exec();
 	if (!target && !thread)
@@ -304,7 +308,7 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 	// From 6.16 on it still has its memory here.
 	if (is_own && is_last_thread()) {
 		look_a_last_time();
-		forget_group();
+		end_group();
 	}
 	if (thread)
 		close_calls(thread, !all_end);

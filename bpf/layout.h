@@ -60,6 +60,7 @@ struct hawk_config {
 	__u32 frames_low;         /* less room than this: user space is asked for more */
 	__u32 may_read_directly;  /* the kernel has what direct_memory.bpf.h needs */
 	__u32 unwind;             /* enum hawk_unwind */
+	__u32 follows_children;   /* what targets start is traced as well */
 	__u32 returns_are_calls;  /* return probes make a system call of the process (x86-64, from 6.11 on) */
 	struct hawk_hash_key hash_key;
 };
@@ -74,7 +75,7 @@ struct hawk_operator_rule {
 /* Written by programs and by user space while tracing: what is common to all targets. What is written often stands on cache
  * lines of its own. */
 struct hawk_state {
-	__u32 enabled;            /* 0: nothing is booked any more, of any target */
+	__u32 enabled;            /* 0: nothing is counted any more, of any target */
 	__u32 frees_moved;        /* some free is probed where its argument is no longer in its register */
 	__u32 overflowed;         /* the live table is an arena, and the hash map has been needed as well */
 	__u32 pages_asked;        /* user space has been woken to make pages, and has not answered */
@@ -88,8 +89,11 @@ struct hawk_state {
 	__u32 has_children;       /* some target has started processes */
 	__u32 mapping_events_lost; /* records for which mapping_events had no room */
 	__u32 interceptors;       /* HAWK_DISPATCHED, HAWK_TRACED: what find_interceptors has met */
+	__u32 pid_level;          /* of user space's pid namespace, as the kernel counts them */
+	__u32 births;             /* processes that programs have made targets of: followed_children.bpf.h */
 	__u32 searched_target;    /* where in targets is what find_target and check_sharers look for */
 	__u32 programs_ended;     /* whose blocks may still be in the live table */
+	__u32 processes_begun;    /* on this machine, by a fork or by running another program */
 	__u64 next_frame __attribute__((aligned(64)));         /* first unused one of frame_segments */
 	__u64 frames_ready;       /* that there is room for; raised by user space */
 	__u32 frames_asked;       /* user space has been woken to make room, and has not answered */
@@ -156,7 +160,7 @@ struct hawk_stack_record {
 	__u32 program;            /* whose it is (targets.h) */
 	__u16 depth;              /* 0: this number was never given to a stack */
 	__u8 end;                 /* enum hawk_end */
-	__u8 guessed;             /* partly walked along frame pointers where no rule told the way */
+	__u8 guessed;             /* partly walked along frame pointers where no rule showed the way */
 };
 
 /* One block of the live table. */

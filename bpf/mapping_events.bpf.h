@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Tells user space what code the target maps. Perf events would tell of every process's mappings, and a strange process that maps
+/* Announces to user space what code the target maps. Perf events would announce every process's mappings, and a strange process that maps
  * in a loop would keep hawktrace busy; or they would have to be opened for each thread and CPU. So programs ask which process
  * maps, which costs a stranger some nanoseconds, and hawktrace nothing.
  *
  * Where the kernel can have programs on its functions (fentry), on the one that perf events come from. Elsewhere on the
  * tracepoints of the tree of mappings, which see each mapping as it is entered, and of the lock that is held meanwhile: when it
- * is released, a change of the number of pages with code tells of a mapping that became code where it was (mprotect). */
+ * is released, a change of the number of pages with code shows a mapping that became code where it was (mprotect). */
 #ifndef HAWKTRACE_MAPPING_EVENTS_BPF_H
 #define HAWKTRACE_MAPPING_EVENTS_BPF_H
 
@@ -84,7 +84,7 @@ static __always_inline struct hawk_mapping_event *begin_mapping_event(const stru
 		return NULL;
 	}
 	event->kind = kind;
-	event->pid = target->pid;
+	event->target = target->first_program;
 	return event;
 }
 
@@ -184,7 +184,7 @@ static __always_inline void on_tree_entry(struct hawk_target *target, const stru
 
 	if (!mm || BPF_CORE_READ(mas, tree) != &mm->mm_mt || !entry || (entry & 3))
 		return;
-	/* First what tells most of them apart: a program that maps data in a loop comes here several times each. */
+	/* First what distinguishes most of them: a program that maps data in a loop comes here several times each. */
 	if ((BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC) && BPF_CORE_READ(vma, vm_mm) == mm && tell_mapping(target, vma))
 		target->mapping_announced = 1;
 }
@@ -209,6 +209,14 @@ static __always_inline void on_mappings_unlocked(struct hawk_target *target, str
 	if (!is_change || is_announced)
 		return;
 	event = begin_mapping_event(target, HAWK_MAPPINGS_CHANGED);
+	if (event)
+		bpf_ringbuf_submit(event, 0);
+}
+
+static __always_inline void tell_birth(const struct hawk_target *target)
+{
+	struct hawk_mapping_event *event = begin_mapping_event(target, HAWK_PROCESS_BORN);
+
 	if (event)
 		bpf_ringbuf_submit(event, 0);
 }

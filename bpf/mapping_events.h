@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the kernel side tells user space of the target's mappings, while the target goes on: one record each. */
+/* What the kernel side announces to user space of the target's mappings, while the target goes on: one record each. */
 #ifndef HAWKTRACE_MAPPING_EVENTS_H
 #define HAWKTRACE_MAPPING_EVENTS_H
 
 #include "bpf/types.h"
 
-/* A path's names are told if all but the outermost fit into so many bytes, a power of two; otherwise none is: user space has
+/* A path's names are there if all but the outermost fit into so many bytes, a power of two; otherwise none is: user space has
  * other ways to find it. */
 #define HAWK_PATH_BYTES 1024
 /* NAME_MAX and a zero byte. */
@@ -15,7 +15,8 @@
 
 enum hawk_mapping_event_kind {
 	HAWK_MAPPING_MADE,        /* of code, or made code: start to inode, and the path */
-	HAWK_MAPPINGS_CHANGED,    /* something became code that no other record tells of */
+	HAWK_MAPPINGS_CHANGED,    /* something became code that no other record names */
+	HAWK_PROCESS_BORN,        /* a target has made it, and it is one now: wakes user space up */
 	HAWK_PROGRAM_REPLACED,    /* by exec: comm, and the path of the executable file */
 };
 
@@ -30,7 +31,7 @@ struct hawk_mapping_event {
 	__u32 path_bytes;         /* that are used below */
 	/* The names from the file up to the root directory of the process, a zero byte after each. */
 	char path[HAWK_PATH_BYTES + HAWK_NAME_BYTES];
-	__u32 pid;                /* of the target, as user space knows it: the records of all targets are in one ring */
+	__u32 target;             /* its first program (hawk_target.first_program): the records of all targets are in one ring */
 };
 
 #endif

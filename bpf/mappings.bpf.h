@@ -75,14 +75,14 @@ struct hawk_mapping_check {
 	long error;               /* of bpf_find_vma */
 };
 
-/* Since 6.8 /proc/PID/maps tells of the file of an overlay file system (file_user_inode, include/linux/fs.h), which the kernel
+/* Since 6.8 /proc/PID/maps shows the file of an overlay file system (file_user_inode, include/linux/fs.h), which the kernel
  * keeps beside the file that it really maps: its path follows. On 6.5 to 6.7 the type has another field. */
 struct backing_file___hawk {
 	struct file file;
 	struct path user_path;
 } __attribute__((preserve_access_index));
 
-/* The inode of that file; NULL: the file that is mapped is the one that was opened. In f_mode a bit tells, but which one
+/* The inode of that file; NULL: the file that is mapped is the one that was opened. In f_mode a bit says so, but which one
  * changes from release to release and is not in the kernel's type information. So what follows the file is looked at in any
  * case, and taken for a path if it is one throughout: of its mount, its directory entry and its inode each names the same file
  * system. Behind a plain file lies the beginning of another, or unrelated memory, through which three chains of pointers do not
@@ -114,7 +114,7 @@ static __always_inline bool is_inode_of(struct inode *inode, const struct hawk_c
 	return BPF_CORE_READ(inode, i_ino) == range->inode && BPF_CORE_READ(inode, i_sb, s_dev) == range->device;
 }
 
-/* Either is the file: perf events told of the one that is really mapped until that was mended (6.18, and 6.12 after 6.12.43). */
+/* Either is the file: perf events named the one that is really mapped until that was mended (6.18, and 6.12 after 6.12.43). */
 static __always_inline bool is_file_of(struct file *file, const struct hawk_code_range *range)
 {
 	struct inode *inode;
@@ -145,7 +145,7 @@ struct vm_area_struct___detached {
 } __attribute__((preserve_access_index));
 
 /* Whether the mapping at this address, seen before, is still one of the current process. Since 6.4 the kernel marks mappings
- * that it takes out before it frees them, and only such a mark tells: on older kernels false. */
+ * that it takes out before it frees them, and only such a mark shows it: on older kernels false. */
 static __always_inline bool is_attached(struct vm_area_struct *vma)
 {
 	struct vm_area_struct___detached *older = (void *)vma;
@@ -241,7 +241,7 @@ static long find_mapping(__u32 attempt, struct hawk_mapping_check *check)
 	return check->error == -HAWK_EBUSY ? 0 : 1;
 }
 
-/* What is mapped at an address of which no range tells. */
+/* What is mapped at an address in no range. */
 struct hawk_file_position {
 	__u64 address;
 	__u64 file_offset;        /* of the address */

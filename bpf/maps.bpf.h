@@ -77,7 +77,7 @@ struct {
 } counters SEC(".maps");
 
 /* Hash of a stack -> its number, as a hash table of our own (intern.bpf.h): an array map, because programs look that up
- * without a call. Written by programs only. Full: STACK_TABLE_FULL, booked on HAWK_NO_STACK. */
+ * without a call. Written by programs only. Full: STACK_TABLE_FULL, counted on HAWK_NO_STACK. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, __u32);
@@ -95,7 +95,7 @@ struct {
 } stack_records SEC(".maps");
 
 /* The frames of all stacks, one stack after the other, as numbers of locations, in segments. User space adds the next ones
- * before the last is full (state.frames_ready). Full: FRAMES_FULL, booked on HAWK_NO_STACK. */
+ * before the last is full (state.frames_ready). Full: FRAMES_FULL, counted on HAWK_NO_STACK. */
 struct hawk_frame_segment {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -295,7 +295,7 @@ static __always_inline struct hawk_target *target_of(const struct hawk_thread *t
 	return target_at(thread->call.program);
 }
 
-/* Whether what a thread does is booked. It is not if its target is gone, even where another one has taken that one's place. */
+/* Whether what a thread does is counted. It is not if its target is gone, even where another one has taken that one's place. */
 static __always_inline bool is_followed(const struct hawk_thread *thread)
 {
 	return target_of(thread)->enabled - 1 < program_of(thread);

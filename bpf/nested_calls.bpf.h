@@ -7,14 +7,14 @@
  *     code of no allocator's file, a signal's frame      the program's
  *     the slot lies inside a frame                       the open call was left, and its stack is in use again
  *     the outermost frame comes, and not the slot        the program's, on another stack
- *     code of allocators' files alone; or no way on      not to be told apart
+ *     code of allocators' files alone; or no way on      not to be distinguished
  *
- * A file with an allocator has other code too: libc has strdup, an executable may have all of the program. So what cannot be told
- * apart is kept as an open call, which is not booked when it returns. Its block must then be the one, or hold the one, that the
+ * A file with an allocator has other code too: libc has strdup, an executable may have all of the program. So what cannot be
+ * distinguished is kept as an open call, which is not counted when it returns. Its block must then be the one, or hold the one, that the
  * outer call gives to the program, as with a calloc that asks malloc, or an allocator that puts headers before its blocks.
  * If not, it may be the program's, and is counted as hidden.
  *
- * The other way round, a library that is no allocator's may stand between an allocator and the one below it. The inner call was booked
+ * The other way round, a library that is no allocator's may stand between an allocator and the one below it. The inner call was counted
  * then, and the outer one, when it returns what lies in that block, will be as well: it is counted. */
 #ifndef HAWKTRACE_NESTED_CALLS_BPF_H
 #define HAWKTRACE_NESTED_CALLS_BPF_H
@@ -25,12 +25,12 @@ __noinline int in_allocator_file(__u32 program, __u64 address)
 {
 	const struct hawk_target *target = target_at(program);
 
-	if (!target->allocator_range_count)
+	if (!target->files.allocator_range_count)
 		return true;
 	for (__u32 i = 0; i < HAWK_MAX_ALLOCATOR_RANGES; i++) {
-		if (i >= target->allocator_range_count)
+		if (i >= target->files.allocator_range_count)
 			return false;
-		if (address >= target->allocator_ranges[i].start && address < target->allocator_ranges[i].end)
+		if (address >= target->files.allocator_ranges[i].start && address < target->files.allocator_ranges[i].end)
 			return true;
 	}
 	return false;
@@ -60,7 +60,7 @@ static __always_inline bool is_programs_frame(const struct hawk_thread *thread)
 	return hawk_last_frame(thread) != trampoline_address() && !in_allocator_file(program_of(thread), hawk_last_frame(thread));
 }
 
-/* What a walk that has ended short of the open call tells. */
+/* What a walk that has ended short of the open call says. */
 static __always_inline enum hawk_relation relation_at_end(const struct hawk_walk *walk)
 {
 	return walk->end == HAWK_END_OUTERMOST && !walk->is_guessed ? HAWK_IS_PROGRAMS : HAWK_MAY_BE_NESTED;
@@ -126,7 +126,7 @@ static __always_inline void count_hidden(struct hawk_call *call)
 	if (!call->nested)
 		return;
 	call->nested--;
-	book_freed_on(reserved_number(call->program, HAWK_NESTED), 0, 1);
+	count_freed_on(reserved_number(call->program, HAWK_NESTED), 0, 1);
 }
 
 /* A call that may be nested has given `address` to the call that it is in. */
@@ -165,7 +165,7 @@ __noinline int is_live(__u32 program, __u64 address)
 	if (live_take(program, address, &block) != HAWK_TAKEN)
 		return 0;
 	if (!live_put_back(address, &block))
-		book_freed(&block);
+		count_freed(&block);
 	return 1;
 }
 
@@ -182,7 +182,7 @@ static __always_inline void look_for_block_inside(struct hawk_thread *thread, __
 }
 
 /* The newest call returns `address`; it had calls in it that may be nested, or may be nested itself. Returns whether it is to be
- * booked; if not, it is closed. Not static: checked once by the verifier. */
+ * counted; if not, it is closed. Not static: checked once by the verifier. */
 __noinline int end_nested(struct hawk_thread *thread, __u64 address)
 {
 	if (!thread)

@@ -24,7 +24,7 @@ static __noinline __u32 look_at_slot(struct hawk_thread *thread, const struct ha
 {
 	__u64 trampoline = trampoline_address();
 
-	/* What cannot be read tells nothing. */
+	/* What cannot be read says nothing. */
 	if (!read_target_word(thread, call->sp, word))
 		return HAWK_SLOT_INTACT;
 	if (!call->may_throw)
@@ -68,7 +68,7 @@ static __noinline void leave_newest(struct hawk_thread *thread, __u64 word)
 static __always_inline void expect_nested(struct hawk_call *call)
 {
 	call->nested++;
-	book_allocated_on(reserved_number(call->program, HAWK_NESTED), 0, 1);
+	count_allocated_on(reserved_number(call->program, HAWK_NESTED), 0, 1);
 }
 
 /* The newest call is interrupted by another that begins, which may be nested in it. */

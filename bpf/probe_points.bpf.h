@@ -21,7 +21,7 @@ static __always_inline bool is_code(__u64 address)
 
 /* Where to look. */
 struct hawk_look {
-	struct hawk_new_code code; /* memory 0: at the addresses that user space has told */
+	struct hawk_new_code code; /* memory 0: at the addresses that user space has set */
 	__u32 first;               /* of the target's probe points */
 	__u32 program;            /* of which target */
 };

@@ -7,7 +7,7 @@
 #include "bpf/types.h"
 
 /* The product as a C allocator computes it. One that does not fit in 64 bits makes the call fail, so that what is
- * returned for it is never booked: it is clamped to the largest value. */
+ * returned for it is never counted: it is clamped to the largest value. */
 static inline __attribute__((always_inline)) __u64 hawk_product(__u64 count, __u64 each_bytes)
 {
 	__u64 limit = ~0ull;

@@ -25,20 +25,27 @@ static __always_inline void begin_without_stacks(struct hawk_target *target, __u
 	target->no_stack = number;
 }
 
-/* The current process, a target, has begun to run another program. No range of code holds any more, and no cached rule. */
-static __always_inline void begin_program(struct hawk_target *target)
+/* Of a target's code nothing is known: no range holds, and no cached rule. */
+static __always_inline void begin_without_ranges(struct hawk_target *target)
 {
-	__u32 program = target->program + HAWK_NEXT_PROGRAM;
 	__u32 publication = __sync_fetch_and_add(&state.publications, 1) + 1;
 
-	note_target(bpf_get_current_task_btf(), target->program);
-	for (int i = 0; i < HAWK_MAX_OPERATOR_FILES; i++)
-		target->operator_files[i].base = 0;
-	target->allocator_range_count = 0;
-	target->allocators_low = 0;
 	target->code_ranges = hawk_ranges_word(publication, 0, 0);
 	hawk_begin_generation(&target->used_ranges, hawk_used_turn(&target->used_ranges),
 			      hawk_next_generation(&state.rule_generations));
+}
+
+/* The current process, a target, has begun to run another program. */
+static __always_inline void begin_program(struct hawk_target *target)
+{
+	__u32 program = target->program + HAWK_NEXT_PROGRAM;
+
+	note_target(bpf_get_current_task_btf(), target->program);
+	for (int i = 0; i < HAWK_MAX_OPERATOR_FILES; i++)
+		target->files.operator_files[i].base = 0;
+	target->files.allocator_range_count = 0;
+	target->files.allocators_low = 0;
+	begin_without_ranges(target);
 	begin_without_stacks(target, program);
 	target->program = program;
 	__sync_fetch_and_add(&state.programs_ended, 1);

@@ -38,7 +38,7 @@ struct hawk_range {
 	__u64 end;
 };
 
-/* Anonymous memory that becomes code there is told of at once. Elsewhere that is a just-in-time compiler's work. */
+/* Anonymous memory that becomes code there is announced at once. Elsewhere that is a just-in-time compiler's work. */
 #define HAWK_MAX_PROBED_RANGES 8
 
 /* A file with probes. What is mapped of so many of them is seen when the target ends before user space has looked. */
@@ -48,38 +48,48 @@ struct hawk_probed_file {
 	__u32 pad_0;
 };
 
+/* Where the files lie that a target's calls are understood by. A process made by fork has the same. */
+struct hawk_target_files {
+	__u64 allocators_low;     /* from the first of allocator_ranges to the end of the last; 0: not all are known */
+	__u64 allocators_high;
+	__u32 operator_file_count;
+	__u32 allocator_range_count; /* 0: not all of them are known */
+	struct hawk_operator_file operator_files[HAWK_MAX_OPERATOR_FILES];
+	struct hawk_range allocator_ranges[HAWK_MAX_ALLOCATOR_RANGES];
+};
+
 /* Written by programs and by user space while tracing. What every event reads comes first; what is written often stands on cache
  * lines of its own. */
 struct hawk_target {
-	__u32 enabled;            /* the first of its programs that is followed; 0: nothing is booked any more */
+	__u32 enabled;            /* the first of its programs that is followed; 0: nothing is counted any more */
 	__u32 program;            /* that it runs; 0: nothing is traced here */
 	__u32 first_program;      /* the first of its programs; user space's */
 	__u32 no_stack;           /* stack number of what this program was given without a stack */
 	__u32 reserved_numbers;   /* stack numbers: where HAWK_IN_HAND and the like are counted from */
 	__u32 several_allocators; /* more than one file has a probed free: one may pass calls on to another */
-	__u64 allocators_low;     /* from the first of allocator_ranges to the end of the last; 0: not all are known */
-	__u64 allocators_high;
 	__u64 code_ranges;        /* see HAWK_RANGES_COUNT_BITS */
 	__u64 settled_version;    /* of the mappings, for which the ranges in use have been found to hold; 0: none */
 	__u64 memory;             /* key of its memory (threads.bpf.h); 0: not known */
 	__u32 group;              /* its thread group, as the kernel numbers it */
 	__u32 pid;                /* the same, as user space does */
-	__u32 operator_file_count;
-	__u32 allocator_range_count; /* 0: not all of them are known */
-	struct hawk_operator_file operator_files[HAWK_MAX_OPERATOR_FILES];
-	struct hawk_range allocator_ranges[HAWK_MAX_ALLOCATOR_RANGES];
+	struct hawk_target_files files;
 	struct hawk_range probed_ranges[HAWK_MAX_PROBED_RANGES]; /* of code with probes; those that are not used end at 0 */
 	struct hawk_probed_file probed_files[HAWK_MAX_PROBED_RANGES]; /* those that are not used have inode 0 */
 	__u32 first_probe_point;  /* of probe_points, which are its own */
 	__u32 probe_point_count;
 	__u64 code_pages;         /* when the lock over its mappings was last released */
 	__u64 all_pages;          /* the same, with those that are no code */
-	__u32 mapping_announced;  /* a record tells what has changed since then */
+	__u32 mapping_announced;  /* a record says what has changed since then */
 	__u32 new_code_next;      /* where the next one goes */
 	struct hawk_new_code new_code[HAWK_NEW_CODE];
 	struct hawk_used_ranges used_ranges __attribute__((aligned(64)));
-	__u32 code_ranges_stale;  /* user space shall read the mappings again and tell of the ranges */
+	__u32 code_ranges_stale;  /* user space shall read the mappings again and announce the ranges */
 	__u32 has_children;       /* it has started processes */
+	__u64 born_ns;            /* by CLOCK_MONOTONIC, when a program found it to be started by a target; 0: user space has begun it */
+	__u64 ended_ns;           /* when its last thread ended; 0: it lives */
+	__u32 is_outlived;        /* when it ended, others used its memory */
+	__u32 maker;              /* the program that has started it */
+	__u32 is_new_program;     /* it was not made by fork, but begun by an exec */
 	__u64 children_executed;  /* of UNTRACED_CHILD, those that run a program of their own */
 	__u64 doubted_calls;      /* interrupted calls of functions that cannot throw, of which it is not known if they are left */
 	__u64 unwind_misses;      /* look-ups of rules that the cache did not have */

@@ -123,11 +123,19 @@ static __always_inline void note_target(const struct task_struct *task, __u32 in
 		bpf_map_delete_elem(&target_of_memory, &before);
 }
 
-/* The last thread of the current process ends: another one may get its number. */
-static __always_inline void forget_group(void)
+/* The last thread of the current process, a target, ends: another one may get its number. */
+static __always_inline void end_group(void)
 {
 	__u32 group = bpf_get_current_pid_tgid() >> 32;
+	struct hawk_target *target = target_of_current_group();
 
+	if (target) {
+		struct mm_struct *mm = BPF_CORE_READ(bpf_get_current_task_btf(), mm);
+
+		/* Up to 6.15 it is gone by now. */
+		target->is_outlived = mm && BPF_CORE_READ(mm, mm_users.counter) > 1;
+		target->ended_ns = bpf_ktime_get_ns();
+	}
 	bpf_map_delete_elem(&target_of_group, &group);
 }
 
@@ -217,6 +225,17 @@ static __noinline struct hawk_thread *new_thread(struct pt_regs *ctx)
 	return begin_thread(thread, program);
 }
 
+/* As in the state of a thread that has made no call yet. */
+static __always_inline void reset_thread(struct hawk_thread *thread)
+{
+	thread->call.sp = 0;
+	thread->call.rare = 0;
+	thread->call.inner_address = 0;
+	thread->interrupted_count = 0;
+	thread->left_slot = 0;
+	thread->last_freed = 0;
+}
+
 /* The current thread, which is no longer followed as what it was: as one of another target, of which its process has become one;
  * NULL: it has not. Not static: checked once by the verifier. */
 __noinline int follow_again(struct hawk_thread *thread)
@@ -225,12 +244,7 @@ __noinline int follow_again(struct hawk_thread *thread)
 
 	if (!thread || !target || !target->enabled)
 		return 0;
-	thread->call.sp = 0;
-	thread->call.rare = 0;
-	thread->call.inner_address = 0;
-	thread->interrupted_count = 0;
-	thread->left_slot = 0;
-	thread->last_freed = 0;
+	reset_thread(thread);
 	begin_thread(thread, target->program);
 	return 1;
 }
@@ -268,14 +282,8 @@ static __always_inline void release_slot(__u64 owner)
 		return;
 	/* A copy: up to 6.12 the verifier forgets the bound of what it has seen passed by address. */
 	thread = bpf_map_lookup_elem(&thread_slots, &key);
-	if (thread) {
-		thread->call.sp = 0;
-		thread->call.rare = 0;
-		thread->call.inner_address = 0;
-		thread->interrupted_count = 0;
-		thread->left_slot = 0;
-		thread->last_freed = 0;
-	}
+	if (thread)
+		reset_thread(thread);
 	thread_owners[slot] = 0;
 }
 

@@ -11,7 +11,7 @@
 /* Written by user space, before the probes are made. */
 struct hawk_yield_point yield_points[HAWK_MAX_YIELD_POINTS];
 
-/* What a point tells of its call. */
+/* What a point says of its call. */
 struct hawk_yielded {
 	__u64 size_bytes;         /* as requested; not where it is remembered */
 	struct hawk_return end;
@@ -54,7 +54,7 @@ static __always_inline void open_call_inside(struct hawk_thread *thread, const s
 		call->return_address = 0;
 }
 
-/* The calls that are open tell whose this one is, as at an entry. Returns whether it was opened. */
+/* The calls that are open say whose this one is, as at an entry. Returns whether it was opened. */
 static __always_inline bool enter_late(struct hawk_thread *thread, const struct hawk_yielded *yielded, __u32 kind)
 {
 	int inside = HAWK_INSIDE_OWN;
@@ -94,7 +94,7 @@ static __always_inline bool is_remembered(struct hawk_thread *thread, __u64 slot
 }
 
 /* A call that is seen here alone, while no other is open: nearly every one. */
-static __always_inline void book_at_once(struct hawk_thread *thread, const struct hawk_yielded *yielded)
+static __always_inline void count_at_once(struct hawk_thread *thread, const struct hawk_yielded *yielded)
 {
 	struct hawk_block block = { .size_bytes = yielded->size_bytes, .program = program_of(thread) };
 
@@ -118,7 +118,7 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 		return;
 	read_yield(thread, ctx, point, &yielded);
 	if (!thread->call.sp && point->role == HAWK_YIELDS_ALL)
-		return book_at_once(thread, &yielded);
+		return count_at_once(thread, &yielded);
 	if (point->role == HAWK_YIELDS_RESULT) {
 		if (!is_remembered(thread, yielded.end.sp - 8))
 			return;

@@ -30,7 +30,7 @@ struct UnitSpan {
 /// no function is called that looks for a split half.
 ///
 /// libdw keeps whatever it has read as long as the file is open, and what it keeps cannot be dropped but as a whole:
-/// renew(). It ends the program when there is no memory left, unless told otherwise: here it throws std::bad_alloc.
+/// renew(). It ends the program when there is no memory left, unless set otherwise: here it throws std::bad_alloc.
 class DwarfFile {
  public:
   /// That of `file`, which must outlive it and so must `alternate`, the file that dwz moved shared parts to; may be

@@ -17,7 +17,7 @@ constexpr std::size_t kUnitBudgetBytes = std::size_t{96} << 20;
 constexpr std::size_t kSplitBudgetBytes = std::size_t{128} << 20;
 /// How much of mapped images may be in memory until it is released.
 constexpr std::uint64_t kImageBudgetBytes = std::uint64_t{32} << 20;
-/// Questions between two looks at how much that is. How much one brings in cannot be told beforehand: Linux maps pages
+/// Questions between two looks at how much that is. How much one brings in cannot be known beforehand: Linux maps pages
 /// around the one that was asked for, too.
 constexpr std::uint64_t kQuestionsBetweenLooks = 4;
 
@@ -133,7 +133,7 @@ std::string DwarfLookup::unlinked_name(DwarfUnit::Scope& scope, SymbolTable& sym
   const std::string bare(FunctionNames::source_name(&scope.entry));
   const FunctionSymbol* symbol = scope.inlined ? nullptr : symbols.find(address);
   if (bare.empty()) return symbol == nullptr ? bare : demangle(symbol->name);
-  // The symbol, which only a function of its own has, tells scope and parameters; DWARF alone the scope.
+  // The symbol, which only a function of its own has, names scope and parameters; DWARF alone the scope.
   const std::string scoped = scoped_name(symbol, bare);
   return scoped.empty() ? names_->scope_prefix(scope.entry) + bare : scoped;
 }
@@ -161,7 +161,7 @@ void DwarfLookup::limit_memory() {
 }
 
 void DwarfLookup::renew() {
-  // Names are known by their place in images, of which those of split files go.
+  // Names are known by their address in images, of which those of split files go.
   if (!split_->empty()) {
     concrete_names_.clear();
     inlined_names_.clear();

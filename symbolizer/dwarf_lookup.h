@@ -63,7 +63,7 @@ class DwarfLookup {
   std::size_t section_bytes_ = 0;  ///< of sections that are not mapped: read or decompressed
   std::uint64_t questions_ = 0;
   std::uint64_t mapped_bytes_ = 0;  ///< of all files, in memory when the image was released last
-  // By place in the image. Linkers merge equal names.
+  // By address in the image. Linkers merge equal names.
   std::unordered_map<const void*, std::uint32_t> concrete_names_;  ///< by entry
   std::unordered_map<const void*, std::uint32_t> inlined_names_;   ///< by the entry that describes the function
   std::unordered_map<const char*, std::uint32_t> demangled_;

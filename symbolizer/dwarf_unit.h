@@ -24,7 +24,7 @@ class DwarfUnit {
     Dwarf_Die entry{};
     bool inlined = false;
   };
-  /// A place in the source. File "" and line 0: unknown.
+  /// A line of the source. File "" and line 0: unknown.
   struct SourceLine {
     std::string_view file;  ///< may be relative to directory()
     std::uint32_t line = 0;

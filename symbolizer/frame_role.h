@@ -4,7 +4,7 @@
 
 namespace hawk {
 
-/// What a function does in a stack that allocates, for reports that fold what tells nothing.
+/// What a function does in a stack that allocates, for reports that fold what says nothing.
 enum class FrameRole {
   kProgram,    ///< it may be the one that decides on what is allocated
   kLibrary,    ///< it passes on what others decide

@@ -51,7 +51,9 @@ std::vector<char> inflated(Bytes compressed) {
 }  // namespace
 
 std::optional<ElfFile> find_mini_debug_info(const ElfFile& file) {
-  std::vector<char> bytes = inflated(file.section(".gnu_debugdata"));
+  const Bytes section = file.section(".gnu_debugdata");
+  if (section.empty()) return std::nullopt;
+  std::vector<char> bytes = inflated(section);
   if (bytes.empty()) return std::nullopt;
   return ElfFile::of_bytes(std::move(bytes));
 }

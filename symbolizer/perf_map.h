@@ -37,7 +37,7 @@ class PerfMap {
   std::string cut_line_;
 };
 
-/// A perf map's name as function, file and line, as far as the known writers tell: CPython's "py::NAME:FILE", V8's
+/// A perf map's name as function, file and line, as far as the known writers have it: CPython's "py::NAME:FILE", V8's
 /// "JS:*NAME FILE:LINE:COLUMN".
 SourceFrame frame_of_perf_map_name(std::string_view name);
 

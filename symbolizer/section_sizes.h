@@ -9,7 +9,7 @@
 namespace hawk {
 
 enum class DebugSection { kNone, kUsed, kUnused };
-/// What the section called `name` is. Unused are those that tell where variables lie, macros, indexes of names and
+/// What the section called `name` is. Unused are those that say where variables lie, macros, indexes of names and
 /// unwind tables: libdw is not given them, because it decompresses whatever it has, and they are up to a third of it.
 DebugSection debug_section(std::string_view name);
 

@@ -28,7 +28,7 @@ struct SplitUnit {
 /// number.
 class SplitFiles {
  public:
-  /// `linked`, which lies at `place`, must outlive this.
+  /// `linked`, which lies at `rooted`, must outlive this.
   SplitFiles(const ElfFile& linked, RootedPath rooted) : linked_(&linked), rooted_(std::move(rooted)) {}
   SplitFiles(const SplitFiles&) = delete;
   SplitFiles& operator=(const SplitFiles&) = delete;

@@ -11,7 +11,7 @@ namespace hawk {
 
 /// Which unit of .debug_info an address belongs to.
 ///
-/// .debug_aranges tells it without a look at any unit. But it is optional, several compilers leave it out, and one file
+/// .debug_aranges has it without a look at any unit. But it is optional, several compilers leave it out, and one file
 /// may be linked from objects with it and without: at the first address that it does not know, the own entries of all
 /// units that it says nothing about are read.
 class UnitRanges {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Locks and slots of the arena's buckets: what one CPU does while it has a bucket to itself. arena.h tells the whole. */
+/* Locks and slots of the arena's buckets: what one CPU does while it has a bucket to itself. arena.h describes all of it. */
 #ifndef HAWKTRACE_LIVE_BUCKETS_H
 #define HAWKTRACE_LIVE_BUCKETS_H
 

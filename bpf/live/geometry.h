@@ -108,7 +108,7 @@ static inline __attribute__((always_inline)) __u32 hawk_set_of(__u64 hash, struc
 }
 
 /* Which of a set's `set_pages` pages. The two leading bits of the fraction stay the same when the sets double; the third is
- * the bit that tells the two new sets apart: floor(8 * fraction) = 2 * floor(4 * fraction) + that bit. */
+ * the bit that distinguishes the two new sets: floor(8 * fraction) = 2 * floor(4 * fraction) + that bit. */
 static inline __attribute__((always_inline)) __u32 hawk_position_in_set(__u64 hash, __u32 sets_log2, __u32 set_pages)
 {
 	__u64 fraction = hash >> 62 << 30 | (hash >> sets_log2 & 1) << 29 | (hash >> 33 & ((1u << 29) - 1));

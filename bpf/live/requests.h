@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* One insertion or removal in the arena's live table, from the page to the slot. arena.h tells the whole. */
+/* One insertion or removal in the arena's live table, from the page to the slot. arena.h describes all of it. */
 #ifndef HAWKTRACE_LIVE_REQUESTS_H
 #define HAWKTRACE_LIVE_REQUESTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Steps by which the arena's live table grows and shrinks, a page at a time. arena.h tells the whole. */
+/* Steps by which the arena's live table grows and shrinks, a page at a time. arena.h describes all of it. */
 #ifndef HAWKTRACE_LIVE_RESIZE_H
 #define HAWKTRACE_LIVE_RESIZE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Removing the blocks of programs that have ended. They are in nobody's way, but take room; so user space has them removed when it
- * next comes by, and steps of growth drop those that they meet. arena.h tells the whole. */
+/* Removing the blocks of programs that have ended. They do no harm, but take room; so user space has them removed when it
+ * next comes by, and steps of growth drop those that they meet. arena.h describes all of it. */
 #ifndef HAWKTRACE_LIVE_SWEEP_H
 #define HAWKTRACE_LIVE_SWEEP_H
 

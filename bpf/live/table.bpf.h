@@ -20,7 +20,7 @@ static __always_inline __u32 reserved_number(__u32 program, __u32 which)
 	return target_at(program)->reserved_numbers + which;
 }
 
-static __always_inline void book_allocated_on(__u32 stack, __u64 size_bytes, __u64 count)
+static __always_inline void count_allocated_on(__u32 stack, __u64 size_bytes, __u64 count)
 {
 	struct hawk_counters *c = counters_of(stack);
 
@@ -30,7 +30,7 @@ static __always_inline void book_allocated_on(__u32 stack, __u64 size_bytes, __u
 	__sync_fetch_and_add(&c->allocated_count, count);
 }
 
-static __always_inline void book_freed_on(__u32 stack, __u64 size_bytes, __u64 count)
+static __always_inline void count_freed_on(__u32 stack, __u64 size_bytes, __u64 count)
 {
 	struct hawk_counters *c = counters_of(stack);
 
@@ -40,19 +40,19 @@ static __always_inline void book_freed_on(__u32 stack, __u64 size_bytes, __u64 c
 	__sync_fetch_and_add(&c->freed_count, count);
 }
 
-static __always_inline void book_allocated(const struct hawk_block *block)
+static __always_inline void count_allocated(const struct hawk_block *block)
 {
-	book_allocated_on(block->stack, block->size_bytes, 1);
+	count_allocated_on(block->stack, block->size_bytes, 1);
 }
 
-static __always_inline void book_freed(const struct hawk_block *block)
+static __always_inline void count_freed(const struct hawk_block *block)
 {
-	book_freed_on(block->stack, block->size_bytes, 1);
+	count_freed_on(block->stack, block->size_bytes, 1);
 }
 
-static __always_inline void book_untraced_free(__u32 program)
+static __always_inline void count_untraced_free(__u32 program)
 {
-	book_freed_on(reserved_number(program, HAWK_UNTRACED), 0, 1);
+	count_freed_on(reserved_number(program, HAWK_UNTRACED), 0, 1);
 }
 
 /* -------------------------------------------------------------------------------------------------- in the hash map */
@@ -139,7 +139,7 @@ static __always_inline __u32 hash_take(__u64 address, __u32 program, struct hawk
 /* Retires a block whose free went by unseen: its address has been handed out again. */
 static __always_inline void retire_stale(const struct hawk_block *stale)
 {
-	book_freed(stale);
+	count_freed(stale);
 	count_loss(stale->program, HAWK_LOSS_LIVE_OVERWRITTEN);
 }
 
@@ -266,7 +266,7 @@ static __always_inline void hawk_spill(__u64 address, const struct hawk_slot *sl
 
 	state.overflowed = 1;
 	if (!hash_insert(address, &block))
-		book_freed(&block);
+		count_freed(&block);
 }
 
 /* Wakes user space if few pages are left that growth could take. */
@@ -351,14 +351,14 @@ static __always_inline bool live_put_back(__u64 address, const struct hawk_block
 	return overflow_insert(address, &copy);
 }
 
-/* Books a block that the program has just been given. An entry that is already there belongs to a block whose free went by
+/* Counts a block that the program has just been given. An entry that is already there belongs to a block whose free went by
  * unseen: it is retired, and counted. */
 static __always_inline void live_add(__u64 address, const struct hawk_block *block)
 {
 	__u32 growth_check = 0;
 
 	if (hawk_has_arena() ? arena_insert(address, block, &growth_check) : hash_insert(address, block))
-		book_allocated(block);
+		count_allocated(block);
 	if (growth_check)
 		grow_arena();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The code ranges that user space tells of: which one an address lies in, whether it still holds, and until when a rule that was
+/* The code ranges that user space has announced: which one an address lies in, whether it still holds, and until when a rule that was
  * taken from it may be cached. Compiled for the kernel, and for the host, where tests run it on threads beside the code of user
- * space that tells (tests/unit/tracer/code_ranges_world.h).
+ * space that writes (tests/unit/tracer/code_ranges_world.h).
  *
  * What each of the two worlds provides (mappings.bpf.h and rules.bpf.h, that file): `state`, target_at, target_of, `code_ranges`,
  * `code_range_states` and `unwind_cache` as in maps.bpf.h, bpf_loop, HAWK_GLOBAL before functions that the verifier shall check once, and
@@ -101,7 +101,7 @@ static long hawk_settle_range(__u32 entry, struct hawk_settling *settling)
 }
 
 /* Looks at a target's ranges in use again, so that cached rules count with the mappings of `version`; false: that was not possible.
- * What was cached of ranges that were told of before, or that are not all known, no longer counts. Not static: checked once by
+ * What was cached of ranges that were announced before, or that are not all known, no longer counts. Not static: checked once by
  * the verifier. */
 HAWK_GLOBAL int hawk_settle_mappings(__u32 program, __u64 version)
 {
@@ -121,7 +121,7 @@ HAWK_GLOBAL int hawk_settle_mappings(__u32 program, __u64 version)
 	/* Also if it was marked already: the one that marked it may be interrupted here. */
 	if (settling.is_void && !hawk_begin_generation(&target->used_ranges, turn, hawk_next_generation(&state.rule_generations)))
 		return 0;
-	/* Once user space has told of others, it may write where those are that were looked at. */
+	/* Once user space has announced others, it may write where those are that were looked at. */
 	if (settling.is_busy || hawk_publication_in(hawk_version_of(target, 0)) != hawk_publication_in(version))
 		return 0;
 	target->settled_version = version;

@@ -78,7 +78,7 @@ struct hawk_row {
 #define HAWK_MAX_SEGMENTS 1024u
 #define HAWK_MAX_ROWS (HAWK_MAX_SEGMENTS * HAWK_SEGMENT_ROWS)
 
-/* Executable mappings that can be told apart. */
+/* Executable mappings that can be distinguished. */
 #define HAWK_MAX_CODE_RANGES 8192u
 
 /* Executable segments of files that are known wherever they may be mapped. */
@@ -99,7 +99,7 @@ struct hawk_code_range {
 	__u64 start;              /* first address, and one past the last */
 	__u64 end;
 	__u64 base;               /* of the offsets in its rows: offset = address - base */
-	__u64 file_offset;        /* of `start`, as /proc/PID/maps tells */
+	__u64 file_offset;        /* of `start`, as in /proc/PID/maps */
 	__u64 inode;              /* the same; 0: the vdso */
 	__u32 device;             /* the same, as the kernel encodes it: major << 20 | minor */
 	__u32 row_count;          /* 0: no table */

@@ -56,9 +56,9 @@ __noinline int hawk_search_rows(const struct hawk_code_range *range, __u64 addre
 	return row ? row->rule : HAWK_RULE_NO_TABLE;
 }
 
-/* The rule for code that user space has not told of, or no longer: by what the kernel has mapped there, if the rows of that
- * file are known. It is asked for every time, because nothing would tell when such a rule no longer holds. That no rows can be
- * expected is cached: there a file that is mapped later is unknown until user space tells of it. Not static: checked once by
+/* The rule for code that user space has not announced, or no longer: by what the kernel has mapped there, if the rows of that
+ * file are known. It is asked for every time, because nothing would say when such a rule no longer holds. That no rows can be
+ * expected is cached: there a file that is mapped later is unknown until user space announces it. Not static: checked once by
  * the verifier. */
 __noinline int hawk_search_elsewhere(__u64 address, __u32 generation)
 {

@@ -18,7 +18,7 @@ struct hawk_hash_key {
 	__u64 multiplier;         /* odd */
 };
 
-/* What tells a frame that was interrupted from one that is returned to right behind the same instruction. */
+/* What distinguishes a frame that was interrupted from one that is returned to right behind the same instruction. */
 #define HAWK_HASH_INTERRUPTED 0x2545F4914F6CDD1Dull
 
 /* What stands for a frame in hashes: the finalizer of splitmix64, behind a first round that is secret. As a walk sees it, which

@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) __u64 hawk_used_turn(const struct h
 #define HAWK_GENERATION_ATTEMPTS 32
 
 /* Makes everything void that was cached since `turn` was read or before, unless that has been done meanwhile. `next`: a generation
- * that nobody else has begun: targets share the cache. False: ranges go on being noted, and it was not done. */
+ * that no other has begun: targets share the cache. False: ranges go on being noted, and it was not done. */
 static inline __attribute__((always_inline)) int hawk_begin_generation(struct hawk_used_ranges *used, __u64 turn, __u32 next)
 {
 	for (int attempt = 0; attempt < HAWK_GENERATION_ATTEMPTS; attempt++) {

@@ -106,7 +106,7 @@ __noinline int bring_into_view(struct hawk_thread *thread, __u64 address)
 		return read_window(thread, address);
 	if (turn_view(thread, address) && page_is_shown(&thread->view, address))
 		return true;
-	/* Perhaps a bad pointer, perhaps a page that is not there or not shown: the other way to read tells. */
+	/* Perhaps a bad pointer, perhaps a page that is not there or not shown: the other way to read shows which. */
 	thread->reads_directly = 0;
 	return false;
 }
@@ -212,13 +212,13 @@ static __noinline __u64 replaced_return(__u64 slot, __u64 trampoline)
 static __always_inline struct hawk_operator_rule *operator_rule_at(const struct hawk_target *target, __u64 pc)
 {
 	for (__u32 i = 0; i < HAWK_MAX_OPERATOR_FILES; i++) {
-		if (i >= target->operator_file_count)
+		if (i >= target->files.operator_file_count)
 			break;
-		__u64 vaddr = pc - target->operator_files[i].base;
+		__u64 vaddr = pc - target->files.operator_files[i].base;
 
-		if (vaddr < target->operator_files[i].low || vaddr >= target->operator_files[i].high)
+		if (vaddr < target->files.operator_files[i].low || vaddr >= target->files.operator_files[i].high)
 			continue;
-		__u64 key = (__u64)target->operator_files[i].number << 32 | vaddr;
+		__u64 key = (__u64)target->files.operator_files[i].number << 32 | vaddr;
 
 		return bpf_map_lookup_elem(&operator_rules, &key);
 	}
@@ -228,7 +228,7 @@ static __always_inline struct hawk_operator_rule *operator_rule_at(const struct 
 /* One step over an operator new without a frame pointer; false: the current frame is none. Not static: checked once by the verifier. */
 __noinline int operator_step(struct hawk_thread *thread)
 {
-	if (!thread || !target_of(thread)->operator_file_count)
+	if (!thread || !target_of(thread)->files.operator_file_count)
 		return 0;
 	struct hawk_walk *walk = &thread->walk;
 	struct hawk_operator_rule *rule = operator_rule_at(target_of(thread), hawk_last_pc(thread));

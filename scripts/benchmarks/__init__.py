@@ -8,6 +8,7 @@ peers     the ones that a process has to be started with
 calls     rows: pairs, threads, lists, growth
 live      rows: ten million live blocks
 services  rows: redis, a compile
+targets   rows: 1, 10 and 100 processes under one hawktrace
 itself    rows: attaching, draining, own CPU and memory
 limits    what is promised, and whether it is kept
 tables    Markdown and JSON

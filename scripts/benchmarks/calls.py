@@ -74,7 +74,7 @@ def workload(bench, column, subject, command, live):
 
 
 def run_commands(bench, column, number, rows, live=0, seconds=60, subject='load'):
-    """Runs {row: (command, size)} in one process of a program under a column, and books the samples once the watcher is
+    """Runs {row: (command, size)} in one process of a program under a column, and records the samples once the watcher is
     content."""
     if not rows:
         return
@@ -93,7 +93,7 @@ def run_commands(bench, column, number, rows, live=0, seconds=60, subject='load'
             if nanoseconds < 0:
                 bench.refuse(row, column, 'the block did not move')
             else:
-                bench.book(row, column, number, nanoseconds, size)
+                bench.record(row, column, number, nanoseconds, size)
 
 
 def measure_calls(bench):

@@ -1,5 +1,5 @@
 """What is promised, and whether it is kept. Each limit is on a figure of this run alone."""
-from benchmarks import itself, unwinding
+from benchmarks import itself, targets, unwinding
 from benchmarks.calls import FRAMES
 from benchmarks.common import summary
 
@@ -14,6 +14,9 @@ SCALING_LIMIT = 1.1
 BLOCK_BYTES_LIMIT = 24
 REST_MIB_LIMIT = 64
 STALL_MS_LIMIT = 1
+TARGETS_RATIO_LIMIT = 1.5
+TARGET_MS_LIMIT = 60
+TARGET_MIB_LIMIT = 6
 
 
 def row(what, unit, stats, limit, note='', at_least=False):
@@ -34,6 +37,7 @@ def limit_rows(bench):
         rows += scaling_rows(bench, table) if bench.wants('threads 2') else []
         rows += many_rows(bench, table) if bench.wants('build') else []
     rows += own_rows(bench) if bench.wants('itself') else []
+    rows += target_rows(bench) if bench.wants(targets.ROWS[0]) else []
     rows += unwinding_rows(bench) if bench.wants(unwinding.ROWS[0]) else []
     return [found for found in rows if found['stats'] or found['limit'] is not None]
 
@@ -145,6 +149,18 @@ def own_rows(bench):
         (f'detach, {threads}', ' ms', 'detach, threads', None),
         (f'attach, {files}', ' ms', 'attach, files', None),
         (f'detach, {files}', ' ms', 'detach, files', None))]
+
+
+def target_rows(bench):
+    rows = []
+    for count in targets.COUNTS:
+        name = f'{count} process{"" if count == 1 else "es"}'
+        rows += [(f'malloc+free in one of {name} on one libc', ' ns', f'targets pair {count}', None),
+                 (f'the same, over that in one alone, {name}', ' x', f'targets ratio {count}', TARGETS_RATIO_LIMIT),
+                 (f'attach, each further one of {name}', ' ms', f'targets attach {count}', TARGET_MS_LIMIT),
+                 (f'memory at rest, each further one of {name}', ' MiB', f'targets rest {count}', TARGET_MIB_LIMIT),
+                 (f'detach of {name}', ' ms', f'targets detach {count}', None)]
+    return [row(what, unit, summary(bench.found[key]), limit) for what, unit, key, limit in rows if bench.found.get(key)]
 
 
 def middle(bench, key):

@@ -67,7 +67,7 @@ def measure_live(bench):
                     if watcher:
                         watcher.finish(total)
             for row, figure in figures.items():
-                bench.book(row, column, number, figure, size)
+                bench.record(row, column, number, figure, size)
         # Its blocks go with it: ten million frees need not be traced.
         bench.drop_subject('live')
 
@@ -83,7 +83,7 @@ def rest_memory(bench, column):
         memory = memory_of(tracer.tracer, cgroup)
         tracer.finish(0, is_minimum=True)
     bench.memory[f'{column.key}, at rest'] = {**memory, 'options': options}
-    bench.book('rest MiB', column, 0, memory['total'] / 2**20, '')
+    bench.record('rest MiB', column, 0, memory['total'] / 2**20, '')
     return memory
 
 

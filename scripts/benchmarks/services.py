@@ -106,7 +106,7 @@ def measure_redis(bench):
         requests = requests_for(bench, column)
         with bench.attempt(REDIS_ROWS, column), time_bound.of(60), turning_time_outs():
             for row, figure in run_redis(bench, column, requests).items():
-                bench.book(row, column, number, figure, f'{requests:,} requests')
+                bench.record(row, column, number, figure, f'{requests:,} requests')
 
 
 @contextlib.contextmanager
@@ -160,5 +160,5 @@ def measure_compile(bench):
         bench.drop_subject('gate')
         with bench.attempt([COMPILE_ROW], column), time_bound.of(40 if bench.quick else 120):
             took = compile_once(bench, column, compiler_command(bench))
-            bench.book(COMPILE_ROW, column, number, took, '')
+            bench.record(COMPILE_ROW, column, number, took, '')
         bench.drop_subject('gate')

@@ -149,7 +149,7 @@ def walks_of(bench, pid, target_ends=False):
         found.append(Walks(file.name))
 
 
-def book_hits(bench, name, once, twice):
+def record_hits(bench, name, once, twice):
     """Percent of frames that the cache knew while the same work was done once more."""
     frames = twice.frames - once.frames
     if frames < 10_000:
@@ -311,9 +311,9 @@ def postgres_walks(bench, server, times):
 
 def measure_hits(bench):
     with bench.trying('cache hits in clang'), time_bound.of(120):
-        book_hits(bench, 'clang', clang_walks(bench, 1), clang_walks(bench, 2))
+        record_hits(bench, 'clang', clang_walks(bench, 1), clang_walks(bench, 2))
     with bench.trying('cache hits in postgres'), time_bound.of(90), Postgres() as server:
-        book_hits(bench, 'postgres', postgres_walks(bench, server, REPETITIONS),
+        record_hits(bench, 'postgres', postgres_walks(bench, server, REPETITIONS),
                   postgres_walks(bench, server, 2 * REPETITIONS))
 
 

@@ -3,8 +3,9 @@
 
 All get the same addresses, call sites of the code of FILE: few and many, random over the whole file, and clustered as the
 frames of stacks are. Runs are interleaved, with FILE (and its debug file) in the page cache and without. Prints a
-Markdown table, or JSON with --json: for each set and cache state, medians of seconds, the median, least and greatest of
-the ratios of one round, and peak resident memory. Last, in how many answers llvm-symbolizer differs, by kind:
+Markdown table, or JSON with --json: for each set and cache state, the least seconds and processor seconds of a run, how
+ours relate to them (the ratio of the least, and the median of the rounds' ratios), and peak resident memory, of the
+largest process. Last, in how many answers llvm-symbolizer differs, by kind:
 
 - directory: the file's directory is relative and so is the compilation directory (both come from -fdebug-prefix-map);
   llvm-symbolizer joins them although the first is not below the second, we do not;
@@ -87,7 +88,7 @@ def commands(arguments):
     tools = {'ours': [arguments.ours, arguments.file]}
     if arguments.llvm:
         tools['llvm-symbolizer'] = [arguments.llvm, '--inlines', '--demangle', f'--obj={arguments.file}']
-    if arguments.eu:
+    if arguments.eu and arguments.eu_rounds:
         tools['eu-addr2line'] = [arguments.eu, '-i', '-f', '-C', '-e', arguments.file]
     return tools
 
@@ -110,19 +111,23 @@ def measure_set(arguments, tools, addresses, directory):
     return runs
 
 
-def ratio(runs, tool, peer):
-    """Median, least and greatest of the rounds' ratios of time."""
-    values = sorted(one['seconds'] / other['seconds'] for one, other in zip(runs[tool], runs[peer]))
-    return {'median': statistics.median(values), 'least': values[0], 'greatest': values[-1]}
+MEASURES = ('seconds', 'cpu')
+
+
+def ratios(runs, tool, peer, measure):
+    """The ratio of the least of all rounds, and the median of each round's ratio."""
+    least = min(run[measure] for run in runs[tool]) / min(run[measure] for run in runs[peer])
+    paired = statistics.median(one[measure] / other[measure] for one, other in zip(runs[tool], runs[peer]))
+    return {'least': least, 'paired': paired}
 
 
 def summary(runs):
     row = {}
     for tool, all_runs in runs.items():
-        row[tool] = {key: statistics.median(run[key] for run in all_runs) for key in ('seconds', 'cpu')}
+        row[tool] = {measure: min(run[measure] for run in all_runs) for measure in MEASURES}
         row[tool]['peak_mib'] = max(run['mib'] for run in all_runs)
         if tool != 'ours':
-            row[tool]['ours_to_it'] = ratio(runs, 'ours', tool)
+            row[tool]['ours_to_it'] = {measure: ratios(runs, 'ours', tool, measure) for measure in MEASURES}
     return row
 
 
@@ -186,7 +191,7 @@ def kind_of(ours, theirs):
 
 def markdown(rows):
     print('| addresses | cache | ours s (cpu) | MiB | ' + ' | '.join(
-        f'{peer} s (cpu) | MiB | ratio' for peer in ('llvm-symbolizer', 'eu-addr2line')) + ' | differ |')
+        f'{peer} s (cpu) | MiB | ours to it: least, paired (cpu)' for peer in ('llvm-symbolizer', 'eu-addr2line')) + ' | differ |')
     print('|---' * 11 + '|')
     for row in rows:
         cells = [row['set'], row['cache']]
@@ -197,8 +202,8 @@ def markdown(rows):
                 continue
             cells += [f'{figures["seconds"]:.3f} ({figures["cpu"]:.3f})', f'{figures["peak_mib"]:.0f}']
             if tool != 'ours':
-                spread = figures['ours_to_it']
-                cells.append(f'{spread["median"]:.2f} ({spread["least"]:.2f}-{spread["greatest"]:.2f})')
+                wall, cpu = (figures['ours_to_it'][measure] for measure in MEASURES)
+                cells.append(f'{wall["least"]:.2f}, {wall["paired"]:.2f} ({cpu["least"]:.2f}, {cpu["paired"]:.2f})')
         kinds = ', '.join(f'{count} {kind}' for kind, count in row['different_answers'].items())
         print('| ' + ' | '.join(cells) + f' | {kinds or "none"} |')
 
@@ -211,7 +216,7 @@ def parse():
     parser.add_argument('--llvm', default=shutil.which('llvm-symbolizer-19') or shutil.which('llvm-symbolizer'))
     parser.add_argument('--eu', default=shutil.which('eu-addr2line'))
     parser.add_argument('--rounds', type=int, default=5)
-    parser.add_argument('--eu-rounds', type=int, default=1, help='at most so many for eu-addr2line, which is slow')
+    parser.add_argument('--eu-rounds', type=int, default=1, help='at most so many for eu-addr2line, which is slow; 0: none')
     parser.add_argument('--eu-most', type=int, default=1000, help='more addresses are not asked of it')
     parser.add_argument('--states', nargs='+', default=['warm', 'cold'])
     parser.add_argument('--sets', nargs='+', default=[f'{shape}:{count}' for shape, count in SETS])

@@ -2,7 +2,13 @@
 #include <string>
 
 #include "tests/fuzz/fuzz_input.h"
+#include "userspace/commands/emergency_memory.h"
 #include "userspace/commands/options.h"
+
+// Nothing is traced here.
+namespace hawk {
+void allow_emergency_memory() {}
+}  // namespace hawk
 
 namespace {
 

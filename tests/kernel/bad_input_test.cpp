@@ -151,21 +151,6 @@ TEST(bad_input, malformed_options_with_a_command) {
   expect_refused({"--"}, 125);
 }
 
-TEST(bad_input, several_processes_in_a_format_for_one) {
-  LedgerProgram one({.program = "ends", .arguments = {"wait"}});
-  LedgerProgram other({.program = "ends", .arguments = {"wait"}});
-  for (const Arguments& arguments :
-       {Arguments{"-p", pid_of(one) + " " + pid_of(other)}, Arguments{"-p", pid_of(one), pid_of(other)}}) {
-    Arguments words = {"--format", "pprof"};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    ChildProcess process(hawktrace(words));
-    EXPECT_EQ(process.read_to_end(), "");
-    EXPECT_EQ(process.wait(), 2);
-    EXPECT_NE(process.errors().find("a file holds one process, and 2 are traced\nhint: "), std::string::npos)
-        << process.errors();
-  }
-}
-
 TEST(bad_input, no_such_command) {
   expect_refused({"--", "/nonexistent/program"}, 127);
   expect_refused({"--", "no-such-command-anywhere"}, 127);

@@ -1,5 +1,5 @@
 // hawktrace -- CMD: everything counts, from the dynamic linker's first malloc on, and every stack is whole: what the
-// command maps was read before, and is found where it lies before user space has told of it.
+// command maps was read before, and is found where it lies before user space has announced it.
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -223,7 +223,7 @@ KERNEL_TEST_ON(command, cut_stacks_leave_the_numbers_exact, kOneWay) {
   }
 }
 
-/// "sh -c 'exit 3'" and a missing command can be told apart.
+/// "sh -c 'exit 3'" and a missing command can be distinguished.
 TEST(command, own_failures_have_statuses_of_their_own) {
   const auto status_of = [](const std::vector<std::string>& arguments) {
     ChildProcess::Setup setup{.argv = {HAWKTRACE_PATH, "-o", "/dev/null"}};

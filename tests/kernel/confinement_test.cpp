@@ -32,7 +32,7 @@ int status_of(const std::string& action) {
   return actor.wait();
 }
 
-TEST(confinement, ends_whoever_does_what_it_may_not) {
+TEST(confinement, ends_a_process_that_does_what_it_may_not) {
   for (const char* action :
        {"socket", "netlink", "ptrace", "read_memory", "exec", "fork", "clone", "kill", "bpf", "perf_event", "io_uring",
         "user_namespace", "become_root", "limits_of_others", "map_code", "make_code", "chmod", "unlink", "mount"}) {
@@ -141,7 +141,7 @@ TEST_F(NamesAreRead, by_another_when_one_is_gone) {
   end();
 }
 
-TEST_F(NamesAreRead, and_nobody_is_left_behind) {
+TEST_F(NamesAreRead, and_none_is_left_behind) {
   hawktrace_.read_line();
   program_.run();
   next_with_stacks();

@@ -1,8 +1,6 @@
 // Several targets of one set of programs: siblings by fork, whose heaps lie at the same addresses.
 #include "userspace/tracer/engine.h"
 
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -12,17 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <vector>
 
+#include "tests/kernel/harness/engine_world.h"
 #include "tests/kernel/harness/kernel_test.h"
-#include "userspace/base/unique_fd.h"
-#include "userspace/code/allocator_functions.h"
-#include "userspace/elf/elf_image.h"
-#include "userspace/tracer/features.h"
 #include "userspace/tracer/tracer.h"
-#include "userspace/unwinding/rule_set.h"
 
 namespace hawk {
 namespace {
@@ -91,64 +84,6 @@ std::size_t shared_addresses(const Sibling& a, const Sibling& b) {
   for (std::size_t i = 0; i < kMostBlocks; ++i)
     same += a.orders().addresses[i] != 0 && a.orders().addresses[i] == b.orders().addresses[i] ? 1 : 0;
   return same;
-}
-
-/// The C library that this process has, and so have its children.
-class Library {
- public:
-  Library() {
-    Dl_info info = {};
-    EXPECT_NE(::dladdr(reinterpret_cast<void*>(&::malloc), &info), 0);
-    fd_ = UniqueFd(::open(info.dli_fname, O_RDONLY | O_CLOEXEC));
-    const Result<ElfImage> image =
-        ElfImage::make(UniqueFd(::open(info.dli_fname, O_RDONLY | O_CLOEXEC)), info.dli_fname);
-    EXPECT_TRUE(image.has_value());
-    if (image) allocator_ = find_allocator_functions(*image);
-  }
-
-  /// Has the process traced.
-  Tracer trace(Engine& engine, int pid, bool filter) const {
-    Result<Tracer> tracer = Tracer::make(engine, pid, filter);
-    if (!tracer) throw std::runtime_error(tracer.error().what);
-    AllocatorFile allocator = allocator_;
-    tracer->settle(allocator);
-    tracer->set_unwind_rules(RuleSet().rules());
-    EXPECT_TRUE(tracer->reserve_unwind_rows(0).has_value());
-    const Result<void> attached = tracer->attach_allocator(fd_.get(), allocator);
-    if (!attached) throw std::runtime_error(attached.error().what);
-    tracer->enable();
-    return *std::move(tracer);
-  }
-
- private:
-  UniqueFd fd_;
-  AllocatorFile allocator_;
-};
-
-struct TestEngine {
-  KernelFeatures features;
-  std::unique_ptr<Engine> engine;
-
-  explicit TestEngine(Way way) {
-    const Result<KernelFeatures> found = probe_kernel_features();
-    if (!found) throw std::runtime_error(found.error().what);
-    features = *found;
-    const LiveTable table = live_table(way) == "arena" ? LiveTable::kArena : LiveTable::kHash;
-    Result<std::unique_ptr<Engine>> made = Engine::make({.way = *parse_attach_way(attach_via(way)),
-                                                         .live_table = table,
-                                                         .memory = {.max_stacks = 4096, .max_depth = 16},
-                                                         .max_depth = 16,
-                                                         .unwind = HAWK_UNWIND_FP,
-                                                         .programs_on_functions = features.programs_on_functions});
-    if (!made) throw std::runtime_error(made.error().what);
-    engine = *std::move(made);
-  }
-};
-
-Counters totals(const Drained& drained) {
-  Counters sum;
-  for (const StackCounters& stack : drained.counters) sum += stack.counters;
-  return sum;
 }
 
 constexpr Way kAllWays[] = {Way::kSessionArena, Way::kSessionHash, Way::kMultiArena, Way::kMultiHash, Way::kPerfHash};

@@ -70,10 +70,10 @@ KERNEL_TEST_ON(losses, live_table_error, kArenaWays) {
 KERNEL_TEST_OF_CALLS(losses, thread_state) {
   const auto [report, ledger] = trace_refused(way, {.program = "thousand_threads", .arguments = {"5000"}});
   expect_only(report, "thread_state");
-  const Numbers& booked = ledger.sites.at("by_malloc");
+  const Numbers& counted = ledger.sites.at("by_malloc");
   EXPECT_EQ(report.totals.allocated_count + report.totals.freed_count + report.frees_of_untraced +
                 report.losses.at("thread_state"),
-            booked.allocated_count + booked.freed_count);
+            counted.allocated_count + counted.freed_count);
 }
 
 KERNEL_TEST_OF_CALLS(losses, unreadable_result) {

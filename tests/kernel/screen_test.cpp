@@ -15,6 +15,8 @@ namespace {
 
 using Screen = std::vector<std::string>;
 
+std::string pid_of(const LedgerProgram& program) { return std::to_string(program.pid()); }
+
 /// A program with thousands of stacks that hold something, and hawktrace's screen on it.
 class live_screen : public testing::Test {
  protected:
@@ -47,6 +49,22 @@ TEST_F(live_screen, list_and_stack) {
   terminal().wait_for_all({"stack 2 of the list", "digit_", "main"});
   terminal().press("Escape");
   terminal().wait_for("FUNCTION < CALLERS");
+}
+
+TEST_F(live_screen, several_processes) {
+  LedgerProgram other({.program = "every_function"});
+  TmuxTerminal terminal({HAWKTRACE_PATH, "-p", pid_of(program_) + " " + pid_of(other), "--interval", "100ms"}, 200, 60,
+                        "C.UTF-8");
+  terminal.wait_for_all({"2 processes  ", "no allocation yet", "exact"});
+  program_.run();
+  other.run();
+  terminal.wait_for_all({"LIVE▼", "leaf"});
+  terminal.press("P");
+  terminal.wait_for_all({"(pid " + pid_of(program_) + "): exact", "(pid " + pid_of(other) + "): exact"});
+  terminal.press("Escape");
+  terminal.wait_for("FUNCTION < CALLERS");
+  terminal.press("q");
+  terminal.wait_for("2 processes, traced for ");
 }
 
 /// What the lines of the list say behind their numbers.
@@ -88,6 +106,8 @@ TEST_F(live_screen, every_key) {
                                                                  {"p", "p pause"},
                                                                  {"?", "regular expression"},
                                                                  {"?", "LIVE▼"},
+                                                                 {"P", "one process is traced"},
+                                                                 {"P", "LIVE▼"},
                                                                  {"NPage", "Esc top"},
                                                                  {"End", "Esc top"},
                                                                  {"Home", "stacks 1 to"},

@@ -13,16 +13,16 @@ constexpr std::array kConditions = {"o", "no", "b", "ae", "e", "ne", "be", "a",
                                     "s", "ns", "p", "np", "l", "ge", "le", "g"};
 constexpr std::array kKinds = {"yield", "size", "yield-after-size", "forward", "return-probe"};
 
-std::string place_text(const ValuePlace& place) {
-  switch (place.kind) {
-    case ValuePlace::Kind::kNowhere:
+std::string operand_text(const Operand& operand) {
+  switch (operand.kind) {
+    case Operand::Kind::kNowhere:
       return "-";
-    case ValuePlace::Kind::kRegister:
-      return kRegisters[place.index];
-    case ValuePlace::Kind::kStack:
-      return fmt::format("[rsp+{:#x}]", place.index * 8);
-    case ValuePlace::Kind::kConstant:
-      return fmt::format("{}", place.index);
+    case Operand::Kind::kRegister:
+      return kRegisters[operand.index];
+    case Operand::Kind::kStack:
+      return fmt::format("[rsp+{:#x}]", operand.index * 8);
+    case Operand::Kind::kConstant:
+      return fmt::format("{}", operand.index);
   }
   return "?";
 }
@@ -34,8 +34,8 @@ std::string point_text(const YieldPoint& point, std::uint64_t entry_offset) {
       kKinds[static_cast<std::size_t>(point.kind)]);
   if (point.single_stepped) text += " (single-stepped)";
   if (point.condition) text += fmt::format(" if {}", kConditions[*point.condition]);
-  text += fmt::format(": result {}, size {}", place_text(point.result), place_text(point.size));
-  if (point.size_factor.kind != ValuePlace::Kind::kNowhere) text += fmt::format(" * {}", place_text(point.size_factor));
+  text += fmt::format(": result {}, size {}", operand_text(point.result), operand_text(point.size));
+  if (point.size_factor.kind != Operand::Kind::kNowhere) text += fmt::format(" * {}", operand_text(point.size_factor));
   text += fmt::format(", return address [rsp+{:#x}], rbp {}", point.slot_words * 8,
                       point.saved_rbp_words ? fmt::format("[rsp+{:#x}]", *point.saved_rbp_words * 8) : "rbp");
   return text + "\n";

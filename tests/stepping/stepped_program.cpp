@@ -183,14 +183,14 @@ class Call {
                      .by_return_probe = function.yields.points.empty()});
   }
 
-  std::uint64_t value(const ValuePlace& place, const user_regs_struct& regs) const {
-    switch (place.kind) {
-      case ValuePlace::Kind::kRegister:
-        return register_of(regs, place.index);
-      case ValuePlace::Kind::kStack:
-        return word_at(thread_, regs.rsp + place.index * 8);
-      case ValuePlace::Kind::kConstant:
-        return place.index;
+  std::uint64_t value(const Operand& operand, const user_regs_struct& regs) const {
+    switch (operand.kind) {
+      case Operand::Kind::kRegister:
+        return register_of(regs, operand.index);
+      case Operand::Kind::kStack:
+        return word_at(thread_, regs.rsp + operand.index * 8);
+      case Operand::Kind::kConstant:
+        return operand.index;
       default:
         return 1;
     }

@@ -25,7 +25,7 @@ std::uint64_t parting_frame(const HostWalk& ours, const UnwoundStack& theirs) {
   return same == 0 ? 0 : ours.frames[same - 1] & ~HAWK_FRAME_INTERRUPTED;
 }
 
-void book_difference(const HostWalk& ours, const UnwoundStack& theirs, LibdwUnwinder& libdw, Comparison& into) {
+void count_difference(const HostWalk& ours, const UnwoundStack& theirs, LibdwUnwinder& libdw, Comparison& into) {
   const std::uint64_t at = parting_frame(ours, theirs);
   const AllowedDifference* allowed =
       find_allowed({libdw.module_of(at), libdw.symbol_of(at), end_name(ours.end), theirs.end});
@@ -36,7 +36,7 @@ void book_difference(const HostWalk& ours, const UnwoundStack& theirs, LibdwUnwi
   ++into.unknown[fmt::format("after {}: ours {}, libdw {}", libdw.name_of(at), end_name(ours.end), theirs.end)];
 }
 
-void book(const HostWalk& ours, const UnwoundStack& theirs, LibdwUnwinder& libdw, Comparison& into) {
+void count(const HostWalk& ours, const UnwoundStack& theirs, LibdwUnwinder& libdw, Comparison& into) {
   const bool is_equal = ours.frames == theirs.frames;
   const bool is_same = is_equal && is_complete(ours) == theirs.is_complete;
   ++into.stacks;
@@ -44,7 +44,7 @@ void book(const HostWalk& ours, const UnwoundStack& theirs, LibdwUnwinder& libdw
   into.equal += is_equal;
   into.complete += is_complete(ours);
   into.depth_limited += is_equal && ours.end == HAWK_END_DEPTH;
-  if (!is_same) book_difference(ours, theirs, libdw, into);
+  if (!is_same) count_difference(ours, theirs, libdw, into);
   if (is_same && !is_complete(ours)) {
     ++into.incomplete[ours.end == HAWK_END_DEPTH
                           ? std::string("deeper than HAWK_MAX_FRAMES")
@@ -99,7 +99,7 @@ Comparison compare(const std::vector<DumpFile>& images) {
       if (!is_same_stack(ours, unwinders.ours_afresh(dump))) ++result.unknown["from the walk of a new thread"];
       if (ours.hash != hash_of(ours)) ++result.unknown["from the hash of its frames"];
       result.known_steps += ours.known_steps;
-      book(ours, unwinders.theirs(dump), unwinders.libdw(), result);
+      count(ours, unwinders.theirs(dump), unwinders.libdw(), result);
       result.cut += dump.is_cut();
       result.code_ranges = std::max(result.code_ranges, unwinders.tables().ranges.size());
       distinct.insert(ours.frames);

@@ -28,13 +28,17 @@ Json change_between(const Counters& before, const Counters& after) {
           {"freed_count", change_of(before.freed_count, after.freed_count)}};
 }
 
+Json target_of(const TargetInfo& target) { return {{"pid", target.pid}, {"comm", target.comm}, {"exe", target.exe}}; }
+
 Json state_of(const Snapshot& snapshot) {
-  return {
-      {"exact", snapshot.exact()},
-      {"target", {{"pid", snapshot.target().pid}, {"comm", snapshot.target().comm}, {"exe", snapshot.target().exe}}},
-      {"start_unix_ns", snapshot.trace.start_unix_ns},
-      {"duration_ns", snapshot.trace.duration_ns},
-      {"totals", counters_of(snapshot.totals)}};
+  Json targets = Json::array();
+  for (const TargetInfo& target : snapshot.targets) targets.push_back(target_of(target));
+  return {{"exact", snapshot.exact()},
+          {"target", snapshot.parts.empty() ? target_of(snapshot.target()) : Json(nullptr)},
+          {"targets", std::move(targets)},
+          {"start_unix_ns", snapshot.trace.start_unix_ns},
+          {"duration_ns", snapshot.trace.duration_ns},
+          {"totals", counters_of(snapshot.totals)}};
 }
 
 Json stack_of(const StackChange& change) {

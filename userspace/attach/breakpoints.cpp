@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <iterator>
 #include <span>
+#include <thread>
 #include <utility>
 
 namespace hawk {
@@ -25,8 +27,8 @@ const Mapping* mapping_at(const std::vector<Mapping>& mappings, std::uint64_t ad
 /// A byte's mark in a mask of hawk_probe_point.
 constexpr std::uint8_t kMarked = 0x80;
 
-/// What tells programs the module's file: as its mappings do or, before it has any, as stat does, which is the same on
-/// most file systems.
+/// What distinguishes programs the module's file: as its mappings do or, before it has any, as stat does, which is the
+/// same on most file systems.
 void name_file(const MappedModule& module, hawk_probe_point& point) {
   constexpr unsigned kMinorBits = 20;  // include/linux/kdev_t.h
   const bool was_mapped = module.inode != 0;
@@ -102,6 +104,12 @@ std::vector<Mapping> replaced_code(const std::vector<Mapping>& mappings, const E
 
 Breakpoints::Breakpoints(int proc_pid, const ModuleMap& modules, LastLook last_look)
     : proc_pid_(proc_pid), modules_(modules), last_look_(std::move(last_look)), memory_(proc_pid) {}
+
+Breakpoints::Breakpoints(const Breakpoints& maker, int proc_pid, const ModuleMap& modules, LastLook last_look)
+    : Breakpoints(proc_pid, modules, std::move(last_look)) {
+  watched_ = maker.watched_;
+  points_changed_ = true;
+}
 
 /// Also where the file has been mapped without our knowledge yet.
 std::vector<MappedCode> Breakpoints::points_of(ModuleId id) const {
@@ -227,7 +235,7 @@ void Breakpoints::publish() {
   published_ = std::move(all);
 }
 
-void Breakpoints::tell(const Point& point, std::vector<Missing>& missing) {
+void Breakpoints::report(const Point& point, std::vector<Missing>& missing) {
   if (!reported_.insert(point.address).second) return;
   missing.push_back({.function = point.code->function, .module = point.module});
 }
@@ -241,7 +249,7 @@ void Breakpoints::note_last_look(const std::vector<LastLook::Missing>& seen) {
     }
     // Something else may have been mapped there of which we have heard only now.
     const std::optional<ModuleAddress> now = modules_.resolve(point.address);
-    if (now && now->module == point.module) tell(point, seen_last_);
+    if (now && now->module == point.module) report(point, seen_last_);
   }
 }
 
@@ -280,17 +288,28 @@ bool Breakpoints::is_missing(const Point& suspect, const std::vector<Mapping>& m
   return trampoline == nullptr || trampoline->path != kTrampoline;
 }
 
+std::vector<const Breakpoints::Point*> Breakpoints::missing_among(std::vector<const Point*> suspects) {
+  if (suspects.empty()) return suspects;
+  const Result<std::vector<Mapping>> mappings = read_mappings(proc_pid_);
+  if (!mappings) return {};
+  std::erase_if(suspects, [&](const Point* suspect) { return !is_missing(*suspect, *mappings); });
+  return suspects;
+}
+
+/// Probes that were there before a file is mapped are put into it right after the mapping is announced (mmap_region:
+/// perf_event_mmap, then uprobe_mmap), and nothing tells when: they are given a moment.
 std::vector<Breakpoints::Missing> Breakpoints::find_missing() {
+  constexpr int kLooks = 20;
+  constexpr std::chrono::milliseconds kWait{1};
   std::vector<Missing> missing;
   is_look_due_ = false;
   find_points();
-  const std::vector<const Point*> suspects = find_suspects();
-  if (suspects.empty()) return missing;
-  const Result<std::vector<Mapping>> mappings = read_mappings(proc_pid_);
-  if (!mappings) return missing;
-  for (const Point* const suspect : suspects) {
-    if (is_missing(*suspect, *mappings)) tell(*suspect, missing);
+  std::vector<const Point*> without = missing_among(find_suspects());
+  for (int i = 0; i < kLooks && !without.empty(); ++i) {
+    std::this_thread::sleep_for(kWait);
+    without = missing_among(std::move(without));
   }
+  for (const Point* const point : without) report(*point, missing);
   return missing;
 }
 

@@ -22,6 +22,9 @@ class Breakpoints {
   /// `proc_pid`: see ModuleMap. `modules` must outlive this.
   Breakpoints(int proc_pid, const ModuleMap& modules, LastLook last_look);
 
+  /// Those of a process whose memory was a copy of that of `maker`'s a moment ago, with the breakpoints in it.
+  Breakpoints(const Breakpoints& maker, int proc_pid, const ModuleMap& modules, LastLook last_look);
+
   /// Takes those functions out of `file` whose code the process has changed, and returns their names. A breakpoint
   /// there would harm it: the kernel executes the file's instruction in place of the one that it covers.
   std::vector<std::string> take_out_changed(ModuleId id, AllocatorFile& file);
@@ -29,11 +32,11 @@ class Breakpoints {
   /// The functions of `file` are probed now.
   void watch(ModuleId id, const AllocatorFile& file);
 
-  /// Tells of a mapping that `modules` knows by now. The code that is there may have been changed with it.
+  /// Takes note of a mapping that `modules` knows by now. The code that is there may have been changed with it.
   void note_mapping(const Mapping& mapping);
   /// As if of each mapping.
   void note_all_mappings() { points_changed_ = is_look_due_ = true; }
-  /// Whether code that is probed may have changed since the last look, by what was told since.
+  /// Whether code that is probed may have changed since the last look, by what was announced since.
   bool is_look_due() const { return is_look_due_; }
 
   /// A point where there should be a breakpoint and is none.
@@ -41,11 +44,11 @@ class Breakpoints {
     std::string function;
     ModuleId module{};
   };
-  /// Reads every probed point of the process. Each is told once. Some 0.5 us for a point.
+  /// Reads every probed point of the process. Each is reported once. Some 0.5 us for a point.
   std::vector<Missing> find_missing();
   /// What the programs have found in their last look.
   std::vector<Missing> take_last_look();
-  /// Tells the programs of points that have changed, for their last look.
+  /// Passes points that have changed to the programs, for their last look.
   void publish();
 
  private:
@@ -68,8 +71,9 @@ class Breakpoints {
   std::vector<Point> all_points() const;
   std::vector<AddressRange> hulls() const;
   std::vector<const Point*> find_suspects();
+  std::vector<const Point*> missing_among(std::vector<const Point*> suspects);
   bool is_missing(const Point& suspect, const std::vector<Mapping>& mappings);
-  void tell(const Point& point, std::vector<Missing>& missing);
+  void report(const Point& point, std::vector<Missing>& missing);
   void note_last_look(const std::vector<LastLook::Missing>& seen);
 
   int proc_pid_;

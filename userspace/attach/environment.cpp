@@ -67,13 +67,18 @@ Result<void> check_environment() {
   return check_bpf_syscall();
 }
 
+std::string kernel_release() {
+  utsname names;
+  return ::uname(&names) == 0 ? names.release : "";
+}
+
 Result<KernelVersion> parse_kernel_version(std::string_view release) {
   KernelVersion version;
   const char* const end = release.data() + release.size();
   const std::from_chars_result major = std::from_chars(release.data(), end, version.major);
   const bool has_dot = major.ec == std::errc() && major.ptr != end && *major.ptr == '.';
   if (!has_dot || std::from_chars(major.ptr + 1, end, version.minor).ec != std::errc()) {
-    return fail(ExitCode::kPrivilege, fmt::format("read the kernel's version: '{}' is none", release));
+    return fail(ExitCode::kPrivilege, fmt::format("read the kernel's version: '{}' is not a version", release));
   }
   return version;
 }

@@ -13,6 +13,9 @@ namespace hawk {
 /// capabilities, the kernel's type information, and bpf(2) itself. Fails with kPrivilege and the remedy.
 Result<void> check_environment();
 
+/// What uname -r prints; empty: not known.
+std::string kernel_release();
+
 /// The part of a kernel release that says which features to expect.
 struct KernelVersion {
   unsigned major = 0;
@@ -34,7 +37,7 @@ Result<void> check_kernel_version(std::string_view release);
 
 /// Fails when a return probe would end a process with that seccomp mode (ProcessInfo::seccomp_mode) on kernel
 /// `release`. Linux 6.11 made return probes a system call of the traced process, which filters refuse or kill
-/// for; 6.14, 6.13.3 and 6.12.14 let it pass (commit cf6cb56ef244; systemd issue 34615 tells of services that died).
+/// for; 6.14, 6.13.3 and 6.12.14 let it pass (commit cf6cb56ef244; systemd issue 34615 is about services that died).
 Result<void> check_seccomp(std::string_view release, int seccomp_mode);
 
 /// Whether return probes are system calls of the traced process on kernel `release`: on x86-64 from Linux 6.11 on.
@@ -46,7 +49,7 @@ Result<std::uint64_t> parse_effective_capabilities(std::string_view status);
 /// CAP_PERFMON and CAP_CHECKPOINT_RESTORE, as it does in the kernel (include/linux/capability.h: bpf_capable,
 /// perfmon_capable, checkpoint_restore_ns_capable).
 std::vector<std::string> missing_capabilities(std::uint64_t effective);
-/// Fails when `status` lacks a capability. `is_root` (effective user id 0) tells the hint apart: sudo would not help.
+/// Fails when `status` lacks a capability. `is_root` (effective user id 0) decides the hint: sudo would not help.
 Result<void> check_capabilities(std::string_view status, bool is_root);
 
 /// What it means that bpf(2) failed with `error_number`, for a process with all capabilities.

@@ -64,14 +64,14 @@ ModuleId ModuleMap::add_module(MappedModule module, RegularFile file) {
   const ModuleId id{static_cast<std::uint32_t>(modules_.size())};
   if (module.inode != 0) by_mapping_.insert_or_assign({module.device, module.inode}, id);
   module.file = file.state;
-  module.original = std::move(file.original);
+  if (file.original) module.original = std::make_shared<UniqueFd>(std::move(file.original));
   if (module.file.file.inode != 0) by_file_.insert_or_assign(module.file.file, id);
   if (module.is_vdso) vdso_ = id;
   if (file.fd) {
     Result<ElfLayout> image = ElfLayout::make(std::move(file.fd), module.path);
     if (image) {
       module.build_id = image->build_id();
-      module.image.emplace(std::move(*image));
+      module.image = std::make_shared<ElfLayout>(std::move(*image));
       ++open_files_;
     }
   }
@@ -191,6 +191,11 @@ ModuleMap::Unmapped ModuleMap::unmapped(std::size_t max_deleted) const {
   return found;
 }
 
+void ModuleMap::forget_look_ups() const {
+  remembered_ = {};
+  ends_ = {};
+}
+
 void ModuleMap::prepare_look_ups() const {
   remembered_.resize(kRememberedPages);
   ends_.clear();
@@ -200,7 +205,7 @@ void ModuleMap::prepare_look_ups() const {
 const MappedCode* ModuleMap::range_at(std::uint64_t address) const {
   if (remembered_.empty()) prepare_look_ups();
   const std::uint64_t page = address >> kPageShift;
-  // Libraries tend to lie at like distances.
+  // Libraries often lie at like distances.
   RememberedPage& remembered = remembered_[fibonacci_hash(page, kRememberedPagesBits)];
   if (remembered.page != page) {
     const std::size_t index = count_up_to(ends_, address);

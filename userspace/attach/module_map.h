@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,22 +25,27 @@ inline constexpr std::string_view kVdso = "[vdso]";
 
 /// A file that is or was mapped executable into the target.
 struct MappedModule {
-  std::string path;                      ///< as the target sees it
-  std::string build_id;                  ///< lower-case hex, empty without one
-  std::uint64_t device = 0;              ///< as /proc/PID/maps gives it
-  std::uint64_t inode = 0;               ///< the same; 0 for the vdso, and for a file that is not mapped yet
-  FileState file;                        ///< as stat gave it when it was opened
-  UniqueFd original;                     ///< see RegularFile
-  int open_error = 0;                    ///< errno, where the file could not be opened
-  std::optional<ModuleId> earlier = {};  ///< the same file, before it was written to
+  std::string path;                          ///< as the target sees it
+  std::string build_id;                      ///< lower-case hex, empty without one
+  std::uint64_t device = 0;                  ///< as /proc/PID/maps gives it
+  std::uint64_t inode = 0;                   ///< the same; 0 for the vdso, and for a file that is not mapped yet
+  FileState file;                            ///< as stat gave it when it was opened
+  std::shared_ptr<const UniqueFd> original;  ///< see RegularFile; nullptr: none
+  int open_error = 0;                        ///< errno, where the file could not be opened
+  std::optional<ModuleId> earlier = {};      ///< the same file, before it was written to
   bool is_vdso = false;
   /// Whether it could not be opened because it was unmapped, or the target had ended, by then.
   bool is_gone() const { return open_error == ENOENT || open_error == ESRCH; }
 
   /// The file that is to be probed, as a descriptor; -1: it is not open.
-  int probed_fd() const { return original || !image ? original.get() : image->fd(); }
+  int probed_fd() const {
+    if (original) return original->get();
+    return image ? image->fd() : -1;
+  }
 
-  std::optional<ElfLayout> image;  ///< nullopt: the file could not be opened or is no ELF file (and for the vdso)
+  /// nullptr: the file could not be opened or is no ELF file (and for the vdso). Copies have it in common, and the open
+  /// file: it is closed for all.
+  std::shared_ptr<ElfLayout> image;
 };
 
 /// Where an address lies.
@@ -71,6 +77,9 @@ class ModuleMap {
   /// thread has exited (ProcessInfo::living_tid). Beyond `max_open_files` a file is closed once it has been studied.
   explicit ModuleMap(int proc_pid, std::size_t max_open_files = std::numeric_limits<std::size_t>::max());
 
+  /// That of a process that was just made as a copy of the one of `maker`.
+  ModuleMap(const ModuleMap& maker, int proc_pid) : ModuleMap(maker) { proc_pid_ = proc_pid; }
+
   /// Forgets where files are mapped, not the files: the whole list of mappings follows, by add().
   void forget_mappings();
   /// Takes one mapping more, over whatever was there. Returns its module if that was not seen before, or was written to
@@ -92,6 +101,8 @@ class ModuleMap {
   /// Closes the module's file, if it is open.
   void close_file(ModuleId id);
   std::size_t open_files() const { return open_files_; }
+  /// Gives back memory that makes resolve() fast.
+  void forget_look_ups() const;
 
   /// nullopt: no executable file mapping there. Some 5 ns for addresses in pages that were asked for a while ago.
   std::optional<ModuleAddress> resolve(std::uint64_t address) const;
@@ -111,6 +122,8 @@ class ModuleMap {
   std::size_t module_count() const { return modules_.size(); }
 
  private:
+  ModuleMap(const ModuleMap&) = default;
+
   /// What the last look-up in a page found. Mappings begin and end at pages.
   struct RememberedPage {
     std::uint64_t page = ~std::uint64_t{0};
@@ -123,7 +136,7 @@ class ModuleMap {
   };
   using Index = std::unordered_map<FileIdentity, ModuleId, IdentityHash>;
 
-  /// The mapping's module, opened now if it is new; `is_new` tells.
+  /// The mapping's module, opened now if it is new, as `is_new` says.
   ModuleId module_of(const Mapping& mapping, bool& is_new);
   bool is_still(const MappedModule& module, const Mapping& mapping) const;
   ModuleId add_module(MappedModule module, RegularFile file);

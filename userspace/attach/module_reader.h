@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "userspace/attach/known_files.h"
 #include "userspace/attach/module_map.h"
 #include "userspace/attach/read_ahead.h"
 #include "userspace/base/ids.h"
@@ -16,7 +17,9 @@ namespace hawk {
 /// has no code of interest.
 class ModuleReader {
  public:
-  explicit ModuleReader(std::unique_ptr<FileReader> files) : files_(std::move(files)) {}
+  /// `files` must live longer.
+  /// `known`: the code of files that were read for any process.
+  ModuleReader(FileReader& files, KnownFiles<FileCode>& known) : files_(files), known_(known) {}
 
   /// Takes what `ahead` has read, by our reader among others, until end_ahead().
   void use(std::unique_ptr<ReadAhead> ahead) { ahead_ = std::move(ahead); }
@@ -29,7 +32,10 @@ class ModuleReader {
   void read(const ModuleMap& modules, const std::vector<ModuleId>& ids, FileWants wants, const Use& use);
 
  private:
-  std::unique_ptr<FileReader> files_;
+  FileStudy read_file(const MappedModule& module, FileWants wants);
+  bool takes_known(const MappedModule& module, FileWants& wants, FileStudy& study) const;
+  FileReader& files_;
+  KnownFiles<FileCode>& known_;
   std::unique_ptr<ReadAhead> ahead_;  ///< uses `files_`
 };
 

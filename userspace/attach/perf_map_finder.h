@@ -17,7 +17,7 @@ class PerfMapFinder {
   /// `proc_pid`: see ModuleMap. Its root is held, so that the file is found when the target has ended.
   explicit PerfMapFinder(int proc_pid);
 
-  /// Tells `symbolizer` of the map, or that it has grown since the last time.
+  /// Gives `symbolizer` the map, or that it has grown since the last time.
   void refresh(ConfinedSymbolizer& symbolizer);
 
  private:

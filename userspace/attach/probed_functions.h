@@ -9,7 +9,7 @@
 
 namespace hawk {
 
-/// What the report tells of a file's probed functions.
+/// What the report says of a file's probed functions.
 Allocator describe(const MappedModule& module, const AllocatorFile& file);
 
 /// What each call of a function runs into.

@@ -34,52 +34,58 @@ std::size_t max_open_modules() {
 
 }  // namespace
 
-Probing::Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables, std::unique_ptr<FileReader> files)
+Probing::Probing(int proc_pid, Tracer& tracer, SharedTracing& shared)
     : max_open_modules_(max_open_modules()),
-      reader_(std::move(files)),
+      reader_(shared.files(), shared.known_code()),
       modules_(proc_pid, max_open_modules_),
-      breakpoints_(proc_pid, modules_, tracer.last_look()),
+      breakpoints_(std::in_place, proc_pid, modules_, tracer.last_look()),
       tracer_(tracer),
-      unwinding_(tracer, uses_unwind_tables) {}
+      unwinding_(std::in_place, tracer, shared.unwinding(), shared.wants().table) {}
 
-/// Every point is a loss of its own; one line for each function is enough.
-void Probing::count_missing(const std::vector<Breakpoints::Missing>& points) {
-  std::set<std::pair<ModuleId, std::string>> named;
-  for (const Breakpoints::Missing& missing : points) {
-    tracer_.count_loss(HAWK_LOSS_MISSING_BREAKPOINT);
-    if (!named.emplace(missing.module, missing.function).second) continue;
-    log_warning(fmt::format("{} in {} is not traced: the process's memory has no breakpoint there", missing.function,
-                            modules_.module(missing.module).path));
+Probing::Probing(const Probing& maker, int proc_pid, Tracer& tracer, SharedTracing& shared)
+    : max_open_modules_(maker.max_open_modules_),
+      reader_(shared.files(), shared.known_code()),
+      modules_(maker.modules_, proc_pid),
+      breakpoints_(std::in_place, *maker.breakpoints_, proc_pid, modules_, tracer.last_look()),
+      tracer_(tracer),
+      unwinding_(std::in_place, *maker.unwinding_, tracer),
+      tracing_(true),
+      looked_at_(std::chrono::steady_clock::now()),
+      open_after_closing_(modules_.open_files()),
+      allocators_(maker.allocators_),
+      traps_(maker.traps_),
+      go_programs_(maker.go_programs_),
+      knows_allocator_files_(maker.knows_allocator_files_),
+      program_has_allocator_(true),  // or the trace of the maker says so
+      probed_files_(maker.probed_files_),
+      allocator_files_(maker.allocator_files_),
+      operator_files_(maker.operator_files_) {
+  unwinding_->publish(modules_);
+}
+
+void Probing::let_go_of_tracer() {
+  unwind_info_ = unwinding_->info();
+  unwinding_.reset();
+  breakpoints_.reset();
+  // Names are asked for in those only in which addresses lie.
+  for (std::size_t i = 0; i < modules_.module_count(); ++i) {
+    if (i >= is_used_.size() || !is_used_[i]) modules_.close_file(ModuleId(i));
   }
+  modules_.forget_look_ups();
 }
 
 void Probing::check_breakpoints() {
   looked_at_ = std::chrono::steady_clock::now();
-  count_missing(breakpoints_.find_missing());
+  count_missing(breakpoints_->find_missing());
 }
 
-void Probing::take_last_look() { count_missing(breakpoints_.take_last_look()); }
+void Probing::take_last_look() { count_missing(breakpoints_->take_last_look()); }
 
 void Probing::check_breakpoints_in_time() {
   constexpr std::chrono::seconds kOften{1};
   take_last_look();
-  if (breakpoints_.is_look_due() || std::chrono::steady_clock::now() - looked_at_ >= kOften) check_breakpoints();
-  breakpoints_.publish();
-}
-
-void Probing::leave_out_changed(ModuleId id, AllocatorFile& file) {
-  for (const std::string& name : breakpoints_.take_out_changed(id, file)) {
-    log_warning(
-        fmt::format("{} in {} is not probed: the process has changed its code", name, modules_.module(id).path));
-    tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
-  }
-}
-
-/// One file that the kernel refuses, as one that changes under its hands, must not cost the trace of all others.
-void Probing::note_refused(const MappedModule& module, const AllocatorFile& file, const Error& error) {
-  log_warning(fmt::format("allocator functions in {} are not probed: {}", module.path, error.what));
-  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED, file.functions.size());
-  if (!refusal_) refusal_ = Error{error.exit_code, fmt::format("{}: {}", module.path, error.what), error.hint};
+  if (breakpoints_->is_look_due() || std::chrono::steady_clock::now() - looked_at_ >= kOften) check_breakpoints();
+  breakpoints_->publish();
 }
 
 Result<void> Probing::probe_allocator(ModuleId id, bool is_expected, AllocatorFile file) {
@@ -93,12 +99,13 @@ Result<void> Probing::probe_allocator(ModuleId id, bool is_expected, AllocatorFi
   if (file.functions.empty()) return {};
   if (std::any_of(file.functions.begin(), file.functions.end(), has_return_probe))
     HAWK_TRY_VOID(tracer_.require_no_interceptor());
-  if (const Result<void> attached = tracer_.attach_allocator(module.probed_fd(), file); !attached) {
+  const Result<bool> attached = tracer_.attach_allocator(module.probed_fd(), file);
+  if (!attached) {
     note_refused(module, file, attached.error());
     return {};
   }
-  breakpoints_.watch(id, file);
-  if (tracing_ && !is_expected) tracer_.count_loss(HAWK_LOSS_LATE_ALLOCATOR);
+  breakpoints_->watch(id, file);
+  if (tracing_ && !is_expected && *attached) tracer_.count_loss(HAWK_LOSS_LATE_ALLOCATOR);
   allocators_.push_back(describe(module, file));
   traps_.emplace_back();
   for (const AllocatorFunction& function : file.functions) traps_.back().push_back(traps_of(function));
@@ -125,32 +132,6 @@ void Probing::add_operator_frames(ModuleId id, bool is_expected, const OperatorF
   operator_files_[id] = **number;
 }
 
-/// What the file holds is not known then: it may define an allocator. A file that is gone by now is passed over, as one
-/// that had been unmapped before we were told of it.
-void Probing::note_unreadable(const MappedModule& module) {
-  const int error = module.open_error;
-  const bool is_no_file = error == EINVAL;
-  if (error == 0 || module.is_gone() || is_no_file)
-    return log_verbose(fmt::format("{} cannot be read as an ELF file", module.path));
-  log_warning(fmt::format("allocator functions in {} are not probed: open it: {}", module.path, std::strerror(error)));
-  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
-}
-
-/// The kernel goes on placing the breakpoints of before, wherever they stand now.
-void Probing::note_rewritten(const MappedModule& module) {
-  const auto probed = std::find(allocator_files_.begin(), allocator_files_.end(), *module.earlier);
-  if (probed == allocator_files_.end()) return;
-  log_warning(fmt::format("{} was written to while its functions were probed", module.path));
-  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
-}
-
-/// The reader has failed on it, or there is none. It may define an allocator, perhaps the only one.
-void Probing::note_not_studied(const MappedModule& module, const std::string& gap) {
-  log_warning(fmt::format("allocator functions in {} are not probed: {}", module.path, gap));
-  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
-  if (!refusal_) refusal_ = Error{ExitCode::kPrivilege, fmt::format("read {}: {}", module.path, gap), {}, {}};
-}
-
 Result<void> Probing::probe_module(ModuleId id, bool is_expected, const FileStudy& study) {
   const MappedModule& module = modules_.module(id);
   if (module.earlier) note_rewritten(module);
@@ -169,12 +150,12 @@ Result<void> Probing::probe_module(ModuleId id, bool is_expected, const FileStud
 }
 
 void Probing::take_table(ModuleId id, FileStudy study) {
-  unwinding_.take_table(modules_, id, std::move(study.table), study.gap);
+  unwinding_->take_table(modules_, id, std::move(study.table), study.gap);
   modules_.settle(id);
 }
 
 Result<void> Probing::study_module(ModuleId id, bool is_expected) {
-  const bool is_file = modules_.module(id).image.has_value(), wants_table = unwinding_.wants_table(modules_, id);
+  const bool is_file = modules_.module(id).image != nullptr, wants_table = unwinding_->wants_table(modules_, id);
   FileStudy study =
       reader_.read(modules_.module(id), {.code = is_file, .plans = tracer_.follows_plans(), .table = wants_table});
   Result<void> probed = probe_module(id, is_expected, study);
@@ -192,7 +173,7 @@ Result<void> Probing::expect_files(const std::vector<std::string>& paths) {
   if (!found_allocator() && refusal_) return tl::unexpected<Error>(*refusal_);
   program_has_allocator_ = expects_allocator_ = found_allocator();
   reader_.end_ahead();
-  unwinding_.publish(modules_);
+  unwinding_->publish(modules_);
   return {};
 }
 
@@ -250,13 +231,13 @@ Result<void> Probing::take_mappings(const std::vector<Mapping>& mappings) {
   modules_.forget_mappings();
   for (const Mapping& mapping : mappings) HAWK_TRY_VOID(take_mapping(mapping));
   HAWK_TRY_VOID(take_replaced_code(mappings));
-  breakpoints_.note_all_mappings();
+  breakpoints_->note_all_mappings();
   for (const auto& [id, number] : operator_files_) update_base(id);
   update_allocator_ranges();
   program_has_allocator_ = false;
   look_for_allocator(mappings);
   reader_.end_ahead();
-  unwinding_.publish(modules_);
+  unwinding_->publish(modules_);
   return {};
 }
 
@@ -301,7 +282,7 @@ std::vector<ModuleId> Probing::close_unmapped() {
       // Looked at for as long as they have probes.
       const bool is_probed = std::find(allocator_files_.begin(), allocator_files_.end(), id) != allocator_files_.end();
       if (is_probed) continue;
-      unwinding_.forget_file(modules_, id);
+      unwinding_->forget_file(id);
       modules_.close_file(id);
     }
   }
@@ -338,7 +319,7 @@ void Probing::probe_late(ModuleId id, const FileStudy& study) {
 
 void Probing::read_tables(std::vector<ModuleId> ids) {
   std::erase_if(ids, [&](ModuleId id) {
-    if (unwinding_.wants_table(modules_, id)) return false;
+    if (unwinding_->wants_table(modules_, id)) return false;
     modules_.settle(id);
     return true;
   });
@@ -348,7 +329,7 @@ void Probing::read_tables(std::vector<ModuleId> ids) {
   });
   reader_.read(modules_, ids, {.code = false, .table = true}, [&](ModuleId id, FileStudy study) {
     take_table(id, std::move(study));
-    unwinding_.publish_now_and_then(modules_);
+    unwinding_->publish_now_and_then(modules_);
   });
 }
 
@@ -359,16 +340,16 @@ void Probing::take_some_mappings(std::span<const Mapping> mappings) {
     if (id) added.push_back(*id);
   }
   // What is known helps at once; the rest takes milliseconds.
-  unwinding_.publish_changes(modules_);
+  unwinding_->publish_changes(modules_);
   update_addresses(mappings);
-  for (const Mapping& mapping : mappings) breakpoints_.note_mapping(mapping);
+  for (const Mapping& mapping : mappings) breakpoints_->note_mapping(mapping);
   if (added.empty()) return;
   // Probes first: blocks that come before them are lost.
   reader_.read(modules_, added, {.code = true, .plans = tracer_.follows_plans(), .table = false},
                [&](ModuleId id, const FileStudy& study) { probe_late(id, study); });
   update_addresses(mappings);
   read_tables(std::move(added));
-  unwinding_.publish(modules_);
+  unwinding_->publish(modules_);
 }
 
 void Probing::take_new_mappings(std::span<const Mapping> mappings, bool of_one_program) {

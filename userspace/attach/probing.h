@@ -16,6 +16,7 @@
 #include "userspace/attach/module_map.h"
 #include "userspace/attach/module_reader.h"
 #include "userspace/attach/probed_functions.h"
+#include "userspace/attach/shared_tracing.h"
 #include "userspace/attach/unwind_tables.h"
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
@@ -29,9 +30,11 @@ namespace hawk {
 /// functions, and has their unwind tables read.
 class Probing {
  public:
-  /// `proc_pid`: see ModuleMap. `uses_unwind_tables`: see UnwindTables. `files`: what has files read. Raises our limit
-  /// of open files: one is kept for each file that the target maps.
-  Probing(int proc_pid, Tracer& tracer, bool uses_unwind_tables, std::unique_ptr<FileReader> files);
+  /// `proc_pid`: see ModuleMap. Raises our limit of open files: one is kept for each file that the target maps.
+  Probing(int proc_pid, Tracer& tracer, SharedTracing& shared);
+  /// That of a process that was just made as a copy of the one of `maker`, and is traced since: `tracer` has its
+  /// probes.
+  Probing(const Probing& maker, int proc_pid, Tracer& tracer, SharedTracing& shared);
 
   /// Takes what has been read of the target's files already, by `files` among others, until they have been studied.
   void use(std::unique_ptr<ReadAhead> ahead) { reader_.use(std::move(ahead)); }
@@ -50,6 +53,8 @@ class Probing {
   void check_breakpoints_in_time();
   /// What the programs saw when the process's memory was about to go.
   void take_last_look();
+  /// The tracer is about to go: from now on only what is known is asked for.
+  void let_go_of_tracer();
 
   /// From now on a new file with allocator functions is a late one: what it handed out before it was probed is unknown.
   void tracing_began() { tracing_ = true; }
@@ -66,7 +71,7 @@ class Probing {
   /// Whether frame_at() was asked for an address that lies in no file.
   bool has_frames_in_no_file() const { return has_frames_in_no_file_; }
 
-  /// Tells every function that is probed by now what its calls pay for their traps.
+  /// Sets, for every function that is probed by now, what its calls pay for their traps.
   void set_costs(const ProbeCosts& costs);
 
   bool found_allocator() const { return !allocators_.empty(); }
@@ -78,7 +83,7 @@ class Probing {
   bool is_go(const std::string& path) const { return go_programs_.contains(path); }
   const std::vector<Allocator>& allocators() const { return allocators_; }
   const ModuleMap& modules() const { return modules_; }
-  const UnwindTables& unwinding() const { return unwinding_; }
+  const UnwindInfo& unwind_info() const { return unwind_info_ ? *unwind_info_ : unwinding_->info(); }
   /// How many files have been opened since close_unmapped().
   std::size_t opened_since_closing() const {
     return modules_.open_files() - std::min(modules_.open_files(), open_after_closing_);
@@ -117,9 +122,10 @@ class Probing {
   std::size_t max_open_modules_;
   ModuleReader reader_;
   ModuleMap modules_;
-  Breakpoints breakpoints_;
-  Tracer& tracer_;
-  UnwindTables unwinding_;
+  std::optional<Breakpoints> breakpoints_;  ///< until let_go_of_tracer()
+  Tracer& tracer_;                          ///< the same
+  std::optional<UnwindTables> unwinding_;   ///< the same
+  std::optional<UnwindInfo> unwind_info_;   ///< from then on
   bool tracing_ = false;
   std::optional<Error> refusal_;
   std::chrono::steady_clock::time_point looked_at_{};  ///< the breakpoints

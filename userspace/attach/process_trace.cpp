@@ -2,13 +2,8 @@
 
 #include <fmt/core.h>
 #include <poll.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -19,7 +14,6 @@
 #include "userspace/base/process_file.h"
 #include "userspace/base/threads.h"
 #include "userspace/process/process.h"
-#include "userspace/tracer/features.h"
 
 namespace hawk {
 namespace {
@@ -27,77 +21,59 @@ namespace {
 /// TASK_COMM_LEN - 1, include/linux/sched.h.
 constexpr std::size_t kCommLength = 15;
 
-hawk_unwind kernel_unwind(UnwindMethod method) {
-  switch (method) {
-    case UnwindMethod::kCfi:
-      return HAWK_UNWIND_CFI;
-    case UnwindMethod::kFramePointers:
-      return HAWK_UNWIND_FP;
-    case UnwindMethod::kAuto:
-      break;
-  }
-  return HAWK_UNWIND_AUTO;
-}
-
-TraceLimits limits_of(const TraceConfig& config, LiveTable table) {
-  const std::uint64_t default_blocks = table == LiveTable::kArena ? kMaxBlocks : 0;
-  return {.may_raise_blocks = config.max_blocks.value_or(default_blocks) < kMaxBlocks,
-          .may_raise_stacks = config.max_stacks < kMaxStacks,
-          .may_raise_depth = config.stack_depth < kMaxStackDepth,
-          .has_max_memory = config.max_memory_bytes.has_value()};
-}
-
-std::string kernel_release() {
-  utsname names;
-  return ::uname(&names) == 0 ? names.release : "";
-}
-
-/// What traps cost on this machine; nullopt: not measured.
-Result<std::optional<ProbeCosts>> costs_here(AttachWay way) {
-  // Detaching perf events takes the kernel several times as long.
-  if (way == AttachWay::kPerf && verbosity() != Verbosity::kVerbose) return std::nullopt;
-  // The probed process is this one, and must outlive it.
-  const ProcessInfo own = HAWK_TRY(inspect_process(::getpid()));
-  HAWK_TRY_VOID(check_seccomp(kernel_release(), own.seccomp_mode));
-  const ProbeCosts costs = HAWK_TRY(measure_probe_costs(way));
-  return costs;
+/// Of a process that may have ended: what cannot be read is left as it is.
+void name_running(TargetInfo& target) {
+  const Result<ProcessInfo> process = inspect_process(target.pid);
+  if (!process) return;
+  target.comm = process->comm;
+  target.exe = process->exe;
 }
 
 }  // namespace
 
-ProcessTrace::ProcessTrace(Subject subject, UniqueFd pid_fd, Probes probes, UnwindMethod unwind,
-                           std::unique_ptr<Engine> engine, Tracer tracer, MappingEvents mapping_events,
-                           std::unique_ptr<FileReader> files)
+ProcessTrace::ProcessTrace(SharedTracing& shared, Subject subject, UniqueFd pid_fd, Tracer tracer, const Probing* maker)
     : subject_(std::move(subject)),
       pid_fd_(std::move(pid_fd)),
-      probes_(probes),
-      unwind_(unwind),
-      engine_(std::move(engine)),
+      shared_(shared),
       tracer_(std::move(tracer)),
-      mapping_events_(std::move(mapping_events)),
-      probing_(subject_.proc_pid, tracer_, unwind != UnwindMethod::kFramePointers, std::move(files)),
+      first_program_(tracer_->first_program()),
+      probing_(maker != nullptr ? Probing(*maker, subject_.proc_pid, *tracer_, shared)
+                                : Probing(subject_.proc_pid, *tracer_, shared)),
       threads_(fmt::format("/proc/{}", subject_.target.pid)),
       meter_(subject_.proc_pid),
-      perf_map_(subject_.proc_pid) {}
+      perf_map_(subject_.proc_pid) {
+  shared_.mapping_events().follow(first_program_);
+}
 
-Result<ProcessTrace::Subject> ProcessTrace::subject_of(const TraceConfig& config, const LaunchedCommand* command) {
+ProcessTrace::~ProcessTrace() {
+  if (tracer_) shared_.mapping_events().forget(first_program_);
+  shared_.forget_symbolizer(symbolizer_);
+}
+
+Result<ProcessTrace::Subject> ProcessTrace::subject_of(const LaunchedCommand& command,
+                                                       const std::vector<std::string>& words) {
   Subject subject;
   TargetInfo& target = subject.target;
-  if (command != nullptr) {
-    subject.expected_files = HAWK_TRY(files_of_command(config.command));
-    target.pid = subject.proc_pid = command->pid();
-    target.exe = subject.expected_files.front();
-    target.comm = target.exe.substr(target.exe.rfind('/') + 1, kCommLength);
-    subject.own_execs = 1;
-  } else {
-    const ProcessInfo process = HAWK_TRY(inspect_process(*config.pid));
-    HAWK_TRY_VOID(check_seccomp(kernel_release(), process.seccomp_mode));
-    target.pid = process.pid;
-    target.comm = process.comm;
-    target.exe = process.exe;
-    subject.proc_pid = process.living_tid;
-    subject.main_thread_lives = !process.main_thread_exited;
-  }
+  subject.expected_files = HAWK_TRY(files_of_command(words));
+  target.pid = subject.proc_pid = command.pid();
+  target.exe = subject.expected_files.front();
+  target.comm = target.exe.substr(target.exe.rfind('/') + 1, kCommLength);
+  target.cgroup = read_cgroup(target.pid);
+  subject.own_execs = 1;
+  return subject;
+}
+
+Result<ProcessTrace::Subject> ProcessTrace::subject_of(int pid) {
+  Subject subject;
+  TargetInfo& target = subject.target;
+  const ProcessInfo process = HAWK_TRY(inspect_process(pid));
+  HAWK_TRY_VOID(check_seccomp(kernel_release(), process.seccomp_mode));
+  target.pid = process.pid;
+  target.comm = process.comm;
+  target.exe = process.exe;
+  target.cgroup = process.cgroup;
+  subject.proc_pid = process.living_tid;
+  subject.main_thread_lives = !process.main_thread_exited;
   return subject;
 }
 
@@ -108,73 +84,103 @@ Result<void> ProcessTrace::name_program(TargetInfo& target) {
   return {};
 }
 
-std::vector<ReadAhead::Source> ProcessTrace::files_to_read(const Subject& subject, bool is_command) {
-  if (is_command) return ReadAhead::sources_of(subject.expected_files);
+std::vector<ReadAhead::Source> ProcessTrace::files_to_read(const Subject& subject) {
   const Result<std::vector<Mapping>> mappings = read_mappings(subject.target.pid);
   if (!mappings) return {};  // the error is reported where they are needed
   return ReadAhead::sources_of(subject.proc_pid, *mappings);
 }
 
-Result<std::unique_ptr<ProcessTrace>> ProcessTrace::make(const TraceConfig& config, LaunchedCommand* command) {
-  ProcessHandle process(command != nullptr ? command->pid() : *config.pid);
-  Subject subject = HAWK_TRY(subject_of(config, command));
-  const int pid = subject.target.pid;
+Result<std::unique_ptr<ProcessTrace>> ProcessTrace::begin_target(SharedTracing& shared, Subject subject,
+                                                                 ProcessHandle process,
+                                                                 std::vector<ReadAhead::Source> reads) {
   HAWK_TRY_VOID(process.require_same());
-  auto files = std::make_unique<FileReader>();
-  files->start();
   constexpr std::size_t kWorkers = 2;
-  const bool by_plan = config.attach_via == AttachWay::kPoints;
-  const FileWants wants = {.code = true, .plans = by_plan, .table = config.unwind != UnwindMethod::kFramePointers};
-  auto reading = std::make_unique<ReadAhead>(files_to_read(subject, command != nullptr), wants, *files, kWorkers);
-  const KernelFeatures features = HAWK_TRY(probe_kernel_features());
-  const AttachWay way = HAWK_TRY(choose_attach_way(features, by_plan ? std::nullopt : config.attach_via));
-  // A multi link's pid filter goes by the main thread's memory, which an exited main thread no longer has.
-  const bool filter_by_pid = subject.main_thread_lives && (features.pid_filter || way == AttachWay::kPerf);
-  std::unique_ptr<Engine> engine =
-      HAWK_TRY(Engine::make({.way = way,
-                             .by_plan = by_plan,
-                             .returns_are_calls = returns_are_system_calls(kernel_release()),
-                             .live_table = config.live_table,
-                             .memory = {.max_blocks = config.max_blocks,
-                                        .max_stacks = config.max_stacks,
-                                        .max_depth = config.stack_depth,
-                                        .max_memory_bytes = config.max_memory_bytes},
-                             .min_block_bytes = config.min_block_bytes,
-                             .max_depth = config.stack_depth,
-                             .unwind = kernel_unwind(config.unwind),
-                             .programs_on_functions = features.programs_on_functions}));
-  // Before the list of mappings is read, so that none falls in between.
-  MappingEvents mapping_events = HAWK_TRY(MappingEvents::make(engine->mapping_events()));
-  mapping_events.follow(pid);
-  Tracer tracer = HAWK_TRY(Tracer::make(*engine, pid, filter_by_pid));
+  auto reading = std::make_unique<ReadAhead>(std::move(reads), shared.wants(), shared.files(), kWorkers);
+  HAWK_TRY_VOID(shared.load());
+  Tracer tracer = HAWK_TRY(shared.make_tracer(subject.target.pid, subject.main_thread_lives));
   // Another program that began before is not announced.
-  if (command == nullptr) HAWK_TRY_VOID(name_program(subject.target));
+  if (subject.own_execs == 0) HAWK_TRY_VOID(name_program(subject.target));
+  // What is announced of its mappings is kept from here on, before the list of them is read.
   std::unique_ptr<ProcessTrace> trace(
-      new ProcessTrace(std::move(subject), process.take_fd(), {.way = way, .by_plan = by_plan}, config.unwind,
-                       std::move(engine), std::move(tracer), std::move(mapping_events), std::move(files)));
-  trace->interval_ = config.interval;
-  trace->limits_ = limits_of(config, trace->engine_->live_table());
+      new ProcessTrace(shared, std::move(subject), process.take_fd(), std::move(tracer), nullptr));
   trace->probing_.use(std::move(reading));
-  HAWK_TRY_VOID(command != nullptr ? trace->probing_.expect_files(trace->subject_.expected_files)
-                                   : trace->probe_running_process());
+  return trace;
+}
+
+Result<std::unique_ptr<ProcessTrace>> ProcessTrace::make(SharedTracing& shared, int pid, bool waits) {
+  ProcessHandle process(pid);
+  Subject subject = HAWK_TRY(subject_of(pid));
+  std::vector<ReadAhead::Source> reads = files_to_read(subject);
+  std::unique_ptr<ProcessTrace> trace =
+      HAWK_TRY(begin_target(shared, std::move(subject), std::move(process), std::move(reads)));
+  HAWK_TRY_VOID(trace->probe_running_process(waits));
   trace->probing_.check_breakpoints_in_time();
   return trace;
 }
 
+Result<std::unique_ptr<ProcessTrace>> ProcessTrace::make(SharedTracing& shared, const LaunchedCommand& command) {
+  ProcessHandle process(command.pid());
+  Subject subject = HAWK_TRY(subject_of(command, shared.config().command));
+  std::vector<ReadAhead::Source> reads = ReadAhead::sources_of(subject.expected_files);
+  std::unique_ptr<ProcessTrace> trace =
+      HAWK_TRY(begin_target(shared, std::move(subject), std::move(process), std::move(reads)));
+  HAWK_TRY_VOID(trace->probing_.expect_files(trace->subject_.expected_files));
+  trace->probing_.check_breakpoints_in_time();
+  return trace;
+}
+
+ProcessTrace::Subject ProcessTrace::subject_of(const Birth& birth, const ProcessTrace* maker) {
+  Subject subject;
+  subject.is_child = true;
+  if (maker != nullptr && !birth.is_new_program) {
+    subject.target.comm = maker->subject_.target.comm;
+    subject.target.exe = maker->subject_.target.exe;
+  }
+  subject.target.pid = subject.proc_pid = birth.pid;
+  return subject;
+}
+
+std::unique_ptr<ProcessTrace> ProcessTrace::adopt(SharedTracing& shared, const Birth& birth,
+                                                  const ProcessTrace* maker) {
+  const bool is_copy = maker != nullptr && maker->tracer_ && !birth.is_new_program;
+  ProcessHandle process(birth.pid);
+  Tracer tracer =
+      Tracer::adopt(shared.engine(), birth, maker != nullptr && maker->tracer_ ? &*maker->tracer_ : nullptr);
+  // What had its number until now was the process, if it has not ended by now.
+  UniqueFd pid_fd = tracer.process_has_ended() ? UniqueFd() : process.take_fd();
+  std::unique_ptr<ProcessTrace> trace(new ProcessTrace(shared, subject_of(birth, maker), std::move(pid_fd),
+                                                       std::move(tracer), is_copy ? &maker->probing_ : nullptr));
+  trace->begin_as_child(birth);
+  return trace;
+}
+
+void ProcessTrace::begin_as_child(const Birth& birth) {
+  const auto age = std::chrono::steady_clock::now().time_since_epoch() - std::chrono::nanoseconds(birth.time_ns);
+  probing_.tracing_began();
+  meter_.begin(true);
+  start_wall_ = std::chrono::system_clock::now() - std::chrono::duration_cast<std::chrono::microseconds>(age);
+  start_ = closed_at_ = std::chrono::steady_clock::now() - age;
+  if (pid_fd_) name_running(subject_.target);
+  take_mapping_events();
+  if (pid_fd_ && birth.is_new_program) take_mappings_again();
+  if (pid_fd_) threads_.read(0);
+}
+
 /// A process that is just being replaced by another program has not mapped all of it yet, and may be replaced again.
-Result<void> ProcessTrace::probe_running_process() {
-  constexpr int kTries = 500;
+Result<void> ProcessTrace::probe_running_process(bool waits) {
   constexpr int kTriesUnchanged = 50;
   constexpr int kWaitMs = 10;
+  const int tries = waits ? 500 : 1;
   std::vector<Mapping> before;
-  for (int i = 0, unchanged = 0; i < kTries && unchanged < kTriesUnchanged; ++i) {
+  for (int i = 0, unchanged = 0; i < tries && unchanged < kTriesUnchanged; ++i) {
     const std::vector<Mapping> mappings = HAWK_TRY(read_mappings(pid()));
     HAWK_TRY_VOID(probing_.take_mappings(mappings));
     if (probing_.found_allocator()) return {};
     unchanged = mappings == before ? unchanged + 1 : 0;
     before = mappings;
     pollfd ended = {.fd = pid_fd_.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&ended, 1, kWaitMs) > 0) break;
+    if (::poll(&ended, 1, waits ? kWaitMs : 0) > 0)
+      return fail(ExitCode::kNoTarget, fmt::format("trace process {}: it has just ended", pid()));
   }
   if (probing_.refusal()) return tl::unexpected<Error>(*probing_.refusal());
   return fail(ExitCode::kPrivilege, no_allocator_text(),
@@ -192,7 +198,7 @@ void ProcessTrace::begin() {
   meter_.begin(subject_.own_execs != 0);
   start_wall_ = std::chrono::system_clock::now();
   start_ = closed_at_ = std::chrono::steady_clock::now();
-  tracer_.enable();
+  tracer_->enable();
   // A command is still this program's child.
   if (subject_.own_execs == 0) threads_.read(0);
 }
@@ -221,7 +227,7 @@ void ProcessTrace::close_unmapped_files() {
 }
 
 void ProcessTrace::take_mapping_events() {
-  const MappingChanges changes = mapping_events_.take(pid());
+  const MappingChanges changes = shared_.mapping_events().take(first_program_);
   if (changes.last_exec) {
     subject_.target.comm = changes.last_exec->comm;
     if (!changes.last_exec->path.empty()) subject_.target.exe = changes.last_exec->path;
@@ -231,7 +237,7 @@ void ProcessTrace::take_mapping_events() {
   // would leave walks without rules for a moment.
   if (changes.last_exec) {
     probing_.program_began(changes.of_last_program(), changes.execs == 1);
-    exec_was_told_ = true;
+    exec_was_announced_ = true;
   }
   if (changes.read_all) take_mappings_again();
   if (is_probed()) probing_.check_breakpoints_in_time();
@@ -245,15 +251,24 @@ void ProcessTrace::read_memory() {
   memory_ = memory;
 }
 
-void ProcessTrace::drain() {
-  engine_->adjust_memory();
-  const auto began = std::chrono::steady_clock::now();
-  const Drained drained = engine_->drain()[tracer_.number()];
-  longest_drain_ = std::max<std::chrono::nanoseconds>(longest_drain_, std::chrono::steady_clock::now() - began);
+std::optional<std::uint32_t> ProcessTrace::number() const {
+  return tracer_ ? std::optional(tracer_->number()) : std::nullopt;
+}
+
+bool ProcessTrace::has_mapping_events() const {
+  return tracer_ && shared_.mapping_events().has_changes(first_program_);
+}
+
+void ProcessTrace::note_ended_early() {
+  if (tracer_) tracer_->count_loss(HAWK_LOSS_ENDED_EARLY);
+}
+
+void ProcessTrace::take(const Drained& drained, std::chrono::nanoseconds took) {
+  longest_drain_ = std::max(longest_drain_, took);
   const bool has_exec = drained.exec_epoch != model_.exec_epoch();
-  const bool is_told = has_exec && std::exchange(exec_was_told_, false);
+  const bool is_announced = has_exec && std::exchange(exec_was_announced_, false);
   const bool is_replaced = has_exec && drained.exec_epoch > subject_.own_execs;
-  if (is_replaced) probing_.program_replaced(is_told);
+  if (is_replaced) probing_.program_replaced(is_announced);
   // After the maps: the mapping of every stack in them has been announced by then.
   take_mapping_events();
   model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });
@@ -261,9 +276,9 @@ void ProcessTrace::drain() {
   if (probing_.has_frames_in_no_file()) perf_map_.refresh(symbolizer_);
   read_memory();
   threads_.read(static_cast<std::uint64_t>(elapsed().count()));
-  usage_ = meter_.read(engine_->table_bytes());
+  usage_ = meter_.read(shared_.table_bytes());
   // What is unmapped is not announced. After the stacks, whose frames may lie there.
-  if (is_replaced || (is_probed() && tracer_.code_ranges_are_stale())) take_mappings_again();
+  if (is_replaced || (is_probed() && tracer_->code_ranges_are_stale())) take_mappings_again();
   if (!is_probed()) return;
   close_unmapped_files();
   probing_.check_breakpoints_in_time();
@@ -272,7 +287,7 @@ void ProcessTrace::drain() {
 /// Nearly every stack passes through the program's own file and that of its allocator, which is libc's as a rule: to
 /// read their debug information takes as long as the kernel's grace periods, for which detaching waits.
 void ProcessTrace::begin_reading_symbols() {
-  if (!tracer_.has_stacks()) return;
+  if (!tracer_->has_stacks()) return;
   const std::vector<Allocator>& allocators = probing_.allocators();
   std::set<ModuleId> wanted;
   for (const MappedCode& code : probing_.modules().code()) {
@@ -287,36 +302,39 @@ void ProcessTrace::begin_reading_symbols() {
       try_thread([this, modules = std::vector<ModuleId>(wanted.begin(), wanted.end())] { symbolizer_.read(modules); });
 }
 
-Result<void> ProcessTrace::end(bool verify, bool reads_symbols) {
+void ProcessTrace::begin_end(bool reads_symbols) {
   take_mapping_events();
   probing_.check_breakpoints();
-  const auto stopped = std::chrono::steady_clock::now();
-  duration_ = stopped - start_;
+  duration_ = std::chrono::steady_clock::now() - start_;
   if (reads_symbols) begin_reading_symbols();
-  // Side by side with detaching: both wait for the kernel's grace periods.
-  Result<std::optional<ProbeCosts>> costs;
-  std::jthread measuring = try_thread([&] { costs = costs_here(probes_.way); });
-  tracer_.stop();
-  engine_->stop();
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - stopped;
-  if (measuring.joinable()) measuring.join();
-  log_verbose(fmt::format("detached in {:.0f} ms", took.count()));
-  if (!costs) log_verbose(costs.error().what);
-  if (costs && *costs) probing_.set_costs(**costs);
-  // What was mapped last, an allocator perhaps, is counted in the maps that are read now.
+}
+
+void ProcessTrace::look_a_last_time() {
+  if (const std::optional<ProbeCosts>& costs = shared_.costs()) probing_.set_costs(*costs);
   take_mapping_events();
   probing_.take_last_look();
-  drain();
-  if (!probing_.program_has_allocator() && !model_.has_allocated()) {
-    tracer_.count_loss(HAWK_LOSS_NO_ALLOCATOR);
-    log_warning(fmt::format("{}; {}", no_allocator_text(), no_allocator_hint(probing_.is_go(subject_.target.exe))));
-    drain();
-  }
+}
+
+bool ProcessTrace::note_missing_allocator() {
+  if (probing_.program_has_allocator() || model_.has_allocated()) return false;
+  tracer_->count_loss(HAWK_LOSS_NO_ALLOCATOR);
+  log_warning(fmt::format("{}; {}", no_allocator_text(), no_allocator_hint(probing_.is_go(subject_.target.exe))));
+  return true;
+}
+
+Result<void> ProcessTrace::verify(const Drained& drained) {
+  verified_ = HAWK_TRY(tracer_->verify(drained));
+  return {};
+}
+
+void ProcessTrace::let_go() {
   const std::chrono::duration<double, std::milli> drained = longest_drain_;
   log_verbose(fmt::format("longest drain: {} stacks in {:.2f} ms", model_.stack_count(), drained.count()));
-  if (!verify) return {};
-  verified_ = HAWK_TRY(tracer_.verify(engine_->drain()[tracer_.number()]));
-  return {};
+  unwind_misses_ = tracer_->unwind_misses();
+  probing_.let_go_of_tracer();
+  // Another process may be given it.
+  shared_.mapping_events().forget(first_program_);
+  tracer_.reset();
 }
 
 Snapshot ProcessTrace::snapshot() {
@@ -325,24 +343,24 @@ Snapshot ProcessTrace::snapshot() {
   snapshot.target().allocators = probing_.allocators();
   snapshot.target().threads = threads_.events();
   snapshot.target().is_go = probing_.is_go(snapshot.target().exe);
-  snapshot.trace = {.attach_via = std::string(attach_way_name(probes_.by_plan ? AttachWay::kPoints : probes_.way)),
-                    .live_table = std::string(live_table_name(engine_->live_table())),
-                    .unwind = std::string(unwind_method_name(unwind_)),
-                    .min_block_bytes = engine_->min_block_bytes(),
-                    .from_start = subject_.own_execs != 0,
+  snapshot.trace = {.attach_via = std::string(attach_way_name(shared_.reported_way())),
+                    .live_table = std::string(live_table_name(shared_.engine().live_table())),
+                    .unwind = std::string(unwind_method_name(shared_.config().unwind)),
+                    .min_block_bytes = shared_.engine().min_block_bytes(),
+                    .from_start = subject_.own_execs != 0 || subject_.is_child,
                     .start_unix_ns = static_cast<std::uint64_t>(
                         std::chrono::duration_cast<std::chrono::nanoseconds>(start_wall_.time_since_epoch()).count()),
                     .duration_ns = static_cast<std::uint64_t>(elapsed().count()),
-                    .interval_ns = static_cast<std::uint64_t>(interval_.count()),
+                    .interval_ns = static_cast<std::uint64_t>(shared_.config().interval.count()),
                     .kernel = kernel_release(),
                     .target_exited = target_exited_,
                     .exec_count = model_.exec_epoch() - std::min(subject_.own_execs, model_.exec_epoch()),
-                    .limits = limits_,
+                    .limits = shared_.limits(),
                     .verified = verified_};
   snapshot.memory = memory_;
   snapshot.usage = usage_;
-  snapshot.unwind = probing_.unwinding().info();
-  snapshot.unwind.cache_misses = tracer_.unwind_misses();
+  snapshot.unwind = probing_.unwind_info();
+  snapshot.unwind.cache_misses = tracer_ ? tracer_->unwind_misses() : unwind_misses_;
   for (std::size_t i = modules_.size(); i < probing_.modules().module_count(); ++i) {
     const MappedModule& module = probing_.modules().module(ModuleId(i));
     modules_.push_back({.path = module.path, .build_id = module.build_id});
@@ -353,6 +371,7 @@ Snapshot ProcessTrace::snapshot() {
 
 Symbolizer& ProcessTrace::symbolizer() {
   if (reading_symbols_.joinable()) reading_symbols_.join();
+  shared_.use_symbolizer(symbolizer_);
   for (; symbolized_modules_ < probing_.used_modules().size(); ++symbolized_modules_) {
     symbolize(probing_.used_modules()[symbolized_modules_]);
   }

@@ -13,38 +13,66 @@
 #include "symbolizer/symbolizer.h"
 #include "userspace/attach/perf_map_finder.h"
 #include "userspace/attach/probing.h"
+#include "userspace/attach/shared_tracing.h"
 #include "userspace/attach/thread_watch.h"
-#include "userspace/attach/trace_config.h"
 #include "userspace/attach/tracing_usage.h"
 #include "userspace/base/result.h"
 #include "userspace/base/signal_source.h"
 #include "userspace/launch/launch.h"
+#include "userspace/process/process.h"
 #include "userspace/study/confined_symbolizer.h"
 #include "userspace/tables/heap_model.h"
 #include "userspace/tables/snapshot.h"
-#include "userspace/tracer/mapping_events.h"
 #include "userspace/tracer/tracer.h"
 
 namespace hawk {
 
-/// One trace of one process, from its first probe to its last number. Single-threaded.
+/// One trace of one process, from its first probe to its last number. Single-threaded. Made, fed and ended by a
+/// TraceGroup.
 class ProcessTrace {
  public:
-  /// Loads the programs and puts every probe in place; nothing counts yet. `command`: the child to trace, which still
-  /// waits for its start; nullptr to trace config.pid.
-  static Result<std::unique_ptr<ProcessTrace>> make(const TraceConfig& config, LaunchedCommand* command);
+  /// Loads the programs, if need be, and puts every probe into the running process; nothing counts yet. `waits`: see
+  /// TraceGroup::add. `shared` must live longer.
+  static Result<std::unique_ptr<ProcessTrace>> make(SharedTracing& shared, int pid, bool waits);
+  /// The same for a child that still waits for its start.
+  static Result<std::unique_ptr<ProcessTrace>> make(SharedTracing& shared, const LaunchedCommand& command);
+  /// The trace of a process that one of the group has started, and that counts already: nothing is begun by this.
+  /// `maker`: the trace of that one; nullptr: it has ended.
+  static std::unique_ptr<ProcessTrace> adopt(SharedTracing& shared, const Birth& birth, const ProcessTrace* maker);
+  ProcessTrace(const ProcessTrace&) = delete;
+  ProcessTrace& operator=(const ProcessTrace&) = delete;
+  ~ProcessTrace();
 
   /// From here on allocations count.
   void begin();
-  /// Reads the kernel's maps into the model.
-  void drain();
-  /// Keeps up with the target's mappings. To be called when mapping_fd() is readable.
-  void take_mapping_events();
-  /// Removes the probes and reads the maps a last time. `reads_symbols`: symbolizer() will be used after that, so some
-  /// symbols are read while the probes are being removed.
-  Result<void> end(bool verify, bool reads_symbols);
 
-  /// Whether end() has been called: no probe is left.
+  /// Its place in what Engine::drain() returns; nullopt: it has none any more.
+  std::optional<std::uint32_t> number() const;
+  /// The number of the program that it runs (Tracer::program); 0: it has let go.
+  std::uint32_t program() const { return tracer_ ? tracer_->program() : 0; }
+  /// Takes what a drain, which took so long, has read of the target, into the model.
+  void take(const Drained& drained, std::chrono::nanoseconds took);
+  /// Keeps up with the target's mappings: to be called when something of them has been announced.
+  void take_mapping_events();
+  bool has_mapping_events() const;
+
+  // The end, step by step, so that several traces can end together (TraceGroup::end).
+  /// `reads_symbols`: symbolizer() will be used after that, so some symbols are read while the probes are being
+  /// removed.
+  void begin_end(bool reads_symbols);
+  /// Whose probes are to be removed.
+  Tracer& tracer() { return *tracer_; }
+  bool target_has_exited() const { return target_exited_; }
+  /// What was mapped last, an allocator perhaps, is counted in the maps that are read next.
+  void look_a_last_time();
+  /// After that drain: whether a loss has been counted, which the next drain has.
+  bool note_missing_allocator();
+  /// `drained`: by the last drain.
+  Result<void> verify(const Drained& drained);
+  /// The target's place in the kernel may be another's.
+  void let_go();
+
+  /// Whether its end has begun: no probe is left, or will be in a moment.
   bool has_ended() const { return !is_probed(); }
 
   /// The sums over all stacks as of the last drain.
@@ -53,49 +81,46 @@ class ProcessTrace {
   Snapshot snapshot();
   /// Knows every module of snapshot().
   Symbolizer& symbolizer();
-  /// See ConfinedSymbolizer. Not after an end() that reads symbols.
+  /// See ConfinedSymbolizer. Not after an end that reads symbols.
   void find_debug_files_with(DebugFileFinder finder) { symbolizer_.find_debug_files_with(std::move(finder)); }
 
   /// Where code of which module of snapshot() is mapped now, as far as is known: by address, not overlapping.
   const std::vector<MappedCode>& code() const { return probing_.modules().code(); }
 
   int pid() const { return subject_.target.pid; }
-  /// Readable when adjust_memory() is due.
-  int wakeup_fd() const { return engine_->wakeup_fd(); }
-  /// Gives the kernel side the memory it asks for.
-  void adjust_memory() { engine_->adjust_memory(); }
-  int mapping_fd() const { return mapping_events_.poll_fd(); }
-  /// Readable once the target has ended.
+  /// Readable once the target has ended; -1: it had when it was found.
   int pid_fd() const { return pid_fd_.get(); }
   /// What comes later is missing in the numbers, which are not exact then.
-  void note_ended_early() { tracer_.count_loss(HAWK_LOSS_ENDED_EARLY); }
+  void note_ended_early();
   void note_target_exited() { target_exited_ = true; }
 
  private:
-  /// Until end().
+  /// Until begin_end().
   bool is_probed() const { return duration_ == std::chrono::nanoseconds{}; }
   /// Since the trace began.
   std::chrono::nanoseconds elapsed() const;
-  /// How probes are attached.
-  struct Probes {
-    AttachWay way = AttachWay::kSession;
-    bool by_plan = false;  ///< functions that have a plan are followed by it, and only the others by `way`
-  };
   /// Who is traced, as known before anything is loaded.
   struct Subject {
     TargetInfo target;
     int proc_pid = 0;  ///< a living thread, whose /proc directory is not empty as that of an exited main thread is
     bool main_thread_lives = true;
     std::uint32_t own_execs = 0;              ///< execs that are our own doing: 1 for a command
+    bool is_child = false;                    ///< started by another target, and traced since
     std::vector<std::string> expected_files;  ///< that a command will map
   };
 
-  ProcessTrace(Subject subject, UniqueFd pid_fd, Probes probes, UnwindMethod unwind, std::unique_ptr<Engine> engine,
-               Tracer tracer, MappingEvents mapping_events, std::unique_ptr<FileReader> files);
-  static Result<Subject> subject_of(const TraceConfig& config, const LaunchedCommand* command);
+  ProcessTrace(SharedTracing& shared, Subject subject, UniqueFd pid_fd, Tracer tracer, const Probing* maker);
+  static Subject subject_of(const Birth& birth, const ProcessTrace* maker);
+  void begin_as_child(const Birth& birth);
+  static Result<Subject> subject_of(int pid);
+  static Result<Subject> subject_of(const LaunchedCommand& command, const std::vector<std::string>& words);
   static Result<void> name_program(TargetInfo& target);
-  static std::vector<ReadAhead::Source> files_to_read(const Subject& subject, bool is_command);
-  Result<void> probe_running_process();
+  /// `reads`: files that will be probed.
+  static Result<std::unique_ptr<ProcessTrace>> begin_target(SharedTracing& shared, Subject subject,
+                                                            ProcessHandle process,
+                                                            std::vector<ReadAhead::Source> reads);
+  static std::vector<ReadAhead::Source> files_to_read(const Subject& subject);
+  Result<void> probe_running_process(bool waits);
   std::string no_allocator_text() const;
   void take_mappings_again();
   void close_unmapped_files();
@@ -105,11 +130,10 @@ class ProcessTrace {
 
   Subject subject_;
   UniqueFd pid_fd_;
-  Probes probes_;
-  UnwindMethod unwind_;
-  std::unique_ptr<Engine> engine_;
-  Tracer tracer_;
-  MappingEvents mapping_events_;
+  SharedTracing& shared_;
+  std::optional<Tracer> tracer_;  ///< until let_go()
+  std::uint32_t first_program_;   ///< the tracer's
+  std::uint64_t unwind_misses_ = 0;
   Probing probing_;
   HeapModel model_;
   SharedTable<Module> modules_;  ///< of all snapshots
@@ -125,10 +149,8 @@ class ProcessTrace {
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point closed_at_{};  ///< files that were not mapped any more
   std::chrono::nanoseconds duration_{};
-  std::chrono::nanoseconds interval_{};
-  TraceLimits limits_;
   std::chrono::nanoseconds longest_drain_{};
-  bool exec_was_told_ = false;  ///< one that no drain has seen yet
+  bool exec_was_announced_ = false;  ///< one that no drain has seen yet
   bool target_exited_ = false;
   std::optional<bool> verified_;
   std::jthread reading_symbols_;  ///< until it has ended, symbolizer_ is its own. Ends before all that it uses

@@ -48,7 +48,7 @@ bool is_our_kernel(const std::string& release) {
 
 std::vector<RecordedModuleLocator::Candidate> RecordedModuleLocator::candidates(const Module& module) const {
   std::vector<Candidate> found;
-  for (const std::string& directory : places_.debug_directories) {
+  for (const std::string& directory : search_.debug_directories) {
     // What was stripped is more than what was left.
     for (const std::string& path :
          {build_id_path(directory, module.build_id) + ".debug", directory + module.path + ".debug",
@@ -57,9 +57,9 @@ std::vector<RecordedModuleLocator::Candidate> RecordedModuleLocator::candidates(
       found.push_back({"", path});
     }
   }
-  found.push_back({places_.sysroot, module.path});
-  found.push_back({places_.sysroot, build_id_path(kSystemDebugDirectory, module.build_id) + ".debug"});
-  if (!places_.sysroot.empty()) {
+  found.push_back({search_.sysroot, module.path});
+  found.push_back({search_.sysroot, build_id_path(kSystemDebugDirectory, module.build_id) + ".debug"});
+  if (!search_.sysroot.empty()) {
     found.push_back({"", build_id_path(kSystemDebugDirectory, module.build_id) + ".debug"});
   }
   return found;
@@ -69,7 +69,7 @@ ModuleFile RecordedModuleLocator::locate(ModuleId id) {
   const Module& module = modules_[static_cast<std::size_t>(id)];
   ModuleFile file;
   file.path = module.path;
-  file.root = places_.sysroot;
+  file.root = search_.sysroot;
   file.vdso = module.path == kVdso && is_our_kernel(kernel_);
   if (module.path == kVdso || module.build_id.size() < 4) return file;
   for (const Candidate& candidate : candidates(module)) {
@@ -79,7 +79,7 @@ ModuleFile RecordedModuleLocator::locate(ModuleId id) {
     file.root = candidate.root;
     return file;
   }
-  if (places_.finder) file.fd = with_build_id(places_.finder(module.build_id), module.build_id);
+  if (search_.finder) file.fd = with_build_id(search_.finder(module.build_id), module.build_id);
   return file;
 }
 

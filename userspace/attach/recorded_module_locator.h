@@ -10,7 +10,7 @@
 namespace hawk {
 
 /// Where files of a recording's modules are looked for.
-struct ModulePlaces {
+struct ModuleSearch {
   std::string sysroot;                         ///< below which they have their paths; "": our own file system
   std::vector<std::string> debug_directories;  ///< with .build-id below, or with the files themselves
   DebugFileFinder finder = {};                 ///< asked at last; may be empty
@@ -22,8 +22,8 @@ struct ModulePlaces {
 class RecordedModuleLocator : public ModuleLocator {
  public:
   /// `modules` must outlive this. `kernel`: the release that the target ran on, whose vdso is ours if it is ours.
-  RecordedModuleLocator(const SharedTable<Module>& modules, std::string kernel, ModulePlaces places)
-      : modules_(modules), kernel_(std::move(kernel)), places_(std::move(places)) {}
+  RecordedModuleLocator(const SharedTable<Module>& modules, std::string kernel, ModuleSearch search)
+      : modules_(modules), kernel_(std::move(kernel)), search_(std::move(search)) {}
 
   ModuleFile locate(ModuleId id) override;
   /// Why locate() found none: what a report says of the module.
@@ -38,7 +38,7 @@ class RecordedModuleLocator : public ModuleLocator {
 
   const SharedTable<Module>& modules_;
   std::string kernel_;
-  ModulePlaces places_;
+  ModuleSearch search_;
 };
 
 }  // namespace hawk

@@ -21,9 +21,8 @@ ThreadWatch::ThreadWatch(const std::string& directory, std::size_t max_names)
     : process_(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), names_left_(max_names) {}
 
 void ThreadWatch::read(std::uint64_t now_ns) {
-  std::vector<int> ids = thread_ids(fmt::format("/proc/self/fd/{}", process_.get()));
+  const std::vector<int> ids = thread_ids(fmt::format("/proc/self/fd/{}", process_.get()));
   if (ids.empty()) return;
-  std::sort(ids.begin(), ids.end());
   forget_ended(ids, now_ns);
   std::vector<int> again;  // from next_again_ on, and around
   for (const auto& [tid, name] : present_) again.push_back(tid);
@@ -49,7 +48,7 @@ void ThreadWatch::forget_ended(const std::vector<int>& ids, std::uint64_t now_ns
 /// The kernel ends a name with a line's end, whatever the name holds.
 void ThreadWatch::read_name(int tid, std::uint64_t now_ns) {
   Result<std::string> name = read_whole_file(fmt::format("/proc/self/fd/{}/task/{}/comm", process_.get(), tid));
-  if (!name || name->empty()) return;  // it has ended meanwhile: the next reading tells
+  if (!name || name->empty()) return;  // it has ended meanwhile: the next reading shows it
   name->pop_back();
   const auto known = present_.find(tid);
   if (known != present_.end() && known->second == *name) return;

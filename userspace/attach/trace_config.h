@@ -27,12 +27,12 @@ enum class UnwindMethod {
 /// "auto", "cfi", "fp".
 std::string_view unwind_method_name(UnwindMethod method);
 
-/// What to trace, and how. Says nothing about what becomes of the numbers. Either `pid` is set or `command` is not
-/// empty, never both.
+/// What to trace, and how. Says nothing about what becomes of the numbers.
 struct TraceConfig {
-  std::optional<int> pid;            ///< a running process
-  std::vector<std::string> command;  ///< one that is started for the trace: program and arguments
-  std::chrono::nanoseconds interval = std::chrono::seconds(1);  ///< between drains, as the snapshot tells it
+  std::vector<std::string> command;  ///< one that is started for the trace: program and arguments. Empty: others are
+  bool several = false;              ///< more than one process may be traced
+  bool follows_children = false;     ///< processes that they start are traced as well
+  std::chrono::nanoseconds interval = std::chrono::seconds(1);  ///< between drains, as the snapshot has it
 
   std::optional<AttachWay> attach_via;  ///< nullopt: the fastest that the kernel offers
   UnwindMethod unwind = UnwindMethod::kAuto;

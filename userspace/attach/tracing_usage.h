@@ -26,7 +26,7 @@ class UsageMeter {
 };
 
 /// The CPU time of a process, all its threads and those that have ended, by its /proc/PID/stat; nullopt: it makes no
-/// sense. `ticks_per_second`: of the clock that it is told in.
+/// sense. `ticks_per_second`: of the clock that it is counted in.
 std::optional<std::uint64_t> cpu_ns_in_stat(std::string_view stat, std::uint64_t ticks_per_second);
 
 }  // namespace hawk

@@ -77,7 +77,7 @@ hawk_code_range code_of_segment(const LoadSegment& segment, const StoredTable& t
   return code;
 }
 
-/// What the kernel may call the file: as it is mapped, and before that as stat tells.
+/// What the kernel may call the file: as it is mapped, and before that as stat has it.
 std::vector<hawk_file_part> names_of(const MappedModule& module) {
   const std::uint64_t device = module.file.file.device;
   std::vector<hawk_file_part> names = {
@@ -125,31 +125,35 @@ std::vector<hawk_code_range> code_ranges_of(const ModuleMap& modules, std::span<
   return ranges;
 }
 
-UnwindTables::UnwindTables(Tracer& tracer, bool uses_tables) : tracer_(tracer), uses_tables_(uses_tables) {
-  publish_rules();  // the step along a frame pointer is one
-}
+UnwindTables::UnwindTables(Tracer& tracer, UnwindStore& store, bool uses_tables)
+    : tracer_(tracer), store_(store), uses_tables_(uses_tables) {}
 
-void UnwindTables::publish_rules() {
-  if (rules_.rules().size() == published_rules_) return;
-  tracer_.set_unwind_rules(rules_.rules());
-  published_rules_ = rules_.rules().size();
-}
-
-StoredTable UnwindTables::store(const MappedModule& module, const UnwindTable& table) {
-  const Result<std::optional<std::uint32_t>> first_row = tracer_.add_unwind_rows(table.rows);
-  if (!first_row || !*first_row) {
-    log_warning(fmt::format("{}: its unwind table is not used: {}", module.path,
-                            first_row ? "there is no room for more rows" : first_row.error().what));
-    return {};
+UnwindTables::UnwindTables(const UnwindTables& maker, Tracer& tracer)
+    : tracer_(tracer),
+      store_(maker.store_),
+      uses_tables_(maker.uses_tables_),
+      tables_(maker.tables_),
+      published_files_(maker.published_files_),
+      by_build_id_(maker.by_build_id_),
+      info_(maker.info_) {
+  for (const std::optional<PublishedFile>& file : published_files_) {
+    if (!file) continue;
+    for (const hawk_file_part& part : file->parts) store_.share_part(part);
   }
-  return {.base_vaddr = table.base_vaddr,
-          .first_row = **first_row,
-          .row_count = static_cast<std::uint32_t>(table.rows.size())};
+}
+
+UnwindTables::~UnwindTables() {
+  for (std::size_t i = 0; i < published_files_.size(); ++i) forget_parts(i);
 }
 
 bool UnwindTables::wants_table(const ModuleMap& modules, ModuleId id) {
   const MappedModule& module = modules.module(id);
   if (!uses_tables_ || (!module.image && !module.is_vdso)) return false;
+  if (const StoredTable* const stored = store_.find(module)) {
+    known_.emplace_back(id, *stored);
+    if (!module.build_id.empty()) by_build_id_.emplace(module.build_id, id);
+    return false;
+  }
   if (module.build_id.empty()) return true;
   const auto [known, is_new] = by_build_id_.emplace(module.build_id, id);
   if (!is_new) same_files_.emplace_back(id, known->second);
@@ -160,16 +164,13 @@ void UnwindTables::take_table(const ModuleMap& modules, ModuleId id, std::option
                               const std::string& gap) {
   const MappedModule& module = modules.module(id);
   UnwindTable table;
-  const std::size_t rules_before = rules_.rules().size();
+  const std::size_t rules_before = store_.rule_count();
   const std::chrono::duration<double, std::milli> took = read ? read->took : std::chrono::nanoseconds{};
   if (!read) {
     table.unsupported[gap.empty() ? "it was not read" : gap] = 1;
-  } else if (rows_in_sum_ >= kMaxRowsInSum) {
-    table.unsupported["no room for more rows"] = 1;
   } else {
-    table = std::move(*read).numbered_by(rules_);
+    table = store_.number(std::move(*read));
   }
-  rows_in_sum_ += table.rows.size();
   for (const auto& [reason, rows] : table.unsupported) {
     info_.unsupported_rules.push_back({.module = id, .reason = reason, .rows = rows});
   }
@@ -180,7 +181,7 @@ void UnwindTables::take_table(const ModuleMap& modules, ModuleId id, std::option
         fmt::format("{}: its unwind table is not used: {}", module.path, table.unsupported.begin()->first));
   }
   log_verbose(fmt::format("unwind table of {}: {} rows, {} new rules, {:.1f} ms", module.path, table.rows.size(),
-                          rules_.rules().size() - rules_before, took.count()));
+                          store_.rule_count() - rules_before, took.count()));
   unstored_.emplace_back(id, std::move(table));
 }
 
@@ -188,11 +189,16 @@ void UnwindTables::store_tables(const ModuleMap& modules) {
   tables_.resize(modules.module_count());
   std::uint64_t rows = 0;
   for (const auto& [id, table] : unstored_) rows += table.rows.size();
-  const Result<void> reserved = tracer_.reserve_unwind_rows(rows);
-  if (!reserved) log_verbose(reserved.error().what);  // some may still find room
-  for (const auto& [id, table] : unstored_) tables_[static_cast<std::size_t>(id)] = store(modules.module(id), table);
+  store_.reserve(rows);
+  for (const auto& [id, table] : known_) tables_[static_cast<std::size_t>(id)] = table;
+  for (const auto& [id, table] : unstored_) {
+    StoredTable& stored = tables_[static_cast<std::size_t>(id)];
+    stored = store_.store(modules.module(id).path, table);
+    if (stored.row_count != 0) store_.note_stored(modules.module(id), stored);
+  }
   for (const auto& [id, first] : same_files_)
     tables_[static_cast<std::size_t>(id)] = tables_[static_cast<std::size_t>(first)];
+  known_.clear();
   unstored_.clear();
   same_files_.clear();
 }
@@ -202,17 +208,34 @@ void UnwindTables::publish_files(const ModuleMap& modules) {
   for (std::size_t i = 0; i < published_files_.size(); ++i) {
     const MappedModule& module = modules.module(ModuleId(i));
     const FileIdentity mapped = {.device = module.device, .inode = module.inode};
-    if (published_files_[i] == mapped || (module.image && tables_[i].row_count == 0)) continue;
-    for (const FilePart& known : file_parts_of(module, tables_[i])) tracer_.add_file_part(known.part, known.code);
-    published_files_[i] = mapped;
+    const bool is_told = published_files_[i] && published_files_[i]->mapped == mapped;
+    if (is_told || (module.image && tables_[i].row_count == 0)) continue;
+    if (!published_files_[i]) published_files_[i].emplace();
+    published_files_[i]->mapped = mapped;
+    add_parts(*published_files_[i], file_parts_of(module, tables_[i]));
   }
 }
 
-void UnwindTables::forget_file(const ModuleMap& modules, ModuleId id) {
-  const std::size_t index = static_cast<std::size_t>(id);
-  if (index >= published_files_.size() || !published_files_[index]) return;
-  for (const FilePart& known : file_parts_of(modules.module(id), tables_[index])) tracer_.remove_file_part(known.part);
+void UnwindTables::add_parts(PublishedFile& file, const std::vector<FilePart>& parts) {
+  for (const FilePart& added : parts) {
+    const auto is_it = [&](const hawk_file_part& part) {
+      return part.inode == added.part.inode && part.device == added.part.device && part.number == added.part.number;
+    };
+    if (std::any_of(file.parts.begin(), file.parts.end(), is_it)) continue;
+    store_.add_part(added);
+    file.parts.push_back(added.part);
+  }
+}
+
+void UnwindTables::forget_parts(std::size_t index) {
+  if (!published_files_[index]) return;
+  for (const hawk_file_part& part : published_files_[index]->parts) store_.remove_part(part);
   published_files_[index].reset();
+}
+
+void UnwindTables::forget_file(ModuleId id) {
+  const std::size_t index = static_cast<std::size_t>(id);
+  if (index < published_files_.size()) forget_parts(index);
 }
 
 void UnwindTables::warn_of_limits(const ModuleMap& modules) {
@@ -220,7 +243,7 @@ void UnwindTables::warn_of_limits(const ModuleMap& modules) {
     log_warning(fmt::format("the process has more than {} executable mappings: some are not unwound by their tables",
                             HAWK_MAX_CODE_RANGES));
   }
-  if (rules_.refused() > 0 && !std::exchange(warned_of_rules_, true)) {
+  if (store_.refused_rules() > 0 && !std::exchange(warned_of_rules_, true)) {
     log_warning(fmt::format("the files of the process have more than {} distinct unwind rules: some are not followed",
                             HAWK_MAX_RULES));
   }
@@ -236,7 +259,7 @@ void UnwindTables::publish(const ModuleMap& modules) {
   if (!uses_tables_) return;
   store_tables(modules);
   warn_of_limits(modules);
-  publish_rules();
+  store_.publish_rules();
   publish_files(modules);
   tracer_.set_code_ranges(code_ranges_of(modules, tables_));
   published_at_ = std::chrono::steady_clock::now();

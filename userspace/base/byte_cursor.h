@@ -24,7 +24,7 @@ inline Bytes part_of(Bytes bytes, std::uint64_t offset, std::uint64_t size = UIN
 }
 
 /// Reads forward through bytes of which nothing is known: sections of files, messages, recordings. What goes beyond the
-/// end, or is no number of 64 bits, yields 0 or nothing and ends the reading, which ok() tells.
+/// end, or is no number of 64 bits, yields 0 or nothing and ends the reading, which ok() says.
 class ByteCursor {
  public:
   ByteCursor() = default;

@@ -77,7 +77,7 @@ Status copy_all(int from, int to) {
 [[noreturn]] void ask(int fd, int copy) {
   keep_nothing_open_but(fd, copy);
   struct statfs file_system = {};
-  // One that refuses to tell of itself is one in user space: the kernel's own all do.
+  // One that refuses to describe itself is one in user space: the kernel's own all do.
   if (::fstatfs(fd, &file_system) == 0 && file_system.f_type != FUSE_SUPER_MAGIC) ::_exit(kStatusKernel);
   const int file = open_found(fd);
   ::_exit(file < 0 ? kStatusUnreadable : copy_all(file, copy));

@@ -10,7 +10,7 @@ namespace hawk {
 enum class ReadBy {
   kKernel,  ///< its file system is the kernel's own, and always answers
   kCopier,  ///< its file system is in user space (FUSE): it has been copied
-  kNone,    ///< that file system does not answer, or the file is too large to be copied; errno tells
+  kNone,    ///< that file system does not answer, or the file is too large to be copied; errno says which
 };
 
 /// Finds out which way to read the regular file `fd` (opened with O_PATH), which lies on `device`; `copy` becomes the

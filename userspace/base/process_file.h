@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "userspace/base/result.h"
@@ -7,8 +8,11 @@
 
 namespace hawk {
 
-/// Opens a file of procfs or sysfs for reading; none: errno tells why.
+/// Opens a file of procfs or sysfs for reading; none: errno says why.
 UniqueFd open_process_file(const std::string& path);
+
+/// What is left to read of a small file; nullopt: errno says why it cannot be read.
+std::optional<std::string> read_to_end(int fd);
 
 /// The whole content of a small file such as those below /proc (whose size is not known before it is read).
 /// Errors carry `exit_code` and the file's name.

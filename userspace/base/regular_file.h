@@ -31,7 +31,7 @@ struct FileState {
 /// a leased file keeps the opener waiting for 45 s, and a file system in user space as long as it likes: of a
 /// file there one gets a copy.
 ///
-/// The descriptor is for reading and is closed by exec. None: errno tells why, EINVAL if it is no regular file,
+/// The descriptor is for reading and is closed by exec. None: errno says why, EINVAL if it is no regular file,
 /// ETIMEDOUT if its file system does not answer, EFBIG if it cannot be copied because of its size.
 
 /// Follows every link: for names that the user gave, and for links of /proc/PID that lead to an open or mapped file
@@ -54,7 +54,7 @@ RegularFile find_regular_file_below(const std::string& root, const std::string& 
 /// leads to a file of another's.
 RegularFile find_unlinked_file_below(const std::string& root, const std::string& path);
 
-/// Both without asking a file system in user space. nullopt: errno tells why.
+/// Both without asking a file system in user space. nullopt: errno says why.
 std::optional<FileState> state_of(const UniqueFd& fd);
 /// Follows every link, and opens nothing.
 std::optional<FileState> state_of(const std::string& path);

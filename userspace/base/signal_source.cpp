@@ -3,7 +3,10 @@
 #include <fmt/core.h>
 #include <pthread.h>
 #include <sys/signalfd.h>
+#include <time.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -26,6 +29,29 @@ void set_action(int signal_number, void (*handler)(int)) {
 void add_those_of_a_command(sigset_t& handled) {
   for (const int signal_number : {SIGQUIT, SIGUSR2, SIGCONT}) ::sigaddset(&handled, signal_number);
   for (int signal_number = SIGRTMIN; signal_number <= SIGRTMAX; ++signal_number) ::sigaddset(&handled, signal_number);
+}
+
+constexpr std::array kEndingSignals = {SIGINT, SIGTERM, SIGQUIT};
+
+// What spare_first(), a signal handler, works with: nanoseconds.
+std::atomic<std::int64_t> g_repeat_time = 0;
+std::array<std::atomic<std::int64_t>, NSIG> g_spared_at = {};  ///< by signal number; 0: none was spared
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "nothing else may be used in a signal handler");
+
+std::int64_t now_nanoseconds() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+/// The second request of a number ends the process as if there were no handler.
+void spare_first(int signal_number) {
+  std::atomic<std::int64_t>& spared_at = g_spared_at[static_cast<std::size_t>(signal_number)];
+  const std::int64_t now = now_nanoseconds();
+  std::int64_t first = 0;
+  if (spared_at.compare_exchange_strong(first, now) || now - first < g_repeat_time) return;
+  set_action(signal_number, SIG_DFL);
+  ::raise(signal_number);
 }
 
 sigset_t handled_signals(SignalScope scope) {
@@ -83,7 +109,7 @@ std::optional<ReceivedSignal> SignalSource::next() {
 
 void SignalSource::unblock_with(const struct sigaction& action) {
   ::sigemptyset(&restored_);
-  for (const int signal_number : {SIGINT, SIGTERM, SIGQUIT}) {
+  for (const int signal_number : kEndingSignals) {
     if (::sigismember(&handled_, signal_number) != 1) continue;
     ::sigaction(signal_number, &action, nullptr);
     ::sigaddset(&restored_, signal_number);
@@ -97,10 +123,12 @@ void SignalSource::restore_defaults() {
   unblock_with(action);
 }
 
-void SignalSource::restore_defaults_after_one() {
+void SignalSource::restore_defaults_after_one(std::chrono::nanoseconds repeat_time) {
+  g_repeat_time = repeat_time.count();
+  for (const int signal_number : kEndingSignals) g_spared_at[static_cast<std::size_t>(signal_number)] = 0;
   struct sigaction action = {};
-  action.sa_handler = [](int) {};
-  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  action.sa_handler = spare_first;
+  action.sa_flags = SA_RESTART;
   unblock_with(action);
 }
 

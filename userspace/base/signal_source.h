@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <chrono>
 #include <optional>
 
 #include "userspace/base/result.h"
@@ -24,6 +25,10 @@ enum class SignalScope {
                 ///< real-time signals
 };
 
+/// Two signals of one number that arrive within this time are one request: timeout(1) sends a signal to the process,
+/// and again to its process group.
+constexpr std::chrono::milliseconds kRepeatTime{50};
+
 /// Signals as a readable descriptor instead of handlers, so that one poll() sees everything that can happen. Made once,
 /// before any thread is started: threads inherit the mask. SIGHUP is left alone where it was ignored (nohup). A child
 /// must be given original_mask() before it calls exec.
@@ -42,15 +47,15 @@ class SignalSource {
 
   /// To poll for reading.
   int fd() const { return fd_.get(); }
-  /// A signal that has arrived and was not told yet; nullopt when there is none. Never waits.
+  /// A signal that has arrived and was not returned yet; nullopt when there is none. Never waits.
   /// Signals of one number that arrive before they are read are one, but for real-time signals.
   std::optional<ReceivedSignal> next();
   /// Lets SIGINT, SIGTERM and SIGQUIT end us at once from now on: for when all that matters has been done. SIGHUP does
   /// not: a terminal that hangs up makes two of them, its own and the shell's, and the report may go to a file.
   void restore_defaults();
-  /// The same, but the first signal of each number changes nothing: for when the trace has ended by itself, so that a
-  /// user who meant to end it, and is late, does not lose its report.
-  void restore_defaults_after_one();
+  /// The same, but the first signal of each number changes nothing, nor do others within `repeat_time` of it: for when
+  /// the trace has ended by itself, so that a user who meant to end it, and is late, does not lose its report.
+  void restore_defaults_after_one(std::chrono::nanoseconds repeat_time = kRepeatTime);
   /// The signals that were blocked when we were started.
   const sigset_t& original_mask() const { return original_mask_; }
 

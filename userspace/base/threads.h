@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <functional>
 #include <new>
 #include <system_error>
@@ -26,23 +29,26 @@ std::jthread try_thread(Work work) noexcept {
   return {};
 }
 
-/// Calls `work` with every element, all at the same time; one after the other where there are no threads for it.
+/// Calls `work` with every element, all at the same time, up to a few hundred; one after the other where there are no
+/// threads for it.
 template <class Element, class Work>
 void for_each_at_once(std::vector<Element>& elements, Work work) noexcept {
+  constexpr std::size_t kMostThreads = 256;
+  std::atomic<std::size_t> next = 0;
+  const auto work_on = [&] {
+    for (std::size_t i = next++; i < elements.size(); i = next++) work(elements[i]);
+  };
   std::vector<std::jthread> threads;
   try {
-    threads.reserve(elements.size());
+    threads.reserve(std::min(elements.size(), kMostThreads));
   } catch (const std::bad_alloc&) {
   }
-  for (Element& element : elements) {
-    std::jthread thread;
-    if (threads.size() < threads.capacity()) thread = try_thread([&element, &work] { work(element); });
-    if (thread.joinable()) {
-      threads.push_back(std::move(thread));
-    } else {
-      work(element);
-    }
+  while (threads.size() + 1 < threads.capacity()) {
+    std::jthread thread = try_thread(work_on);
+    if (!thread.joinable()) break;
+    threads.push_back(std::move(thread));
   }
+  work_on();
 }
 
 /// Destroys all elements at the same time: those that wait for the kernel when they end, wait together.

@@ -3,8 +3,8 @@
 /// Whatever the catalogue does not know of an allocator that is here, by the prefix of its names, is taken for one that
 /// cannot be followed: its calls are counted, unless it only passes on what it is asked for.
 ///
-/// A block must be booked once. On the allocating side the kernel programs see to that: they book the outermost call of
-/// a thread only. On the freeing side there is no such rule, because a free is booked at its entry; so a freeing
+/// A block must be counted once. On the allocating side the kernel programs see to that: they count the outermost call
+/// of a thread only. On the freeing side there is no such rule, because a free is counted at its entry; so a freeing
 /// function that does nothing but pass its block on to another function of the catalogue must not be probed itself. The
 /// same goes for C++ operators, to keep libstdc++'s wrappers, which may throw, out of it.
 ///

@@ -19,7 +19,7 @@ class CallEffects {
   CallEffects(BranchTargets& resolver, std::function<bool(std::uint64_t)> is_probed);
 
   /// Whether a call of it is certain never to return: all paths through it end in the like. `first_argument`: a
-  /// constant that it is called with; glibc tells functions by one to abort the program.
+  /// constant that it is called with; with one glibc asks functions to abort the program.
   bool never_returns(const CodeTarget& target, std::optional<std::uint32_t> first_argument = std::nullopt);
   /// Whether it might call a function of the allocator, or code that is not known.
   bool may_allocate(const CodeTarget& target);

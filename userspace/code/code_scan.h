@@ -14,7 +14,7 @@ class CodeScan {
   explicit CodeScan(const ElfImage& image) : image_(image) {}
 
   /// Whether code outside `function` may jump to, or call, one of its instructions but the first, by all that is known.
-  /// `walk`, which has steps, tells of the function's own parts that lie elsewhere.
+  /// `walk`, which has steps, knows the function's own parts that lie elsewhere.
   bool may_enter(FunctionExtent function, const FunctionWalk& walk);
 
   /// Whether it may have restartable sequences (rseq), by the signature that stands before their abort handlers. Who

@@ -12,7 +12,7 @@
 
 namespace hawk {
 
-/// Where a function begins and, when the symbol tells, how long it is (0: unknown).
+/// Where a function begins and, when the symbol says so, how long it is (0: unknown).
 struct FunctionExtent {
   std::uint64_t vaddr = 0;
   std::uint64_t size_bytes = 0;

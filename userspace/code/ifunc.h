@@ -10,7 +10,7 @@
 namespace hawk {
 
 /// The functions of which an STT_GNU_IFUNC symbol's resolver picks one when the program starts, as virtual addresses,
-/// sorted: every address that it can return. nullopt when its code does not tell all of them.
+/// sorted: every address that it can return. nullopt when its code does not show all of them.
 std::optional<std::vector<std::uint64_t>> ifunc_candidates(BranchTargets& resolver, FunctionExtent ifunc);
 
 }  // namespace hawk

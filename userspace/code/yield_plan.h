@@ -1,6 +1,6 @@
 #pragma once
 
-/// Where one trap tells all of an allocating call: its size and what it returns.
+/// Where one trap shows all of an allocating call: its size and what it returns.
 ///
 /// A plan is a set of points for one function. What is claimed of it, for every call that enters the function at its
 /// first instruction, and is proved over the machine code:
@@ -19,7 +19,7 @@
 ///    size. Where `opens_at_entry` is set the function's entry probe (AllocatorFunction::probe_offset) is the kSize of
 ///    every call.
 /// 5. Before a kYield that no kSize precedes, nothing has been called in which a probed function might be called.
-/// 6. rsp + 8 * `slot_words` is the address of the return address; the caller's rbp is where `saved_rbp_words` tells.
+/// 6. rsp + 8 * `slot_words` is the address of the return address; the caller's rbp is where `saved_rbp_words` says.
 /// 7. A kYield is in code of the function alone: the file has no direct jump or call into the function but to its first
 ///    instruction. A kYieldAfterSize may be in code that others run through too, at any depth.
 ///
@@ -40,7 +40,7 @@
 ///
 /// What is trusted:
 ///
-/// - the ABI: calls preserve rbx, rbp, r12 to r15 and rsp, and nobody writes to a frame but where its address was
+/// - the ABI: calls preserve rbx, rbp, r12 to r15 and rsp, and a frame is written to only where its address was
 /// taken,
 ///   from there upwards;
 /// - that code is entered at addresses of functions, by direct jumps, and by the unwinder where its table has handlers;
@@ -71,16 +71,16 @@ enum class PointKind : std::uint8_t {
 };
 
 /// Where a value is while the instruction of a point has not run yet.
-struct ValuePlace {
+struct Operand {
   enum class Kind : std::uint8_t {
-    kNowhere,   ///< the point does not tell it
+    kNowhere,   ///< not known at the point
     kRegister,  ///< `index`: the number that instructions encode the register with; all 64 bits
     kStack,     ///< `index`: words from rsp up
     kConstant,  ///< it is `index`
   };
   Kind kind = Kind::kNowhere;
   std::uint32_t index = 0;
-  bool operator==(const ValuePlace&) const = default;
+  bool operator==(const Operand&) const = default;
 };
 
 /// One instruction to probe.
@@ -91,9 +91,9 @@ struct YieldPoint {
   bool single_stepped = false;  ///< a `ret`; all others are emulated by the kernel
   /// It counts only if this condition holds: the low four bits of the opcode of a branch that would be taken then.
   std::optional<std::uint8_t> condition;
-  ValuePlace result;
-  ValuePlace size;
-  ValuePlace size_factor;
+  Operand result;
+  Operand size;
+  Operand size_factor;
   std::uint32_t slot_words = 0;  ///< words from rsp up to the return address
   /// Words from rsp up to where the caller's rbp has been saved; nullopt: it is in rbp.
   std::optional<std::uint32_t> saved_rbp_words;

@@ -16,7 +16,7 @@ struct Command {
   /// Reads the whole command line and does what it says. Returns the exit status.
   Result<int> (*run)(int argc, const char* const* argv);
 
-  /// Whether it may start a command (-- COMMAND), whose exit statuses hawktrace's own are told apart from.
+  /// Whether it may start a command (-- COMMAND), whose exit statuses hawktrace's own are distinguished from.
   bool starts_commands() const { return !text().command_exits.empty(); }
 };
 

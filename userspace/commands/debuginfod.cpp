@@ -58,7 +58,7 @@ void add_debuginfod_rows(OptionRows& rows, DebuginfodOptions& options, const cha
                     return {};
                   }});
   rows.push_back({"--debuginfod-timeout", OptionRow::Value::kRequired, "TIME", group,
-                  "fetch no longer than that, all files together, 1s or\nmore (default 2m)",
+                  "time limit for fetching all files together, 1s or more\n(default 2m)",
                   [&options](OptionValue v) { return set_time_span(options.timeout, v, std::chrono::seconds(1)); }});
 }
 
@@ -139,11 +139,11 @@ void Debuginfod::show(long done, long all) {
   line_.show(std::move(text));
 }
 
-ModulePlaces with_debuginfod(ModulePlaces places, Debuginfod* debuginfod) {
+ModuleSearch with_debuginfod(ModuleSearch search, Debuginfod* debuginfod) {
   if (debuginfod != nullptr) {
-    places.finder = [debuginfod](const std::string& build_id) { return debuginfod->find(build_id); };
+    search.finder = [debuginfod](const std::string& build_id) { return debuginfod->find(build_id); };
   }
-  return places;
+  return search;
 }
 
 }  // namespace hawk

@@ -56,7 +56,7 @@ class Debuginfod {
   std::chrono::steady_clock::time_point began_ = {};
 };
 
-/// `places`, and after them the servers; `debuginfod`, which must outlive what is returned, may be nullptr.
-ModulePlaces with_debuginfod(ModulePlaces places, Debuginfod* debuginfod);
+/// `search`, and after them the servers; `debuginfod`, which must outlive what is returned, may be nullptr.
+ModuleSearch with_debuginfod(ModuleSearch search, Debuginfod* debuginfod);
 
 }  // namespace hawk

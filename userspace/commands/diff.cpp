@@ -40,6 +40,7 @@ constexpr Example kExamples[] = {
     {"hawktrace diff heap.hawk --from 10m --to 20m --top 0 --format json", "for programs"},
 };
 
+constexpr std::array<GroupKind, 3> kProcessKinds{GroupKind::kProcess, GroupKind::kExecutable, GroupKind::kCgroup};
 constexpr std::array<std::string_view, 3> kForms{"text", "json", "flamegraph"};  // in the order of the enumerators
 
 /// A state of a recording and its names.
@@ -48,28 +49,29 @@ struct State {
   OfflineSymbolizer symbolizer;
 
   static Result<std::unique_ptr<State>> read(const std::string& path, std::optional<std::chrono::nanoseconds> at,
-                                             std::optional<TargetChoice> target, const ModulePlaces& places,
+                                             std::optional<TargetChoice> target, const ModuleSearch& search,
                                              Verbosity verbosity) {
     RecordingReader reader = HAWK_TRY(read_recording(path, at, target, verbosity));
-    return std::make_unique<State>(std::move(reader), places);
+    return std::make_unique<State>(std::move(reader), search);
   }
-  State(RecordingReader read, const ModulePlaces& places)
-      : reader(std::move(read)), symbolizer(reader.snapshot(), reader.names(), places) {}
+  State(RecordingReader read, const ModuleSearch& search)
+      : reader(std::move(read)), symbolizer(reader.snapshot(), reader.names(), search) {}
 };
 
 Result<int> write_diff(const DiffOptions& options) {
   const std::unique_ptr<Debuginfod> debuginfod = HAWK_TRY(Debuginfod::make(options.debuginfod, options.verbosity));
-  const ModulePlaces places = with_debuginfod(options.places, debuginfod.get());
+  const ModuleSearch search = with_debuginfod(options.search, debuginfod.get());
   const std::unique_ptr<State> before =
-      HAWK_TRY(State::read(options.before, options.from, options.target, places, options.verbosity));
+      HAWK_TRY(State::read(options.before, options.from, options.target, search, options.verbosity));
   const std::unique_ptr<State> after =
-      HAWK_TRY(State::read(options.after, options.to, options.target, places, options.verbosity));
+      HAWK_TRY(State::read(options.after, options.to, options.target, search, options.verbosity));
   ReportOutput output = HAWK_TRY(ReportOutput::make(options.output_path));
   const auto stacks_of = [&options](State& state) {
     const ReportRequest request = {.snapshot = state.reader.snapshot(),
                                    .symbolizer = state.symbolizer,
                                    .selection = {.top = 0},
-                                   .filter = options.filter};
+                                   .filter = options.filter,
+                                   .grouping = {.by = options.by}};
     return ExportedStacks(request, ExportedStacks::Names::kShort);
   };
   const ExportedStacks stacks_before = stacks_of(*before);
@@ -118,9 +120,9 @@ OptionRows diff_rows(DiffOptions& options) {
   };
   rows.push_back(
       {"", Value::kArgument, "BEFORE AFTER", kFilesGroup, "what hawktrace record has written; one file with --from"});
-  rows.push_back(
-      time("--from", "the first as of that long after its trace began: 90s,\n1h30m (default: its end)", options.from));
-  rows.push_back(time("--to", "the same of the second", options.to));
+  rows.push_back(time("--from", "state of the first at this time after its trace began:\n90s, 1h30m (default: its end)",
+                      options.from));
+  rows.push_back(time("--to", "the same for the second", options.to));
   rows.push_back(target_row(options.target, kFilesGroup));
   const OptionRow added[] = {
       {"--format", Value::kRequired, "NAME", kDiffGroup,
@@ -138,13 +140,16 @@ OptionRows diff_rows(DiffOptions& options) {
        [&options](OptionValue v) { return set_number(options.selection.top, v, 0, kMaxTop); }},
       {"--min-size", Value::kRequired, "BYTES", kDiffGroup, "leave out stacks that have changed by fewer bytes",
        [&options](OptionValue v) { return set_size(options.selection.min_size_bytes, v); }},
+      {"--by", Value::kRequired, "WHAT", kDiffGroup,
+       "process, exe or cgroup: stacks of one are not compared\nwith those of another, and begin with it",
+       [&options](OptionValue v) { return set_named(options.by, v, kProcessKinds, group_kind_name); }},
       {"--full-stacks", Value::kNone, nullptr, kDiffGroup, "fold nothing", turn_on(options.full_stacks)},
       {"--bytes", Value::kNone, nullptr, kDiffGroup, "plain numbers of bytes, not KiB and MiB",
        turn_on(options.raw_bytes)},
   };
   rows.insert(rows.end(), std::begin(added), std::end(added));
   add_filter_rows(rows, options.filter, kDiffGroup);
-  add_symbol_rows(rows, options.places, options.debuginfod);
+  add_symbol_rows(rows, options.search, options.debuginfod);
   add_common_rows(rows, options.verbosity);
   return rows;
 }

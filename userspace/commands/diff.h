@@ -11,6 +11,7 @@
 #include "userspace/commands/debuginfod.h"
 #include "userspace/commands/recorded_options.h"
 #include "userspace/tables/selection.h"
+#include "userspace/views/grouping.h"
 #include "userspace/views/stack_view.h"
 
 namespace hawk {
@@ -22,13 +23,14 @@ struct DiffOptions {
   std::optional<std::chrono::nanoseconds> from;  ///< since the trace of `before` began; nullopt: its end
   std::optional<std::chrono::nanoseconds> to;    ///< the same of `after`
   std::optional<TargetChoice> target;            ///< of several, in both
-  ModulePlaces places;
+  ModuleSearch search;
   DebuginfodOptions debuginfod;
   Selection selection = {};
   enum class Form { kText, kJson, kFlameGraph };
   Form form = Form::kText;
   std::optional<std::string> output_path;
   FrameFilter filter;
+  GroupKind by = GroupKind::kStack;  ///< or what is_of_targets()
   bool full_stacks = false;
   bool raw_bytes = false;
   Verbosity verbosity = Verbosity::kNormal;

@@ -19,14 +19,15 @@ Result<void> set_step(std::optional<std::uint64_t>& target, OptionValue value) {
 }  // namespace
 
 void add_dump_rows(OptionRows& rows, DumpOptions& options, const char* group) {
-  rows.push_back({"--dump-allocated", Value::kRequired, "BYTES", group,
-                  "a dump each time so many more bytes were allocated\n(looked at each --interval, as the next two)",
-                  [&options](OptionValue v) { return set_step(options.allocated_bytes, v); }});
+  rows.push_back(
+      {"--dump-allocated", Value::kRequired, "BYTES", group,
+       "write a dump each time this many more bytes have been\nallocated (checked every --interval, like the next two)",
+       [&options](OptionValue v) { return set_step(options.allocated_bytes, v); }});
   rows.push_back({"--dump-growth", Value::kRequired, "BYTES", group,
-                  "a dump each time so many more bytes are live than at\nthe last dump",
+                  "write a dump when this many more bytes are live than at\nthe last dump",
                   [&options](OptionValue v) { return set_step(options.growth_bytes, v); }});
   rows.push_back({"--dump-peak", Value::kNone, nullptr, group,
-                  "a dump at each new peak of live bytes: 10 % and 1 MiB\nabove the last one that was dumped",
+                  "write a dump at each new peak of live bytes, 10 % and\n1 MiB above the last one dumped",
                   turn_on(options.at_peak)});
 }
 

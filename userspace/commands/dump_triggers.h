@@ -21,7 +21,7 @@ struct DumpOptions {
 /// The rows --dump-allocated, --dump-growth and --dump-peak.
 void add_dump_rows(OptionRows& rows, DumpOptions& options, const char* group);
 
-/// Tells from the counters of each drain whether a dump is due. What lies between two drains is not seen: however often
+/// Decides by the counters of each drain whether a dump is due. What lies between two drains is not seen: however often
 /// a level was passed meanwhile, it is one dump.
 class DumpTriggers {
  public:

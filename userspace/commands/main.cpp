@@ -20,7 +20,7 @@
 namespace hawk {
 namespace {
 
-/// Whether "--" is on the command line. Asked also where nothing can be told any more.
+/// Whether "--" is on the command line. Asked also where there is no way to answer any more.
 bool has_command = false;
 
 constexpr const char* kOutOfMemory = "out of memory";
@@ -38,7 +38,7 @@ constexpr const char* kOutOfMemoryHint = "free some memory, or raise the limit o
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
     end_without_memory();
-  } catch (...) {  // the abort tells where
+  } catch (...) {  // the abort shows where
   }
   std::abort();
 }

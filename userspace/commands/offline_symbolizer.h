@@ -18,9 +18,9 @@ namespace hawk {
 class OfflineSymbolizer : public Symbolizer {
  public:
   /// Both must outlive this.
-  OfflineSymbolizer(const Snapshot& snapshot, RecordedNames& names, ModulePlaces places)
-      : names_(names), locator_(snapshot.modules, snapshot.trace.kernel, places) {
-    symbolizer_.find_debug_files_with(std::move(places.finder));
+  OfflineSymbolizer(const Snapshot& snapshot, RecordedNames& names, ModuleSearch search)
+      : names_(names), locator_(snapshot.modules, snapshot.trace.kernel, search) {
+    symbolizer_.find_debug_files_with(std::move(search.finder));
   }
 
   std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override;

@@ -233,7 +233,7 @@ Result<std::vector<int>> parse_pids(OptionValue value, int own_pid) {
 }
 
 Result<int> parse_open_fd(OptionValue value) {
-  constexpr int kFirst = 3;  // what we are told and tell ourselves goes through those below
+  constexpr int kFirst = 3;  // the standard streams are those below
   const std::uint64_t number = HAWK_TRY(parse_number(value, 0, std::numeric_limits<int>::max()));
   if (number < kFirst) {
     return refuse(value, "is a standard stream",

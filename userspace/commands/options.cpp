@@ -2,15 +2,25 @@
 
 #include <fmt/core.h>
 
+#include <array>
+#include <string>
 #include <utility>
 
+#include "userspace/commands/command.h"
 #include "userspace/commands/option_setters.h"
 
 namespace hawk {
 namespace {
 
-constexpr const char* kUsage[] = {"[OPTIONS] -p PID", "[OPTIONS] --unit UNIT|--container ID|--name NAME|...",
-                                  "[OPTIONS] -- COMMAND [ARGS...]", "record|report|diff|export --help"};
+/// "record|report --help".
+const char* usage_of_other_commands() {
+  static const std::string text = [] {
+    std::string words;
+    for (const Command& command : commands().subspan(1)) words.append(words.empty() ? "" : "|").append(command.word);
+    return words + " --help";
+  }();
+  return text.c_str();
+}
 
 constexpr Example kExamples[] = {
     {"sudo hawktrace -p 1234", "watch; q or Ctrl-C reports"},
@@ -34,6 +44,9 @@ Result<void> check_report_every(const Options& options) {
 }  // namespace
 
 const CommandText& trace_text() {
+  static const std::array<const char*, 4> usage = {"[OPTIONS] -p PID",
+                                                   "[OPTIONS] --unit UNIT|--container ID|--name NAME|...",
+                                                   "[OPTIONS] -- COMMAND [ARGS...]", usage_of_other_commands()};
   static const CommandText text = {
       .name = "hawktrace",
       .title = "show which call stacks of a process hold its heap",
@@ -44,7 +57,7 @@ const CommandText& trace_text() {
           "sampled: "
           "the report is exact, or it says what is missing. Child processes are not traced; they are counted and their "
           "programs are named.",
-      .usage = kUsage,
+      .usage = usage,
       .examples = kExamples,
       .exits = trace_exits(),
       .command_exits = trace_command_exits(),
@@ -56,10 +69,11 @@ OptionRows option_rows(Options& options) {
   OptionRows rows;
   add_target_rows(rows, options);
   add_time_rows(rows, options);
-  rows.push_back({"--report-every", OptionRow::Value::kRequired, "TIME", kTimeGroup,
-                  "write a report that often and at the end, with the\nchange since the one before (JSON: a document a "
-                  "line)",
-                  [&options](OptionValue v) { return set_time_span(options.report_every, v, kMinInterval); }});
+  rows.push_back(
+      {"--report-every", OptionRow::Value::kRequired, "TIME", kTimeGroup,
+       "write a report at this interval and at the end, with\nthe change since the previous one (JSON: one document "
+       "a\nline)",
+       [&options](OptionValue v) { return set_time_span(options.report_every, v, kMinInterval); }});
   add_dump_rows(rows, options.dumps, kTimeGroup);
   add_kill_row(rows, options);
   add_report_rows(rows, options.report);

@@ -36,9 +36,9 @@ Result<std::vector<int>> living(const std::vector<int>& pids) {
   return found;
 }
 
-Result<std::vector<ChosenProcess>> choose_by_number(const ProcessQuery& query) {
-  std::vector<ChosenProcess> chosen;
-  for (const int pid : HAWK_TRY(living(query.pids))) chosen.push_back({pid, ProcessHandle(pid)});
+Result<ProcessChoice> choose_by_number(const ProcessQuery& query) {
+  ProcessChoice chosen;
+  for (const int pid : HAWK_TRY(living(query.pids))) chosen.processes.push_back({pid, ProcessHandle(pid)});
   return chosen;
 }
 
@@ -52,20 +52,20 @@ std::string listed(const std::vector<ProcessFacts>& processes) {
   return processes.size() > kMost ? fmt::format("{} and {} more", text, processes.size() - kMost) : text;
 }
 
-Result<std::vector<ChosenProcess>> choose_by_criteria(const ProcessQuery& query) {
+Result<ProcessChoice> choose_by_criteria(const ProcessQuery& query) {
   const ProcRoot proc = HAWK_TRY(ProcRoot::open());
-  const FoundProcesses found = HAWK_TRY(find_processes(query, proc, ::getpid()));
+  FoundProcesses found = HAWK_TRY(find_processes(query, proc, ::getpid()));
   for (const std::string& note : found.notes) log_info(note);
   log_info(fmt::format("{} is process{} {}", text_of(query), found.processes.size() == 1 ? "" : "es",
                        listed(found.processes)));
-  std::vector<ChosenProcess> chosen;
+  ProcessChoice chosen;
   for (const ProcessFacts& process : found.processes) {
-    ProcessHandle handle(process.pid);
-    // Who has the number now, and began when that one did, had it all along.
-    const std::optional<ProcessFacts> now = read_facts(proc, process.pid);
-    if (now && now->start_ticks == process.start_ticks) chosen.push_back({process.pid, std::move(handle)});
+    if (std::optional<ChosenProcess> held = hold(proc, process)) chosen.processes.push_back(std::move(*held));
   }
-  if (!chosen.empty()) return chosen;
+  if (!chosen.processes.empty()) {
+    chosen.watch.emplace(std::move(found));
+    return chosen;
+  }
   return fail(ExitCode::kNoTarget,
               fmt::format("{}: process {} has just ended", text_of(query), found.processes.front().pid),
               "try again, if it is being restarted");
@@ -73,7 +73,15 @@ Result<std::vector<ChosenProcess>> choose_by_criteria(const ProcessQuery& query)
 
 }  // namespace
 
-Result<std::vector<ChosenProcess>> choose_processes(const ProcessQuery& query) {
+std::optional<ChosenProcess> hold(const ProcRoot& proc, const ProcessFacts& process) {
+  ProcessHandle handle(process.pid);
+  // Who has the number now, and began when that one did, had it all along.
+  const std::optional<ProcessFacts> now = read_facts(proc, process.pid);
+  if (!now || now->start_ticks != process.start_ticks) return std::nullopt;
+  return ChosenProcess{process.pid, std::move(handle)};
+}
+
+Result<ProcessChoice> choose_processes(const ProcessQuery& query) {
   return query.has_criteria() ? choose_by_criteria(query) : choose_by_number(query);
 }
 

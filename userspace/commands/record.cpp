@@ -22,6 +22,7 @@
 #include "userspace/commands/recording_name.h"
 #include "userspace/commands/run_trace.h"
 #include "userspace/commands/trace_loop.h"
+#include "userspace/commands/traced_heap.h"
 #include "userspace/export/report_output.h"
 #include "userspace/recording/chunk_file.h"
 #include "userspace/recording/recording_writer.h"
@@ -69,22 +70,20 @@ class Recording : public TraceUse {
                               recording::kMaxTraces),
                   "record some of them");
     }
-    for (const auto& trace : traces) {
-      numbers_.emplace(trace.get(), static_cast<recording::TraceNumber>(numbers_.size()));
-    }
+    heap_.emplace(traces);
     named_after_ = traces.front()->snapshot().target();
     return begin_file();
   }
 
-  Result<bool> watch(const Traces& traces, SignalSource& signals, SignalRelay* relay) override {
+  Result<bool> watch(TracedProcesses& traced, SignalSource& signals, SignalRelay* relay) override {
     TraceWatchers watchers;
-    watchers.interval = [this](ProcessTrace& trace) { return append(trace, DumpCause::kNone); };
-    watchers.dump = [this](ProcessTrace& trace, DumpCause cause) -> Result<bool> {
-      HAWK_TRY_VOID(append(trace, cause));
+    watchers.interval = [this] { return append_all(DumpCause::kNone); };
+    watchers.dump = [this](DumpCause cause) -> Result<bool> {
+      HAWK_TRY_VOID(append_all(cause));
       return true;
     };
     watchers.ended = [this](ProcessTrace& trace) { return end_in_file(trace, trace.snapshot()); };
-    return run_trace_loop(traces, options_, signals, relay, watchers);
+    return run_trace_loop(traced, *heap_, options_, signals, relay, watchers);
   }
 
   Result<void> finish(const Traces& traces, const std::vector<Snapshot>& last) override {
@@ -96,19 +95,22 @@ class Recording : public TraceUse {
     log_info(fmt::format("recorded {} stacks{} in {}, {}; hawktrace report shows them", stacks,
                          traces.size() == 1 ? "" : fmt::format(" of {} processes", traces.size()), file_->writer.path(),
                          format_bytes(file_->writer.size_bytes(), NumberStyle::kReadable)));
-    for (std::size_t i = 0; output_ && i < traces.size(); ++i) {
-      HAWK_TRY_VOID(write_final_report(last[i], traces[i]->symbolizer(), options_.report, options_.verbosity, *output_,
-                                       traces.size() > 1));
-    }
-    return {};
+    if (!output_) return {};
+    return write_final_report(HAWK_TRY(heap_->sum_of(last)), heap_->symbolizer(), options_.report, options_.verbosity,
+                              *output_);
   }
 
  private:
+  /// A trace that has an interval in a file.
+  struct Part {
+    recording::TraceNumber number;
+    RecordedStates states;
+  };
   /// What is written now.
   struct File {
     RecordingWriter writer;
     std::chrono::steady_clock::time_point began;
-    std::map<ProcessTrace*, RecordedStates> states = {};  ///< of those that have an interval in the file
+    std::map<ProcessTrace*, Part> parts = {};
   };
 
   Result<void> begin_file() {
@@ -130,36 +132,54 @@ class Recording : public TraceUse {
            (options_.rotate_after && std::chrono::steady_clock::now() - file_->began >= *options_.rotate_after);
   }
 
-  RecordedState state_of(ProcessTrace& trace, const Snapshot& now) {
-    return file_->states.try_emplace(&trace, options_.symbols).first->second.next(now, trace);
+  Part& part_of(ProcessTrace& trace) {
+    const auto known = file_->parts.find(&trace);
+    if (known != file_->parts.end()) return known->second;
+    // There is room: open_for() has seen to that.
+    const recording::TraceNumber number = file_->writer.begin_trace().value();
+    return file_->parts.emplace(&trace, Part{number, RecordedStates(options_.symbols)}).first->second;
+  }
+
+  Result<void> finish_part(ProcessTrace& trace, const Snapshot& last) {
+    Part& part = part_of(trace);
+    return file_->writer.finish(part.states.next(last, trace), part.number);
   }
 
   Result<void> end_in_file(ProcessTrace& trace, const Snapshot& last) {
     ended_.insert(&trace);
-    return file_->writer.finish(state_of(trace, last), numbers_.at(&trace));
+    return finish_part(trace, last);
   }
 
   /// A file that is full ends with this interval of each process, and the next one begins with all that is known.
   Result<void> begin_next_file(ProcessTrace& trace, const Snapshot& now) {
-    for (const auto& [other, states] : file_->states) {
+    for (const auto& [other, part] : file_->parts) {
       if (other == &trace || ended_.contains(other)) continue;
-      HAWK_TRY_VOID(file_->writer.finish(state_of(*other, other->snapshot()), numbers_.at(other)));
+      HAWK_TRY_VOID(finish_part(*other, other->snapshot()));
     }
-    HAWK_TRY_VOID(file_->writer.finish(state_of(trace, now), numbers_.at(&trace)));
+    HAWK_TRY_VOID(finish_part(trace, now));
     return begin_file();
+  }
+
+  /// An interval of each process that is still traced.
+  Result<void> append_all(DumpCause cause) {
+    for (const auto& trace : heap_->traces()) {
+      if (!ended_.contains(trace.get())) HAWK_TRY_VOID(append(*trace, cause));
+    }
+    return {};
   }
 
   Result<void> append(ProcessTrace& trace, DumpCause cause) {
     Snapshot now = trace.snapshot();
     now.trace.dump_cause = cause;
     if (is_full()) HAWK_TRY_VOID(begin_next_file(trace, now));
-    return file_->writer.append(state_of(trace, now), numbers_.at(&trace));
+    Part& part = part_of(trace);
+    return file_->writer.append(part.states.next(now, trace), part.number);
   }
 
   const RecordOptions& options_;
+  std::optional<TracedHeap> heap_;
   std::optional<File> file_;
-  TargetInfo named_after_;  ///< the first process, for the pattern
-  std::map<const ProcessTrace*, recording::TraceNumber> numbers_;
+  TargetInfo named_after_;               ///< the first process, for the pattern
   std::set<const ProcessTrace*> ended_;  ///< those whose last interval has been written
   std::string last_name_;                ///< as the pattern gave it
   int files_ = 0;
@@ -175,16 +195,16 @@ void add_recording_rows(OptionRows& rows, RecordOptions& options) {
                     options.pattern = HAWK_TRY(parse_file_name(v, "leave the option out to get a name made"));
                     return {};
                   }});
-  rows.push_back({"--force", Value::kNone, nullptr, kRecordingGroup, "overwrite a file that is there already",
-                  turn_on(options.overwrite)});
+  rows.push_back(
+      {"--force", Value::kNone, nullptr, kRecordingGroup, "overwrite an existing file", turn_on(options.overwrite)});
   rows.push_back({"--symbols", Value::kNone, nullptr, kRecordingGroup,
-                  "store functions, files and lines too: for where the\nbinaries will not be found any more",
+                  "also store functions, files and lines, for use where\nthe binaries are not available",
                   turn_on(options.symbols)});
   rows.push_back({"--rotate-size", Value::kRequired, "BYTES", kRecordingGroup,
-                  "begin another file when one has as many: 64M. Without\n%t in its name it gets a number",
+                  "begin a new file when one reaches this size: 64M;\nwithout %t in the name, files are numbered",
                   [&options](OptionValue v) { return set_size(options.rotate_bytes, v); }});
   rows.push_back({"--rotate-every", Value::kRequired, "TIME", kRecordingGroup,
-                  "begin another file when one is as old: 1h",
+                  "begin a new file when one reaches this age: 1h",
                   [&options](OptionValue v) { return set_time_span(options.rotate_after, v, kMinInterval); }});
 }
 

@@ -57,11 +57,8 @@ std::string names_of(const std::vector<RecordingReader::Target>& targets) {
 Result<void> choose_target(RecordingReader& reader, const std::string& path, std::optional<TargetChoice> choice) {
   const std::vector<RecordingReader::Target> targets = reader.targets();
   const std::string hint = fmt::format("--target takes all, or one of: {}", names_of(targets));
-  if (!choice) {
-    if (targets.size() == 1) return {};
-    return fail(ExitCode::kUsage, fmt::format("{} holds {} processes", path, targets.size()), hint);
-  }
-  if (choice->kind == TargetChoice::Kind::kAll) return targets.size() == 1 ? Result<void>() : reader.choose_all();
+  if (!choice || choice->kind == TargetChoice::Kind::kAll)
+    return targets.size() == 1 ? Result<void>() : reader.choose_all();
   if (choice->kind == TargetChoice::Kind::kNumber) {
     if (choice->number > targets.size()) {
       return fail(ExitCode::kUsage,
@@ -107,13 +104,13 @@ Result<void> set_target(std::optional<TargetChoice>& target, OptionValue value) 
 }  // namespace
 
 OptionRow target_row(std::optional<TargetChoice>& target, const char* group) {
-  return {
-      "--target",
-      OptionRow::Value::kRequired,
-      "PID",
-      group,
-      "which process, of a recording of several: its id, or all\nof them together; @2 is the second that was recorded",
-      [&target](OptionValue v) { return set_target(target, v); }};
+  return {"--target",
+          OptionRow::Value::kRequired,
+          "PID",
+          group,
+          "which process, of a recording of several: its id, or all\nof them together (default); @2 is the second that "
+          "was\nrecorded",
+          [&target](OptionValue v) { return set_target(target, v); }};
 }
 
 std::string targets_text(const RecordingReader& reader) {
@@ -133,20 +130,19 @@ std::string targets_text(const RecordingReader& reader) {
   return text;
 }
 
-void add_symbol_rows(OptionRows& rows, ModulePlaces& places, DebuginfodOptions& debuginfod) {
+void add_symbol_rows(OptionRows& rows, ModuleSearch& search, DebuginfodOptions& debuginfod) {
   rows.push_back({"--sysroot", OptionRow::Value::kRequired, "DIR", kSymbolsGroup,
                   "look for the traced process's files below DIR, not in\nthis file system",
-                  [&places](OptionValue v) -> Result<void> {
-                    places.sysroot = HAWK_TRY(parse_file_name(v, "leave the option out for this file system"));
+                  [&search](OptionValue v) -> Result<void> {
+                    search.sysroot = HAWK_TRY(parse_file_name(v, "leave the option out for this file system"));
                     return {};
                   }});
-  rows.push_back(
-      {"--debug-dir", OptionRow::Value::kRequired, "DIR", kSymbolsGroup,
-       "look there first for files with the recorded build ids,\nand in .build-id there; DIR:DIR for several",
-       [&places](OptionValue v) -> Result<void> {
-         places.debug_directories = HAWK_TRY(parse_directories(v));
-         return {};
-       }});
+  rows.push_back({"--debug-dir", OptionRow::Value::kRequired, "DIR", kSymbolsGroup,
+                  "look in DIR first for files with the recorded build\nids, and in DIR/.build-id; DIR:DIR for several",
+                  [&search](OptionValue v) -> Result<void> {
+                    search.debug_directories = HAWK_TRY(parse_directories(v));
+                    return {};
+                  }});
   add_debuginfod_rows(rows, debuginfod, kSymbolsGroup);
 }
 

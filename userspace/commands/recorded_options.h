@@ -16,7 +16,7 @@
 namespace hawk {
 
 /// What commands that read recordings share: the rows that say where symbols are looked for, and statuses.
-void add_symbol_rows(OptionRows& rows, ModulePlaces& places, DebuginfodOptions& debuginfod);
+void add_symbol_rows(OptionRows& rows, ModuleSearch& search, DebuginfodOptions& debuginfod);
 std::span<const ExitRow> recorded_exits();
 
 /// --target: which process of a recording is meant, or all of them together.
@@ -30,7 +30,7 @@ OptionRow target_row(std::optional<TargetChoice>& target, const char* group);
 
 /// Reads a recording up to that time; nullopt: its end. Hands each interval's snapshot to `observer`. Warns if it was
 /// cut off. Shows how far it has come, as ProgressLine does.
-/// `target`: what is wanted of several. Fails with kUsage if it holds several and that names none of them.
+/// `target`: what is wanted of several; nullopt: all of them together. Fails with kUsage if that names none of them.
 Result<RecordingReader> read_recording(const std::string& path, std::optional<std::chrono::nanoseconds> at,
                                        std::optional<TargetChoice> target, Verbosity verbosity,
                                        const RecordingReader::Observer& observer = {});

@@ -46,7 +46,7 @@ constexpr Example kExportExamples[] = {
 void add_recording_rows(OptionRows& rows, RecordedReportOptions& options) {
   rows.push_back({"", Value::kArgument, "FILE", kRecordingGroup, "what hawktrace record has written"});
   rows.push_back({"--at", Value::kRequired, "TIME", kRecordingGroup,
-                  "as of that long after the trace began: 90s, 1h30m\n(default: its end)",
+                  "the state at this time after the trace began: 90s,\n1h30m (default: its end)",
                   [&options](OptionValue v) { return set_time_span(options.at, v, std::chrono::nanoseconds(0)); }});
   rows.push_back(target_row(options.target, kRecordingGroup));
 }
@@ -122,7 +122,7 @@ Result<int> list_targets(const RecordedReportOptions& options) {
 
 Result<int> write_recorded_report(const RecordedReportOptions& options) {
   const std::unique_ptr<Debuginfod> debuginfod = HAWK_TRY(Debuginfod::make(options.debuginfod, options.verbosity));
-  const ModulePlaces places = with_debuginfod(options.places, debuginfod.get());
+  const ModuleSearch search = with_debuginfod(options.search, debuginfod.get());
   Points points;
   const RecordingReader::Observer observer = [&](recording::TraceNumber trace, const Snapshot& now) {
     points[trace].push_back({now.trace.duration_ns, now.totals.live_bytes()});
@@ -139,7 +139,7 @@ Result<int> write_recorded_report(const RecordedReportOptions& options) {
     return static_cast<int>(ExitCode::kOk);
   }
   series.replay = [&](const std::function<bool(const Snapshot&)>& take) { replay(options, reader, take); };
-  OfflineSymbolizer symbolizer(reader.snapshot(), reader.names(), places);
+  OfflineSymbolizer symbolizer(reader.snapshot(), reader.names(), search);
   HAWK_TRY_VOID(write_final_report(reader.snapshot(), symbolizer, options.report, options.verbosity, output, false,
                                    nullptr, options.with_series && !series.points.empty() ? &series : nullptr));
   return static_cast<int>(ExitCode::kOk);
@@ -197,7 +197,7 @@ OptionRows report_rows(RecordedReportOptions& options) {
                   "only list the processes: number, id, name, times, live\nbytes and whether they are exact",
                   turn_on(options.list_targets)});
   add_report_rows(rows, options.report);
-  add_symbol_rows(rows, options.places, options.debuginfod);
+  add_symbol_rows(rows, options.search, options.debuginfod);
   add_common_rows(rows, options.verbosity);
   return rows;
 }
@@ -227,7 +227,7 @@ OptionRows export_rows(RecordedReportOptions& options) {
   OptionRows rows;
   add_recording_rows(rows, options);
   add_report_rows(rows, options.report, {.format_option = "--to"});
-  add_symbol_rows(rows, options.places, options.debuginfod);
+  add_symbol_rows(rows, options.search, options.debuginfod);
   add_common_rows(rows, options.verbosity);
   return rows;
 }

@@ -18,7 +18,7 @@ namespace hawk {
 struct RecordedReportOptions {
   std::string recording;                       ///< its file
   std::optional<std::chrono::nanoseconds> at;  ///< since the trace began; nullopt: its end
-  ModulePlaces places;
+  ModuleSearch search;
   DebuginfodOptions debuginfod;
   ReportOptions report;
   std::optional<TargetChoice> target;  ///< of several

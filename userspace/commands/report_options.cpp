@@ -76,7 +76,7 @@ Selection ReportOptions::selection() const {
 }
 
 Result<ReportOutput> ReportOptions::open_output() const {
-  HAWK_TRY_VOID(check_grouping(grouping, !format->can_group, format->name));
+  HAWK_TRY_VOID(check_grouping(grouping, *format));
   ReportOutput output = HAWK_TRY(ReportOutput::make(output_path));
   if (format->is_text || !output.is_terminal()) return output;
   return fail(ExitCode::kUsage,
@@ -106,7 +106,7 @@ void add_report_rows(OptionRows& rows, ReportOptions& options, const ReportRowNa
        [&options](OptionValue v) { return set_sort(options.sort, v); }},
       {"--top", kRequired, "N", kReportGroup, top_help(),
        [&options](OptionValue v) { return set_number(options.top, v, 0, kMaxTop); }},
-      {"--min-size", kRequired, "BYTES", kReportGroup, "leave out stacks with fewer bytes than that: 4096, 4k,\n1MiB",
+      {"--min-size", kRequired, "BYTES", kReportGroup, "leave out stacks with fewer bytes: 4096, 4k, 1MiB",
        [&options](OptionValue v) { return set_size(options.min_size_bytes, v); }},
   };
   const OptionRow shown[] = {

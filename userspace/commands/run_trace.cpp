@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -17,16 +18,16 @@
 #include "userspace/base/log.h"
 #include "userspace/base/write_all.h"
 #include "userspace/commands/emergency_memory.h"
-#include "userspace/commands/process_choice.h"
+#include "userspace/commands/traced_processes.h"
 #include "userspace/launch/command_end.h"
 #include "userspace/launch/launch.h"
 
 namespace hawk {
 namespace {
 
-/// Tells, where that was asked for, that every probe is in place: a newline, as s6 and systemd-notify-like supervisors
-/// expect.
-void tell_ready(const TraceOptions& options) {
+/// Announces, where that was asked for, that every probe is in place: a newline, as s6 and systemd-notify-like
+/// supervisors expect.
+void announce_ready(const TraceOptions& options) {
   if (!options.ready_fd) return;
   if (const int error = write_all(*options.ready_fd, "\n"); error != 0) {
     log_warning(fmt::format("write to --ready-fd {}: {}", *options.ready_fd, std::strerror(error)));
@@ -52,88 +53,63 @@ std::string broken_demands(const Required& required, const Snapshot& snapshot) {
 }
 
 /// nullopt: nothing is wrong. `whose`: where there are several, the process of the snapshot, for the message.
-std::optional<ExitCode> find_fault(const TraceOptions& options, const Snapshot& snapshot, const std::string& whose) {
+std::optional<Error> find_fault(const TraceOptions& options, const Snapshot& snapshot, const std::string& whose) {
   if (snapshot.trace.verified == std::optional<bool>(false)) {
-    log_error({ExitCode::kInternal,
-               fmt::format("verify: {}the counters disagree with the live table: this is a bug of hawktrace", whose),
-               ""});
-    return ExitCode::kInternal;
+    return Error{ExitCode::kInternal,
+                 fmt::format("verify: {}the counters disagree with the live table: this is a bug of hawktrace", whose),
+                 ""};
   }
   const std::string broken = broken_demands(options.required, snapshot);
   if (broken.empty()) return std::nullopt;
-  log_error(
-      {ExitCode::kNotExact, fmt::format("--require-exact: {}{}: the end of the report says why", whose, broken), ""});
-  return ExitCode::kNotExact;
+  return Error{ExitCode::kNotExact, fmt::format("--require-exact: {}{}: the end of the report says why", whose, broken),
+               ""};
 }
 
-/// Each is told; that of hawktrace itself counts most.
+/// Reports the first of many; that of hawktrace itself counts most.
 std::optional<ExitCode> find_faults(const TraceOptions& options, const std::vector<Snapshot>& snapshots) {
+  constexpr std::size_t kMostShown = 10;
   std::optional<ExitCode> worst;
+  std::size_t count = 0;
   for (const Snapshot& snapshot : snapshots) {
     const std::string whose = snapshots.size() == 1 ? "" : fmt::format("process {}: ", snapshot.target().pid);
-    const std::optional<ExitCode> fault = find_fault(options, snapshot, whose);
-    if (fault && worst != std::optional(ExitCode::kInternal)) worst = fault;
+    const std::optional<Error> fault = find_fault(options, snapshot, whose);
+    if (!fault) continue;
+    if (worst != std::optional(ExitCode::kInternal)) worst = fault->exit_code;
+    if (++count <= kMostShown) log_error(*fault);
+  }
+  if (count > kMostShown) {
+    log_info(fmt::format("{} more of {} processes have such faults; targets in JSON names all", count - kMostShown,
+                         snapshots.size()));
   }
   return worst;
 }
 
 /// What was counted so far is still to be had.
-Result<bool> watch_while_memory_lasts(TraceUse& use, const Traces& traces, SignalSource& signals, SignalRelay* relay) {
+Result<bool> watch_while_memory_lasts(TraceUse& use, TracedProcesses& traced, SignalSource& signals,
+                                      SignalRelay* relay) {
   try {
-    return use.watch(traces, signals, relay);
+    return use.watch(traced, signals, relay);
   } catch (const std::bad_alloc&) {
     log_warning("the trace ends here: no memory is left");
-    for (const auto& trace : traces) trace->note_ended_early();
+    for (const auto& trace : traced.traces()) trace->note_ended_early();
     return false;
   }
 }
 
-Result<std::unique_ptr<ProcessTrace>> attach_to(const TraceConfig& common, const ChosenProcess& process) {
-  TraceConfig config = common;
-  config.pid = process.pid;
-  std::unique_ptr<ProcessTrace> trace = HAWK_TRY(ProcessTrace::make(config, nullptr));
-  HAWK_TRY_VOID(process.handle.require_same());
-  return trace;
-}
-
-/// Of several processes those that cannot be traced are left out, as long as one is left: those of a service come and
-/// go, and not each of them has a heap of its own.
-Result<Traces> attach_to_all(const TraceConfig& config, const std::vector<ChosenProcess>& processes) {
-  Traces traces;
-  std::optional<Error> first;
-  for (const ChosenProcess& process : processes) {
-    Result<std::unique_ptr<ProcessTrace>> trace = attach_to(config, process);
-    if (trace) {
-      traces.push_back(std::move(*trace));
-      continue;
-    }
-    if (processes.size() > 1) log_warning(fmt::format("process {} is left out: {}", process.pid, trace.error().what));
-    if (!first) first = std::move(trace).error();
-  }
-  if (traces.empty()) return tl::unexpected<Error>(std::move(*first));
-  return traces;
-}
-
-/// Every probe in place, nothing counted yet.
-Result<Traces> make_traces(const TraceOptions& options, LaunchedCommand* command) {
-  if (command == nullptr) return attach_to_all(options.trace, HAWK_TRY(choose_processes(options.processes)));
-  Traces traces;
-  traces.push_back(HAWK_TRY(ProcessTrace::make(options.trace, command)));
-  return traces;
-}
-
 void notice_begin(const Traces& traces) {
+  constexpr std::size_t kMostNamed = 12;
   std::string pids;
-  for (const auto& trace : traces) pids += fmt::format("{}{}", pids.empty() ? "" : ", ", trace->pid());
+  for (std::size_t i = 0; i < std::min(traces.size(), kMostNamed); ++i) {
+    pids += fmt::format("{}{}", i == 0 ? "" : ", ", traces[i]->pid());
+  }
+  if (traces.size() > kMostNamed) pids += fmt::format(" and {} more", traces.size() - kMostNamed);
   log_info(fmt::format("tracing process{} {}; Ctrl-C ends the trace", traces.size() == 1 ? "" : "es", pids));
 }
 
-Result<std::vector<Snapshot>> end_traces(const Traces& traces, bool verify, bool read_symbols) {
+Result<std::vector<Snapshot>> end_traces(TraceGroup& group, TraceGroup::EndOptions options) {
+  HAWK_TRY_VOID(group.end_all(options));
   std::vector<Snapshot> snapshots;
-  for (const auto& trace : traces) {
-    if (!trace->has_ended()) HAWK_TRY_VOID(trace->end(verify, read_symbols));
-    snapshots.push_back(trace->snapshot());
-  }
+  for (const auto& trace : group.traces()) snapshots.push_back(trace->snapshot());
   return snapshots;
 }
 
@@ -151,22 +127,25 @@ Result<int> run_trace(const TraceOptions& options, TraceUse& use) {
   if (options.starts_command()) {
     command.emplace(HAWK_TRY(LaunchedCommand::make(options.trace.command, options.user ? &*options.user : nullptr)));
   }
-  const Traces traces = HAWK_TRY(make_traces(options, command ? &*command : nullptr));
+  const std::unique_ptr<TracedProcesses> traced =
+      HAWK_TRY(TracedProcesses::attach(options, command ? &*command : nullptr));
+  const Traces& traces = traced->traces();
   SignalRelay relay(traces.front()->pid(), traces.front()->pid_fd());
   HAWK_TRY_VOID(use.open_for(traces));
 
   // From here on allocations count.
   for (const auto& trace : traces) trace->begin();
-  tell_ready(options);
+  announce_ready(options);
   if (command) HAWK_TRY_VOID(command->release());
   if (!command && use.wants_notice()) notice_begin(traces);
-  const bool ended_by_user = HAWK_TRY(watch_while_memory_lasts(use, traces, signals, command ? &relay : nullptr));
+  const bool ended_by_user = HAWK_TRY(watch_while_memory_lasts(use, *traced, signals, command ? &relay : nullptr));
 
   // What was counted has been paid for.
   allow_emergency_memory();
   // Beyond this point no probe is left. A second Ctrl-C now ends us at once.
   // No debug file is fetched for symbols that are read meanwhile: then they wait, too.
-  const std::vector<Snapshot> last = HAWK_TRY(end_traces(traces, options.verify, use.wants_names() && !debuginfod));
+  const std::vector<Snapshot> last = HAWK_TRY(
+      end_traces(traced->group(), {.verify = options.verify, .reads_symbols = use.wants_names() && !debuginfod}));
   if (ended_by_user) {
     signals.restore_defaults();
   } else {

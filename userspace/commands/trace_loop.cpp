@@ -1,10 +1,12 @@
 #include "userspace/commands/trace_loop.h"
 
+#include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 
 #include <chrono>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "userspace/base/event_loop.h"
@@ -15,46 +17,60 @@ namespace {
 
 class TraceLoop {
  public:
-  TraceLoop(const Traces& traces, const TraceOptions& options, SignalSource& signals, SignalRelay* relay,
-            const TraceWatchers& watchers)
-      : first_(*traces.front()),
+  TraceLoop(TracedProcesses& traced, TracedHeap& heap, const TraceOptions& options, SignalSource& signals,
+            SignalRelay* relay, const TraceWatchers& watchers)
+      : traced_(traced),
+        group_(traced.group()),
+        heap_(heap),
+        triggers_(options.dumps),
         options_(options),
         signals_(signals),
         relay_(relay),
         screen_(watchers.screen),
-        watchers_(watchers) {
-    for (const auto& trace : traces) followed_.push_back({trace.get(), DumpTriggers(options.dumps)});
-  }
+        watchers_(watchers) {}
 
   Result<bool> run() {
-    for (const Followed& followed : followed_) watch_process(*followed.trace);
+    watch_programs();
     watch_user();
     HAWK_TRY_VOID(watch_time());
     // The last: what came before the end is taken first.
-    for (const Followed& followed : followed_) {
-      loop_.watch(followed.trace->pid_fd(), [this, &trace = *followed.trace](short) { return target_ended(trace); });
-    }
-    show();
+    follow_new();
+    HAWK_TRY_VOID(show());
     HAWK_TRY_VOID(loop_.run());
     return ended_by_user_;
   }
 
  private:
-  /// A trace that goes on.
-  struct Followed {
-    ProcessTrace* trace;
-    DumpTriggers triggers;
-  };
+  void watch_programs() {
+    loop_.watch(group_.wakeup_fd(), [this](short) -> Result<void> {
+      group_.adjust_memory();
+      return {};
+    });
+    loop_.watch(group_.mapping_fd(), [this](short) -> Result<void> {
+      group_.take_mapping_events();
+      follow_new();
+      return end_some();
+    });
+  }
 
-  void watch_process(ProcessTrace& trace) {
-    loop_.watch(trace.wakeup_fd(), [&trace](short) -> Result<void> {
-      trace.adjust_memory();
-      return {};
-    });
-    loop_.watch(trace.mapping_fd(), [&trace](short) -> Result<void> {
-      trace.take_mapping_events();
-      return {};
-    });
+  /// The traces that the group has added.
+  void follow_new() {
+    for (; seen_ < group_.traces().size(); ++seen_) {
+      ProcessTrace& trace = *group_.traces()[seen_];
+      followed_.push_back(&trace);
+      if (trace.pid_fd() < 0) {
+        note_ended(trace);
+      } else {
+        loop_.watch(trace.pid_fd(), [this, &trace](short) { return target_ended(trace); });
+      }
+    }
+  }
+
+  void pick_up() {
+    for (ProcessTrace* const trace : traced_.pick_up()) {
+      if (screen_ == nullptr) log_info(fmt::format("tracing process {}, too", trace->pid()));
+    }
+    follow_new();
   }
 
   void watch_user() {
@@ -70,6 +86,13 @@ class TraceLoop {
     if (const auto every = watchers_.report_every) {
       HAWK_TRY_VOID(loop_.add_timer(*every, *every, [this](short) { return drain_and_dump(DumpCause::kTime); }));
     }
+    constexpr std::chrono::milliseconds kSoon{100};
+    if (traced_.picks_up()) {
+      HAWK_TRY_VOID(loop_.add_timer(kSoon, kSoon, [this](short) -> Result<void> {
+        pick_up();
+        return {};
+      }));
+    }
     if (!options_.duration) return {};
     return loop_.add_timer(*options_.duration, {}, [this](short) -> Result<void> {
       loop_.end();
@@ -77,77 +100,83 @@ class TraceLoop {
     });
   }
 
+  void drain() {
+    group_.drain();
+    follow_new();
+    heap_.note_drain();
+  }
+
   Result<void> take_interval() {
-    for (Followed& followed : followed_) followed.trace->drain();
-    show();
-    for (Followed& followed : followed_) {
-      if (loop_.has_ended()) break;
-      const DumpCause cause = followed.triggers.due(followed.trace->totals());
-      if (cause != DumpCause::kNone) {
-        HAWK_TRY_VOID(dump(followed, cause));
-      } else if (watchers_.interval) {
-        HAWK_TRY_VOID(watchers_.interval(*followed.trace));
-      }
-    }
-    return {};
+    drain();
+    HAWK_TRY_VOID(end_ended());
+    HAWK_TRY_VOID(show());
+    const DumpCause cause = triggers_.due(heap_.totals());
+    if (cause != DumpCause::kNone) return dump(cause);
+    return watchers_.interval ? watchers_.interval() : Result<void>{};
   }
 
   Result<void> drain_and_dump(DumpCause cause) {
-    for (Followed& followed : followed_) {
-      if (loop_.has_ended()) break;
-      followed.trace->drain();
-      HAWK_TRY_VOID(dump(followed, cause));
-    }
+    drain();
+    return dump(cause);
+  }
+
+  Result<void> dump(DumpCause cause) {
+    triggers_.dumped(cause, heap_.totals());
+    if (!HAWK_TRY(watchers_.dump(cause))) loop_.end();
     return {};
   }
 
-  Result<void> dump(Followed& followed, DumpCause cause) {
-    followed.triggers.dumped(cause, followed.trace->totals());
-    if (!HAWK_TRY(watchers_.dump(*followed.trace, cause))) loop_.end();
+  Result<void> show() {
+    if (screen_ == nullptr || screen_->paused()) return {};
+    screen_->show(HAWK_TRY(heap_.snapshot()), heap_.symbolizer());
     return {};
-  }
-
-  void show() {
-    if (screen_ == nullptr || screen_->paused()) return;
-    screen_->show(first_.snapshot(), first_.symbolizer());
   }
 
   Result<void> take_keys(short events) {
-    if ((events & POLLIN) != 0 && screen_->take_events(first_.symbolizer())) end_for_user();
+    if ((events & POLLIN) != 0 && screen_->take_events(heap_.symbolizer())) end_for_user();
     if ((events & (POLLHUP | POLLERR)) != 0) loop_.forget(screen_->input_fd());
     return {};
   }
 
   Result<void> take_signals() {
     for (std::optional<ReceivedSignal> signal; !loop_.has_ended() && (signal = signals_.next());) {
-      if (signal->number == SIGUSR1 && relay_ == nullptr) {
-        HAWK_TRY_VOID(drain_and_dump(DumpCause::kSignal));
-      } else {
-        take_signal(*signal);
-      }
+      HAWK_TRY_VOID(take_signal(*signal));
     }
     return {};
   }
 
-  void take_signal(const ReceivedSignal& signal) {
+  Result<void> take_signal(const ReceivedSignal& signal) {
     if (signal.number == 0) {
       log_warning("the trace ends here: signals cannot be read, so that it could not be ended any more");
-      for (const Followed& followed : followed_) followed.trace->note_ended_early();
+      for (ProcessTrace* trace : followed_) trace->note_ended_early();
       loop_.end();
     } else if (relay_ != nullptr) {
-      obey(relay_->take(signal));
+      return obey(relay_->take(signal));
+    } else if (signal.number == SIGUSR1) {
+      return drain_and_dump(DumpCause::kSignal);
     } else if (signal.number == SIGWINCH) {
-      if (screen_ != nullptr) screen_->redraw(first_.symbolizer());
+      if (screen_ != nullptr) screen_->redraw(heap_.symbolizer());
     } else if (signal.number != SIGCHLD) {
-      end_for_user();
+      return end_by_signal();
     }
+    return {};
   }
 
-  void obey(SignalRelay::Action action) {
-    if (action == SignalRelay::Action::kEnd) end_for_user();
-    if (action == SignalRelay::Action::kTellToWait) {
+  Result<void> obey(SignalRelay::Action action) {
+    if (action == SignalRelay::Action::kEnd) return end_by_signal();
+    if (action == SignalRelay::Action::kSayToWait) {
       log_info("waiting for the command to end; Ctrl-C again ends the trace now");
     }
+    return {};
+  }
+
+  /// Not at once: one that is repeated within kRepeatTime is taken here, and not for the user's wish to have no report.
+  Result<void> end_by_signal() {
+    if (std::exchange(ended_by_user_, true)) return {};
+    return loop_.add_timer(kRepeatTime, {}, [this](short) -> Result<void> {
+      loop_.end();
+      return {};
+    });
   }
 
   void end_for_user() {
@@ -155,21 +184,51 @@ class TraceLoop {
     loop_.end();
   }
 
+  void note_ended(ProcessTrace& trace) {
+    trace.note_target_exited();
+    std::erase(followed_, &trace);
+    ended_.push_back(&trace);
+  }
+
   /// The trace of the last one is ended by who has begun it.
   Result<void> target_ended(ProcessTrace& trace) {
-    trace.note_target_exited();
-    if (followed_.size() == 1) {
+    loop_.forget(trace.pid_fd());
+    note_ended(trace);
+    // What it has started last.
+    group_.take_mapping_events();
+    follow_new();
+    if (followed_.empty() && traced_.picks_up()) pick_up();
+    if (followed_.empty()) {
       loop_.end();
       return {};
     }
-    for (const int fd : {trace.wakeup_fd(), trace.mapping_fd(), trace.pid_fd()}) loop_.forget(fd);
-    std::erase_if(followed_, [&trace](const Followed& followed) { return followed.trace == &trace; });
-    HAWK_TRY_VOID(trace.end(options_.verify, false));
-    return watchers_.ended ? watchers_.ended(trace) : Result<void>{};
+    return options_.trace.follows_children ? end_some() : end_ended();
   }
 
-  ProcessTrace& first_;
-  std::vector<Followed> followed_;
+  /// Where processes come and go by the thousand, many at a time: to end one takes a drain.
+  Result<void> end_some() {
+    constexpr std::size_t kMany = 64;
+    return ended_.size() < kMany ? Result<void>{} : end_ended();
+  }
+
+  Result<void> end_ended() {
+    if (ended_.empty() || followed_.empty()) return {};
+    const std::vector<ProcessTrace*> ending = std::exchange(ended_, {});
+    HAWK_TRY_VOID(group_.end(ending, {.verify = options_.verify}));
+    for (ProcessTrace* trace : ending) {
+      if (watchers_.ended) HAWK_TRY_VOID(watchers_.ended(*trace));
+    }
+    follow_new();
+    return {};
+  }
+
+  TracedProcesses& traced_;
+  TraceGroup& group_;
+  TracedHeap& heap_;
+  DumpTriggers triggers_;
+  std::size_t seen_ = 0;                 ///< of the group's traces
+  std::vector<ProcessTrace*> followed_;  ///< those that go on
+  std::vector<ProcessTrace*> ended_;     ///< those whose process has ended, but not they
   const TraceOptions& options_;
   SignalSource& signals_;
   SignalRelay* relay_;
@@ -181,9 +240,9 @@ class TraceLoop {
 
 }  // namespace
 
-Result<bool> run_trace_loop(const Traces& traces, const TraceOptions& options, SignalSource& signals,
-                            SignalRelay* relay, const TraceWatchers& watchers) {
-  return TraceLoop(traces, options, signals, relay, watchers).run();
+Result<bool> run_trace_loop(TracedProcesses& traced, TracedHeap& heap, const TraceOptions& options,
+                            SignalSource& signals, SignalRelay* relay, const TraceWatchers& watchers) {
+  return TraceLoop(traced, heap, options, signals, relay, watchers).run();
 }
 
 }  // namespace hawk

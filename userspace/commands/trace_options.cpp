@@ -137,29 +137,38 @@ OptionRow list_row(const char* names, const char* value_name, const char* help, 
 
 void add_target_rows(OptionRows& rows, TraceOptions& options) {
   ProcessQuery& processes = options.processes;
-  rows.push_back({"-p,--pid", kRequired, "PID", kTargetGroup, "the running process, which is not stopped",
+  rows.push_back({"-p,--pid", kRequired, "PID", kTargetGroup, "a running process; it is not stopped",
                   [&processes](OptionValue v) -> Result<void> {
                     add_new(processes.pids, HAWK_TRY(parse_pids(v, ::getpid())));
                     return {};
                   },
                   true});
-  rows.push_back(list_row("--name", "NAME", "whose program has that name, as for pidof or pgrep -x", processes.names));
-  rows.push_back(list_row("--comm", "NAME", "whose name for the kernel it is, at most 15 bytes", processes.comms));
-  rows.push_back(list_row("--exe", "PATTERN",
-                          "whose executable is: '/opt/shop/*'; without a slash it\nis the name of its file",
-                          processes.executables));
-  rows.push_back(list_row("--cgroup", "PATH",
-                          "in that cgroup or below, as in /proc/PID/cgroup, or\nas a directory below /sys/fs/cgroup",
-                          processes.cgroups));
-  rows.push_back(list_row("--unit", "UNIT", "of that unit of systemd; .service may be left out", processes.units));
+  rows.push_back(
+      list_row("--name", "NAME", "processes of the program NAME, as pidof and pgrep -x\nfind them", processes.names));
+  rows.push_back(
+      list_row("--comm", "NAME", "processes that the kernel calls NAME (15 bytes or less)", processes.comms));
   rows.push_back(list_row(
-      "--container", "ID",
-      "of that container (docker, podman, containerd, CRI-O,\nlxc, systemd-nspawn); how its id begins is enough",
-      processes.containers));
+      "--exe", "PATTERN",
+      "processes whose executable matches: '/opt/shop/*'; a\npattern without a slash is for the name of its file",
+      processes.executables));
+  rows.push_back(
+      list_row("--cgroup", "PATH",
+               "processes in this cgroup or below: a path as in\n/proc/PID/cgroup, or a directory below /sys/fs/cgroup",
+               processes.cgroups));
+  rows.push_back(
+      list_row("--unit", "UNIT", "processes of this systemd unit; .service may be left\nout", processes.units));
+  rows.push_back(list_row("--container", "ID",
+                          "processes of this container (docker, podman,\ncontainerd, CRI-O, lxc, systemd-nspawn); the "
+                          "beginning\nof its id is enough",
+                          processes.containers));
   rows.push_back({"--", OptionRow::Value::kArgument, "COMMAND [ARGS...]", kTargetGroup,
                   "start it, with the probes in place before its first\ninstruction"});
+  rows.push_back({"--follow", kNone, nullptr, kTargetGroup,
+                  "also trace the processes that it starts, and those that\nthese start, from their first instruction "
+                  "(Linux 6.13)",
+                  turn_on(options.trace.follows_children)});
   rows.push_back({"--user", kRequired, "USER", kTargetGroup,
-                  "with -- COMMAND: whom it runs as, a name or number:\nwith the groups of that user, without "
+                  "with -- COMMAND: run it as this user, a name or number,\nwith the groups of that user and without "
                   "capabilities",
                   [&options](OptionValue v) -> Result<void> {
                     options.user = HAWK_TRY(find_user(v.text));
@@ -170,8 +179,7 @@ void add_target_rows(OptionRows& rows, TraceOptions& options) {
 void add_time_rows(OptionRows& rows, TraceOptions& options) {
   rows.push_back(
       {"--duration", kRequired, "TIME", kTimeGroup,
-       "stop after that long: 0.2, 1.5s, 250ms, 10 (seconds),\n1h30m (default: until Ctrl-C, or until the process "
-       "ends)",
+       "stop after this time: 0.2, 1.5s, 250ms, 10 (seconds),\n1h30m (default: at Ctrl-C, or when the process ends)",
        [&options](OptionValue v) { return set_time_span(options.duration, v, kMinDuration); }});
   rows.push_back({"--interval", kRequired, "TIME", kTimeGroup,
                   "how often the counters are read and the screen is\nredrawn, 100ms or more (default 1s)",
@@ -179,10 +187,10 @@ void add_time_rows(OptionRows& rows, TraceOptions& options) {
 }
 
 void add_kill_row(OptionRows& rows, TraceOptions& options) {
-  rows.push_back({"--kill", kNone, nullptr, kTimeGroup,
-                  "with --duration and -- COMMAND: end the command as well\n(SIGTERM, then SIGKILL after 5 s); else it "
-                  "runs on",
-                  turn_on(options.kill_command)});
+  rows.push_back(
+      {"--kill", kNone, nullptr, kTimeGroup,
+       "with --duration and -- COMMAND: also end the command\n(SIGTERM, then SIGKILL after 5 s); otherwise it runs on",
+       turn_on(options.kill_command)});
 }
 
 void add_tracing_rows(OptionRows& rows, TraceOptions& options) {
@@ -261,6 +269,12 @@ Result<void> check_trace(const CommandText& text, const ParsedLine& line, TraceO
   if (options.user && !options.starts_command()) {
     return usage_error(text, "--user: there is no command to be run as another user",
                        fmt::format("{} --user {} -- COMMAND", text.name, options.user->name));
+  }
+  const std::optional<AttachWay> way = options.trace.attach_via;
+  if (options.trace.follows_children && way && *way != AttachWay::kPerf && *way != AttachWay::kPoints) {
+    return usage_error(
+        text, fmt::format("--follow: probes attached via {} do not pass on to child processes", attach_way_name(*way)),
+        "leave --attach-via out: perf events do");
   }
   if (options.kill_command && (!options.starts_command() || !options.duration)) {
     return usage_error(text, "--kill: there is no command that could outlive the trace",

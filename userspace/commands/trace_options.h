@@ -30,7 +30,7 @@ struct TraceOptions {
   bool verify = false;
   std::optional<CommandUser> user;  ///< whom the command runs as; nullopt: as we do
   bool kill_command = false;        ///< --kill: the command does not outlive the trace
-  std::optional<int> ready_fd;      ///< an open descriptor, told when all probes are in place
+  std::optional<int> ready_fd;      ///< an open descriptor, written to when all probes are in place
   DebuginfodOptions debuginfod;
   Verbosity verbosity = Verbosity::kNormal;
 

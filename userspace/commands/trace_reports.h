@@ -10,7 +10,7 @@
 
 namespace hawk {
 
-/// Writes the final report as the options ask. Tells on stderr how far it has come when debug information takes long to
+/// Writes the final report as the options ask. Shows on stderr how far it has come when debug information takes long to
 /// read (ProgressSymbolizer), unless --quiet. `series`: nullptr if only the snapshot is known.
 Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, const ReportOptions& options,
                           Verbosity verbosity, ReportOutput& output, const HeapSeries* series = nullptr);

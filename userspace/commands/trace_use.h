@@ -1,17 +1,13 @@
 #pragma once
 
-#include <memory>
 #include <vector>
 
-#include "userspace/attach/process_trace.h"
 #include "userspace/base/result.h"
 #include "userspace/base/signal_source.h"
+#include "userspace/commands/traced_processes.h"
 #include "userspace/launch/signal_relay.h"
 
 namespace hawk {
-
-/// The traces of one run, of a process each. Their order does not change, and none is added or removed.
-using Traces = std::vector<std::unique_ptr<ProcessTrace>>;
 
 /// What a command makes of the numbers of traces. Its functions are called in this order.
 class TraceUse {
@@ -27,8 +23,8 @@ class TraceUse {
   virtual bool wants_notice() const { return true; }
   /// Whether finish() asks for the names of functions.
   virtual bool wants_names() const = 0;
-  /// Waits for the end of the traces (run_trace_loop), and tells whether the user has ended them.
-  virtual Result<bool> watch(const Traces& traces, SignalSource& signals, SignalRelay* relay) = 0;
+  /// Waits for the end of the traces (run_trace_loop), and returns whether the user has ended them.
+  virtual Result<bool> watch(TracedProcesses& traced, SignalSource& signals, SignalRelay* relay) = 0;
   /// No probe is left: `last` has what was counted, in the order of the traces.
   virtual Result<void> finish(const Traces& traces, const std::vector<Snapshot>& last) = 0;
 };

@@ -67,33 +67,40 @@ void add_filter_rows(OptionRows& rows, FrameFilter& filter, const char* group) {
 }
 
 void add_grouping_rows(OptionRows& rows, Grouping& grouping, const char* group) {
-  rows.push_back({"--by", Value::kRequired, "WHAT", group,
-                  "sum stacks up by stack, function, file, line, module or\n"
-                  "caller: what is its own, and what passes through it\n(default stack; text and JSON)",
-                  [&grouping](OptionValue v) { return set_choice(grouping.by, v, kGroupKindNames); }});
+  rows.push_back(
+      {"--by", Value::kRequired, "WHAT", group,
+       "sum stacks up by stack, function, file, line, module or\n"
+       "caller: what is its own, and what passes through it;\nby process, exe (executable) or cgroup: what is "
+       "theirs\n(default stack; text and JSON; by process, exe or cgroup\nalso most formats of stacks, which "
+       "begin with it)",
+       [&grouping](OptionValue v) { return set_choice(grouping.by, v, kGroupKindNames); }});
   rows.push_back({"--cumulative", Value::kNone, nullptr, group, "order the rows of --by by what passes through them",
                   turn_on(grouping.cumulative_first)});
   rows.push_back(
       {"--tree", Value::kOptional, "DIRECTION", group,
        "show stacks as a tree of calls: top-down, from the\noutermost function (default), or bottom-up, from "
-       "those\nthat allocate (text and JSON)",
+       "those\nthat allocate; with --by process, exe or cgroup a tree\nof each (text and JSON)",
        [&grouping](OptionValue v) -> Result<void> {
          grouping.tree = TreeDirection::kTopDown;
          return v.text.empty() ? Result<void>() : set_choice(*grouping.tree, v, kTreeDirectionNames);
        }});
 }
 
-Result<void> check_grouping(const Grouping& grouping, bool holds_stacks, const char* format) {
+Result<void> check_grouping(const Grouping& grouping, const Format& format) {
   const bool has_groups = grouping.by != GroupKind::kStack;
-  if (has_groups && grouping.tree) {
-    return fail(ExitCode::kUsage, "--by and --tree exclude each other", "use either --by or --tree, not both");
+  if (has_groups && grouping.tree && !grouping.split_by()) {
+    return fail(ExitCode::kUsage, fmt::format("--by {} and --tree exclude each other", group_kind_name(grouping.by)),
+                "use either --by or --tree, not both");
   }
   if (grouping.cumulative_first && !has_groups) {
     return fail(ExitCode::kUsage, "--cumulative: there are no rows of --by to order", "add --by function, or another");
   }
-  if (!holds_stacks || (!has_groups && !grouping.tree)) return {};
+  const bool fits = format.groups == Format::Groups::kAll || (!has_groups && !grouping.tree) ||
+                    (format.groups == Format::Groups::kProcesses && grouping.split_by() && !grouping.tree);
+  if (fits) return {};
   return fail(ExitCode::kUsage,
-              fmt::format("{}: a file of the format {} holds stacks", has_groups ? "--by" : "--tree", format),
+              fmt::format("{}: a file of the format {} holds stacks",
+                          grouping.tree ? "--tree" : fmt::format("--by {}", group_kind_name(grouping.by)), format.name),
               "leave it out, or choose another format: --format text or json");
 }
 

@@ -3,6 +3,7 @@
 #include "userspace/base/result.h"
 #include "userspace/commands/command_line.h"
 #include "userspace/commands/option_values.h"
+#include "userspace/export/format.h"
 #include "userspace/views/call_pattern.h"
 #include "userspace/views/grouping.h"
 #include "userspace/views/stack_view.h"
@@ -19,8 +20,7 @@ void add_filter_rows(OptionRows& rows, FrameFilter& filter, const char* group);
 /// The rows --by, --cumulative and --tree.
 void add_grouping_rows(OptionRows& rows, Grouping& grouping, const char* group);
 
-/// Refuses groupings that exclude each other. `holds_stacks`: what is written is stacks, whatever the user wants to
-/// see; `format`: its name.
-Result<void> check_grouping(const Grouping& grouping, bool holds_stacks, const char* format);
+/// Refuses groupings that exclude each other, and those that `format` cannot hold.
+Result<void> check_grouping(const Grouping& grouping, const Format& format);
 
 }  // namespace hawk

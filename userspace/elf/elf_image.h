@@ -27,7 +27,7 @@ struct CallFrameSection {
   std::vector<std::uint8_t> bytes;
   std::uint64_t vaddr = 0;      ///< ELF virtual address of the first byte
   bool is_debug_frame = false;  ///< .debug_frame, which is written otherwise than .eh_frame
-  bool ends_at_zero = false;    ///< more may follow behind the terminator: no section header tells where it ends
+  bool ends_at_zero = false;    ///< more may follow behind the terminator: no section header says where it ends
   bool is_too_large = false;    ///< more than kMaxCallFrameBytes, and therefore not read
 };
 
@@ -75,7 +75,7 @@ class ElfImage : public ElfLayout {
   std::optional<std::uint64_t> init_vaddr() const;
   /// Whether Go's linker made it; that leaves its sections' headers in place.
   bool is_go() const;
-  /// Whether it is a shared library: it has a DT_SONAME. (PT_INTERP does not tell: libc.so.6 has one.)
+  /// Whether it is a shared library: it has a DT_SONAME. (PT_INTERP does not say: libc.so.6 has one.)
   bool is_library() const;
 
  private:

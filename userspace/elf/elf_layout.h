@@ -16,7 +16,7 @@
 
 namespace hawk {
 
-/// An ELF file for x86-64, opened for reading, as far as its header, its program headers and its build id tell: which
+/// An ELF file for x86-64, opened for reading, as far as its header, its program headers and its build id go: which
 /// file it is, and where its code lies. That is little enough to be read by a process with rights; all else is read by
 /// ElfImage. Damaged or hostile files yield errors or missing answers, never crashes, not even when they change while
 /// being read: nothing is mapped. Not thread-safe.

@@ -15,7 +15,7 @@
 
 namespace hawk {
 
-/// The section headers of a file; read only where its segments do not tell. Of several sections by a name or of a type
+/// The section headers of a file; read only where its segments do not say. Of several sections by a name or of a type
 /// the first counts.
 class ElfSections {
  public:
@@ -38,7 +38,7 @@ class ElfSections {
   /// Calls `visit` with each symbol of the table of `type` and with the strings of that table.
   using VisitNamed = std::function<void(const Elf64_Sym&, std::span<const char>)>;
   void for_each_symbol_of(Elf64_Word type, const VisitNamed& visit) const;
-  /// Of all tables: those of a static program are told by its sections alone.
+  /// Of all tables: those of a static program are named by its sections alone.
   std::vector<Elf64_Rela> relocations() const;
   /// Goes through the symbol table of `type`.
   void find_functions(Elf64_Word type, FunctionCollector& collector) const;

@@ -76,7 +76,7 @@ std::optional<std::uint64_t> eh_frame_vaddr(const ElfSegments& segments, std::ui
   constexpr std::uint64_t kPointerAt = 4;
   const auto head = read_value<std::array<std::uint8_t, kPointerAt>>(segments, index_vaddr);
   const std::optional<std::int32_t> distance = read_value<std::int32_t>(segments, index_vaddr + kPointerAt);
-  // The rest of the header tells of its table, which is not needed here.
+  // The rest of the header describes its table, which is not needed here.
   if (!head || !distance || (*head)[0] != kKnownHeader[0] || (*head)[1] != kKnownHeader[1]) return std::nullopt;
   return index_vaddr + kPointerAt + static_cast<std::uint64_t>(std::int64_t{*distance});
 }

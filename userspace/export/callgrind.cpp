@@ -41,20 +41,20 @@ class Costs {
  private:
   enum class Number : std::uint32_t {};
 
-  /// A place that calls, or is asked for its own costs: of all calls, those of one line of a function are one.
-  std::uint32_t place_of(const ListedFrame& call) {
+  /// A position that calls, or is asked for its own costs: of all calls, those of one line of a function are one.
+  std::uint32_t position_of(const ListedFrame& call) {
     const std::size_t number = stacks_.number_of(call);
-    if (places_.empty()) places_.resize(stacks_.call_count(), kItself);
-    if (places_[number] == kItself) {
+    if (positions_.empty()) positions_.resize(stacks_.call_count(), kItself);
+    if (positions_[number] == kItself) {
       const std::uint64_t word = std::uint64_t{stacks_.function_of(call)} << 32U | call.source.line;
-      places_[number] = static_cast<std::uint32_t>(
-          place_numbers_.find_or_add(word, [&] { return static_cast<Number>(place_numbers_.size()); }));
+      positions_[number] = static_cast<std::uint32_t>(
+          position_numbers_.find_or_add(word, [&] { return static_cast<Number>(position_numbers_.size()); }));
     }
-    return places_[number];
+    return positions_[number];
   }
 
   std::uint32_t row_of(const ListedFrame& call, std::uint32_t callee) {
-    const std::uint64_t word = std::uint64_t{place_of(call)} << 32U | callee;
+    const std::uint64_t word = std::uint64_t{position_of(call)} << 32U | callee;
     return static_cast<std::uint32_t>(row_numbers_.find_or_add(word, [&] {
       rows_.push_back({static_cast<std::uint32_t>(stacks_.function_of(call)), call.source.line, callee, {}});
       return static_cast<Number>(rows_.size() - 1);
@@ -76,8 +76,8 @@ class Costs {
   }
 
   const ExportedStacks& stacks_;
-  std::vector<std::uint32_t> places_;  ///< by number of the call
-  WordNumbers<Number> place_numbers_;
+  std::vector<std::uint32_t> positions_;  ///< by number of the call
+  WordNumbers<Number> position_numbers_;
   WordNumbers<Number> row_numbers_;
   std::vector<Row> rows_;
   std::vector<std::uint32_t> last_stack_;  ///< that was added to a function's rows, by function
@@ -92,8 +92,7 @@ class CallgrindFile {
   void write() {
     const Snapshot& snapshot = request_.snapshot;
     out_.put("# callgrind format\nversion: 1\ncreator: hawktrace {}\npid: {}\ncmd: {}\ndesc: Trigger: {}\n",
-             request_.hawktrace_version, snapshot.target().pid, printable_unicode(snapshot.target().exe),
-             origin_line(request_));
+             request_.hawktrace_version, snapshot.target().pid, command_text(snapshot), origin_line(request_));
     out_.text() += "positions: line\nevents: LiveBytes LiveBlocks AllocatedBytes AllocatedBlocks\n";
     out_.text() += "summary:";
     put_counters(stacks_.totals());
@@ -124,7 +123,7 @@ class CallgrindFile {
   }
 
   /// Names are written with a number the first time, and are that number afterwards; a name that looks like a number
-  /// in brackets is told from one so.
+  /// in brackets is distinguished from one so.
   void put_function(const char* file_key, const char* key, std::uint32_t index) {
     const ExportedFunction& function = stacks_.functions()[index];
     const auto [file, is_new_file] = files_.emplace(function.file, files_.size() + 1);

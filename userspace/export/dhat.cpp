@@ -34,7 +34,7 @@ class DhatFile {
                                       "; maxima and t-gmax are what was live at the end, lifetimes are not recorded");
     out_.text() +=
         ",\"verb\":\"Allocated\",\"bklt\":true,\"bkacc\":false,\"tu\":\"µs\",\"Mtu\":\"s\",\"tuth\":500,\"cmd\":";
-    append_json_text(out_.text(), printable_unicode(snapshot.target().exe));
+    append_json_text(out_.text(), command_text(snapshot));
     const std::uint64_t end = snapshot.trace.duration_ns / kNsPerUs;
     out_.put(",\"pid\":{},\"te\":{},\"tg\":{},\n\"pps\":[", snapshot.target().pid, end, end);
   }
@@ -74,8 +74,7 @@ class DhatFile {
       frame(call);
       if (!out_.go_on()) return false;
     }
-    frame(stacks_.no_stack());
-    frame(stacks_.truncated());
+    for (const ListedFrame& placeholder : stacks_.placeholders()) frame(placeholder);
     return true;
   }
 

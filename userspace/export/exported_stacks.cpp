@@ -40,8 +40,8 @@ ExportedStacks::ExportedStacks(const ReportRequest& request, Names names)
       locations_(locations_of(request.snapshot, records_, table_)),
       functions_{{"[no stack]", ""}, {"[truncated stack]", ""}} {
   for (const StackRecord* record : records_) totals_ += record->counters;
-  no_stack_.name = functions_[0].name;
-  truncated_.name = functions_[1].name;
+  if (const std::optional<GroupKind> kind = request.grouping.split_by()) split(*kind);
+  for (const ExportedFunction& function : functions_) placeholders_.emplace_back().name = function.name;
   const bool are_short = names == Names::kShort && !request.full_stacks;
   std::unordered_map<std::string, std::uint32_t> numbers;
   function_of_call_.reserve(table_.size());
@@ -56,14 +56,51 @@ ExportedStacks::ExportedStacks(const ReportRequest& request, Names names)
   }
 }
 
+void ExportedStacks::split(GroupKind kind) {
+  groups_.emplace(snapshot_, kind);
+  for (std::size_t group = 0; group < groups_->size(); ++group) {
+    functions_.push_back({printable_unicode(groups_->name(group)), ""});
+  }
+  for (GroupedStack& part : split_by_group(records_, snapshot_, *groups_)) {
+    split_.push_back(std::move(part.stack));
+    group_of_.push_back(part.group);
+  }
+  records_.clear();
+  for (const StackRecord& stack : split_) records_.push_back(&stack);
+}
+
+void ExportedStacks::append_placeholders(FrameList& calls, const StackRecord& stack, bool has_calls) const {
+  if (!has_calls) {
+    calls.push_back(&placeholders_[kNoStackCall]);
+  } else if (stack.quality() == HAWK_STACK_TRUNCATED) {
+    calls.push_back(&placeholders_[kTruncatedCall]);
+  }
+  if (groups_) calls.push_back(&placeholders_[kFirstGroupCall + group_of(stack)]);
+}
+
+FrameList ExportedStacks::placeholders_of(const StackRecord& stack) const {
+  FrameList calls;
+  append_placeholders(calls, stack, !table_.list(stack).empty());
+  return calls;
+}
+
 FrameList ExportedStacks::calls(const StackRecord& stack) const {
   FrameList calls = table_.list(stack);
-  if (calls.empty()) {
-    calls.push_back(&no_stack_);
-  } else if (stack.quality() == HAWK_STACK_TRUNCATED) {
-    calls.push_back(&truncated_);
-  }
+  append_placeholders(calls, stack, !calls.empty());
   return calls;
+}
+
+std::vector<StackShare> ExportedStacks::shares_of(const StackRecord& stack) const {
+  if (snapshot_.parts.empty()) return {{stack.id, TargetId{}, stack.counters}};
+  std::vector<StackShare> shares;
+  for (const StackShare& share : snapshot_.shares_of(stack.id)) {
+    if (!groups_ || groups_->group_of(share.target) == group_of(stack)) shares.push_back(share);
+  }
+  return shares;
+}
+
+std::string command_text(const Snapshot& snapshot) {
+  return printable_unicode(snapshot.parts.empty() ? snapshot.target().exe : processes_text(snapshot));
 }
 
 std::string origin_line(const ReportRequest& request) {

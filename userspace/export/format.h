@@ -17,7 +17,7 @@
 
 namespace hawk {
 
-/// How the heap has come to be as a snapshot has it, as far as a recording tells.
+/// How the heap has come to be as a snapshot has it, as far as a recording has it.
 struct HeapSeries {
   struct Point {
     std::uint64_t time_ns = 0;  ///< since the trace began
@@ -26,7 +26,7 @@ struct HeapSeries {
   std::vector<Point> points = {};     ///< ascending; the last one is the snapshot's
   std::size_t peak = 0;               ///< the index of the first of those with most live bytes
   const Snapshot* at_peak = nullptr;  ///< as of then; nullptr: the peak is the last point
-  /// Hands on the state at each point but the last, in order, until that is told false. Stacks have the numbers that
+  /// Hands on the state at each point but the last, in order, until that returns false. Stacks have the numbers that
   /// they have in the snapshot. Empty: these states are not known.
   std::function<void(const std::function<bool(const Snapshot&)>&)> replay = {};
 };
@@ -61,7 +61,12 @@ struct Format {
   bool can_follow;          ///< several reports may follow each other in one file (--report-every)
   bool is_text;             ///< or any bytes, which no terminal should be sent
   void (*write)(const ReportRequest& request, const TextSink& sink);
-  bool can_group = false;  ///< it can hold other rows than stacks (--by, --tree)
+  enum class Groups {
+    kNone,       ///< it holds stacks alone
+    kProcesses,  ///< stacks may begin with the processes that have them (--by process, exe, cgroup)
+    kAll,        ///< it can hold other rows than stacks (--by, --tree)
+  };
+  Groups groups = Groups::kNone;
 };
 
 /// All of them. The first is what a report is without --format.

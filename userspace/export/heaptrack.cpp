@@ -70,8 +70,7 @@ class HeaptrackFile {
       log_warning(fmt::format("heaptrack's format has a line for each allocation, and there were too many: {}",
                               left_out_text(detail_)));
     }
-    out_.put("X {}\n{}I {:x} 0\n", printable_unicode(snapshot.target().exe), snapshot.trace.from_start ? "" : "A\n",
-             kPageBytes);
+    out_.put("X {}\n{}I {:x} 0\n", command_text(snapshot), snapshot.trace.from_start ? "" : "A\n", kPageBytes);
   }
 
   void tail() {
@@ -117,10 +116,10 @@ class HeaptrackFile {
   std::uint32_t trace_of(const StackRecord& record) {
     CallTree::Node node = CallTree::kRoot;
     const auto placeholder_key = static_cast<std::uint32_t>(request_.snapshot.locations.size());
-    const ListedFrame& outermost = *stacks_.calls(record).back();
-    if (stacks_.is_placeholder(outermost)) {
-      add_trace(node, placeholder_key + static_cast<std::uint32_t>(stacks_.function_of(outermost)), 0,
-                std::span(&outermost, 1));
+    const FrameList placeholders = stacks_.placeholders_of(record);
+    for (auto call = placeholders.rbegin(); call != placeholders.rend(); ++call) {
+      add_trace(node, placeholder_key + static_cast<std::uint32_t>(stacks_.function_of(**call)), 0,
+                std::span(*call, 1));
     }
     for (std::size_t i = record.frames.size(); i-- > 0;) {
       const LocationId id = record.frames[i];

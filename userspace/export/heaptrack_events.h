@@ -18,7 +18,7 @@ struct Blocks {
 };
 
 /// Writes what stacks allocated and freed as lines of heaptrack's format, one for each call: that is all it knows. Of a
-/// time as a whole the counters tell no order. Stacks that hold less at its end free first, and allocate last if they
+/// time as a whole the counters have no order. Stacks that hold less at its end free first, and allocate last if they
 /// hold more; what was freed again in between comes and goes block by block. So the reader's peak is the most that was
 /// live at the end of any such time, and a block at most.
 class HeaptrackEvents {

@@ -13,6 +13,7 @@
 #include "userspace/export/json_escapes.h"
 #include "userspace/export/json_line.h"
 #include "userspace/export/json_target.h"
+#include "userspace/export/json_values.h"
 #include "userspace/export/json_views.h"
 #include "userspace/report/call_table.h"
 #include "userspace/report/frame_list.h"
@@ -27,19 +28,6 @@ namespace hawk {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-Json counters_json(const Counters& counters) {
-  Json json;
-  json["live_bytes"] = counters.live_bytes();
-  json["live_count"] = counters.live_count();
-  json["allocated_bytes"] = counters.allocated_bytes;
-  json["allocated_count"] = counters.allocated_count;
-  json["freed_bytes"] = counters.freed_bytes;
-  json["freed_count"] = counters.freed_count;
-  return json;
-}
 
 Json trace_json(const TraceInfo& trace) {
   Json json;
@@ -58,16 +46,6 @@ Json trace_json(const TraceInfo& trace) {
   return json;
 }
 
-Json memory_json(const std::optional<ProcessMemory>& memory) {
-  if (!memory) return nullptr;
-  Json json;
-  json["resident_bytes"] = memory->resident_bytes;
-  json["anonymous_bytes"] = memory->anonymous_bytes;
-  json["swapped_bytes"] = memory->swapped_bytes;
-  json["live_bytes"] = memory->live_bytes;
-  return json;
-}
-
 /// What tracing took.
 Json usage_json(const Snapshot& snapshot) {
   if (!snapshot.usage) return nullptr;
@@ -80,28 +58,6 @@ Json usage_json(const Snapshot& snapshot) {
   json["table_bytes"] = snapshot.usage->table_bytes;
   json["target_cpu_ns"] = number_or_null(snapshot.usage->target_cpu_ns);
   json["traps_ns"] = number_or_null(trap_time_ns(snapshot));
-  return json;
-}
-
-Json losses_json(const Losses& losses) {
-  Json json = Json::object();
-  for (std::size_t cause = 0; cause < losses.counts.size(); ++cause) {
-    json[std::string(loss_texts()[cause].json_name)] = losses.counts[cause];
-  }
-  return json;
-}
-
-Json children_json(const Snapshot& snapshot) {
-  Json json;
-  json["count"] = snapshot.losses[HAWK_LOSS_UNTRACED_CHILD];
-  json["without_exec"] = snapshot.children.without_exec;
-  json["programs"] = Json::array();
-  for (const ChildProgram& program : snapshot.children.programs) {
-    Json started;
-    started["comm"] = program.comm;
-    started["count"] = program.count;
-    json["programs"].push_back(std::move(started));
-  }
   return json;
 }
 
@@ -244,6 +200,22 @@ void append_since(std::string& out, const Counters& since) {
                  since.allocated_bytes, since.allocated_count, since.freed_bytes, since.freed_count);
 }
 
+/// Whose the counters of a stack are, where there are several processes.
+void append_shares(std::string& out, const Snapshot& snapshot, StackId stack) {
+  const char* before = R"("by_target":[)";
+  for (const StackShare& share : snapshot.shares_of(stack)) {
+    const Counters& own = share.counters;
+    const auto target = static_cast<std::size_t>(share.target);
+    fmt::format_to(std::back_inserter(out),
+                   R"({}{{"target":{},"pid":{},"live_bytes":{},"live_count":{},"allocated_bytes":{},)"
+                   R"("allocated_count":{},"freed_bytes":{},"freed_count":{}}})",
+                   before, target, snapshot.targets[target].pid, own.live_bytes(), own.live_count(),
+                   own.allocated_bytes, own.allocated_count, own.freed_bytes, own.freed_count);
+    before = ",";
+  }
+  out += "],";
+}
+
 void append_stack(std::string& out, const StackRecord& stack, std::uint64_t fingerprint, const FrameList& calls,
                   CallTexts& texts, const Period& period) {
   const Counters& counters = stack.counters;
@@ -263,6 +235,7 @@ void append_stack(std::string& out, const StackRecord& stack, std::uint64_t fing
   if (period.previous != nullptr) {
     append_since(out, difference(counters, period.counters_before(stack.id)));
   }
+  if (!period.now.parts.empty()) append_shares(out, period.now, stack.id);
   if (stack.id == kNoStack) {
     out += R"("unwound":null,"end":null,"frames":[)";
   } else {
@@ -289,11 +262,7 @@ Json head_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptio
   json["exact"] = snapshot.exact();
   json["numbers_exact"] = snapshot.numbers_exact();
   json["stacks_complete"] = snapshot.stacks_complete();
-  json["target"] = target_json(snapshot.target());
-  if (snapshot.targets.size() > 1) {
-    json["targets"] = Json::array();
-    for (const TargetInfo& target : snapshot.targets) json["targets"].push_back(target_json(target));
-  }
+  put_json_targets(json, snapshot);
   json["trace"] = trace_json(snapshot.trace);
   json["totals"] = std::move(totals);
   if (const Period period(snapshot, options.previous); period.previous != nullptr) {
@@ -306,7 +275,7 @@ Json head_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptio
   json["memory"] = memory_json(snapshot.memory);
   json["usage"] = usage_json(snapshot);
   json["losses"] = losses_json(snapshot.losses);
-  json["untraced_children"] = children_json(snapshot);
+  json["untraced_children"] = children_json(snapshot.losses, snapshot.children);
   json["unwinding"] = unwinding_json(snapshot);
   json["symbol_gaps"] = symbol_gaps_json(snapshot, symbolizer);
   json["selection"] = selection_json(options.selection, snapshot.stacks.size(), shown);

@@ -70,6 +70,15 @@ void append_identity(std::string& out, const CallGroup& group, GroupKind kind, c
     case GroupKind::kModule:
       append_text(out, "module", module_of(call, snapshot));
       break;
+    case GroupKind::kProcess:
+      fmt::format_to(std::back_inserter(out), R"("pid":{},)", group.target->pid);
+      [[fallthrough]];
+    case GroupKind::kExecutable:
+      append_text(out, "exe", group.target->exe);
+      break;
+    case GroupKind::kCgroup:
+      append_text(out, "cgroup", group.target->cgroup);
+      break;
   }
 }
 
@@ -110,7 +119,7 @@ std::string view_json(const StackView& view, const FrameFilter& filter) {
 
 bool write_groups(const JsonGrouping& grouping, std::string& piece, const TextSink& sink) {
   const GroupKind kind = grouping.grouping.by;
-  if (kind == GroupKind::kStack) return true;
+  if (kind == GroupKind::kStack || grouping.grouping.tree) return true;
   std::vector<CallGroup> groups =
       group_calls(grouping.view, grouping.calls, grouping.snapshot, kind, grouping.with_folded);
   fmt::format_to(std::back_inserter(piece), ",\n  \"groups\": {{\"by\":\"{}\",\"rows_total\":{},\"rows\":[",
@@ -119,6 +128,9 @@ bool write_groups(const JsonGrouping& grouping, std::string& piece, const TextSi
   for (std::size_t row = 0; row < groups.size(); ++row) {
     piece += row == 0 ? "\n    {" : ",\n    {";
     append_identity(piece, groups[row], kind, grouping.snapshot);
+    if (groups[row].target != nullptr) {
+      fmt::format_to(std::back_inserter(piece), R"(,"processes":{})", groups[row].processes);
+    }
     piece += R"(,"self":{)";
     append_counters(piece, groups[row].self.counters);
     piece += "},";
@@ -132,9 +144,11 @@ bool write_groups(const JsonGrouping& grouping, std::string& piece, const TextSi
 
 bool write_tree(const JsonGrouping& grouping, std::string& piece, const TextSink& sink) {
   if (!grouping.grouping.tree) return true;
-  CallPaths paths(grouping.view, grouping.calls, *grouping.grouping.tree, grouping.with_folded);
-  fmt::format_to(std::back_inserter(piece), ",\n  \"tree\": {{\"direction\":\"{}\",\"nodes\":[",
-                 tree_direction_name(*grouping.grouping.tree));
+  CallPaths paths(grouping.snapshot, grouping.view, grouping.calls, grouping.grouping, grouping.with_folded);
+  fmt::format_to(
+      std::back_inserter(piece), ",\n  \"tree\": {{\"direction\":\"{}\",{}\"nodes\":[",
+      tree_direction_name(*grouping.grouping.tree),
+      grouping.grouping.split_by() ? fmt::format("\"by\":\"{}\",", group_kind_name(grouping.grouping.by)) : "");
   struct Pending {
     CallPaths::Node node;
     std::optional<std::size_t> parent;
@@ -150,7 +164,7 @@ bool write_tree(const JsonGrouping& grouping, std::string& piece, const TextSink
     pending.pop_back();
     fmt::format_to(std::back_inserter(piece), "{}\n    {{\"parent\":{},\"depth\":{},", number == 0 ? "" : ",",
                    next.parent ? fmt::format("{}", *next.parent) : "null", next.node.depth - 1);
-    append_text(piece, "name", paths.name_of(next.node, grouping.snapshot, false));
+    append_text(piece, "name", paths.name_of(next.node, false));
     piece += R"(,"total":{)";
     append_counters(piece, next.node.all);
     piece += R"(},"self":{)";

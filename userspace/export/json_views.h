@@ -26,9 +26,9 @@ struct JsonGrouping {
 };
 
 /// Appends the key "groups" to `piece`, unless stacks are what rows stand for, and hands on what has become long
-/// enough. False: nobody reads any more. A row has a "name" and what that is made of, as far as calls of the group have
-/// it in common: "function", "caller", "file", "line", "module". "self" are the counters of the stacks whose innermost
-/// call is of the group, "cumulative" those of all stacks with a call of it, "stacks" how many these are.
+/// enough. False: there is no reader any more. A row has a "name" and what that is made of, as far as calls of the
+/// group have it in common: "function", "caller", "file", "line", "module". "self" are the counters of the stacks whose
+/// innermost call is of the group, "cumulative" those of all stacks with a call of it, "stacks" how many these are.
 bool write_groups(const JsonGrouping& grouping, std::string& piece, const TextSink& sink);
 
 /// The same for the key "tree". Its nodes come callers first (callees first, in a tree from the bottom up); "parent" is

@@ -11,7 +11,7 @@
 
 namespace hawk {
 
-/// A module where it was loaded, as far as stacks tell.
+/// A module where it was loaded, as far as stacks show.
 struct LoadedModule {
   ModuleId module{};
   std::uint64_t bias = 0;   ///< a run-time address less the module's own

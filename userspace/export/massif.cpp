@@ -139,7 +139,7 @@ class MassifFile {
   void write() {
     const TraceInfo& trace = request_.snapshot.trace;
     out_.put("desc: {}\ncmd: {}\ntime_unit: ms\n", without_comment_marks(origin_line(request_)),
-             without_comment_marks(printable_unicode(request_.snapshot.target().exe)));
+             without_comment_marks(command_text(request_.snapshot)));
     put_snapshot(0, 0);
     out_.text() += "heap_tree=empty\n";
     if (!put_series()) return;
@@ -174,6 +174,7 @@ class MassifFile {
   bool put_peak(const Snapshot& peak) {
     ReportRequest request = {.snapshot = peak, .symbolizer = request_.symbolizer, .selection = {.top = 0}};
     request.filter = request_.filter;
+    request.grouping = request_.grouping;
     const ExportedStacks stacks(request, ExportedStacks::Names::kWhole);
     return MassifTree(stacks, out_).write();
   }

@@ -41,7 +41,7 @@ namespace sample {
 enum : protozero::pbf_tag_type { kLocationId = 1, kValue = 2, kLabel = 3 };
 }
 namespace label {
-enum : protozero::pbf_tag_type { kKey = 1, kText = 2 };
+enum : protozero::pbf_tag_type { kKey = 1, kText = 2, kNumber = 3 };
 }
 namespace mapping {
 enum : protozero::pbf_tag_type {
@@ -114,9 +114,7 @@ class PprofFile {
     for (const StackRecord* record : stacks_.records()) wanted = wanted && sample_of(*record);
     for (std::size_t index = 0; index < modules_.all().size(); ++index) wanted = wanted && mapping_of(index);
     for (const LocationId id : stacks_.locations()) wanted = wanted && location_of(id);
-    for (const ListedFrame* placeholder : {&stacks_.no_stack(), &stacks_.truncated()}) {
-      wanted = wanted && placeholder_of(*placeholder);
-    }
+    for (const ListedFrame& placeholder : stacks_.placeholders()) wanted = wanted && placeholder_of(placeholder);
     for (std::size_t index = 0; index < stacks_.functions().size(); ++index) {
       wanted = wanted && (!is_written(index) || function_of(index));
     }
@@ -128,11 +126,8 @@ class PprofFile {
   }
 
  private:
-  /// Without names only the two functions that stand for what is missing are.
-  bool is_written(std::size_t function) const {
-    return has_names_ || function == stacks_.function_of(stacks_.no_stack()) ||
-           function == stacks_.function_of(stacks_.truncated());
-  }
+  /// Without names only the functions that have no code are.
+  bool is_written(std::size_t function) const { return has_names_ || function < stacks_.placeholders().size(); }
 
   /// The index of a text in the table of strings.
   std::int64_t number_of(std::string_view text) {
@@ -181,9 +176,15 @@ class PprofFile {
     for (const LocationId id : record.frames) {
       if (!stacks_.calls_at(id).empty()) ids_.push_back(static_cast<std::uint64_t>(id) + 1);
     }
-    const ListedFrame& outermost = *stacks_.calls(record).back();
-    if (stacks_.is_placeholder(outermost)) ids_.push_back(id_of(outermost));
-    const Counters& counters = record.counters;
+    for (const ListedFrame* placeholder : stacks_.placeholders_of(record)) ids_.push_back(id_of(*placeholder));
+    bool wanted = true;
+    for (const StackShare& share : stacks_.shares_of(record)) wanted = wanted && sample_of(record, share);
+    return wanted;
+  }
+
+  /// What of a stack is of one process, which labels tell where there are several.
+  bool sample_of(const StackRecord& record, const StackShare& share) {
+    const Counters& counters = share.counters;
     const std::uint64_t values[] = {counters.allocated_count, counters.allocated_bytes, counters.live_count(),
                                     counters.live_bytes()};
     {
@@ -191,12 +192,31 @@ class PprofFile {
       message.add_packed_uint64(sample::kLocationId, ids_.begin(), ids_.end());
       message.add_packed_uint64(sample::kValue, std::begin(values), std::end(values));
       if (record.id != kNoStack && record.quality() != HAWK_STACK_COMPLETE) {
-        protozero::pbf_writer quality(message, sample::kLabel);
-        quality.add_int64(label::kKey, number_of("stack"));
-        quality.add_int64(label::kText, number_of(quality_name(record.quality())));
+        label_of(message, "stack", quality_name(record.quality()));
       }
+      if (!request_.snapshot.parts.empty()) labels_of(message, share.target);
     }
     return go_on();
+  }
+
+  void label_of(protozero::pbf_writer& message, const char* key, std::string_view text) {
+    if (text.empty()) return;
+    protozero::pbf_writer label(message, sample::kLabel);
+    label.add_int64(label::kKey, number_of(key));
+    label.add_int64(label::kText, number_of(text));
+  }
+
+  void labels_of(protozero::pbf_writer& message, TargetId id) {
+    const TargetInfo& target = request_.snapshot.targets[static_cast<std::size_t>(id)];
+    {
+      // Readers take a number they are asked for as that of a number: -tagfocus=pid=42.
+      protozero::pbf_writer label(message, sample::kLabel);
+      label.add_int64(label::kKey, number_of("pid"));
+      label.add_int64(label::kNumber, target.pid);
+    }
+    label_of(message, "process", printable_unicode(target.comm));
+    label_of(message, "exe", printable_unicode(target.exe));
+    label_of(message, "cgroup", printable_unicode(target.cgroup));
   }
 
   bool mapping_of(std::size_t index) {
@@ -253,7 +273,7 @@ class PprofFile {
     {
       protozero::pbf_writer message(message_, profile::kFunction);
       message.add_uint64(function::kId, index + 1);
-      // No system name: one that differs from the name tells readers that nothing is left to demangle.
+      // No system name: one that differs from the name means to readers that nothing is left to demangle.
       message.add_int64(function::kName, number_of(called.name));
       message.add_int64(function::kFileName, number_of(called.file));
     }
@@ -279,11 +299,12 @@ void write_pprof(const ReportRequest& request, const TextSink& sink) {
 }
 
 void write_pprof_raw(const ReportRequest& request, const TextSink& sink) {
-  NoNames nobody;
+  NoNames no_names;
   // What is left out by name must have one.
-  Symbolizer& names = request.filter.is_empty() ? nobody : request.symbolizer;
+  Symbolizer& names = request.filter.is_empty() ? no_names : request.symbolizer;
   ReportRequest raw = {.snapshot = request.snapshot, .symbolizer = names, .selection = request.selection};
   raw.filter = request.filter;
+  raw.grouping = request.grouping;
   raw.hawktrace_version = request.hawktrace_version;
   PprofFile(raw, sink, PprofFile::Symbols::kLeftToReaders).write();
 }

@@ -43,7 +43,7 @@ struct Destination {
   bool is_open_file = false;
 };
 
-/// Follows the symbolic links at the end of the path. nullopt: errno tells why.
+/// Follows the symbolic links at the end of the path. nullopt: errno says why.
 std::optional<Destination> find_destination(std::string path) {
   if (path.empty()) errno = ENOENT;
   if (path.empty()) return std::nullopt;
@@ -74,9 +74,9 @@ std::string hint_for(int error_number, const std::string& path) {
       return fmt::format("start the reader of the pipe first: cat {} &", path);
     case ENOSPC:
     case EDQUOT:
-      return "free some space, or choose another place with -o";
+      return "free some space, or choose another path with -o";
     default:
-      return "choose another place with -o";
+      return "choose another path with -o";
   }
 }
 
@@ -126,7 +126,7 @@ class Replacement {
 };
 
 /// Errors of creating or renaming that say: not at this destination. The file itself may still be writable.
-bool is_about_the_place(int error_number) {
+bool is_about_the_directory(int error_number) {
   return error_number == EACCES || error_number == EPERM || error_number == EROFS || error_number == EBUSY ||
          error_number == EXDEV;
 }
@@ -247,13 +247,13 @@ Result<bool> ReportOutput::try_replace(const ReportProducer& produce) {
     return create_error == 0 && write_error == 0;
   });
   if (create_error != 0) {
-    if (is_about_the_place(create_error)) return false;
+    if (is_about_the_directory(create_error)) return false;
     return failed("create a temporary file next to", create_error);
   }
   const int close_error = replacement.close();
   if (write_error == 0) write_error = close_error;
   const int rename_error = write_error == 0 ? replacement.rename_to(entry_) : 0;
-  if (is_about_the_place(rename_error)) return false;
+  if (is_about_the_directory(rename_error)) return false;
   if (write_error != 0 || rename_error != 0) {
     return failed("write the report to", write_error != 0 ? write_error : rename_error);
   }
@@ -270,7 +270,7 @@ void ReportOutput::warn_if_moved() const {
   const bool is_there = now && ::fstat(directory_.get(), &before) == 0 && ::fstat(now->directory.get(), &after) == 0 &&
                         is_same_file(before, after) && now->entry == entry_;
   if (is_there) return;
-  log_warning(fmt::format("{} leads to another place by now: the report is where it led when the trace began", name_));
+  log_warning(fmt::format("{} now leads elsewhere: the report is where it led when the trace began", name_));
 }
 
 bool ReportOutput::is_terminal() const { return ::isatty(is_stdout() ? STDOUT_FILENO : file_.get()) == 1; }

@@ -16,6 +16,7 @@
 #include "userspace/base/printable.h"
 #include "userspace/export/exchange_formats.h"
 #include "userspace/export/exported_stacks.h"
+#include "userspace/tables/merged_snapshot.h"
 #include "userspace/tables/stack_ends.h"
 #include "userspace/views/call_tree.h"
 
@@ -28,7 +29,11 @@ PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 CREATE TABLE report (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE losses (cause TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE threads (tid INTEGER NOT NULL, name TEXT NOT NULL, first_seen_ns INTEGER NOT NULL, gone_ns INTEGER);
+CREATE TABLE targets (id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, comm TEXT, exe TEXT, cgroup TEXT, exact INTEGER NOT NULL,
+  numbers_exact INTEGER NOT NULL, stacks_complete INTEGER NOT NULL, ended INTEGER NOT NULL, live_bytes INTEGER NOT NULL,
+  live_count INTEGER NOT NULL, allocated_bytes INTEGER NOT NULL, allocated_count INTEGER NOT NULL,
+  freed_bytes INTEGER NOT NULL, freed_count INTEGER NOT NULL);
+CREATE TABLE threads (pid INTEGER NOT NULL, tid INTEGER NOT NULL, name TEXT NOT NULL, first_seen_ns INTEGER NOT NULL, gone_ns INTEGER);
 CREATE TABLE modules (id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT);
 CREATE TABLE functions (id INTEGER PRIMARY KEY, name TEXT NOT NULL, file TEXT);
 CREATE TABLE locations (id INTEGER PRIMARY KEY, address INTEGER, module INTEGER REFERENCES modules, module_offset INTEGER);
@@ -38,6 +43,9 @@ CREATE TABLE nodes (id INTEGER PRIMARY KEY, caller INTEGER REFERENCES nodes, loc
 CREATE TABLE stacks (id INTEGER PRIMARY KEY, live_bytes INTEGER NOT NULL, live_count INTEGER NOT NULL,
   allocated_bytes INTEGER NOT NULL, allocated_count INTEGER NOT NULL, freed_bytes INTEGER NOT NULL,
   freed_count INTEGER NOT NULL, unwound TEXT, node INTEGER REFERENCES nodes);
+CREATE TABLE shares (stack INTEGER REFERENCES stacks, target INTEGER REFERENCES targets, live_bytes INTEGER NOT NULL,
+  live_count INTEGER NOT NULL, allocated_bytes INTEGER NOT NULL, allocated_count INTEGER NOT NULL,
+  freed_bytes INTEGER NOT NULL, freed_count INTEGER NOT NULL, PRIMARY KEY (stack, target)) WITHOUT ROWID;
 CREATE VIEW frames AS WITH RECURSIVE walk (stack, depth, node) AS (
     SELECT id, 0, node FROM stacks WHERE node IS NOT NULL
     UNION ALL SELECT stack, depth + 1, caller FROM walk JOIN nodes ON nodes.id = walk.node WHERE caller IS NOT NULL)
@@ -125,6 +133,7 @@ class SqliteFile {
 
   void write(const TextSink& sink) {
     add_report();
+    add_targets();
     add_names();
     add_stacks();
     database_.run("COMMIT");
@@ -139,9 +148,11 @@ class SqliteFile {
     const std::string exe = printable_unicode(snapshot.target().exe);
     Inserter report(database_, "INSERT INTO report VALUES (?, ?)");
     report.add({"hawktrace_version", std::string_view(request_.hawktrace_version)});
-    report.add({"pid", static_cast<std::uint64_t>(snapshot.target().pid)});
-    report.add({"comm", std::string_view(comm)});
-    report.add({"exe", std::string_view(exe)});
+    if (snapshot.parts.empty()) {
+      report.add({"pid", static_cast<std::uint64_t>(snapshot.target().pid)});
+      report.add({"comm", std::string_view(comm)});
+      report.add({"exe", std::string_view(exe)});
+    }
     report.add({"exact", std::uint64_t{snapshot.exact()}});
     report.add({"numbers_exact", std::uint64_t{snapshot.numbers_exact()}});
     report.add({"stacks_complete", std::uint64_t{snapshot.stacks_complete()}});
@@ -153,11 +164,30 @@ class SqliteFile {
     for (std::size_t cause = 0; cause < snapshot.losses.counts.size(); ++cause) {
       losses.add({loss_texts()[cause].json_name, snapshot.losses.counts[cause]});
     }
-    Inserter threads(database_, "INSERT INTO threads VALUES (?, ?, ?, ?)");
-    for (const NamedThread& thread : named_threads(snapshot.target().threads)) {
-      const std::string name = printable_unicode(thread.name);
-      threads.add({static_cast<std::uint64_t>(thread.tid), std::string_view(name), thread.first_seen_ns,
-                   thread.gone_ns ? Value(*thread.gone_ns) : Value(nullptr)});
+  }
+
+  void add_targets() {
+    const Snapshot& snapshot = request_.snapshot;
+    Inserter targets(database_, "INSERT INTO targets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    Inserter threads(database_, "INSERT INTO threads VALUES (?, ?, ?, ?, ?)");
+    for (std::size_t index = 0; index < snapshot.targets.size(); ++index) {
+      const TargetInfo& target = snapshot.targets[index];
+      const TargetPart part = snapshot.parts.empty() ? part_of(snapshot) : snapshot.parts[index];
+      const auto pid = static_cast<std::uint64_t>(target.pid);
+      const std::string comm = printable_unicode(target.comm);
+      const std::string exe = printable_unicode(target.exe);
+      const std::string cgroup = printable_unicode(target.cgroup);
+      const Counters& totals = part.totals;
+      targets.add({std::uint64_t{index}, pid, text_or_null(comm), text_or_null(exe), text_or_null(cgroup),
+                   std::uint64_t{part.exact()}, std::uint64_t{part.numbers_exact()},
+                   std::uint64_t{part.stacks_complete}, std::uint64_t{part.target_exited}, totals.live_bytes(),
+                   totals.live_count(), totals.allocated_bytes, totals.allocated_count, totals.freed_bytes,
+                   totals.freed_count});
+      for (const NamedThread& thread : named_threads(target.threads)) {
+        const std::string name = printable_unicode(thread.name);
+        threads.add({pid, static_cast<std::uint64_t>(thread.tid), std::string_view(name), thread.first_seen_ns,
+                     thread.gone_ns ? Value(*thread.gone_ns) : Value(nullptr)});
+      }
     }
   }
 
@@ -194,6 +224,7 @@ class SqliteFile {
   void add_stacks() {
     Inserter nodes(database_, "INSERT INTO nodes VALUES (?, ?, ?)");
     Inserter stacks(database_, "INSERT INTO stacks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    Inserter shares(database_, "INSERT INTO shares VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
     CallTree tree;
     for (const StackRecord* record : stacks_.records()) {
       CallTree::Node node = CallTree::kRoot;
@@ -211,6 +242,12 @@ class SqliteFile {
                   counters.allocated_bytes, counters.allocated_count, counters.freed_bytes, counters.freed_count,
                   record->id == kNoStack ? Value(nullptr) : Value(quality_name(record->quality())),
                   node == CallTree::kRoot ? Value(nullptr) : Value(number_of(node))});
+      for (const StackShare& share : stacks_.shares_of(*record)) {
+        const Counters& own = share.counters;
+        shares.add({std::uint64_t{static_cast<std::uint32_t>(record->id)},
+                    std::uint64_t{static_cast<std::uint32_t>(share.target)}, own.live_bytes(), own.live_count(),
+                    own.allocated_bytes, own.allocated_count, own.freed_bytes, own.freed_count});
+      }
     }
   }
 

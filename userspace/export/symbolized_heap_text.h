@@ -30,6 +30,7 @@ class SymbolizedHeapText {
 
  private:
   void put_symbol(std::uint64_t address, const std::string& names);
+  std::uint64_t address_of(LocationId id) const;
   std::uint64_t placeholder_address(const ListedFrame& placeholder) const;
 
   const ExportedStacks& stacks_;

@@ -152,7 +152,7 @@ std::string TextReport::options_for_all() const {
 
 void TextReport::table(const Stacks& stacks) {
   if (grouping_.tree) {
-    put_call_tree(page_, snapshot_, view_, calls_, *grouping_.tree);
+    put_call_tree(page_, snapshot_, view_, calls_, grouping_);
   } else if (is_grouped()) {
     put_group_table(page_, snapshot_, view_, calls_, grouping_);
   } else {

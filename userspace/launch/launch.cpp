@@ -77,7 +77,7 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// What a child failed at, as it tells its parent.
+/// What a child failed at, as it reports to its parent.
 struct ChildFailure {
   const char* call;  ///< in becoming the user: a literal, which lies at the same address there; nullptr: in execve
   int error;
@@ -169,7 +169,7 @@ LaunchedCommand::~LaunchedCommand() {
 
 Result<void> LaunchedCommand::release() {
   const char word = 1;
-  // When the child is gone already, there is nothing to tell it: waiting for it says what killed it.
+  // When the child is gone already, there is nothing to send to it: waiting for it says what killed it.
   (void)::send(go_.get(), &word, 1, MSG_NOSIGNAL);
   go_.reset();
   ChildFailure failed = {};

@@ -35,7 +35,7 @@ class LaunchedCommand {
   int pid_ = -1;
   std::string name_;
   std::string user_;  ///< whom it becomes; empty: it stays who we are
-  UniqueFd go_;       ///< writing a byte releases the child; held until then, so that it tells released from waiting
+  UniqueFd go_;  ///< writing a byte releases the child; held until then, so that it distinguishes released from waiting
   UniqueFd failure_;  ///< the child writes what it failed at here; closed by a successful exec
 };
 

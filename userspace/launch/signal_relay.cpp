@@ -28,7 +28,7 @@ SignalRelay::Action SignalRelay::take(const ReceivedSignal& signal) {
   if (signal.from_terminal) {
     if (!is_ending(signal.number)) return Action::kNothing;
     interrupted_ = true;
-    return Action::kTellToWait;
+    return Action::kSayToWait;
   }
   // What the command sends to its whole process group it has got itself.
   if (signal.sender != pid_) pass_on(pid_fd_, signal);

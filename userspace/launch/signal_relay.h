@@ -13,7 +13,7 @@ class SignalRelay {
   SignalRelay(int pid, int pid_fd) : pid_(pid), pid_fd_(pid_fd) {}
 
   /// What take() asks its caller to do.
-  enum class Action { kNothing, kTellToWait, kEnd };
+  enum class Action { kNothing, kSayToWait, kEnd };
   Action take(const ReceivedSignal& signal);
 
  private:

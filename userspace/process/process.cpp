@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "userspace/base/cgroup_membership.h"
 #include "userspace/base/process_file.h"
 #include "userspace/base/regular_file.h"
 #include "userspace/base/system_failure.h"
@@ -135,6 +136,11 @@ std::optional<PtraceInfo> find_ptracer(int pid) {
   return std::nullopt;
 }
 
+std::string read_cgroup(int pid, const std::string& proc_root) {
+  const Result<std::string> text = read_whole_file(fmt::format("{}/{}/cgroup", proc_root, pid));
+  return telling_cgroup(parse_cgroups(text.value_or("")));
+}
+
 Result<ProcessInfo> inspect_process(int pid, const std::string& proc_root) {
   const std::string directory = fmt::format("{}/{}", proc_root, pid);
   const std::string status = HAWK_TRY(read_status(pid, directory));
@@ -144,6 +150,7 @@ Result<ProcessInfo> inspect_process(int pid, const std::string& proc_root) {
   info.pid = pid;
   info.living_tid = pid;
   info.comm = read_comm(directory);
+  info.cgroup = read_cgroup(pid, proc_root);
   info.thread_count = status_number(status, "Threads");
   info.seccomp_mode = status_number(status, "Seccomp");
   std::string task_directory = directory;

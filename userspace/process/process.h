@@ -14,7 +14,8 @@ namespace hawk {
 struct ProcessInfo {
   int pid = 0;  ///< thread group id, in our pid namespace
   std::string comm;
-  std::string exe;  ///< as the target sees it, without " (deleted)"
+  std::string exe;     ///< as the target sees it, without " (deleted)"
+  std::string cgroup;  ///< see read_cgroup()
   int thread_count = 0;
   bool main_thread_exited = false;  ///< the leader is a zombie while other threads live
   int seccomp_mode = 0;             ///< 0 off, 1 strict, 2 filter
@@ -45,8 +46,11 @@ struct PtraceInfo {
   int pid = 0;
   std::string comm;
 };
-/// nullopt: none, as far as /proc tells.
+/// nullopt: none, as far as /proc shows.
 std::optional<PtraceInfo> find_ptracer(int pid);
+
+/// The cgroup of a process that tells most (telling_cgroup), as seen from our cgroup namespace; empty: not known.
+std::string read_cgroup(int pid, const std::string& proc_root = "/proc");
 
 /// Reads /proc/PID. Errors, each with a hint: no such process, a thread id that is no process, a zombie (all
 /// kNoTarget); a kernel thread, a 32-bit process, a process we may not look into (kPrivilege). `proc_root` is where

@@ -5,7 +5,7 @@
 
 namespace hawk {
 
-/// The threads that a process has now, in no particular order; none when it is gone. `directory`: "/proc/PID".
+/// The threads that a process has now, ascending; none when it is gone. `directory`: "/proc/PID".
 std::vector<int> thread_ids(const std::string& directory);
 
 }  // namespace hawk

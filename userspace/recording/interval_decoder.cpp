@@ -249,6 +249,8 @@ void IntervalDecoder::take_records(ByteReader& bytes) {
       snapshot_.trace.dump_cause = static_cast<DumpCause>(fields.number_below(kDumpCauses));
     } else if (kind == static_cast<std::uint64_t>(RecordKind::kThreads)) {
       take_threads(fields);
+    } else if (kind == static_cast<std::uint64_t>(RecordKind::kCgroup)) {
+      fields.text(snapshot_.targets[fields.number_below(snapshot_.targets.size())].cgroup);
     } else {
       continue;
     }

@@ -26,7 +26,7 @@ class IntervalDecoder {
   static std::uint64_t time_of(std::string_view interval);
 
   enum class Outcome { kTaken, kMalformed, kTooLarge };
-  /// After any other outcome than kTaken, what it has told so far makes no sense.
+  /// After any other outcome than kTaken, what it has handed on so far makes no sense.
   Outcome take(std::string_view interval);
 
   const Snapshot& snapshot() const { return snapshot_; }

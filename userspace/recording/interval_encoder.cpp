@@ -203,6 +203,14 @@ void IntervalEncoder::put_records(ByteWriter& bytes, const Snapshot& now) const 
     records.emplace_back(RecordKind::kDumpCause, cause.bytes());
   }
   for (std::size_t index = 0; index < now.targets.size(); ++index) {
+    const std::string& cgroup = now.targets[index].cgroup;
+    if (cgroup == (index < before_.targets.size() ? before_.targets[index].cgroup : "")) continue;
+    ByteWriter named;
+    named.number(index);
+    named.text(cgroup);
+    records.emplace_back(RecordKind::kCgroup, named.bytes());
+  }
+  for (std::size_t index = 0; index < now.targets.size(); ++index) {
     const SharedTable<ThreadEvent>& events = now.targets[index].threads;
     const std::size_t known = index < before_.targets.size() ? before_.targets[index].threads.size() : 0;
     HAWK_CHECK(events.size() >= known, "what is known of threads is never lost");

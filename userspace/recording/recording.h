@@ -21,6 +21,7 @@ enum class RecordKind : std::uint64_t {
   kUsage = 1,      ///< Snapshot::usage
   kDumpCause = 2,  ///< TraceInfo::dump_cause
   kThreads = 3,    ///< new ones of TargetInfo::threads, of one target
+  kCgroup = 4,     ///< TargetInfo::cgroup, of one target
 };
 
 /// Code of a module as it is mapped into the target.

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <limits>
 #include <utility>
 
 #include "userspace/base/regular_file.h"
+#include "userspace/base/sum_up_to_most.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/tables/merged_snapshot.h"
 
@@ -22,11 +22,6 @@ std::string seconds(std::uint64_t ns) { return fmt::format("{:.1f} s", static_ca
 
 /// How much later than `first` a time is; not at all, if it is before it.
 std::uint64_t later_than(std::uint64_t first, std::uint64_t time) { return time > first ? time - first : 0; }
-
-std::uint64_t sum_up_to_most(std::uint64_t a, std::uint64_t b) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  return a > kMost - b ? kMost : a + b;
-}
 
 }  // namespace
 
@@ -150,14 +145,15 @@ Result<void> RecordingReader::choose_all() {
   All all;
   std::vector<const Snapshot*> parts;
   for (const recording::TraceNumber number : order_) parts.push_back(&traces_.at(number)->decoder.snapshot());
-  std::optional<MergedSnapshot> merged = merge_snapshots(parts, peak_live_bytes_);
+  SnapshotMerger merger;
+  std::optional<Snapshot> merged = merger.merge(parts, peak_live_bytes_);
   if (!merged) {
     return fail(ExitCode::kFile, fmt::format("read {}: the numbers of its processes are too large for a sum", path_),
                 "--target shows one of them");
   }
   for (std::size_t part = 0; part < order_.size(); ++part) {
     Trace& trace = *traces_.at(order_[part]);
-    all.names.add(trace.decoder.names(), merged->modules[part], parts[part]->locations);
+    all.names.add(trace.decoder.names(), merger.modules()[part], parts[part]->locations);
     all.intervals += trace.intervals;
     for (RecordedDump dump : trace.dumps) {
       dump.time_ns = sum_up_to_most(dump.time_ns, trace.began_ns);
@@ -166,7 +162,7 @@ Result<void> RecordingReader::choose_all() {
   }
   std::stable_sort(all.dumps.begin(), all.dumps.end(),
                    [](const RecordedDump& a, const RecordedDump& b) { return a.time_ns < b.time_ns; });
-  all.snapshot = std::move(merged->snapshot);
+  all.snapshot = std::move(*merged);
   all_.emplace(std::move(all));
   return {};
 }

@@ -52,7 +52,7 @@ class RecordingReader {
   std::optional<recording::TraceNumber> chosen() const;
   /// From now on it is of one of targets().
   void choose(recording::TraceNumber trace);
-  /// The same, of all of them together: see merge_snapshots(). Fails with kFile if they cannot be summed up.
+  /// The same, of all of them together: see SnapshotMerger. Fails with kFile if they cannot be summed up.
   Result<void> choose_all();
 
   /// As of the last interval that was read.

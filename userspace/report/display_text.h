@@ -14,7 +14,7 @@ namespace hawk {
 std::size_t display_width(std::string_view text);
 
 /// `text` made printable and no wider than `columns`: when too long, its middle becomes "…". The ends of a function's
-/// name and of a path tell more than the middle.
+/// name and of a path say more than the middle.
 std::string shorten_middle(std::string_view text, std::size_t columns);
 
 /// As shorten_middle, but it is the end that becomes "…".

@@ -135,8 +135,8 @@ std::string stack_label(const FrameList& frames) {
   const auto caller =
       std::find_if(frames.begin() + static_cast<std::ptrdiff_t>(naming), frames.end(),
                    [](const ListedFrame* frame) { return !frame->source.function.empty() && !frame->is_foldable(); });
-  const bool tells = caller != frames.end() && !starts_every_program((*caller)->source.function);
-  return tells ? label.append(" < ").append((*caller)->name) : label;
+  const bool has_caller = caller != frames.end() && !starts_every_program((*caller)->source.function);
+  return has_caller ? label.append(" < ").append((*caller)->name) : label;
 }
 
 std::vector<ShownFrame> unfolded_frames(const FrameList& frames) {
@@ -167,11 +167,11 @@ std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_fra
 FrameList telling_calls(const FrameList& frames) {
   const std::optional<std::size_t> deciding = find_deciding(frames);
   if (!deciding) return frames;
-  FrameList telling;
-  telling.reserve(frames.size() - *deciding);
-  std::copy_if(frames.begin() + static_cast<std::ptrdiff_t>(*deciding), frames.end(), std::back_inserter(telling),
+  FrameList relevant;
+  relevant.reserve(frames.size() - *deciding);
+  std::copy_if(frames.begin() + static_cast<std::ptrdiff_t>(*deciding), frames.end(), std::back_inserter(relevant),
                [](const ListedFrame* frame) { return !frame->is_foldable(); });
-  return telling;
+  return relevant;
 }
 
 std::vector<bool> hidden_frames(const FrameList& frames) {

@@ -13,7 +13,7 @@
 
 namespace hawk {
 
-/// The role of a function (demangled) in stacks: what is not the program's tells a reader nothing and is folded.
+/// The role of a function (demangled) in stacks: what is not the program's says nothing to a reader and is folded.
 /// Injected, so that reports depend on no catalogue; with an empty one all is the program's.
 using RoleOfFunction = std::function<FrameRole(const std::string& function)>;
 
@@ -37,7 +37,7 @@ inline constexpr std::size_t kMaxNameColumns = 200;
 
 /// Why calls are left out of a stack as shown.
 enum class LeftOut {
-  kFolded,    ///< they tell nothing
+  kFolded,    ///< they say nothing
   kTooMany,   ///< the stack is too long
   kRepeated,  ///< they are those of the lines above once more: functions that call each other in turn
 };
@@ -89,7 +89,7 @@ inline bool is_recursion(const ListedFrame& inner, const ListedFrame& outer) {
 
 /// `frames` from the deciding one on; later runs of foldable frames are counted, and so is recursion, of one function
 /// or of several that call each other in turn. A stack whose frames can all be folded is shown whole. Of more than
-/// `max_frames` lines (0: any number) the middle is left out, as callers near the allocator and near main tell most.
+/// `max_frames` lines (0: any number) the middle is left out, as callers near the allocator and near main say most.
 std::vector<ShownFrame> fold_frames(const FrameList& frames, std::size_t max_frames);
 
 /// `frames` from the deciding one on, without those that are folded; all of them where every one could be.

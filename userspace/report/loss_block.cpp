@@ -46,7 +46,7 @@ std::string remedy(std::size_t cause, const Snapshot& snapshot) {
     case HAWK_LOSS_MISSING_BREAKPOINT:
       return "the process maps the code writable or shared, or has written over it: a warning names the functions";
     case HAWK_LOSS_NO_ALLOCATOR:
-      return std::string(no_allocator_hint(snapshot.target().is_go));
+      return std::string(no_allocator_hint(snapshot.parts.empty() && snapshot.target().is_go));
     case HAWK_LOSS_UNFOLLOWED_CALL:
       return "--verbose names the functions whose calls are counted";
     case HAWK_LOSS_UNTRACED_CHILD:
@@ -56,7 +56,7 @@ std::string remedy(std::size_t cause, const Snapshot& snapshot) {
   }
 }
 
-std::string_view heading(Promise promise) {
+std::string_view heading(Promise promise, bool is_one) {
   switch (promise) {
     case Promise::kNumbers:
       return "the numbers above are NOT exact:";
@@ -65,7 +65,7 @@ std::string_view heading(Promise promise) {
     case Promise::kChildren:
       break;
   }
-  return "the numbers are those of this process alone:";
+  return is_one ? "the numbers are those of this process alone:" : "the numbers are those of these processes alone:";
 }
 
 /// What people read of a cause: for children, their programs too.
@@ -82,7 +82,8 @@ std::vector<StyledLine> broken_promise(Promise promise, const Snapshot& snapshot
   const Losses& losses = snapshot.losses;
   std::vector<StyledLine> lines;
   if (losses.keep(promise)) return lines;
-  lines.push_back(StyledLine{}.add(heading(promise), promise == Promise::kNumbers ? Style::kBad : Style::kStrong));
+  lines.push_back(StyledLine{}.add(heading(promise, snapshot.parts.empty()),
+                                   promise == Promise::kNumbers ? Style::kBad : Style::kStrong));
   std::size_t number_columns = 0;
   const auto concerns = [&](std::size_t cause) {
     return losses.counts[cause] != 0 && loss_texts()[cause].promise == promise;

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "userspace/report/display_text.h"
 #include "userspace/report/period.h"
+#include "userspace/report/target_lines.h"
 #include "userspace/report/trap_costs.h"
 #include "userspace/report/verdict.h"
 
@@ -44,16 +47,17 @@ void put_trace_notes(TextPage& page, const Snapshot& snapshot) {
   if (trace.min_block_bytes != 0) {
     page.put_wrapped(fmt::format("only blocks of {} or more were followed", page.bytes(trace.min_block_bytes)), 2);
   }
-  if (trace.exec_count != 0) {
+  const bool is_one = snapshot.parts.empty();
+  if (is_one && trace.exec_count != 0) {
     page.put_wrapped(fmt::format("the target replaced its program {} (exec): the numbers cover only the last program",
                                  trace.exec_count == 1 ? "once" : page.count(trace.exec_count) + " times"),
                      2);
   }
-  if (snapshot.target().is_go && !snapshot.target().allocators.empty()) {
+  if (is_one && snapshot.target().is_go && !snapshot.target().allocators.empty()) {
     page.put_wrapped("a Go program: these are the blocks of its C code; net/http/pprof shows Go's own heap", 2);
   }
   if (const char* cause = dump_cause_text(trace.dump_cause); *cause != '\0') page.put_wrapped(cause, 2);
-  if (trace.target_exited)
+  if (is_one && trace.target_exited)
     page.put_wrapped("the target ended during the trace: live is what it still held at its end", 2);
 }
 
@@ -68,8 +72,8 @@ void put_coverage(TextPage& page, const Snapshot& snapshot) {
   if (!snapshot.memory) return;
   const ProcessMemory& memory = *snapshot.memory;
   const std::uint64_t own = memory.anonymous_bytes + memory.swapped_bytes;
-  std::string text = fmt::format("process: {} resident, {} of it anonymous", page.bytes(memory.resident_bytes),
-                                 page.bytes(memory.anonymous_bytes));
+  std::string text = fmt::format("process{}: {} resident, {} of it anonymous", snapshot.parts.empty() ? "" : "es",
+                                 page.bytes(memory.resident_bytes), page.bytes(memory.anonymous_bytes));
   if (memory.swapped_bytes != 0) text += fmt::format(", {} swapped", page.bytes(memory.swapped_bytes));
   text += fmt::format("; {} were live then", page.bytes(memory.live_bytes));
   if (memory.live_bytes > own) {
@@ -80,7 +84,7 @@ void put_coverage(TextPage& page, const Snapshot& snapshot) {
                     format_share(memory.live_bytes, own), snapshot.trace.from_start ? "" : "older than the trace, ");
   }
   page.put_wrapped(text, 2, Style::kDim);
-  if (snapshot.trace.from_start && is_mostly_mapped(own, memory.live_bytes)) {
+  if (snapshot.parts.empty() && snapshot.trace.from_start && is_mostly_mapped(own, memory.live_bytes)) {
     page.put_hint(
         "hint: most of the memory of this process is not from malloc; programs with a garbage collector or an "
         "allocator "
@@ -107,23 +111,43 @@ void put_change(TextPage& page, const Snapshot& snapshot) {
 
 }  // namespace
 
-void put_header(TextPage& page, const Snapshot& snapshot) {
+namespace {
+
+/// The line of the only target.
+void put_target(TextPage& page, const Snapshot& snapshot) {
   const TargetInfo& target = snapshot.target();
-  const bool are_several = snapshot.targets.size() > 1;
   StyledLine line;
-  if (are_several) {
-    line.add(fmt::format("{} processes", snapshot.targets.size()), Style::kStrong);
-  } else {
-    line.add(target.comm.empty() ? std::string_view("(unnamed)") : std::string_view(target.comm), Style::kStrong);
-    line.add(fmt::format(" (pid {})", target.pid));
-  }
-  line.add(fmt::format(", traced for {}: ", format_duration(snapshot.trace.duration_ns)));
+  line.add(target.comm.empty() ? std::string_view("(unnamed)") : std::string_view(target.comm), Style::kStrong);
+  line.add(fmt::format(" (pid {}), traced for {}: ", target.pid, format_duration(snapshot.trace.duration_ns)));
   const Verdict worth = verdict(snapshot, page.style());
   page.put(line.add(worth.text, worth.style));
-  if (are_several) {
-    page.put_wrapped(processes_text(snapshot), 2, Style::kDim);
-  } else if (!target.exe.empty()) {
-    page.put(target.exe, Style::kDim);
+  if (!target.exe.empty()) page.put(target.exe, Style::kDim);
+}
+
+/// A line of all targets, and those of each.
+void put_targets(TextPage& page, const Snapshot& snapshot) {
+  StyledLine line;
+  line.add(fmt::format("{} processes", page.count(snapshot.parts.size())), Style::kStrong);
+  line.add(fmt::format(", traced for {}: ", format_duration(snapshot.trace.duration_ns)));
+  const Verdict worth = verdict(snapshot, page.style());
+  line.add(worth.text, worth.style);
+  const auto inexact = std::count_if(snapshot.parts.begin(), snapshot.parts.end(),
+                                     [](const TargetPart& part) { return !part.numbers_exact(); });
+  if (inexact != 0) {
+    line.add(fmt::format(" ({} of {} processes)", page.count(static_cast<std::uint64_t>(inexact)),
+                         page.count(snapshot.parts.size())));
+  }
+  page.put(line);
+  put_target_lines(page, snapshot);
+}
+
+}  // namespace
+
+void put_header(TextPage& page, const Snapshot& snapshot) {
+  if (snapshot.parts.empty()) {
+    put_target(page, snapshot);
+  } else {
+    put_targets(page, snapshot);
   }
   put_trace_notes(page, snapshot);
   put_change(page, snapshot);
@@ -136,10 +160,14 @@ void put_nothing_allocated(TextPage& page, const Snapshot& snapshot) {
     page.put(fmt::format("{} allocated before the trace {} freed", page.blocks(snapshot.frees_of_untraced),
                          snapshot.frees_of_untraced == 1 ? "was" : "were"));
   }
-  for (const Allocator& allocator : snapshot.target().allocators) {
-    std::string names;
-    for (const ProbedFunction& function : allocator.functions) names += (names.empty() ? "" : ", ") + function.name;
-    page.put_wrapped(fmt::format("probed in {}: {}", allocator.path, names.empty() ? "nothing" : names), 2);
+  std::set<std::string> probed;
+  for (const TargetInfo& target : snapshot.targets) {
+    for (const Allocator& allocator : target.allocators) {
+      std::string names;
+      for (const ProbedFunction& function : allocator.functions) names += (names.empty() ? "" : ", ") + function.name;
+      const std::string text = fmt::format("probed in {}: {}", allocator.path, names.empty() ? "nothing" : names);
+      if (probed.insert(text).second) page.put_wrapped(text, 2);
+    }
   }
   page.put_hint(
       "hint: the process may have been idle, so trace longer, or while it is busy; memory that it takes from mmap, "

@@ -87,7 +87,7 @@ class Differences {
   std::vector<std::string> found_;
 };
 
-/// A function or line further out tells more than an address near by.
+/// A function or line further out says more than an address near by.
 std::optional<std::pair<std::size_t, Detail>> Differences::first_difference(const Rows& rows, std::size_t from) const {
   std::size_t deepest = 0;
   for (const std::size_t row : rows) deepest = std::max(deepest, stacks_[row].size());

@@ -22,7 +22,7 @@ namespace hawk {
 /// The stacks of a report for people, one after the other, each with its numbers and its calls.
 class StackList {
  public:
-  /// All must outlive the list. Of each stack put, `gaps` is told.
+  /// All must outlive the list. Each stack put is added to `gaps`.
   StackList(TextPage& page, const Snapshot& snapshot, const CallTable& calls, const UnwindText& unwind,
             SymbolGaps& gaps);
 

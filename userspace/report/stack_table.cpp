@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMinNamesColumns = 22;
 constexpr std::size_t kMaxNamesColumns = 36;
 constexpr std::size_t kMostToldApart = 1000;  // rows; more are not compared by a reader
-constexpr std::size_t kMaxDifferences = 2;    // calls that are named to tell a row from others
+constexpr std::size_t kMaxDifferences = 2;    // calls that are named to distinguish a row
 
 /// What was counted in the time that rates are of, for each row; the last is that of the totals.
 std::vector<Counters> counted_in(const Period& period, const std::vector<const StackRecord*>& stacks) {
@@ -67,7 +67,7 @@ NumberColumns columns_of(const TextPage& page, const Snapshot& snapshot,
 }
 
 /// What stands behind the numbers: the function that a stack is named by, and where several are named the same, what
-/// tells them apart.
+/// distinguishes them.
 class FunctionCells {
  public:
   FunctionCells(const std::vector<const StackRecord*>& stacks, const CallTable& calls)

@@ -58,7 +58,7 @@ inline constexpr const char* kPerfMapHint =
     "hint: such code gets names from a perf map, /tmp/perf-PID.map, which must be there or be turned on: python3 -X "
     "perf (3.12 or newer), node --perf-basic-prof, jcmd PID Compiler.perfmap for Java (17 or newer)";
 
-/// The line that tells of `gap`, which is one of `module`; `share`: what part of all bytes it affects.
+/// The line about `gap`, which is one of `module`; `share`: what part of all bytes it affects.
 std::string gap_text(const SymbolGap& gap, const Module& module, const std::string& share);
 
 }  // namespace hawk

@@ -10,7 +10,7 @@
 
 namespace hawk {
 
-/// Told how many addresses the symbolizer is going to be asked, before the first.
+/// Called with how many addresses the symbolizer is going to be asked, before the first.
 using LocationCountObserver = std::function<void(std::size_t count)>;
 
 /// Takes what is known of a location: its calls, an inlined one before the function that it is inlined into; one

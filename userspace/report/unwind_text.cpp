@@ -138,8 +138,8 @@ std::string UnwindText::end_mark(const StackRecord& stack) const {
   const enum hawk_stack_quality quality = stack.quality();
   if (stack.end == HAWK_END_DEPTH) return "… (cut at --stack-depth)";
   if (quality == HAWK_STACK_TRUNCATED) return fmt::format("… (truncated: {})", end_text(stack.end).sentence);
-  const bool tells = !guesses_were_asked_for_ && shares_.by_quality[HAWK_STACK_COMPLETE].stacks != 0;
-  return quality == HAWK_STACK_GUESSED && tells ? "(guessed along frame pointers)" : "";
+  const bool is_worth_saying = !guesses_were_asked_for_ && shares_.by_quality[HAWK_STACK_COMPLETE].stacks != 0;
+  return quality == HAWK_STACK_GUESSED && is_worth_saying ? "(guessed along frame pointers)" : "";
 }
 
 }  // namespace hawk

@@ -11,7 +11,7 @@
 namespace hawk {
 
 /// What a text report says of how far its stacks can be trusted. Under --unwind fp every stack is a guess: that is said
-/// once, and guesses are told nowhere else.
+/// once, and guesses are mentioned nowhere else.
 class UnwindText {
  public:
   /// Shares are those of the bytes of `quantity`; of allocated ones when there are none of it.

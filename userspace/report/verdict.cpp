@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <string_view>
 #include <vector>
+
+#include "userspace/tables/losses.h"
 
 namespace hawk {
 
@@ -47,23 +49,58 @@ std::string child_programs_text(const UntracedChildren& children, NumberStyle st
 
 namespace {
 
+/// What is promised of a target, or of all.
+struct Promises {
+  const Losses& losses;
+  bool numbers_exact;
+  bool exact;
+  bool stacks_complete;
+  std::string_view whose;  ///< numbers they are
+};
+
 /// What may be promised of the numbers alone.
-Verdict numbers_verdict(const Snapshot& snapshot, NumberStyle style) {
-  if (!snapshot.losses.keep(Promise::kNumbers)) return {"NOT exact", Style::kBad};
-  if (!snapshot.numbers_exact()) return {"NOT exact, verification failed", Style::kBad};
-  if (snapshot.exact()) return {"exact", Style::kGood};
-  const std::uint64_t children = snapshot.losses[HAWK_LOSS_UNTRACED_CHILD];
-  return {fmt::format("exact for this process, {} not traced", child_processes_text(children, style)), Style::kStrong};
+Verdict numbers_verdict(const Promises& promises, NumberStyle style) {
+  if (!promises.losses.keep(Promise::kNumbers)) return {"NOT exact", Style::kBad};
+  if (!promises.numbers_exact) return {"NOT exact, verification failed", Style::kBad};
+  if (promises.exact) return {"exact", Style::kGood};
+  const std::uint64_t children = promises.losses[HAWK_LOSS_UNTRACED_CHILD];
+  return {fmt::format("exact for {}, {} not traced", promises.whose, child_processes_text(children, style)),
+          Style::kStrong};
+}
+
+Verdict verdict_of(const Promises& promises, NumberStyle style) {
+  Verdict worth = numbers_verdict(promises, style);
+  if (!promises.numbers_exact || promises.stacks_complete) return worth;
+  if (promises.exact) return {"numbers exact, stacks incomplete", Style::kStrong};
+  worth.text += ", stacks incomplete";
+  return worth;
 }
 
 }  // namespace
 
 Verdict verdict(const Snapshot& snapshot, NumberStyle style) {
-  Verdict worth = numbers_verdict(snapshot, style);
-  if (!snapshot.numbers_exact() || snapshot.stacks_complete()) return worth;
-  if (snapshot.exact()) return {"numbers exact, stacks incomplete", Style::kStrong};
-  worth.text += ", stacks incomplete";
-  return worth;
+  return verdict_of({snapshot.losses, snapshot.numbers_exact(), snapshot.exact(), snapshot.stacks_complete(),
+                     snapshot.parts.empty() ? "this process" : "these processes"},
+                    style);
+}
+
+Verdict verdict(const TargetPart& part, NumberStyle style) {
+  return verdict_of({part.losses, part.numbers_exact(), part.exact(), part.stacks_complete, "this process"}, style);
+}
+
+std::string inexact_causes_text(const TargetPart& part, NumberStyle style) {
+  std::string text;
+  std::size_t others = 0;
+  for (std::size_t cause = 0; cause < part.losses.counts.size(); ++cause) {
+    const std::uint64_t count = part.losses.counts[cause];
+    if (count == 0 || loss_texts()[cause].promise != Promise::kNumbers) continue;
+    if (text.empty()) {
+      text = fmt::format("{} {}", format_count(count, style), worded_for(count, loss_texts()[cause].sentence));
+    } else {
+      ++others;
+    }
+  }
+  return others == 0 ? text : text + fmt::format(", and {} more cause{}", others, others == 1 ? "" : "s");
 }
 
 }  // namespace hawk

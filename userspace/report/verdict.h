@@ -15,6 +15,11 @@ struct Verdict {
   Style style = Style::kPlain;
 };
 Verdict verdict(const Snapshot& snapshot, NumberStyle style);
+/// The same of one of several processes.
+Verdict verdict(const TargetPart& part, NumberStyle style);
+/// Why the numbers of one are not exact, the first cause: "12 allocations not kept: the live table is full, and 2 more
+/// causes". Empty: no cause was counted.
+std::string inexact_causes_text(const TargetPart& part, NumberStyle style);
 
 /// What a report is of: "shop (pid 42)", or of several processes the first few: "shop (pid 42), cron (pid 43) and 7
 /// more".

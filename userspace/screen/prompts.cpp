@@ -17,11 +17,13 @@ std::string sort_keys_text() {
   return text;
 }
 
-std::vector<std::string> keys_of(const ViewState& state) {
+std::vector<std::string> keys_of(const ViewState& state, bool are_several) {
   const std::string pause = state.paused ? "p resume" : "p pause";
   switch (state.page) {
     case Page::kHelp:
       return {"q quit", "? back", "↑↓ scroll"};
+    case Page::kProcesses:
+      return {"q quit", "Esc back", "↑↓ scroll", pause, "b bytes", "? help"};
     case Page::kStack:
       return {"q quit", "Esc back", "↑↓ scroll", state.all_frames ? "F fold frames" : "F all frames",
               pause,    "b bytes",  "? help"};
@@ -31,6 +33,7 @@ std::vector<std::string> keys_of(const ViewState& state) {
   std::vector<std::string> keys = {
       "q quit", "? help", "Enter open", "/ filter", fmt::format("s sort ({})", sort_choice(state.sort).words),
       pause,    "b bytes"};
+  if (are_several) keys.insert(keys.begin() + 3, "P processes");
   if (state.held()) keys.insert(keys.begin() + 2, "Esc top");
   return keys;
 }
@@ -57,6 +60,7 @@ ScreenLines help_page() {
       "s, S or > <              sort by the next, the previous of them",
       "p or space               pause the display; tracing goes on",
       "b                        exact bytes, or KiB, MiB, ...",
+      "P                        what is whose: the traced processes, one by one",
       "F                        in a stack: all frames, or the folded ones left out",
       "m                        mouse on or off (off: the terminal selects text)",
       "q                        quit and print the final report",
@@ -68,20 +72,20 @@ ScreenLines help_page() {
       "SHARE    of the column marked ▼ in its total",
       "older    freed blocks from before the trace",
       "FUNCTION that called the allocator (library frames skipped), and its",
-      "         callers; a call behind … tells equal lines apart",
+      "         callers; a call behind … distinguishes equal lines",
   };
   ScreenLines page;
   for (const std::string& line : lines) page.push_back({StyledLine{}.add(line)});
   return page;
 }
 
-StyledLine key_line(const ViewState& state, bool is_expression, std::size_t columns) {
+StyledLine key_line(const ViewState& state, bool is_expression, bool are_several, std::size_t columns) {
   if (state.editing_filter) return filter_prompt(state, is_expression);
   StyledLine line;
   if (!state.filter.empty() && state.page == Page::kList) {
     line.add("filter /" + state.filter + "/", Style::kStrong).add("  ");
   }
-  for (const std::string& key : keys_of(state)) {
+  for (const std::string& key : keys_of(state, are_several)) {
     const std::size_t gap = line.width() == 0 ? 0 : 2;
     if (line.width() != 0 && line.width() + gap + key.size() > columns) break;
     line.add(std::string(gap, ' ')).add(key, Style::kDim);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMinCallerColumns = 12;  // a caller's name shorter than this says nothing
 constexpr std::string_view kCalledBy = " < ";
-constexpr std::size_t kMinDifferenceColumns = 6;  // what tells equal lines apart says nothing in fewer
+constexpr std::size_t kMinDifferenceColumns = 6;  // what distinguishes equal lines says nothing in fewer
 constexpr std::size_t kMaxDifferences = 4;        // calls that are named for it
 
 }  // namespace
@@ -49,7 +49,7 @@ void RowNames::add(StyledLine& line, std::size_t row, std::size_t columns) const
   for (std::size_t index = 0; index < names.calls.size(); ++index) {
     const auto& [name, position] = names.calls[index];
     const bool first = index == 0;
-    // The function that decides, and where it is; of what tells lines apart the position may go.
+    // The function that decides, and where it is; of what distinguishes lines the position may go.
     const bool with_position =
         first && !position.empty() && (kept == 0 || display_width(name + position) + 1 <= room());
     const std::size_t beside = with_position ? 1 + display_width(position) : first ? 0 : kCalledBy.size();
@@ -88,7 +88,7 @@ std::vector<std::vector<std::size_t>> RowNames::equal_lines(std::size_t columns)
 
 void RowNames::tell_apart(std::size_t columns) {
   for (const std::vector<std::size_t>& equal : equal_lines(columns)) add_differences(equal);
-  // Stacks that differ in several calls, none of which tells all of them apart.
+  // Stacks that differ in several calls, none of which distinguishes all of them.
   for (const std::vector<std::size_t>& equal : equal_lines(columns)) {
     for (const std::size_t row : equal) rows_[row].difference = fmt::format(" (stack {})", rows_[row].id);
   }

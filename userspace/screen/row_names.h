@@ -34,9 +34,9 @@ class RowNames {
     FrameList frames;         ///< all of them
     std::string otherwise;    ///< shown when there are no calls
     std::uint32_t id = 0;     ///< of the stack
-    std::string difference;   ///< what tells the line from equal ones
+    std::string difference;   ///< what distinguishes the line from equal ones
   };
-  /// Of `columns` for the names of a line, so many are for what tells it from equal ones.
+  /// Of `columns` for the names of a line, so many are for what distinguishes it from equal ones.
   static std::size_t columns_for_difference(const Row& names, std::size_t columns);
   void add_differences(const std::vector<std::size_t>& equal);
   /// The rows whose lines look the same, in groups.

@@ -41,7 +41,7 @@ class Terminal {
   /// bytes (25 ms).
   std::optional<ScreenEvent> next_event();
   /// Shows `lines` from the top, in the place of what was shown before. Lines and columns that do not fit are cut off.
-  /// Errors are ignored: a terminal that went away is told by a signal.
+  /// Errors are ignored: a terminal that went away is announced by a signal.
   void draw(const ScreenLines& lines);
   /// Whether clicks are events; else the terminal's own mouse, which selects text, works. On at first.
   void toggle_mouse();

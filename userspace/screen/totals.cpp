@@ -47,12 +47,18 @@ StyledLine header_line(const Moment& moment, Quantity quantity, std::uint64_t in
                        std::size_t columns) {
   const Snapshot& now = moment.now;
   StyledLine line;
-  line.add(now.target().comm.empty() ? std::string_view("(unnamed)") : std::string_view(now.target().comm),
-           Style::kStrong);
-  line.add(fmt::format(" (pid {})  {}  ", now.target().pid, format_duration(now.trace.duration_ns)));
+  if (now.parts.empty()) {
+    line.add(now.target().comm.empty() ? std::string_view("(unnamed)") : std::string_view(now.target().comm),
+             Style::kStrong);
+    line.add(fmt::format(" (pid {})", now.target().pid));
+  } else {
+    line.add(fmt::format("{} processes", moment.count(now.parts.size())), Style::kStrong);
+  }
+  line.add(fmt::format("  {}  ", format_duration(now.trace.duration_ns)));
   const Verdict worth = verdict(now, moment.style);
   line.add(worth.text, worth.style);
-  const std::string state = std::string(paused ? "  PAUSED" : "") + (now.trace.target_exited ? "  target ended" : "");
+  const std::string state = std::string(paused ? "  PAUSED" : "") +
+                            (now.trace.target_exited ? (now.parts.empty() ? "  target ended" : "  all ended") : "");
   const auto add_if_it_fits = [&](const std::string& text, std::size_t kept = 0) {
     if (line.width() + text.size() + kept <= columns) line.add(text, Style::kDim);
   };

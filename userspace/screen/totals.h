@@ -9,12 +9,12 @@
 
 namespace hawk {
 
-/// The first line: which process, for how long, whether its numbers are exact; what else fits into `columns`.
-/// `interval_ns`: time between two refreshes, 0: not shown.
+/// The first line: which process or how many, for how long, whether its numbers are exact; what else fits into
+/// `columns`. `interval_ns`: time between two refreshes, 0: not shown.
 StyledLine header_line(const Moment& moment, Quantity quantity, std::uint64_t interval_ns, bool paused,
                        std::size_t columns);
 
-/// What the whole program has live, has allocated and has freed, with rates.
+/// What the whole program, or all of them, has live, has allocated and has freed, with rates.
 ScreenLines totals_lines(const Moment& moment);
 
 /// "  196.06 KiB/s in 251 blocks/s": how fast `quantity` moved from `before` to `now`; "" where no time has passed.

@@ -7,6 +7,7 @@
 
 #include "userspace/report/call_table.h"
 #include "userspace/screen/columns.h"
+#include "userspace/screen/process_page.h"
 #include "userspace/screen/prompts.h"
 #include "userspace/screen/row_names.h"
 #include "userspace/screen/stack_page.h"
@@ -46,8 +47,11 @@ View::View(ViewOptions options)
 void View::update(Snapshot now) {
   previous_ = std::move(now_);
   now_ = std::move(now);
-  if (!previous_ || previous_->trace.exec_count == now_->trace.exec_count) return;
-  // Another program: its stacks have nothing to do with those of the one before.
+  if (!previous_) return;
+  // Another program: its stacks have nothing to do with those of the one before. Stacks of several processes keep their
+  // numbers whatever these run.
+  const bool is_another = now_->parts.empty() && previous_->trace.exec_count != now_->trace.exec_count;
+  if (!is_another && now_->parts.empty() == previous_->parts.empty()) return;
   list_.forget();
   filter_.forget();
   state_.go_to_top();
@@ -76,13 +80,14 @@ ScreenLines View::render(std::size_t rows, std::size_t columns, Symbolizer& symb
   }
   put_body(lines, rows - 1, columns, moment, symbolizer);
   lines.resize(rows - 1);
-  lines.push_back({key_line(state_, filter_.is_expression(), columns)});
+  lines.push_back({key_line(state_, filter_.is_expression(), !now_->parts.empty(), columns)});
   return lines;
 }
 
 void View::put_body(ScreenLines& lines, std::size_t rows, std::size_t columns, const Moment& moment,
                     Symbolizer& symbolizer) {
   if (state_.page == Page::kHelp) return put_page(lines, rows, help_page());
+  if (state_.page == Page::kProcesses) return put_page(lines, rows, process_page(moment, state_.sort));
   // The list is kept up to date behind a stack's page: that is the one with the cursor.
   put_list(lines, rows, columns, moment, symbolizer);
 }

@@ -96,6 +96,9 @@ class EventTaker {
       case 'h':
         go_to_page(state_.page == Page::kHelp ? Page::kList : Page::kHelp);
         break;
+      case 'P':
+        go_to_page(state_.page == Page::kProcesses ? Page::kList : Page::kProcesses);
+        break;
       case '/':
         state_.page = Page::kList;
         state_.editing_filter = true;

@@ -12,7 +12,7 @@
 namespace hawk {
 
 /// What the screen shows below the totals.
-enum class Page { kList, kStack, kHelp };
+enum class Page { kList, kStack, kProcesses, kHelp };
 
 /// Where things are on the screen as last drawn: what keys that scroll and clicks refer to.
 struct ScreenLayout {

@@ -9,7 +9,7 @@
 namespace hawk {
 namespace {
 
-constexpr std::string_view kUsualPlace = "/sys/fs/cgroup";
+constexpr std::string_view kUsualMountPoint = "/sys/fs/cgroup";
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
@@ -82,7 +82,7 @@ Result<NamedCgroup> name_cgroup(std::string_view text, const std::vector<CgroupM
   if (mount != nullptr) {
     return NamedCgroup{mount->hierarchy, plain_path(mount->root + "/" + path.substr(mount->point.size())), path};
   }
-  if (is_within(path, kUsualPlace)) {
+  if (is_within(path, kUsualMountPoint)) {
     return fail(ExitCode::kNoTarget, fmt::format("--cgroup: no hierarchy of cgroups is mounted at {}", path),
                 mounts.empty() ? "give the path as /proc/PID/cgroup has it, or mount them: mount -t cgroup2 none "
                                  "/sys/fs/cgroup"

@@ -47,7 +47,7 @@ void for_each_unit(std::string_view path, Use use) {
     const std::string_view unit = unit_of(component);
     use(unit, path.substr(0, path.size() - rest.size()), uid);
     if (unit.ends_with(".slice")) continue;
-    // A user's manager has units of its own below its service; nobody else's cgroups are units.
+    // A user's manager has units of its own below its service; no other cgroups are units.
     if (!uid.empty() || (uid = manager_uid(unit)).empty()) return;
   }
 }
@@ -102,23 +102,6 @@ std::optional<Container> container_by_name(std::string_view parent, std::string_
 }
 
 }  // namespace
-
-std::vector<CgroupMembership> parse_cgroups(std::string_view text) {
-  constexpr std::string_view kRemoved = " (deleted)";
-  std::vector<CgroupMembership> memberships;
-  while (!text.empty()) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    // "0::/path" or "4:memory:/path"; names of hierarchies have no colon, paths may.
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
-    if (second == std::string_view::npos) continue;
-    std::string_view path = line.substr(second + 1);
-    if (path.ends_with(kRemoved)) path.remove_suffix(kRemoved.size());
-    memberships.push_back({std::string(line.substr(first + 1, second - first - 1)), std::string(path)});
-  }
-  return memberships;
-}
 
 bool is_within(std::string_view path, std::string_view ancestor) {
   while (ancestor.ends_with('/')) ancestor.remove_suffix(1);

@@ -7,16 +7,6 @@
 
 namespace hawk {
 
-/// In which cgroup of one hierarchy a process is: a line of /proc/PID/cgroup.
-struct CgroupMembership {
-  std::string hierarchy;  ///< controllers, or "name=systemd"; empty for version 2
-  std::string path;       ///< "/system.slice/nginx.service"
-  bool operator==(const CgroupMembership&) const = default;
-};
-
-/// All lines of /proc/PID/cgroup. A cgroup that has been removed is the one that it was.
-std::vector<CgroupMembership> parse_cgroups(std::string_view text);
-
 /// Whether `path` is `ancestor` or lies below it.
 bool is_within(std::string_view path, std::string_view ancestor);
 

@@ -1,20 +1,16 @@
 #include "userspace/selection/proc_root.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <memory>
-#include <string_view>
 #include <utility>
 
-#include "userspace/base/owned.h"
+#include "userspace/base/process_file.h"
 #include "userspace/base/system_failure.h"
+#include "userspace/process/numbered_entries.h"
 
 namespace hawk {
 namespace {
@@ -27,31 +23,7 @@ UniqueFd open_at(const UniqueFd& directory, const char* name, int flags) {
 std::optional<std::string> read_at(const UniqueFd& directory, const char* name) {
   const UniqueFd file = open_at(directory, name, 0);
   if (!file) return std::nullopt;
-  std::string content;
-  std::array<char, 16384> buffer;
-  for (;;) {
-    const ssize_t got = TEMP_FAILURE_RETRY(::read(file.get(), buffer.data(), buffer.size()));
-    if (got < 0) return std::nullopt;
-    if (got == 0) return content;
-    content.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-}
-
-/// The entries of a directory whose names are numbers.
-std::vector<int> numbers_in(UniqueFd directory) {
-  std::vector<int> numbers;
-  if (!directory) return numbers;
-  const std::unique_ptr<DIR, Freer<closedir>> entries(::fdopendir(directory.get()));
-  if (!entries) return numbers;
-  directory.release();
-  while (const dirent* entry = ::readdir(entries.get())) {
-    const std::string_view name = entry->d_name;
-    int number = 0;
-    const std::from_chars_result parsed = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (parsed.ec == std::errc() && parsed.ptr == name.data() + name.size() && number > 0) numbers.push_back(number);
-  }
-  std::sort(numbers.begin(), numbers.end());
-  return numbers;
+  return read_to_end(file.get());
 }
 
 }  // namespace
@@ -65,7 +37,7 @@ std::optional<std::string> ProcDirectory::link(const char* file) const {
   return std::string(path.data(), static_cast<std::size_t>(length));
 }
 
-std::vector<int> ProcDirectory::threads() const { return numbers_in(open_at(directory_, "task", O_DIRECTORY)); }
+std::vector<int> ProcDirectory::threads() const { return numbered_entries(open_at(directory_, "task", O_DIRECTORY)); }
 
 Result<ProcRoot> ProcRoot::open(const std::string& path) {
   UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -76,7 +48,7 @@ Result<ProcRoot> ProcRoot::open(const std::string& path) {
   return ProcRoot(std::move(directory));
 }
 
-std::vector<int> ProcRoot::pids() const { return numbers_in(open_at(directory_, ".", O_DIRECTORY)); }
+std::vector<int> ProcRoot::pids() const { return numbered_entries(open_at(directory_, ".", O_DIRECTORY)); }
 
 std::optional<ProcDirectory> ProcRoot::process(int pid) const {
   UniqueFd directory = open_at(directory_, std::to_string(pid).c_str(), O_DIRECTORY);

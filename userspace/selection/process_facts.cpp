@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <charconv>
 #include <string_view>
+
+#include "userspace/process/process_fields.h"
 
 namespace hawk {
 namespace {
@@ -21,26 +21,13 @@ struct Stat {
   std::uint64_t start_ticks = 0;
 };
 
-/// Field 2 is the name in parentheses and may contain anything, blanks and ')' included.
 std::optional<Stat> parse_stat(std::string_view text) {
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == std::string_view::npos) return std::nullopt;
-  text.remove_prefix(name_end + 1);
-  Stat stat;
-  int field = 3;
-  for (; field <= 22 && !text.empty(); ++field) {
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(word.size());
-    if (word.empty()) break;
-    const auto take = [word](auto& number) { std::from_chars(word.data(), word.data() + word.size(), number); };
-    if (field == 3) stat.state = word.front();
-    if (field == 4) take(stat.parent);
-    if (field == 9) take(stat.flags);
-    if (field == 20) take(stat.threads);
-    if (field == 22) take(stat.start_ticks);
-  }
-  return field > 22 ? std::optional(stat) : std::nullopt;
+  if (stat_from_field(text, 22).empty()) return std::nullopt;
+  return Stat{.state = stat_from_field(text, 3).front(),
+              .parent = leading_number<int>(stat_from_field(text, 4)).value_or(0),
+              .flags = leading_number<std::uint64_t>(stat_from_field(text, 9)).value_or(0),
+              .threads = leading_number<std::uint64_t>(stat_from_field(text, 20)).value_or(0),
+              .start_ticks = leading_number<std::uint64_t>(stat_from_field(text, 22)).value_or(0)};
 }
 
 bool has_ended(const Stat& stat) {

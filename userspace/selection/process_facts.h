@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "userspace/selection/cgroup_path.h"
+#include "userspace/base/cgroup_membership.h"
 #include "userspace/selection/proc_root.h"
 
 namespace hawk {

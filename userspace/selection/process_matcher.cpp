@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "userspace/selection/cgroup_path.h"
+
 namespace hawk {
 namespace {
 

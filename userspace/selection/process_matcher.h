@@ -26,7 +26,7 @@ struct ProcessRules {
   std::vector<std::string> containers = {};
 };
 
-/// Tells of any process whether it is meant, those that begin later included.
+/// Decides of any process whether it is meant, those that begin later included.
 class ProcessMatcher {
  public:
   explicit ProcessMatcher(ProcessRules rules) : rules_(std::move(rules)) {}

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "userspace/selection/cgroup_mounts.h"
+#include "userspace/selection/cgroup_path.h"
 
 namespace hawk {
 namespace {

@@ -24,7 +24,7 @@ struct Message {
 class Channel {
  public:
   explicit Channel(UniqueFd socket) : socket_(std::move(socket)) {}
-  /// Both ends; nullopt: errno tells why.
+  /// Both ends; nullopt: errno says why.
   static std::optional<std::pair<Channel, Channel>> make_pair();
 
   /// False: the other end is gone, or has not read for half a minute.

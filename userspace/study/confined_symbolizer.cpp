@@ -102,7 +102,7 @@ void ConfinedSymbolizer::ask_in_no_file(std::span<const std::uint64_t> addresses
   log_warning(fmt::format("names from the perf map are missing: {}", in_no_file_.gap));
 }
 
-/// Tells the worker of the perf map, or that it has grown.
+/// Announces the perf map to the worker, or that it has grown.
 bool ConfinedSymbolizer::introduce_perf_map() {
   const bool is_known = in_no_file_.known_to == workers_.number();
   const bool is_grown = std::exchange(has_perf_map_grown_, false);

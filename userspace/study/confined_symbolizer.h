@@ -44,6 +44,8 @@ class ConfinedSymbolizer : public Symbolizer {
 
   /// Starts the worker, if there is none. It ends with the thread that has started it.
   void start() { workers_.get(); }
+  /// Ends the worker until it is needed: what it has answered is kept.
+  void rest() { workers_.end(); }
   /// Has the symbols of `modules` read by the worker that there is. May run on another thread; until it has returned,
   /// only use_perf_map() and perf_map_grew() may be called.
   void read(std::span<const ModuleId> modules);
@@ -78,7 +80,7 @@ class ConfinedSymbolizer : public Symbolizer {
   WorkerSupply workers_;
   DebugFileFinder finder_;            ///< may be empty
   Module in_no_file_ = {.file = {}};  ///< whose file is the perf map, if there is one
-  bool has_perf_map_grown_ = false;   ///< since the worker was told
+  bool has_perf_map_grown_ = false;   ///< since the worker has heard of it
   std::map<ModuleId, Module> modules_;
   StringPool pool_;
 };

@@ -16,9 +16,9 @@ constexpr std::uint64_t kNumbers32 = std::uint64_t{1} << 32;
 constexpr std::uint64_t kKinds = HAWK_CALL_CONTROL + 1;
 constexpr std::uint64_t kRegisters = 16;
 constexpr std::uint64_t kConditions = 16;
-constexpr std::uint64_t kPlaces = static_cast<std::uint64_t>(ValuePlace::Kind::kConstant) + 1;
+constexpr std::uint64_t kOperandKinds = static_cast<std::uint64_t>(Operand::Kind::kConstant) + 1;
 constexpr std::uint64_t kPointKinds = static_cast<std::uint64_t>(PointKind::kReturnProbe) + 1;
-/// Two addresses, a kind, three places of two numbers each, and four numbers more.
+/// Two addresses, a kind, three operands of two numbers each, and four numbers more.
 constexpr std::size_t kLeastPointBytes = 13 * kNumberBytes;
 /// Of code that is one piece of a plan.
 constexpr std::uint64_t kMostPlannedBytes = std::uint64_t{1} << 20;
@@ -78,17 +78,17 @@ ReturnPointAt read_point(WireReader& reader) {
   return at;
 }
 
-void write_place(WireWriter& writer, const ValuePlace& place) {
-  writer.number(static_cast<std::uint64_t>(place.kind));
-  writer.number(place.index);
+void write_operand(WireWriter& writer, const Operand& operand) {
+  writer.number(static_cast<std::uint64_t>(operand.kind));
+  writer.number(operand.index);
 }
 
-ValuePlace read_place(WireReader& reader) {
-  ValuePlace place;
-  place.kind = static_cast<ValuePlace::Kind>(reader.number_below(kPlaces));
-  const bool is_register = place.kind == ValuePlace::Kind::kRegister;
-  place.index = static_cast<std::uint32_t>(reader.number_below(is_register ? kRegisters : kMaxPointWords + 1));
-  return place;
+Operand read_operand(WireReader& reader) {
+  Operand operand;
+  operand.kind = static_cast<Operand::Kind>(reader.number_below(kOperandKinds));
+  const bool is_register = operand.kind == Operand::Kind::kRegister;
+  operand.index = static_cast<std::uint32_t>(reader.number_below(is_register ? kRegisters : kMaxPointWords + 1));
+  return operand;
 }
 
 void write_yield_point(WireWriter& writer, const YieldPoint& point) {
@@ -97,9 +97,9 @@ void write_yield_point(WireWriter& writer, const YieldPoint& point) {
   writer.number(static_cast<std::uint64_t>(point.kind));
   writer.number(point.single_stepped ? 1 : 0);
   write_optional(writer, point.condition);
-  write_place(writer, point.result);
-  write_place(writer, point.size);
-  write_place(writer, point.size_factor);
+  write_operand(writer, point.result);
+  write_operand(writer, point.size);
+  write_operand(writer, point.size_factor);
   writer.number(point.slot_words);
   write_optional(writer, point.saved_rbp_words);
 }
@@ -111,9 +111,9 @@ YieldPoint read_yield_point(WireReader& reader) {
   point.kind = static_cast<PointKind>(reader.number_below(kPointKinds));
   point.single_stepped = reader.number_below(2) != 0;
   point.condition = read_optional<std::uint8_t>(reader, kConditions);
-  point.result = read_place(reader);
-  point.size = read_place(reader);
-  point.size_factor = read_place(reader);
+  point.result = read_operand(reader);
+  point.size = read_operand(reader);
+  point.size_factor = read_operand(reader);
   point.slot_words = static_cast<std::uint32_t>(reader.number_below(kMaxPointWords + 1));
   point.saved_rbp_words = read_optional<std::uint32_t>(reader, kMaxPointWords + 1);
   return point;

@@ -32,7 +32,8 @@ class FileReader {
 
   /// A reader with a worker of its own.
   FileReader another() const { return FileReader(workers_.program(), workers_.limits()); }
-  /// Starts the worker, so that the first question need not wait for it. Why that failed is told to the first question.
+  /// Starts the worker, so that the first question need not wait for it. Why that failed is the answer to the first
+  /// question.
   void start() { workers_.get(); }
   /// Has the files read, and calls `use` with the number of each and with what was found, in their order. While `use`
   /// works, the next ones are read.

@@ -24,7 +24,7 @@ class WireWriter {
   std::string bytes_;
 };
 
-/// The values again, in the same order. Whoever wrote them may have been taken over by a file that it read: what does
+/// The values again, in the same order. Their writer may have been taken over by a file that it read: what does
 /// not fit in the bytes that are there is 0 or empty, and is_good() is false from then on.
 class WireReader {
  public:

@@ -68,7 +68,8 @@ class Inheritance {
 };
 
 std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) return "its reader did what it may not, and was stopped";
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+    return "its reader made a forbidden system call, and was stopped";
   if (WIFSIGNALED(status)) return fmt::format("its reader crashed ({})", ::strsignal(WTERMSIG(status)));
   return "its reader ended without an answer";
 }
@@ -104,7 +105,7 @@ void WorkerProcess::begin_work() {
 
 bool WorkerProcess::is_worth_waiting() {
   const std::optional<double> now = processor_seconds();
-  if (!now) return true;  // it has ended, and the channel will tell
+  if (!now) return true;  // it has ended, and the channel will show that
   // As the clock of each second is read once, a process that works at all has got further by then.
   idle_seconds_ = *now > seen_at_ ? 0 : idle_seconds_ + 1;
   seen_at_ = *now;

@@ -42,7 +42,7 @@ class WorkerProcess {
   bool is_worth_waiting();
   /// Whether it was given up because it took too long.
   bool has_hung() const { return given_up_ != nullptr; }
-  /// Ends it, unless it has ended by itself, and tells how it came to that, as part of a sentence: "its reader ...".
+  /// Ends it, unless it has ended by itself, and says how it came to that, as part of a sentence: "its reader ...".
   std::string end();
 
  private:

@@ -20,13 +20,13 @@ class WorkerSupply {
 
   /// The worker that there is; nullptr: none.
   WorkerProcess* current() const { return worker_.get(); }
-  /// The worker, started now if there is none; nullptr: there will be none, and why_none() tells why.
+  /// The worker, started now if there is none; nullptr: there will be none, and why_none() says why.
   WorkerProcess* get();
   /// As part of a sentence.
   const std::string& why_none() const { return why_none_; }
   /// How many were started, the last of which is the one that there is.
   std::uint32_t number() const { return number_; }
-  /// The worker has failed. Ends it, and tells how it came to that, as part of a sentence.
+  /// The worker has failed. Ends it, and says how it came to that, as part of a sentence.
   std::string lose();
   /// Ends the worker, which is to blame for nothing.
   void end() { worker_.reset(); }

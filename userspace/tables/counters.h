@@ -21,6 +21,14 @@ struct Counters {
     freed_count += other.freed_count;
     return *this;
   }
+  /// `earlier`: of the same stacks.
+  Counters& operator-=(const Counters& earlier) {
+    allocated_bytes -= earlier.allocated_bytes;
+    allocated_count -= earlier.allocated_count;
+    freed_bytes -= earlier.freed_bytes;
+    freed_count -= earlier.freed_count;
+    return *this;
+  }
   bool operator==(const Counters&) const = default;
 };
 

@@ -14,7 +14,7 @@ namespace hawk {
 /// mapped there later does not matter.
 using FrameResolver = std::function<Location(std::uint64_t address)>;
 
-/// The heap as the drains so far tell it: stacks with their frames, the latest counters, the peak.
+/// The heap as the drains so far show it: stacks with their frames, the latest counters, the peak.
 ///
 /// Invariant: the totals are the sum over the stacks of the current program; peak >= live. While the target runs, no
 /// more is ever called live than was at one instant (Drain::read), so that the peak, the most of any drain, is a lower

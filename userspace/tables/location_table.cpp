@@ -5,7 +5,7 @@
 namespace hawk {
 
 std::size_t LocationTable::Hash::operator()(const Location& frame) const {
-  // Nearly always the address alone tells frames apart; what was mapped there before an exec or a dlclose is rare.
+  // Nearly always the address alone distinguishes frames; what was mapped there before an exec or a dlclose is rare.
   return static_cast<std::size_t>(fibonacci_hash(frame.address, 48));
 }
 

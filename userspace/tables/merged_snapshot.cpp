@@ -1,22 +1,15 @@
 #include "userspace/tables/merged_snapshot.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
-#include <unordered_map>
 #include <utility>
 
-#include "userspace/base/fibonacci_hash.h"
+#include "userspace/base/sum_up_to_most.h"
 
 namespace hawk {
 namespace {
-
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-
-std::uint64_t sum_up_to_most(std::uint64_t a, std::uint64_t b) { return a > kMost - b ? kMost : a + b; }
 
 /// False: it is too large.
 bool add(Counters& sum, const Counters& more) {
@@ -27,109 +20,121 @@ bool add(Counters& sum, const Counters& more) {
   return true;
 }
 
-class Merger {
+}  // namespace
+
+TargetPart part_of(const Snapshot& process) {
+  return {.totals = process.totals,
+          .peak_live_bytes = process.peak_live_bytes,
+          .frees_of_untraced = process.frees_of_untraced,
+          .losses = process.losses,
+          .children = process.children,
+          .memory = process.memory,
+          .start_unix_ns = process.trace.start_unix_ns,
+          .duration_ns = process.trace.duration_ns,
+          .verified = process.trace.verified,
+          .exec_count = process.trace.exec_count,
+          .target_exited = process.trace.target_exited,
+          .stacks_complete = process.stacks_complete()};
+}
+
+namespace {
+
+/// The sum, process by process.
+class Sum {
  public:
-  Merger() { merged_.snapshot.targets.clear(); }
+  explicit Sum(MergedNumbers& numbers) : numbers_(numbers) { all_.targets.clear(); }
 
   bool add(const Snapshot& part) {
-    begin(part);
-    add_modules(part);
-    add_locations(part);
+    const auto target = static_cast<TargetId>(all_.targets.size());
+    numbers_.begin(part, all_.targets.size());
+    all_.targets.push_back(part.target());
+    all_.parts.push_back(part_of(part));
     for (const StackRecord& stack : part.stacks) {
-      if (!add_stack(stack)) return false;
+      if (!add_stack(stack, target)) return false;
     }
-    Snapshot& all = merged_.snapshot;
     add_trace(part);
     add_memory(part);
     add_usage(part);
     add_unwind(part.unwind);
     add_children(part.children);
-    all.frees_of_untraced = sum_up_to_most(all.frees_of_untraced, part.frees_of_untraced);
-    for (std::size_t cause = 0; cause < all.losses.counts.size(); ++cause) {
-      all.losses.counts[cause] = sum_up_to_most(all.losses.counts[cause], part.losses.counts[cause]);
+    all_.frees_of_untraced = sum_up_to_most(all_.frees_of_untraced, part.frees_of_untraced);
+    for (std::size_t cause = 0; cause < all_.losses.counts.size(); ++cause) {
+      all_.losses.counts[cause] = sum_up_to_most(all_.losses.counts[cause], part.losses.counts[cause]);
     }
-    return hawk::add(all.totals, part.totals);
+    return hawk::add(all_.totals, part.totals);
   }
 
-  MergedSnapshot take(std::uint64_t peak_live_bytes) {
-    Snapshot& all = merged_.snapshot;
-    all.peak_live_bytes = std::max(peak_live_bytes, all.totals.live_bytes());
-    all.trace.start_unix_ns = start_ns_;
-    all.trace.duration_ns = end_ns_ - start_ns_;
-    std::sort(all.stacks.begin(), all.stacks.end(),
-              [](const StackRecord& a, const StackRecord& b) { return a.id < b.id; });
-    for (const auto& [comm, count] : programs_) all.children.programs.push_back({comm, count});
-    std::stable_sort(all.children.programs.begin(), all.children.programs.end(),
+  Snapshot take(std::uint64_t peak_live_bytes) {
+    all_.peak_live_bytes = std::max(peak_live_bytes, all_.totals.live_bytes());
+    all_.trace.start_unix_ns = start_ns_;
+    all_.trace.duration_ns = end_ns_ - start_ns_;
+    all_.modules = numbers_.modules();
+    all_.locations = numbers_.locations();
+    put_stacks();
+    put_shares();
+    for (const auto& [comm, count] : programs_) all_.children.programs.push_back({comm, count});
+    std::stable_sort(all_.children.programs.begin(), all_.children.programs.end(),
                      [](const ChildProgram& a, const ChildProgram& b) { return a.count > b.count; });
-    return std::move(merged_);
+    return std::move(all_);
   }
 
  private:
-  void begin(const Snapshot& part) {
-    first_target_ = merged_.snapshot.targets.size();
-    merged_.snapshot.targets.insert(merged_.snapshot.targets.end(), part.targets.begin(), part.targets.end());
+  /// What is known of a stack of that number, by number.
+  struct Counted {
+    Counters counters;
+    std::uint32_t shares = 0;
+    TargetId first{};
+    bool is_there = false;
+  };
+
+  bool add_stack(const StackRecord& own, TargetId target) {
+    const StackId id = own.id == kNoStack ? kNoStack : numbers_.number_of(own);
+    if (counted_.size() <= numbers_.stack_count()) counted_.resize(numbers_.stack_count() + 1);
+    Counted& stack = counted_[static_cast<std::size_t>(id)];
+    if (!std::exchange(stack.is_there, true)) stack.first = target;
+    ++stack.shares;
+    shares_.push_back({id, target, own.counters});
+    return hawk::add(stack.counters, own.counters);
   }
 
-  void add_modules(const Snapshot& part) {
-    std::vector<ModuleId>& numbers = merged_.modules.emplace_back();
-    SharedTable<Module>& modules = merged_.snapshot.modules;
-    for (const Module& module : part.modules) {
-      const auto [known, is_new] =
-          modules_.emplace(std::make_pair(module.path, module.build_id), static_cast<ModuleId>(modules.size()));
-      if (is_new) modules.push_back(module);
-      numbers.push_back(known->second);
-    }
-  }
-  ModuleId module_of(ModuleId own) const { return merged_.modules.back()[static_cast<std::size_t>(own)]; }
-
-  void add_locations(const Snapshot& part) {
-    locations_of_part_.clear();
-    SharedTable<Location>& locations = merged_.snapshot.locations;
-    for (const Location& own : part.locations) {
-      Location location = own;
-      if (own.module) location.module = module_of(*own.module);
-      const LocationKey key = {location.module, own.module ? own.module_offset : own.address, own.interrupted};
-      const auto [known, is_new] = locations_.emplace(key, static_cast<LocationId>(locations.size()));
-      if (is_new) locations.push_back(location);
-      locations_of_part_.push_back(known->second);
+  void put_stacks() {
+    for (std::size_t number = 0; number < counted_.size(); ++number) {
+      const Counted& counted = counted_[number];
+      if (!counted.is_there) continue;
+      const StackId id{static_cast<std::uint32_t>(number)};
+      StackRecord& stack = all_.stacks.emplace_back();
+      if (id != kNoStack) stack = numbers_.stack(id);
+      stack.target = counted.first;
+      stack.counters = counted.counters;
     }
   }
 
-  bool add_stack(const StackRecord& own) {
-    StackRecord stack = own;
-    std::vector<LocationId> frames;
-    std::uint64_t hash = static_cast<std::uint64_t>(own.end) * 2 + (own.guessed ? 1 : 0);
-    for (const LocationId frame : own.frames) {
-      frames.push_back(locations_of_part_[static_cast<std::size_t>(frame)]);
-      hash = hash * 31 + fibonacci_hash(hash ^ static_cast<std::uint64_t>(frames.back()), 64);
+  /// They were added process by process. Two stacks of a process may be one here, of code that was mapped elsewhere
+  /// before.
+  void put_shares() {
+    if (all_.parts.size() == 1) all_.parts.clear();
+    if (all_.parts.empty()) return;
+    std::vector<std::size_t> next(counted_.size() + 1);
+    for (std::size_t number = 0; number < counted_.size(); ++number) {
+      next[number + 1] = next[number] + counted_[number].shares;
     }
-    stack.frames = StackFrames(std::move(frames));
-    stack.target = static_cast<TargetId>(first_target_ + static_cast<std::size_t>(own.target));
-    if (StackRecord* known = find(stack, hash)) return hawk::add(known->counters, stack.counters);
-    std::vector<StackRecord>& stacks = merged_.snapshot.stacks;
-    if (own.id == kNoStack) {
-      no_stack_ = stacks.size();
-    } else {
-      stacks_.emplace(hash, stacks.size());
-      stack.id = static_cast<StackId>(++last_id_);
+    all_.shares.resize(shares_.size());
+    for (const StackShare& share : shares_) all_.shares[next[static_cast<std::size_t>(share.stack)]++] = share;
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < all_.shares.size(); ++i) {
+      const StackShare share = all_.shares[i];
+      StackShare& before = all_.shares[last];
+      if (share.stack == before.stack && share.target == before.target) {
+        before.counters += share.counters;
+      } else {
+        all_.shares[++last] = share;
+      }
     }
-    stacks.push_back(std::move(stack));
-    return true;
-  }
-
-  StackRecord* find(const StackRecord& stack, std::uint64_t hash) {
-    std::vector<StackRecord>& stacks = merged_.snapshot.stacks;
-    if (stack.id == kNoStack) return no_stack_ ? &stacks[*no_stack_] : nullptr;
-    const auto [begin, end] = stacks_.equal_range(hash);
-    for (auto place = begin; place != end; ++place) {
-      StackRecord& known = stacks[place->second];
-      if (known.end == stack.end && known.guessed == stack.guessed && known.frames == stack.frames) return &known;
-    }
-    return nullptr;
+    if (!all_.shares.empty()) all_.shares.resize(last + 1);
   }
 
   void add_trace(const Snapshot& part) {
-    TraceInfo& trace = merged_.snapshot.trace;
+    TraceInfo& trace = all_.trace;
     const std::uint64_t end_ns = sum_up_to_most(part.trace.start_unix_ns, part.trace.duration_ns);
     if (std::exchange(is_first_, false)) {
       trace = part.trace;
@@ -158,7 +163,7 @@ class Merger {
 
   void add_memory(const Snapshot& part) {
     if (!part.memory) return;
-    std::optional<ProcessMemory>& memory = merged_.snapshot.memory;
+    std::optional<ProcessMemory>& memory = all_.memory;
     if (!memory) memory.emplace();
     for (const auto number : {&ProcessMemory::resident_bytes, &ProcessMemory::anonymous_bytes,
                               &ProcessMemory::swapped_bytes, &ProcessMemory::live_bytes}) {
@@ -166,10 +171,10 @@ class Merger {
     }
   }
 
-  /// Of hawktrace itself each process tells the same, as of its last reading.
+  /// Of hawktrace itself each process says the same, as of its last reading.
   void add_usage(const Snapshot& part) {
     if (!part.usage) return;
-    std::optional<TracingUsage>& usage = merged_.snapshot.usage;
+    std::optional<TracingUsage>& usage = all_.usage;
     if (!usage) usage.emplace();
     usage->cpu_ns = std::max(usage->cpu_ns, part.usage->cpu_ns);
     usage->peak_resident_bytes = std::max(usage->peak_resident_bytes, part.usage->peak_resident_bytes);
@@ -179,54 +184,48 @@ class Merger {
   }
 
   void add_unwind(const UnwindInfo& part) {
-    UnwindInfo& unwind = merged_.snapshot.unwind;
     for (UnsupportedRules rules : part.unsupported_rules) {
-      rules.module = module_of(rules.module);
+      rules.module = numbers_.module_of(rules.module);
       const bool is_new = unsupported_.emplace(rules.module, rules.reason).second;
-      if (is_new) unwind.unsupported_rules.push_back(std::move(rules));
+      if (is_new) all_.unwind.unsupported_rules.push_back(std::move(rules));
     }
     for (const ModuleId own : part.modules_without_table) {
-      const ModuleId module = module_of(own);
-      std::vector<ModuleId>& known = unwind.modules_without_table;
-      if (std::find(known.begin(), known.end(), module) == known.end()) known.push_back(module);
+      const ModuleId module = numbers_.module_of(own);
+      if (without_table_.insert(module).second) all_.unwind.modules_without_table.push_back(module);
     }
-    unwind.cache_misses = sum_up_to_most(unwind.cache_misses, part.cache_misses);
+    all_.unwind.cache_misses = sum_up_to_most(all_.unwind.cache_misses, part.cache_misses);
   }
 
   void add_children(const UntracedChildren& part) {
-    UntracedChildren& children = merged_.snapshot.children;
-    children.without_exec = sum_up_to_most(children.without_exec, part.without_exec);
+    all_.children.without_exec = sum_up_to_most(all_.children.without_exec, part.without_exec);
     for (const ChildProgram& program : part.programs) {
       programs_[program.comm] = sum_up_to_most(programs_[program.comm], program.count);
     }
   }
 
-  using LocationKey = std::tuple<std::optional<ModuleId>, std::uint64_t, bool>;
-
-  MergedSnapshot merged_;
+  MergedNumbers& numbers_;
+  Snapshot all_;
+  std::vector<Counted> counted_;    ///< by StackId
+  std::vector<StackShare> shares_;  ///< in the order of the processes
   bool is_first_ = true;
   std::uint64_t start_ns_ = 0;
   std::uint64_t end_ns_ = 0;
-  std::size_t first_target_ = 0;               ///< of the part that is added
-  std::vector<LocationId> locations_of_part_;  ///< by their numbers there
-  std::map<std::pair<std::string, std::string>, ModuleId> modules_;
-  std::map<LocationKey, LocationId> locations_;
-  std::unordered_multimap<std::uint64_t, std::size_t> stacks_;  ///< by a hash: where in the snapshot
-  std::optional<std::size_t> no_stack_;
-  std::uint32_t last_id_ = 0;
   std::set<std::pair<ModuleId, std::string>> unsupported_;
+  std::set<ModuleId> without_table_;
   std::map<std::string, std::uint64_t> programs_;
 };
 
 }  // namespace
 
-std::optional<MergedSnapshot> merge_snapshots(const std::vector<const Snapshot*>& parts,
+std::optional<Snapshot> SnapshotMerger::merge(const std::vector<const Snapshot*>& parts,
                                               std::uint64_t peak_live_bytes) {
-  Merger merger;
+  Sum sum(numbers_);
+  modules_.clear();
   for (const Snapshot* part : parts) {
-    if (!merger.add(*part)) return std::nullopt;
+    if (!sum.add(*part)) return std::nullopt;
+    modules_.push_back(numbers_.modules_of_part());
   }
-  return merger.take(peak_live_bytes);
+  return sum.take(peak_live_bytes);
 }
 
 }  // namespace hawk

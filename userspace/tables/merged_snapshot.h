@@ -4,22 +4,32 @@
 #include <optional>
 #include <vector>
 
+#include "userspace/tables/merged_numbers.h"
 #include "userspace/tables/snapshot.h"
 
 namespace hawk {
 
-/// Several processes as one.
-struct MergedSnapshot {
-  Snapshot snapshot;
-  std::vector<std::vector<ModuleId>> modules;  ///< of each process: its modules by their numbers there
-};
+/// What of the numbers of a single process are its own: all.
+TargetPart part_of(const Snapshot& process);
 
-/// Sums processes up, which there must be one of at least. Modules of one path and build id are one, as are locations
-/// at one offset of a module and stacks of the same locations, whichever processes they are of; the address of a
-/// location, and the target of a stack, are those of the first. What is live adds up, also that of processes which
-/// ended before others began. nullopt: a sum is larger than any number.
-///
-/// `peak_live_bytes`: the most that the sum of the live bytes was, as far as is known.
-std::optional<MergedSnapshot> merge_snapshots(const std::vector<const Snapshot*>& parts, std::uint64_t peak_live_bytes);
+/// Makes one snapshot of those of several processes, again and again while they are traced: what is the same in several
+/// of them (MergedNumbers) is one there, and has the same number each time.
+class SnapshotMerger {
+ public:
+  /// Sums processes up, which there must be one of at least: of each its last snapshot, in the same order each time,
+  /// new ones behind those before. What is live adds up, also that of processes which ended before others began.
+  /// nullopt: a sum is larger than any number.
+  ///
+  /// `peak_live_bytes`: the most that the sum of the live bytes was, as far as is known.
+  std::optional<Snapshot> merge(const std::vector<const Snapshot*>& parts, std::uint64_t peak_live_bytes);
+
+  /// Of the last merge, for each process: its modules by their numbers there.
+  const std::vector<std::vector<ModuleId>>& modules() const { return modules_; }
+  const MergedNumbers& numbers() const { return numbers_; }
+
+ private:
+  MergedNumbers numbers_;
+  std::vector<std::vector<ModuleId>> modules_;
+};
 
 }  // namespace hawk

@@ -11,6 +11,14 @@ bool Snapshot::stacks_complete() const {
   return losses.keep(Promise::kStacks) && std::all_of(stacks.begin(), stacks.end(), is_whole);
 }
 
+std::span<const StackShare> Snapshot::shares_of(StackId stack) const {
+  const auto less = [](const StackShare& share, StackId id) { return share.stack < id; };
+  const auto first = std::lower_bound(shares.begin(), shares.end(), stack, less);
+  auto last = first;
+  while (last != shares.end() && last->stack == stack) ++last;
+  return {first, last};
+}
+
 std::string_view dump_cause_name(DumpCause cause) {
   static constexpr std::string_view kNames[kDumpCauses] = {"", "signal", "time", "allocated", "growth", "peak"};
   return kNames[static_cast<std::size_t>(cause)];

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,6 +80,7 @@ struct TargetInfo {
   std::vector<Allocator> allocators;
   bool is_go = false;  ///< built by Go, which has a heap of its own beside that of C
   SharedTable<ThreadEvent> threads = {};
+  std::string cgroup = {};  ///< when the trace began, as /proc/PID/cgroup has it; empty: not known
   bool operator==(const TargetInfo&) const = default;
 };
 
@@ -158,6 +160,35 @@ struct TracingUsage {
   bool operator==(const TracingUsage&) const = default;
 };
 
+/// What of a snapshot of several targets is of one of them.
+struct TargetPart {
+  Counters totals;
+  std::uint64_t peak_live_bytes = 0;
+  std::uint64_t frees_of_untraced = 0;
+  Losses losses;
+  UntracedChildren children;
+  std::optional<ProcessMemory> memory;
+  std::uint64_t start_unix_ns = 0;
+  std::uint64_t duration_ns = 0;
+  std::optional<bool> verified;
+  std::uint64_t exec_count = 0;
+  bool target_exited = false;
+  bool stacks_complete = false;
+
+  /// As those of a snapshot.
+  bool numbers_exact() const { return losses.keep(Promise::kNumbers) && verified != std::optional<bool>(false); }
+  bool exact() const { return numbers_exact() && losses.keep(Promise::kChildren); }
+  bool operator==(const TargetPart&) const = default;
+};
+
+/// What of a stack is of one of several targets.
+struct StackShare {
+  StackId stack = kNoStack;
+  TargetId target{};
+  Counters counters;
+  bool operator==(const StackShare&) const = default;
+};
+
 /// Everything a report needs, as plain values: a state of the heap at one instant.
 ///
 /// Invariants: totals equal the sums over `stacks`; peak_live_bytes >= totals.live_bytes(); every frame of a stack is
@@ -178,6 +209,9 @@ struct Snapshot {
   UnwindInfo unwind;
   SharedTable<Location> locations;  ///< of all stacks, each once; by LocationId
   std::vector<StackRecord> stacks;  ///< ascending by id; only stacks with at least one allocation
+  /// By TargetId. Empty: there is one target, and all is its own. Otherwise everything else here is the sum over them.
+  std::vector<TargetPart> parts = {};
+  std::vector<StackShare> shares = {};  ///< ascending by stack, then by target; empty where `parts` is
 
   /// Whether nothing is missing of the target's own numbers, and nothing contradicts that.
   bool numbers_exact() const { return losses.keep(Promise::kNumbers) && trace.verified != std::optional<bool>(false); }
@@ -185,6 +219,8 @@ struct Snapshot {
   bool exact() const { return numbers_exact() && losses.keep(Promise::kChildren); }
   /// Whether every stack is recorded, out to its outermost frame, by unwind tables alone.
   bool stacks_complete() const;
+  /// What of a stack is whose; empty where `parts` is.
+  std::span<const StackShare> shares_of(StackId stack) const;
   const Location& location(LocationId id) const { return locations[static_cast<std::size_t>(id)]; }
   /// The first one, which a report of a single process is of.
   const TargetInfo& target() const { return targets.front(); }

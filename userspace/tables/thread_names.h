@@ -30,7 +30,7 @@ struct NamedThread {
   bool operator==(const NamedThread&) const = default;
 };
 
-/// The threads of which `events` tell, in the order in which they were found.
+/// The threads that `events` name, in the order in which they were found.
 std::vector<NamedThread> named_threads(const SharedTable<ThreadEvent>& events);
 
 }  // namespace hawk

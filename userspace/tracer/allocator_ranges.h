@@ -7,10 +7,10 @@
 
 namespace hawk {
 
-/// Tells the programs that not all files with allocators are known.
+/// Marks the target as one whose files with allocators are not all known.
 void forget_allocator_ranges(hawk_target& target);
 
-/// Tells the programs where all files with allocators are mapped. If there are more than the table holds, or none, not
+/// Sets where all files with allocators are mapped. If there are more than the table holds, or none, not
 /// all are known, which is also what programs see while the table is rewritten. Ranges that are set already are left as
 /// they are.
 void set_allocator_ranges(hawk_target& target, const std::vector<AddressRange>& ranges);

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "bpf/arch/x86_64/registers.h"
@@ -77,18 +78,43 @@ Result<void> CodeTables::reserve_rows(std::uint64_t rows) {
   return made;
 }
 
-Result<std::optional<std::uint32_t>> CodeTables::add_rows(std::span<const hawk_row> rows) {
-  const std::uint64_t first = row_count_;
-  if (first + rows.size() > HAWK_MAX_ROWS) return std::optional<std::uint32_t>();
-  HAWK_TRY_VOID(reserve_rows(rows.size()));
-  for (std::span<const hawk_row> left = rows; !left.empty();) {
-    const std::size_t segment = row_count_ >> HAWK_SEGMENT_SHIFT, inside = row_count_ & (HAWK_SEGMENT_ROWS - 1);
-    const std::size_t count = std::min<std::size_t>(left.size(), HAWK_SEGMENT_ROWS - inside);
-    std::memcpy(segments_[segment].rows + inside, left.data(), count * sizeof(hawk_row));
-    row_count_ += count;
-    left = left.subspan(count);
+bool CodeTables::in_segments(std::uint64_t first, std::span<const hawk_row> rows,
+                             const std::function<bool(hawk_row* place, std::span<const hawk_row> rows)>& use) {
+  while (!rows.empty()) {
+    const std::size_t segment = first >> HAWK_SEGMENT_SHIFT, inside = first & (HAWK_SEGMENT_ROWS - 1);
+    const std::size_t count = std::min<std::size_t>(rows.size(), HAWK_SEGMENT_ROWS - inside);
+    if (!use(segments_[segment].rows + inside, rows.first(count))) return false;
+    first += count;
+    rows = rows.subspan(count);
   }
-  return std::optional<std::uint32_t>(static_cast<std::uint32_t>(first));
+  return true;
+}
+
+std::optional<std::uint32_t> CodeTables::find_rows(std::size_t hash, std::span<const hawk_row> rows) {
+  const auto [first, last] = rows_by_hash_.equal_range(hash);
+  const auto found = std::find_if(first, last, [&](const auto& stored) {
+    return stored.second.count == rows.size() &&
+           in_segments(stored.second.first, rows, [](const hawk_row* place, std::span<const hawk_row> some) {
+             return std::memcmp(place, some.data(), some.size_bytes()) == 0;
+           });
+  });
+  return found != last ? std::optional(found->second.first) : std::nullopt;
+}
+
+Result<std::optional<RowsPlace>> CodeTables::add_rows(std::span<const hawk_row> rows) {
+  const auto* const bytes = reinterpret_cast<const char*>(rows.data());
+  const std::size_t hash = std::hash<std::string_view>()({bytes, rows.size_bytes()});
+  if (const std::optional<std::uint32_t> known = find_rows(hash, rows)) return RowsPlace{.first = *known};
+  const auto first = static_cast<std::uint32_t>(row_count_);
+  if (row_count_ + rows.size() > HAWK_MAX_ROWS) return std::optional<RowsPlace>();
+  HAWK_TRY_VOID(reserve_rows(rows.size()));
+  in_segments(first, rows, [](hawk_row* place, std::span<const hawk_row> some) {
+    std::memcpy(place, some.data(), some.size_bytes());
+    return true;
+  });
+  row_count_ += rows.size();
+  rows_by_hash_.emplace(hash, StoredRows{.first = first, .count = static_cast<std::uint32_t>(rows.size())});
+  return RowsPlace{.first = first, .is_new = true};
 }
 
 void CodeTables::set_rules(std::span<const hawk_rule> rules) {
@@ -111,10 +137,10 @@ void CodeTables::clear_cache_in_time() {
   __atomic_store_n(&state.cache_cleared, generation, __ATOMIC_SEQ_CST);
 }
 
-void CodeTables::set_ranges(hawk_target& target, Places& places, std::span<const hawk_code_range> ranges) {
+void CodeTables::set_ranges(hawk_target& target, PooledArea& place, std::span<const hawk_code_range> ranges) {
   const std::size_t wanted = std::min<std::size_t>(ranges.size(), HAWK_MAX_CODE_RANGES);
-  const std::size_t count = places.spare.require(wanted) ? wanted : 0;
-  const std::size_t first = places.spare.first();
+  const std::size_t count = spare_.require(wanted) ? wanted : 0;
+  const std::size_t first = spare_.first();
   __atomic_store_n(&target.code_ranges_stale, 0, __ATOMIC_SEQ_CST);
   for (std::size_t i = 0; i < count; ++i) {
     memory_.ranges[first + i] = ranges[i];
@@ -125,7 +151,9 @@ void CodeTables::set_ranges(hawk_target& target, Places& places, std::span<const
   __atomic_store_n(&target.code_ranges,
                    hawk_ranges_word(publication, static_cast<__u32>(first), static_cast<__u32>(count)),
                    __ATOMIC_SEQ_CST);
-  std::swap(places.told, places.spare);
+  // Whoever still reads what another target's ranges are written over next sees, before it relies on it, that the word
+  // has changed.
+  std::swap(place, spare_);
   clear_cache_in_time();
 }
 

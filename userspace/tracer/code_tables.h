@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "bpf/layout.h"
@@ -12,6 +15,12 @@
 #include "userspace/tracer/index_pool.h"
 
 namespace hawk {
+
+/// Where rows are.
+struct RowsPlace {
+  std::uint32_t first = 0;
+  bool is_new = false;  ///< they were not there before
+};
 
 /// The kernel's side of the unwinder, as user space writes it: rules, the rows of all files, and which code lies where.
 class CodeTables {
@@ -26,7 +35,7 @@ class CodeTables {
     std::span<hawk_range_state> range_states;  ///< the same
     std::span<__u64> cache;
   };
-  explicit CodeTables(const Memory& memory) : memory_(memory), pool_(memory.ranges.size()) {}
+  explicit CodeTables(const Memory& memory) : memory_(memory), pool_(memory.ranges.size()), spare_(pool_) {}
   CodeTables(const CodeTables&) = delete;
   CodeTables& operator=(const CodeTables&) = delete;
   ~CodeTables();
@@ -34,24 +43,20 @@ class CodeTables {
   /// Makes room for so many rows more, as far as there is any. The kernel takes 15 ms each time, whether for one table
   /// or for fifty.
   Result<void> reserve_rows(std::uint64_t rows);
-  /// Stores the rows of one file after all others; returns the number of the first. nullopt: no room is left.
-  Result<std::optional<std::uint32_t>> add_rows(std::span<const hawk_row> rows);
-  /// All rules there are: first those of before, as they were. To be told before rows that name them are in use.
+  /// Stores the rows of one file after all others, unless equal ones are there. nullopt: no room is left.
+  Result<std::optional<RowsPlace>> add_rows(std::span<const hawk_row> rows);
+  /// All rules there are: first those of before, as they were. To be called before rows that name them are in use.
   void set_rules(std::span<const hawk_rule> rules);
-  /// Which rows an executable segment of a file has, for code that set_ranges has not told of: `code.start` to
-  /// `code.end` are offsets in the file, and so is what `code.base` is subtracted from. To be told before the ranges.
-  /// Without effect when HAWK_MAX_KNOWN_FILES are told of.
+  /// Which rows an executable segment of a file has, for code that set_ranges has not named: `code.start` to
+  /// `code.end` are offsets in the file, and so is what `code.base` is subtracted from. To be called before set_ranges.
+  /// Without effect when HAWK_MAX_KNOWN_FILES are known.
   void add_file_part(const hawk_file_part& part, hawk_code_range code);
   void remove_file_part(const hawk_file_part& part);
-  /// A target's places in the table of ranges: the one that it was told last, and one to write to.
-  struct Places {
-    PooledArea told;
-    PooledArea spare;
-  };
-  Places no_places() { return {.told = PooledArea(pool_), .spare = PooledArea(pool_)}; }
+  /// A target's place in the table of ranges.
+  PooledArea no_place() { return PooledArea(pool_); }
   /// All code there is of a target, sorted and without overlaps, in place of what was said before; from now on nothing
   /// of it that was cached before is used. Beyond HAWK_MAX_CODE_RANGES, or what room there is, the rest is left out.
-  void set_ranges(hawk_target& target, Places& places, std::span<const hawk_code_range> ranges);
+  void set_ranges(hawk_target& target, PooledArea& place, std::span<const hawk_code_range> ranges);
 
   /// The maps that hold the rows.
   std::vector<int> map_fds() const;
@@ -62,16 +67,26 @@ class CodeTables {
     UniqueFd fd;
     hawk_row* rows = nullptr;
   };
+  struct StoredRows {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+  /// Calls `use` with those of one segment after the other, as far as it returns true; whether it always did.
+  bool in_segments(std::uint64_t first, std::span<const hawk_row> rows,
+                   const std::function<bool(hawk_row* place, std::span<const hawk_row> rows)>& use);
+  std::optional<std::uint32_t> find_rows(std::size_t hash, std::span<const hawk_row> rows);
   Result<void> add_segment();
   Result<void> hand_over_segments(std::size_t first);
   void drop_segments(std::size_t first);
   void clear_cache_in_time();
 
   Memory memory_;
-  IndexPool pool_;  ///< of the ranges
+  IndexPool pool_;    ///< of the ranges
+  PooledArea spare_;  ///< where the next ones are written
   std::vector<Segment> segments_;
   std::uint64_t row_count_ = 0;
-  std::size_t rule_count_ = 0;  ///< that the kernel has been told of
+  std::unordered_multimap<std::size_t, StoredRows> rows_by_hash_;
+  std::size_t rule_count_ = 0;  ///< that the kernel has by now
 };
 
 }  // namespace hawk

@@ -80,12 +80,40 @@ std::uint32_t used_targets(const KernelMaps& maps) {
 
 }  // namespace
 
-std::vector<Drained> Drain::read(const KernelMaps& maps) {
+std::vector<Counters> Drain::sums_of(const KernelMaps& maps) const {
   const std::uint32_t used = __atomic_load_n(&maps.state->next_stack, __ATOMIC_ACQUIRE);
-  const std::vector<Counters> sums = sum_counters(maps, std::min(used, maps.config.max_stacks));
+  std::vector<Counters> sums = sum_counters(maps, std::min(used, maps.config.max_stacks));
+  for (std::size_t number = 0; number < std::min(before_.size(), sums.size()); ++number)
+    sums[number] -= before_[number];
+  return sums;
+}
+
+void Drain::count_from_zero(const KernelMaps& maps, const std::set<std::uint32_t>& programs) {
+  if (programs.empty()) return;
+  const std::vector<Counters> sums = sums_of(maps);
+  before_.resize(std::max(before_.size(), sums.size()));
+  given_.resize(std::max(given_.size(), sums.size()));
+  const auto records = maps.stack_records.as<hawk_stack_record>();
+  const auto forget = [&](std::size_t number) {
+    before_[number] += sums[number];
+    given_[number] = false;
+  };
+  for (std::size_t number = 0; number < sums.size(); ++number) {
+    if (records[number].program != 0 && programs.contains(records[number].program)) forget(number);
+  }
+  for (const std::uint32_t program : programs) {
+    const hawk_target& target = maps.targets[program & HAWK_TARGET_MASK];
+    const std::size_t untraced = target.reserved_numbers + HAWK_UNTRACED;
+    if (untraced < sums.size()) forget(untraced);
+  }
+}
+
+std::vector<Drained> Drain::read(const KernelMaps& maps, const std::function<bool(std::uint32_t)>& is_known) {
+  const std::vector<Counters> sums = sums_of(maps);
   std::vector<Drained> drained(used_targets(maps));
   std::vector<DrainedTarget> targets;
-  for (std::uint32_t i = 0; i < drained.size(); ++i) targets.push_back(begin_target(maps, i, sums, drained[i]));
+  for (std::uint32_t i = 0; i < drained.size(); ++i)
+    targets.push_back(is_known(i) ? begin_target(maps, i, sums, drained[i]) : DrainedTarget{});
   given_.resize(std::max(given_.size(), sums.size()));
   for (std::uint32_t number = 0; number < sums.size(); ++number) {
     if (sums[number].allocated_count == 0) continue;

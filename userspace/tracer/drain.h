@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <set>
 #include <vector>
 
+#include "userspace/tables/counters.h"
 #include "userspace/tables/drained.h"
 #include "userspace/tracer/kernel_maps.h"
 
@@ -16,10 +20,19 @@ class Drain {
   /// While programs run, each number is exact for some instant during the call. They only grow, and all of what was
   /// allocated is read before any of what was freed: between the two there is an instant at which no stack, and no sum
   /// of stacks, had less live than allocated - freed says, which can even be negative. At rest they are exact.
-  std::vector<Drained> read(const KernelMaps& maps);
+  ///
+  /// `is_known`: by target, whether there is someone who takes what is given of it; of others nothing is.
+  std::vector<Drained> read(
+      const KernelMaps& maps, const std::function<bool(std::uint32_t)>& is_known = [](std::uint32_t) { return true; });
+  /// The stacks of these programs count from zero again, and their frames will be given again: others will run under
+  /// their numbers. Nothing counts on them now.
+  void count_from_zero(const KernelMaps& maps, const std::set<std::uint32_t>& programs);
 
  private:
-  std::vector<bool> given_;  ///< by stack number: its frames have been given out
+  std::vector<Counters> sums_of(const KernelMaps& maps) const;
+
+  std::vector<bool> given_;       ///< by stack number: its frames have been given out
+  std::vector<Counters> before_;  ///< the same: what was counted for programs before
 };
 
 }  // namespace hawk

@@ -3,6 +3,7 @@
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "userspace/base/log.h"
@@ -25,12 +26,14 @@ Result<std::unique_ptr<Engine>> Engine::make(const EngineOptions& options) {
   HAWK_TRY_VOID(loaded);
   HAWK_TRY_VOID(parts->open_maps());
   HAWK_TRY_VOID(parts->attach_tracepoints());
+  if (options.follows_children) HAWK_TRY_VOID(parts->begin_following());
   return std::unique_ptr<Engine>(new Engine(std::move(parts)));
 }
 
 MappingEvents::Source Engine::mapping_events() const {
   return {.ring_fd = bpf_map__fd(parts_->skeleton->maps.mapping_events),
-          .lost = &parts_->maps.state->mapping_events_lost};
+          .lost = &parts_->maps.state->mapping_events_lost,
+          .has_births = parts_->options.follows_children};
 }
 
 int Engine::wakeup_fd() const { return parts_->wakeups ? ring_buffer__epoll_fd(parts_->wakeups.get()) : -1; }
@@ -48,17 +51,49 @@ void Engine::adjust_memory() {
 }
 
 std::uint64_t Engine::table_bytes() const {
-  // Of segments of frames nobody has a descriptor once the programs have them.
+  // Segments of frames have no descriptor left once the programs have them.
   const std::uint64_t frames = __atomic_load_n(&parts_->maps.state->frames_ready, __ATOMIC_ACQUIRE);
   return map_memory_bytes(parts_->map_fds()) + frames * sizeof(__u32) +
          (parts_->arena ? parts_->arena->resident_bytes() : 0);
 }
 
+Result<void> Engine::reserve_unwind_rows(std::uint64_t rows) {
+  parts_->frames->thread().start();
+  if (parts_->reserve) parts_->reserve->thread().start();
+  return parts_->code->reserve_rows(rows);
+}
+
+Result<std::optional<RowsPlace>> Engine::add_unwind_rows(std::span<const hawk_row> rows) {
+  return parts_->code->add_rows(rows);
+}
+
+void Engine::set_unwind_rules(std::span<const hawk_rule> rules) { parts_->code->set_rules(rules); }
+
+void Engine::add_file_part(const hawk_file_part& part, const hawk_code_range& code) {
+  parts_->code->add_file_part(part, code);
+}
+
+void Engine::remove_file_part(const hawk_file_part& part) { parts_->code->remove_file_part(part); }
+
+std::uint32_t Engine::processes_begun() const {
+  return __atomic_load_n(&parts_->maps.state->processes_begun, __ATOMIC_RELAXED);
+}
+
+std::size_t Engine::target_count() const { return parts_->places->taken_count(); }
+
 LiveTable Engine::live_table() const { return parts_->table; }
 std::uint64_t Engine::min_block_bytes() const { return parts_->options.min_block_bytes; }
 
+std::vector<Birth> Engine::take_births() {
+  std::vector<Birth> births = parts_->places->take_births();
+  const Result<void> filled = births.empty() ? Result<void>{} : parts_->places->fill_spares();
+  if (!filled) log_verbose(fmt::format("keep targets for child processes: {}", filled.error().what));
+  return births;
+}
+
 std::vector<Drained> Engine::drain() {
-  std::vector<Drained> drained = parts_->drain.read(parts_->maps);
+  std::vector<Drained> drained =
+      parts_->drain.read(parts_->maps, [&](std::uint32_t number) { return parts_->places->is_taken(number); });
   parts_->drop_ended_blocks();
   return drained;
 }
@@ -66,6 +101,8 @@ std::vector<Drained> Engine::drain() {
 void Engine::stop() {
   __atomic_store_n(&parts_->maps.state->enabled, 0, __ATOMIC_SEQ_CST);
   parts_->tracepoints.clear();
+  parts_->remover.wait();
+  if (parts_->inherited_probes) parts_->inherited_probes->remove_all();
   parts_->frames->thread().end();
   log_verbose(fmt::format("frames: {} stored; there was always room for {} more", parts_->maps.state->next_frame,
                           parts_->frames->least_room()));

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "bpf/unwind/layout.h"
 #include "userspace/base/result.h"
 #include "userspace/tables/drained.h"
 #include "userspace/tracer/attach_way.h"
+#include "userspace/tracer/code_tables.h"
 #include "userspace/tracer/live_table.h"
 #include "userspace/tracer/mapping_events.h"
 #include "userspace/tracer/memory_plan.h"
@@ -19,6 +22,7 @@ namespace hawk {
 struct EngineOptions {
   AttachWay way = AttachWay::kSession;       ///< not kPoints, but what there is for functions without a plan
   bool by_plan = false;                      ///< functions that have a plan are followed by it
+  bool follows_children = false;             ///< processes that targets start are targets too; `way` is kPerf then
   bool returns_are_calls = false;            ///< see returns_are_system_calls
   std::optional<LiveTable> live_table = {};  ///< nullopt: the arena if the kernel can do it
   MemoryLimits memory = {};
@@ -26,6 +30,15 @@ struct EngineOptions {
   std::uint32_t max_depth = 0;        ///< frames per stack
   hawk_unwind unwind = HAWK_UNWIND_AUTO;
   bool programs_on_functions = false;  ///< see KernelFeatures::programs_on_functions
+};
+
+/// A process that a target has started, and that the programs have made a target, too.
+struct Birth {
+  std::uint32_t number = 0;         ///< its place in what Engine::drain() returns
+  std::uint32_t maker_program = 0;  ///< Tracer::program of the target that has started it, then
+  int pid = 0;
+  std::uint64_t time_ns = 0;    ///< by CLOCK_MONOTONIC
+  bool is_new_program = false;  ///< begun by an exec; otherwise a copy of its maker
 };
 
 /// The programs in the kernel and their maps, loaded and verified once, for all processes that are traced: see Tracer,
@@ -40,14 +53,26 @@ class Engine {
 
   /// What the kernel's maps say now of each target, by its number (Tracer::number).
   std::vector<Drained> drain();
-  /// Where the programs tell of the processes' mappings, from make() on.
+  /// The processes that targets have started since the last call, and that are targets since: Tracer::adopt.
+  std::vector<Birth> take_births();
+  /// Where the programs announce the processes' mappings, from make() on.
   MappingEvents::Source mapping_events() const;
   /// Readable when the programs ask for memory: adjust_memory() is due.
   int wakeup_fd() const;
   /// Gives the programs the memory they will need next, and takes back what they no longer use. Also due
   /// periodically.
   void adjust_memory();
+  /// See CodeTables, which these are the operations of.
+  Result<void> reserve_unwind_rows(std::uint64_t rows);
+  Result<std::optional<RowsPlace>> add_unwind_rows(std::span<const hawk_row> rows);
+  void set_unwind_rules(std::span<const hawk_rule> rules);
+  void add_file_part(const hawk_file_part& part, const hawk_code_range& code);
+  void remove_file_part(const hawk_file_part& part);
   LiveTable live_table() const;
+  /// Counts the processes of this machine that begin, or begin to run another program.
+  std::uint32_t processes_begun() const;
+  /// How many Tracers there are.
+  std::size_t target_count() const;
   /// Bytes of memory that the kernel's tables take now.
   std::uint64_t table_bytes() const;
   std::uint64_t min_block_bytes() const;

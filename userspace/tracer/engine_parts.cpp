@@ -50,6 +50,7 @@ Result<void> Engine::Parts::open_maps() {
   find_direct_map(bpf_program__fd(skeleton->progs.find_direct_map), *maps.state);
   HAWK_TRY_VOID(open_frames());
   HAWK_TRY_VOID(table == LiveTable::kArena ? open_arena() : open_reserve());
+  places.emplace(*skeleton, maps);
   auto& memory = *skeleton->bss;
   yield_points.emplace(memory.yield_points);
   operator_rules = OperatorRules(bpf_map__fd(skeleton->maps.operator_rules));
@@ -106,7 +107,7 @@ Result<void> Engine::Parts::attach_tracepoints() {
 Result<void> Engine::Parts::watch_mappings() {
   const auto& programs = skeleton->progs;
   if (options.programs_on_functions) return attach_tracepoint(programs.mapping_made);
-  log_verbose("the kernel cannot have programs on its functions: mappings are told by tracepoints");
+  log_verbose("the kernel cannot have programs on its functions: mappings are announced by tracepoints");
   HAWK_TRY_VOID(attach_tracepoint(programs.tree_entry));
   return attach_tracepoint(programs.mappings_unlocked);
 }
@@ -127,57 +128,9 @@ Result<hawktrace*> Engine::Parts::programs_for_throwing() {
   return throwing.get();
 }
 
-/// The first target has those that are set aside, which no stack has.
-Result<std::uint32_t> Engine::Parts::number_of_reserved() {
-  if (!is_taken.front()) return 0;
-  const std::uint32_t first = __atomic_fetch_add(&maps.state->next_stack, HAWK_RESERVED_NUMBERS, __ATOMIC_SEQ_CST);
-  if (first + HAWK_RESERVED_NUMBERS <= maps.config.max_stacks) return first;
-  __atomic_fetch_sub(&maps.state->next_stack, HAWK_RESERVED_NUMBERS, __ATOMIC_SEQ_CST);
-  return fail(ExitCode::kPrivilege, "the stack table is full", "raise --max-stacks");
-}
-
-Result<std::uint32_t> Engine::Parts::take_target(int pid) {
-  const auto free = std::find(is_taken.begin(), is_taken.end(), false);
-  if (free == is_taken.end()) {
-    return fail(ExitCode::kPrivilege, fmt::format("trace process {}: {} are traced already", pid, is_taken.size()));
-  }
-  const auto number = static_cast<std::uint32_t>(std::distance(is_taken.begin(), free));
-  const std::uint32_t reserved = HAWK_TRY(number_of_reserved());
-  hawk_target& target = maps.targets[number];
-  const std::uint32_t program = (target.program | number) + HAWK_NEXT_PROGRAM;
-  target = {};
-  target.first_program = program;
-  target.reserved_numbers = reserved;
-  target.no_stack = reserved + HAWK_NO_STACK;
-  target.pid = static_cast<__u32>(pid);
-  hawk_stack_record record = {};
-  record.program = program;
-  if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.stack_records), &target.no_stack, &record, BPF_ANY) != 0) {
-    return system_failure(ExitCode::kPrivilege, "store the number of blocks without a stack", errno);
-  }
-  __atomic_store_n(&target.program, program, __ATOMIC_SEQ_CST);
-  __atomic_store_n(&maps.state->searched_target, number, __ATOMIC_SEQ_CST);
-  const Result<void> found = run_for_tasks(skeleton->progs.find_target, pid);
-  if (!found || target.memory == 0) {
-    return fail(ExitCode::kNoTarget,
-                fmt::format("find process {} in the kernel: {}", pid, found ? "it has no memory" : found.error().what));
-  }
-  *free = true;
-  return number;
-}
-
-void Engine::Parts::give_back_target(std::uint32_t number) {
-  hawk_target& target = maps.targets[number];
-  __atomic_store_n(&target.enabled, 0, __ATOMIC_SEQ_CST);
-  const int groups = bpf_map__fd(skeleton->maps.target_of_group),
-            memories = bpf_map__fd(skeleton->maps.target_of_memory);
-  __u32 at = 0;
-  if (bpf_map_lookup_elem(groups, &target.group, &at) == 0 && at == number) bpf_map_delete_elem(groups, &target.group);
-  bpf_map_delete_elem(memories, &target.memory);
-  // Whatever still has the old number has a program that has ended.
-  __atomic_fetch_add(&target.program, HAWK_NEXT_PROGRAM, __ATOMIC_SEQ_CST);
-  __atomic_fetch_add(&maps.state->programs_ended, 1, __ATOMIC_SEQ_CST);
-  is_taken[number] = false;
+Result<void> Engine::Parts::begin_following() {
+  inherited_probes = HAWK_TRY(InheritedProbes::make());
+  return places->fill_spares();
 }
 
 LiveBlocks Engine::Parts::live_blocks() const {
@@ -216,6 +169,19 @@ void Engine::Parts::drop_ended_blocks() {
     const Result<void> dropped = drop_blocks_of_ended(fd, lives, forget);
     if (!dropped) log_warning(dropped.error().what);
   }
+  reuse_ended_places();
+}
+
+/// A block that a program moves within its bucket while the table is swept can be passed over: it is looked whether any
+/// is left, and then there will be another sweep.
+void Engine::Parts::reuse_ended_places() {
+  std::set<std::uint32_t> ended = places->ended();
+  const Result<std::set<std::uint32_t>> left = programs_with_blocks(live_blocks(), maps, ended);
+  if (!left || !left->empty()) programs_swept = ~std::uint32_t{0};
+  if (!left) return log_verbose(left.error().what);
+  std::erase_if(ended, [&](std::uint32_t program) { return left->contains(program); });
+  drain.count_from_zero(maps, ended);
+  places->reuse(ended);
 }
 
 }  // namespace hawk

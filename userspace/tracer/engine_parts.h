@@ -14,10 +14,13 @@
 #include "userspace/tracer/engine.h"
 #include "userspace/tracer/frame_store.h"
 #include "userspace/tracer/index_pool.h"
+#include "userspace/tracer/inherited_probes.h"
 #include "userspace/tracer/kernel_maps.h"
 #include "userspace/tracer/live_table_check.h"
 #include "userspace/tracer/operator_call_sites.h"
+#include "userspace/tracer/probe_remover.h"
 #include "userspace/tracer/programs.h"
+#include "userspace/tracer/target_places.h"
 #include "userspace/tracer/wakeups.h"
 #include "userspace/tracer/yield_points.h"
 
@@ -38,14 +41,16 @@ struct Engine::Parts {
   std::optional<YieldPoints> yield_points;
   OperatorRules operator_rules;
   IndexPool probe_points{HAWK_MAX_PROBE_POINTS};
+  std::optional<InheritedProbes> inherited_probes;  ///< where children are followed
   WakeupRing wakeups;
   bool memory_refused = false;
   bool frames_refused = false;
   bool reserve_refused = false;
   Drain drain;
-  std::uint32_t programs_swept = 0;                                  ///< of those that have ended
-  std::vector<bool> is_taken = std::vector<bool>(HAWK_MAX_TARGETS);  ///< by target
+  std::optional<TargetPlaces> places;
+  std::uint32_t programs_swept = 0;  ///< of those that have ended
   std::vector<UniqueFd> tracepoints;
+  ProbeRemover remover;
 
   /// Loads the programs and sizes their maps.
   Result<void> load(LiveTable kind);
@@ -55,12 +60,11 @@ struct Engine::Parts {
   Result<void> attach_tracepoint(bpf_program* program);
   /// Where the programs for functions that may throw are.
   Result<hawktrace*> programs_for_throwing();
-  /// Begins a target that nothing is known of yet. Returns its number.
-  Result<std::uint32_t> take_target(int pid);
-  /// Ends it: what is still counted of it is lost.
-  void give_back_target(std::uint32_t number);
+  /// Keeps targets ready for the processes that others will start.
+  Result<void> begin_following();
   /// Removes the blocks of programs that have ended, if there are any.
   void drop_ended_blocks();
+  void reuse_ended_places();
   LiveBlocks live_blocks() const;
   /// All maps but the segments of frames.
   std::vector<int> map_fds() const;
@@ -70,7 +74,6 @@ struct Engine::Parts {
   Result<void> open_reserve();
   Result<void> open_frames();
   Result<void> watch_mappings();
-  Result<std::uint32_t> number_of_reserved();
 };
 
 }  // namespace hawk

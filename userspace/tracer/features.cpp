@@ -55,8 +55,9 @@ Result<KernelFeatures> probe_kernel_features() {
   return features;
 }
 
-Result<AttachWay> choose_attach_way(const KernelFeatures& features, std::optional<AttachWay> forced) {
+Result<AttachWay> choose_attach_way(const KernelFeatures& features, std::optional<AttachWay> forced, bool several) {
   if (!forced) {
+    if (several && !features.pid_filter) return AttachWay::kPerf;
     if (features.uprobe_session) return AttachWay::kSession;
     return features.uprobe_multi ? AttachWay::kMulti : AttachWay::kPerf;
   }

@@ -8,8 +8,8 @@
 namespace hawk {
 namespace {
 
-/// Owners rarely need less, and often a little more than before.
-constexpr std::size_t kLeast = 32;
+/// The least that an owner gets: what it needs grows, and there may be a thousand of them.
+constexpr std::size_t kLeast = 8;
 
 }  // namespace
 

@@ -26,10 +26,10 @@ class LastLook {
     bool operator==(const Missing&) const = default;
   };
   /// Where to look from now on, in place of what was said before, as far as there is room. `code`: where these
-  /// points lie, one range for each file; anonymous memory that becomes code there is told as a change of the mappings.
-  /// Returns take_missing() of the points before.
+  /// points lie, one range for each file; anonymous memory that becomes code there is announced as a change of the
+  /// mappings. Returns take_missing() of the points before.
   std::vector<Missing> set(std::span<const hawk_probe_point> points, std::span<const AddressRange> code);
-  /// Each is told once.
+  /// Each is reported once.
   std::vector<Missing> take_missing();
 
  private:

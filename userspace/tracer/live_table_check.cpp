@@ -81,6 +81,23 @@ Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps,
   return table.empty() && missing == pending_on(maps, target.reserved_numbers + HAWK_IN_HAND);
 }
 
+Result<std::set<std::uint32_t>> programs_with_blocks(const LiveBlocks& blocks, const KernelMaps& maps,
+                                                     const std::set<std::uint32_t>& programs) {
+  std::set<std::uint32_t> found;
+  if (programs.empty()) return found;
+  const std::span<const hawk_stack_record> records = maps.stack_records.as<hawk_stack_record>();
+  for_each_slot(blocks.arena, [&](std::uint32_t stack, std::uint64_t) {
+    const std::uint32_t program = records[stack].program;
+    if (programs.contains(program)) found.insert(program);
+  });
+  for (const int fd : blocks.hash_fds) {
+    HAWK_TRY_VOID(for_each_block(fd, [&](const hawk_block_key& key, const hawk_block&) {
+      if (programs.contains(key.program)) found.insert(key.program);
+    }));
+  }
+  return found;
+}
+
 Result<void> drop_blocks_of_ended(int hash_fd, const std::function<bool(std::uint32_t)>& lives,
                                   const std::function<void(const hawk_block_key&)>& dropped) {
   std::vector<hawk_block_key> ended;

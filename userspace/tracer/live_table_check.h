@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -25,8 +26,12 @@ struct LiveBlocks {
 Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps, const hawk_target& target,
                                const Drained& drained);
 
+/// Those of `programs` that have blocks in the live table.
+Result<std::set<std::uint32_t>> programs_with_blocks(const LiveBlocks& blocks, const KernelMaps& maps,
+                                                     const std::set<std::uint32_t>& programs);
+
 /// Removes from a hash map the blocks of programs that have ended, so that they take no room from others'. Calls
-/// `dropped` with the key of each. Safe while tracing: no program's number is ever given again.
+/// `dropped` with the key of each. Safe while tracing: no program's number is given again before it has no block.
 Result<void> drop_blocks_of_ended(int hash_fd, const std::function<bool(std::uint32_t program)>& lives,
                                   const std::function<void(const hawk_block_key& key)>& dropped);
 

@@ -21,7 +21,7 @@ int take_record(void* router, void* record, std::size_t bytes) {
 Result<MappingEvents> MappingEvents::make(const Source& source) {
   MappingEvents events;
   events.lost_ = source.lost;
-  events.router_ = std::make_unique<MappingRouter>();
+  events.router_ = std::make_unique<MappingRouter>(source.has_births);
   events.ring_.reset(ring_buffer__new(source.ring_fd, take_record, events.router_.get(), nullptr));
   if (events.ring_ == nullptr) {
     return system_failure(ExitCode::kPrivilege, "watch for new mappings", errno);
@@ -33,12 +33,16 @@ void MappingEvents::FreeRing::operator()(ring_buffer* ring) const { ring_buffer_
 
 int MappingEvents::poll_fd() const { return ring_buffer__epoll_fd(ring_.get()); }
 
-MappingChanges MappingEvents::take(int pid) {
+void MappingEvents::read() {
   ring_buffer__consume(ring_.get());
   const std::uint32_t lost = __atomic_load_n(lost_, __ATOMIC_ACQUIRE);
   if (lost != lost_seen_) router_->note_lost();
   lost_seen_ = lost;
-  return router_->take(pid);
+}
+
+MappingChanges MappingEvents::take(std::uint32_t target) {
+  read();
+  return router_->take(target);
 }
 
 }  // namespace hawk

@@ -19,16 +19,21 @@ class MappingEvents {
   struct Source {
     int ring_fd = -1;                     ///< the map mapping_events
     const std::uint32_t* lost = nullptr;  ///< counts those for which that had no room
+    bool has_births = false;              ///< targets come into being by themselves: see MappingRouter
   };
   static Result<MappingEvents> make(const Source& source);
 
-  /// Readable when there is something to take, of any process.
+  /// Readable when there is something to read, of any target.
   int poll_fd() const;
-  /// Keeps what is told of process `pid` from now on.
-  void follow(int pid) { router_->follow(pid); }
-  void forget(int pid) { router_->forget(pid); }
-  /// What has been told of the process since the last call. What comes with it of others is kept for them.
-  MappingChanges take(int pid);
+  /// Keeps what is told of the target from now on: see Tracer::first_program.
+  void follow(std::uint32_t target) { router_->follow(target); }
+  void forget(std::uint32_t target) { router_->forget(target); }
+  /// Takes what has come, of all targets, for them.
+  void read();
+  /// Whether something of the target has been read that it has not taken.
+  bool has_changes(std::uint32_t target) const { return router_->has_changes(target); }
+  /// What has been told of the target since the last call, until now. What comes with it of others is kept for them.
+  MappingChanges take(std::uint32_t target);
 
  private:
   MappingEvents() = default;

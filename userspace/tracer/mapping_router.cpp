@@ -46,6 +46,8 @@ void note(const hawk_mapping_event& event, MappingChanges& changes) {
       if (changes.mapped.empty() || !(changes.mapped.back() == mapping)) changes.mapped.push_back(std::move(mapping));
       break;
     }
+    case HAWK_PROCESS_BORN:
+      break;  // Engine::take_births()
     case HAWK_MAPPINGS_CHANGED:
       changes.read_all = true;
       break;
@@ -70,17 +72,23 @@ std::vector<Mapping> MappingChanges::of_last_program() const {
 }
 
 void MappingRouter::add(const hawk_mapping_event& event) {
-  const auto of_process = changes_.find(static_cast<int>(event.pid));
-  if (of_process != changes_.end()) note(event, of_process->second);
+  if (keeps_all_) follow(event.target);
+  const auto of_target = changes_.find(event.target);
+  if (of_target != changes_.end()) note(event, of_target->second);
 }
 
 void MappingRouter::note_lost() {
-  for (auto& [pid, changes] : changes_) changes.read_all = true;
+  for (auto& [target, changes] : changes_) changes.read_all = true;
 }
 
-MappingChanges MappingRouter::take(int pid) {
-  const auto of_process = changes_.find(pid);
-  return of_process != changes_.end() ? std::exchange(of_process->second, {}) : MappingChanges{};
+bool MappingRouter::has_changes(std::uint32_t target) const {
+  const auto of_target = changes_.find(target);
+  return of_target != changes_.end() && !of_target->second.is_nothing();
+}
+
+MappingChanges MappingRouter::take(std::uint32_t target) {
+  const auto of_target = changes_.find(target);
+  return of_target != changes_.end() ? std::exchange(of_target->second, {}) : MappingChanges{};
 }
 
 }  // namespace hawk

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,7 +16,7 @@ namespace hawk {
 struct ExecEvent {
   std::string comm;
   std::string path;                 ///< of the executable file; empty: unknown
-  std::size_t mappings_before = 0;  ///< so many of MappingChanges::mapped were told before it
+  std::size_t mappings_before = 0;  ///< so many of MappingChanges::mapped came before it
 };
 
 /// What happened to a process's mappings since the last look.
@@ -23,27 +24,36 @@ struct MappingChanges {
   std::vector<Mapping> mapped;         ///< of code, in order of time; some more than once, and some gone again
   std::optional<ExecEvent> last_exec;  ///< all mappings from before it are gone
   std::size_t execs = 0;               ///< so many programs were begun
-  bool read_all = false;               ///< not all is told here: read the whole list
+  bool read_all = false;               ///< not all is here: read the whole list
 
-  /// Those of `mapped` that are of the program that runs now. Its own file is mapped before the exec is told.
+  bool is_nothing() const { return mapped.empty() && !last_exec && !read_all; }
+
+  /// Those of `mapped` that are of the program that runs now. Its own file is mapped before the exec is announced.
   std::vector<Mapping> of_last_program() const;
 };
 
-/// Sorts what the programs tell of mappings by process: the records of all targets come through one ring.
+/// Sorts what the programs tell of mappings by target (Tracer::first_program): the records of all come through one
+/// ring.
 class MappingRouter {
  public:
-  /// Keeps what is told of process `pid` from now on. Of others nothing is kept.
-  void follow(int pid) { changes_.try_emplace(pid); }
-  void forget(int pid) { changes_.erase(pid); }
+  /// `keeps_all`: what is told of targets that follow() has not named is kept for them, too.
+  explicit MappingRouter(bool keeps_all = false) : keeps_all_(keeps_all) {}
+
+  /// Keeps what is told of the target from now on.
+  void follow(std::uint32_t target) { changes_.try_emplace(target); }
+  void forget(std::uint32_t target) { changes_.erase(target); }
 
   void add(const hawk_mapping_event& event);
-  /// Records were lost, and of which process is not known.
+  /// Records were lost, and of which target is not known.
   void note_lost();
-  /// What was told of the process since the last call; nothing of one that is not followed.
-  MappingChanges take(int pid);
+  /// Whether something has been told of the target since the last take().
+  bool has_changes(std::uint32_t target) const;
+  /// What was told of the target since the last call; nothing of one that is not followed.
+  MappingChanges take(std::uint32_t target);
 
  private:
-  std::map<int, MappingChanges> changes_;
+  bool keeps_all_;
+  std::map<std::uint32_t, MappingChanges> changes_;
 };
 
 }  // namespace hawk

@@ -28,18 +28,18 @@ Result<std::uint32_t> OperatorRules::number_of(const std::vector<CallSiteRule>& 
 }
 
 std::uint32_t add_operator_file(hawk_target& target, std::uint32_t number, const OperatorFrames& frames) {
-  const std::uint32_t place = target.operator_file_count;
-  hawk_operator_file& entry = target.operator_files[place];
+  const std::uint32_t index = target.files.operator_file_count;
+  hawk_operator_file& entry = target.files.operator_files[index];
   entry.low = frames.call_sites.front().return_vaddr;
   entry.high = frames.call_sites.back().return_vaddr + 1;
   entry.init_vaddr = frames.init_vaddr.value_or(0);
   entry.number = number;
-  __atomic_store_n(&target.operator_file_count, place + 1, __ATOMIC_RELEASE);
-  return place;
+  __atomic_store_n(&target.files.operator_file_count, index + 1, __ATOMIC_RELEASE);
+  return index;
 }
 
-void set_operator_file_base(hawk_target& target, std::uint32_t place, std::uint64_t base) {
-  __atomic_store_n(&target.operator_files[place].base, base, __ATOMIC_RELEASE);
+void set_operator_file_base(hawk_target& target, std::uint32_t index, std::uint64_t base) {
+  __atomic_store_n(&target.files.operator_files[index].base, base, __ATOMIC_RELEASE);
 }
 
 }  // namespace hawk

@@ -25,11 +25,11 @@ class OperatorRules {
   std::vector<std::vector<CallSiteRule>> known_;
 };
 
-/// Tells the programs that the target has a file with these rules. Returns its place among the target's files; a target
+/// Adds a file with these rules to the target's. Returns its index among the target's files; a target
 /// has room for HAWK_MAX_OPERATOR_FILES, and must have some left.
 std::uint32_t add_operator_file(hawk_target& target, std::uint32_t number, const OperatorFrames& frames);
 
-/// Tells the programs where the file at this place is mapped: the address that its ELF virtual address 0 has.
-void set_operator_file_base(hawk_target& target, std::uint32_t place, std::uint64_t base);
+/// Sets where the file at this index is mapped: the address that its ELF virtual address 0 has.
+void set_operator_file_base(hawk_target& target, std::uint32_t index, std::uint64_t base);
 
 }  // namespace hawk

@@ -3,6 +3,8 @@
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -17,6 +19,7 @@ std::string path_of(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 
 Result<void> ProbeLinks::add(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return) {
   if (probes.empty()) return {};
+  if (inherited_probes_ != nullptr) return add_inherited(program, fd, probes, on_return);
   return way_ == AttachWay::kPerf ? add_perf(program, fd, probes, on_return)
                                   : add_multi(program, fd, probes, on_return);
 }
@@ -39,14 +42,30 @@ Result<void> ProbeLinks::add_perf(bpf_program* program, int fd, const std::vecto
   return {};
 }
 
+Result<void> ProbeLinks::add_inherited(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return) {
+  std::vector<InheritedProbes::Held> held = HAWK_TRY(inherited_probes_->add(program, fd, probes, on_return, pid_));
+  std::move(held.begin(), held.end(), std::back_inserter(inherited_));
+  return {};
+}
+
 void ProbeLinks::remove_since(const Mark& mark) {
   multi_.resize(mark.multi);
   perf_.erase(perf_.begin() + static_cast<std::ptrdiff_t>(mark.perf), perf_.end());
+  inherited_.erase(inherited_.begin() + static_cast<std::ptrdiff_t>(mark.inherited), inherited_.end());
 }
 
 void ProbeLinks::remove_all() {
   destroy_at_once(perf_);
+  if (inherited_probes_ != nullptr) inherited_probes_->keep(std::exchange(inherited_, {}));
   destroy_at_once(multi_);
+}
+
+void ProbeLinks::move_to(ProbeLinks& other) {
+  std::move(perf_.begin(), perf_.end(), std::back_inserter(other.perf_));
+  std::move(multi_.begin(), multi_.end(), std::back_inserter(other.multi_));
+  perf_.clear();
+  multi_.clear();
+  if (inherited_probes_ != nullptr) inherited_probes_->keep(std::exchange(inherited_, {}));
 }
 
 }  // namespace hawk

@@ -2,8 +2,11 @@
 
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -26,7 +29,7 @@ class TakenTarget {
   TakenTarget(Engine::Parts& engine, std::uint32_t number) : engine_(engine), number_(number) {}
   TakenTarget(const TakenTarget&) = delete;
   TakenTarget& operator=(const TakenTarget&) = delete;
-  ~TakenTarget() { engine_.give_back_target(number_); }
+  ~TakenTarget() { engine_.places->give_back(number_); }
 
   std::uint32_t number() const { return number_; }
 
@@ -44,15 +47,21 @@ struct Tracer::Impl {
         pid(process),
         place(parts, number),
         target(parts.maps.targets[number]),
-        code_places(parts.code->no_places()),
-        probes(parts.options.way, probed_pid) {}
+        code_place(parts.code->no_place()),
+        probes(parts.inherited_probes ? ProbeLinks(*parts.inherited_probes, process)
+                                      : ProbeLinks(parts.options.way, probed_pid)) {}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { probes.remove_all(); }
 
   Engine::Parts& engine;
   int pid;
   TakenTarget place;
   hawk_target& target;
-  CodeTables::Places code_places;
+  PooledArea code_place;
   std::uint32_t files_with_free = 0;
+  /// Device and inode of the probed files, and when (CLOCK_MONOTONIC). Kept where others inherit the probes.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> probed_files;
   ProbeLinks probes;
 
   /// Entries of functions whose return probe, if they have any, is not the kernel's.
@@ -82,6 +91,28 @@ struct Tracer::Impl {
     return probes.add(programs.alloc_entry, fd, sets.returning);
   }
 
+  /// Inherited probes go by memory: a process that shares it has them.
+  void find_unseen_sharers() {
+    if (engine.inherited_probes) return;
+    __atomic_store_n(&engine.maps.state->searched_target, place.number(), __ATOMIC_SEQ_CST);
+    // Without what it would find, sharers of its memory are not known.
+    const Result<void> looked = run_for_tasks(engine.skeleton->progs.check_sharers, std::nullopt);
+    if (!looked) log_verbose(fmt::format("look for processes that share memory: {}", looked.error().what));
+  }
+
+  bool has_inherited(int fd) const {
+    struct stat file = {};
+    return ::fstat(fd, &file) == 0 && probed_files.contains({file.st_dev, file.st_ino});
+  }
+
+  void note_probed(int fd) {
+    struct stat file = {};
+    if (!engine.inherited_probes || ::fstat(fd, &file) != 0) return;
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    probed_files.emplace(std::pair(file.st_dev, file.st_ino),
+                         std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+  }
+
   void count_loss(hawk_loss cause, std::uint64_t times) const {
     __atomic_fetch_add(&target.losses[cause], times, __ATOMIC_RELAXED);
   }
@@ -93,11 +124,23 @@ Tracer& Tracer::operator=(Tracer&&) noexcept = default;
 Tracer::~Tracer() = default;
 
 Result<Tracer> Tracer::make(Engine& engine, int pid, bool filter_by_pid) {
-  const std::uint32_t number = HAWK_TRY(engine.parts().take_target(pid));
+  const std::uint32_t number = HAWK_TRY(engine.parts().places->take(pid));
   return Tracer(std::make_unique<Impl>(engine.parts(), number, pid, filter_by_pid ? pid : 0));
 }
 
+Tracer Tracer::adopt(Engine& engine, const Birth& birth, const Tracer* maker) {
+  auto impl = std::make_unique<Impl>(engine.parts(), birth.number, birth.pid, birth.pid);
+  if (maker != nullptr) {
+    impl->probed_files = maker->impl_->probed_files;
+    std::erase_if(impl->probed_files, [&](const auto& file) { return file.second >= birth.time_ns; });
+    if (!birth.is_new_program) impl->files_with_free = maker->impl_->files_with_free;
+  }
+  return Tracer(std::move(impl));
+}
+
 std::uint32_t Tracer::number() const { return impl_->place.number(); }
+
+std::uint32_t Tracer::first_program() const { return impl_->target.first_program; }
 
 Result<void> Tracer::require_no_interceptor() {
   const Engine::Parts& engine = impl_->engine;
@@ -109,25 +152,28 @@ bool Tracer::follows_plans() const { return impl_->engine.options.by_plan; }
 
 void Tracer::settle(AllocatorFile& allocator) const { settle_plans(allocator, impl_->engine.options.by_plan); }
 
-Result<void> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
+Result<bool> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   const ProbeSets sets = sort_probes(allocator);
   forget_allocator_ranges(impl_->target);  // until they are set again
   if (!sets.frees.empty() && ++impl_->files_with_free > 1) impl_->target.several_allocators = 1;
   const auto has_moved = [](const Probe& probe) { return probe.cookie >> HAWK_COOKIE_MOVED_SHIFT != 0; };
   if (std::any_of(sets.frees.begin(), sets.frees.end(), has_moved)) impl_->engine.maps.state->frees_moved = 1;
+  if (impl_->has_inherited(fd)) return false;
   const ProbeLinks::Mark before = impl_->probes.mark();
   const std::uint32_t points_before = impl_->engine.yield_points->count();
-  Result<void> attached = impl_->attach(fd, sets);
+  const Result<void> attached = impl_->attach(fd, sets);
   if (!attached) {
     impl_->probes.remove_since(before);
     impl_->engine.yield_points->forget_from(points_before);
+    return tl::unexpected<Error>(attached.error());
   }
-  return attached;
+  impl_->note_probed(fd);
+  return true;
 }
 
 Result<std::optional<std::uint32_t>> Tracer::add_operator_frames(int fd, const OperatorFrames& frames,
                                                                  bool watch_init) {
-  if (impl_->target.operator_file_count == HAWK_MAX_OPERATOR_FILES) return std::optional<std::uint32_t>();
+  if (impl_->target.files.operator_file_count == HAWK_MAX_OPERATOR_FILES) return std::optional<std::uint32_t>();
   const std::uint32_t number = HAWK_TRY(impl_->engine.operator_rules.number_of(frames.call_sites));
   const std::uint32_t place = add_operator_file(impl_->target, number, frames);
   if (watch_init && frames.init_offset) {
@@ -141,26 +187,8 @@ void Tracer::set_module_base(std::uint32_t module, std::uint64_t base) {
   set_operator_file_base(impl_->target, module, base);
 }
 
-Result<void> Tracer::reserve_unwind_rows(std::uint64_t rows) {
-  impl_->engine.frames->thread().start();
-  if (impl_->engine.reserve) impl_->engine.reserve->thread().start();
-  return impl_->engine.code->reserve_rows(rows);
-}
-
-Result<std::optional<std::uint32_t>> Tracer::add_unwind_rows(std::span<const hawk_row> rows) {
-  return impl_->engine.code->add_rows(rows);
-}
-
-void Tracer::set_unwind_rules(std::span<const hawk_rule> rules) { impl_->engine.code->set_rules(rules); }
-
-void Tracer::add_file_part(const hawk_file_part& part, const hawk_code_range& code) {
-  impl_->engine.code->add_file_part(part, code);
-}
-
-void Tracer::remove_file_part(const hawk_file_part& part) { impl_->engine.code->remove_file_part(part); }
-
 void Tracer::set_code_ranges(std::span<const hawk_code_range> ranges) {
-  impl_->engine.code->set_ranges(impl_->target, impl_->code_places, ranges);
+  impl_->engine.code->set_ranges(impl_->target, impl_->code_place, ranges);
 }
 
 bool Tracer::code_ranges_are_stale() const {
@@ -181,6 +209,10 @@ void Tracer::enable() {
   __atomic_store_n(&engine.maps.state->enabled, 1, __ATOMIC_SEQ_CST);
 }
 
+std::uint32_t Tracer::program() const { return __atomic_load_n(&impl_->target.program, __ATOMIC_ACQUIRE); }
+
+bool Tracer::process_has_ended() const { return __atomic_load_n(&impl_->target.ended_ns, __ATOMIC_ACQUIRE) != 0; }
+
 LastLook Tracer::last_look() {
   Engine::Parts& engine = impl_->engine;
   return {impl_->target, engine.skeleton->bss->probe_points, engine.probe_points};
@@ -192,20 +224,51 @@ bool Tracer::has_stacks() const {
   return __atomic_load_n(&impl_->engine.maps.state->next_frame, __ATOMIC_RELAXED) != 0;
 }
 
-void Tracer::stop() {
+/// Without probes removed yet.
+void Tracer::stop_counting() {
   __atomic_store_n(&impl_->target.enabled, 0, __ATOMIC_SEQ_CST);
-  __atomic_store_n(&impl_->engine.maps.state->searched_target, number(), __ATOMIC_SEQ_CST);
-  // Without what it would find, sharers of its memory are not known.
-  const Result<void> looked = run_for_tasks(impl_->engine.skeleton->progs.check_sharers, std::nullopt);
-  if (!looked) log_verbose(fmt::format("look for processes that share memory: {}", looked.error().what));
-  impl_->probes.remove_all();
-  // No call can return any more: what is still counted as nested in an open one was hidden by it.
+  impl_->find_unseen_sharers();
+}
+
+/// No call can return any more: what is still counted as nested in an open one was hidden by it.
+void Tracer::count_unfinished() {
   count_loss(HAWK_LOSS_ABANDONED_CALL, impl_->target.doubted_calls);
   count_loss(HAWK_LOSS_HIDDEN_CALL, pending_on(impl_->engine.maps, impl_->target.reserved_numbers + HAWK_NESTED).count);
 }
 
+void Tracer::stop() {
+  Tracer* const only = this;
+  stop_all({&only, 1});
+}
+
+void Tracer::stop_all(std::span<Tracer* const> tracers) {
+  if (tracers.empty()) return;
+  ProbeLinks all(tracers.front()->impl_->engine.options.way, 0);
+  for (Tracer* const tracer : tracers) {
+    tracer->stop_counting();
+    tracer->impl_->probes.move_to(all);
+  }
+  all.remove_all();
+  for (Tracer* const tracer : tracers) tracer->count_unfinished();
+}
+
+void Tracer::stop_ended() {
+  stop_counting();
+  ProbeLinks links(impl_->engine.options.way, 0);
+  impl_->probes.move_to(links);
+  impl_->engine.remover.remove(std::move(links));
+  count_unfinished();
+}
+
 Result<bool> Tracer::verify(const Drained& drained) {
-  return live_table_agrees(impl_->engine.live_blocks(), impl_->engine.maps, impl_->target, drained);
+  // While others are traced, their programs may just be moving blocks of this one, as the table grows: such a block is
+  // seen twice, or not at all.
+  constexpr int kAttempts = 32;
+  bool agrees = false;
+  for (int i = 0; i < kAttempts && !agrees; ++i) {
+    agrees = HAWK_TRY(live_table_agrees(impl_->engine.live_blocks(), impl_->engine.maps, impl_->target, drained));
+  }
+  return agrees;
 }
 
 }  // namespace hawk

@@ -27,12 +27,17 @@ class Tracer {
   /// `pid`: in our pid namespace. `filter_by_pid`: let the kernel put probes into that process only; see
   /// KernelFeatures::pid_filter. The engine must live longer.
   static Result<Tracer> make(Engine& engine, int pid, bool filter_by_pid);
+  /// That of a process which a target has started, and which counts already. It has the probes that the target had
+  /// then. `maker`: the tracer of that target; nullptr: it is gone.
+  static Tracer adopt(Engine& engine, const Birth& birth, const Tracer* maker);
   Tracer(Tracer&&) noexcept;
   Tracer& operator=(Tracer&&) noexcept;
   ~Tracer();
 
-  /// Its place in what Engine::drain() returns.
+  /// Its place in what Engine::drain() returns, which another one may have after it.
   std::uint32_t number() const;
+  /// The number of the program that it was made for: no other target has it, nor will.
+  std::uint32_t first_program() const;
 
   /// Fails if the system calls of the process are intercepted: it would not survive return probes then.
   Result<void> require_no_interceptor();
@@ -41,10 +46,10 @@ class Tracer {
   /// Leaves those functions their plan that are to be followed by it. To be called before anything rests on that.
   void settle(AllocatorFile& allocator) const;
   /// Probes the allocator functions of the settled file open as `fd`. Wherever a process has mapped it, now or later.
-  /// All of them, or none when that fails.
-  Result<void> attach_allocator(int fd, const AllocatorFile& allocator);
+  /// All of them, or none when that fails. False: the process has these probes since it was made.
+  Result<bool> attach_allocator(int fd, const AllocatorFile& allocator);
 
-  /// Tells the programs about a file's forms of operator new that keep no frame pointer. `watch_init`: also probe the
+  /// Passes to the programs a file's forms of operator new that keep no frame pointer. `watch_init`: also probe the
   /// code that the dynamic linker runs when it loads the file, and learn its address from there; otherwise call
   /// set_module_base. Returns the file's number, nullopt when no more files can be taken.
   Result<std::optional<std::uint32_t>> add_operator_frames(int fd, const OperatorFrames& frames, bool watch_init);
@@ -55,12 +60,7 @@ class Tracer {
   /// be set when all of them are known, and again when one is added; an exec of the target forgets them.
   void set_allocator_ranges(const std::vector<AddressRange>& ranges);
 
-  /// See CodeTables, which these are the operations of.
-  Result<void> reserve_unwind_rows(std::uint64_t rows);
-  Result<std::optional<std::uint32_t>> add_unwind_rows(std::span<const hawk_row> rows);
-  void set_unwind_rules(std::span<const hawk_rule> rules);
-  void add_file_part(const hawk_file_part& part, const hawk_code_range& code);
-  void remove_file_part(const hawk_file_part& part);
+  /// See CodeTables::set_ranges.
   void set_code_ranges(std::span<const hawk_code_range> ranges);
   /// Whether the programs have met code that is no longer where set_code_ranges said: it is to be called again.
   bool code_ranges_are_stale() const;
@@ -69,6 +69,10 @@ class Tracer {
 
   /// From here on allocations and frees count.
   void enable();
+  /// The number of the program that the target runs: each has another one.
+  std::uint32_t program() const;
+  /// Whether its last thread has ended. Only of one that was adopted, and whose end was seen.
+  bool process_has_ended() const;
   /// For as long as this lives.
   LastLook last_look();
   /// Counts a loss that user space noticed; it appears in later drains.
@@ -77,10 +81,17 @@ class Tracer {
   bool has_stacks() const;
   /// Stops counting and removes every probe. What was counted stays readable.
   void stop();
+  /// The same of several of one engine, which takes hardly longer than for one.
+  static void stop_all(std::span<Tracer* const> tracers);
+  /// The same of one whose process has ended, so that nobody waits until the kernel has removed the probes.
+  void stop_ended();
   /// After stop: whether the counters agree with the live table (live_table_agrees). `drained`: of this target.
   Result<bool> verify(const Drained& drained);
 
  private:
+  void stop_counting();
+  void count_unfinished();
+
   struct Impl;
   explicit Tracer(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string>
@@ -16,13 +17,13 @@ std::optional<std::uint16_t> bytes_of(std::uint32_t words) {
   return static_cast<std::uint16_t>(words * kWordBytes);
 }
 
-bool is_register(const ValuePlace& place) { return place.kind == ValuePlace::Kind::kRegister; }
+bool is_register(const Operand& operand) { return operand.kind == Operand::Kind::kRegister; }
 
 /// Fills in where the size is; false: nowhere that the programs look.
-bool place_size(const YieldPoint& point, hawk_yield_point& encoded) {
+bool encode_size(const YieldPoint& point, hawk_yield_point& encoded) {
   if (is_register(point.size_factor)) {
     encoded.factor = static_cast<__u8>(point.size_factor.index);
-  } else if (point.size_factor.kind != ValuePlace::Kind::kNowhere) {
+  } else if (point.size_factor.kind != Operand::Kind::kNowhere) {
     return false;
   }
   if (is_register(point.size)) {
@@ -30,7 +31,7 @@ bool place_size(const YieldPoint& point, hawk_yield_point& encoded) {
     return true;
   }
   const std::optional<std::uint16_t> at = bytes_of(point.size.index);
-  if (point.size.kind != ValuePlace::Kind::kStack || !at) return false;
+  if (point.size.kind != Operand::Kind::kStack || !at) return false;
   encoded.size_at = *at;
   return true;
 }
@@ -43,7 +44,7 @@ bool is_plain(hawk_call_kind kind) {
 /// For a probe in place of one at an entry: see YieldPlan.
 bool can_return_be_probed(const YieldPoint& point, hawk_call_kind kind) {
   return is_plain(kind) && !point.condition && point.slot_words == 0 && !point.saved_rbp_words &&
-         is_register(point.size) && point.size_factor.kind == ValuePlace::Kind::kNowhere;
+         is_register(point.size) && point.size_factor.kind == Operand::Kind::kNowhere;
 }
 
 bool can_take(const YieldPoint& point, hawk_call_kind kind) {
@@ -62,7 +63,8 @@ std::string reason_against(const AllocatorFunction& function, const KnownPoints&
   if (function.may_throw && has_return_probe(function))
     return "it may throw, and goes on in a function that cannot be followed";
   for (const YieldPoint& point : function.yields.points) {
-    if (!can_take(point, function.kind)) return fmt::format("what is known at {:#x} cannot be told", point.file_offset);
+    if (!can_take(point, function.kind))
+      return fmt::format("what is known at {:#x} cannot be passed on", point.file_offset);
     const std::optional<hawk_yield_point> encoded = encode_yield(point, function.kind);
     const auto other = known.find(point.file_offset);
     if (encoded && other != known.end() && !is_same(other->second, *encoded))
@@ -96,13 +98,13 @@ std::optional<hawk_yield_point> encode_yield(const YieldPoint& point, hawk_call_
     default:
       return std::nullopt;
   }
-  if (encoded.role != HAWK_YIELDS_RESULT && (!is_plain(kind) || !place_size(point, encoded))) return std::nullopt;
+  if (encoded.role != HAWK_YIELDS_RESULT && (!is_plain(kind) || !encode_size(point, encoded))) return std::nullopt;
   // Otherwise the call that is open says it.
   if (encoded.role != HAWK_YIELDS_RESULT) encoded.kind = static_cast<__u8>(kind);
   if (encoded.role == HAWK_YIELDS_SIZE) return encoded;
   if (is_register(point.result)) encoded.result = static_cast<__u8>(point.result.index);
   const bool tells_result =
-      is_register(point.result) || (point.result.kind == ValuePlace::Kind::kConstant && point.result.index == 0);
+      is_register(point.result) || (point.result.kind == Operand::Kind::kConstant && point.result.index == 0);
   return tells_result ? std::optional(encoded) : std::nullopt;
 }
 
@@ -137,6 +139,11 @@ std::vector<YieldProbe> yield_probes_of(const AllocatorFile& allocator) {
 }
 
 std::optional<std::uint32_t> YieldPoints::add(const hawk_yield_point& point) {
+  const std::span<hawk_yield_point> known = points_.first(count_);
+  const auto same = std::find_if(known.begin(), known.end(), [&](const hawk_yield_point& other) {
+    return std::memcmp(&other, &point, sizeof(point)) == 0;
+  });
+  if (same != known.end()) return static_cast<std::uint32_t>(same - known.begin());
   if (count_ >= points_.size()) return std::nullopt;
   points_[count_] = point;
   return count_++;

@@ -20,7 +20,7 @@ std::optional<hawk_yield_point> encode_yield(const YieldPoint& point, hawk_call_
 /// from all of them.
 void settle_plans(AllocatorFile& allocator, bool are_wanted);
 
-/// One instruction to probe, with what it tells.
+/// One instruction to probe, with what is known there.
 struct YieldProbe {
   std::uint64_t file_offset = 0;
   hawk_yield_point point = {};
@@ -33,9 +33,10 @@ class YieldPoints {
  public:
   explicit YieldPoints(std::span<hawk_yield_point> points) : points_(points) {}
 
-  /// The number of a new point; nullopt: there is no room.
+  /// The number of the point, which all that are equal have: those of one file in many processes are. nullopt: there is
+  /// no room.
   std::optional<std::uint32_t> add(const hawk_yield_point& point);
-  /// The probes on all of them, by their new numbers; nullopt: there is no room.
+  /// The probes on all of them, by their numbers; nullopt: there is no room.
   std::optional<std::vector<Probe>> add(const std::vector<YieldProbe>& probes);
   std::uint32_t count() const { return count_; }
   /// Forgets those from this number on, which no probe may have any more.

@@ -17,7 +17,7 @@ class FrameProgram {
   enum class Stop : std::uint8_t {
     kMoved,    ///< state() held up to location(), where it goes on
     kEnd,      ///< state() holds to the end
-    kDamaged,  ///< from location() on nothing can be known: flaw() tells why
+    kDamaged,  ///< from location() on nothing can be known: flaw() says why
   };
 
   /// From `location` on, where `initial` holds, which is also what registers are restored to. `vaddr`: of the first

@@ -14,7 +14,7 @@ struct UnwindSection {
   std::span<const std::uint8_t> bytes;
   std::uint64_t vaddr = 0;      ///< ELF virtual address of the first byte
   bool is_debug_frame = false;  ///< .debug_frame (DWARF 5, 6.4) instead of .eh_frame (LSB Core, "Exception Frames")
-  bool ends_at_zero = false;    ///< where an .eh_frame ends is not known: its terminator tells
+  bool ends_at_zero = false;    ///< where an .eh_frame ends is not known but by its terminator
 };
 
 /// Reads one section. Damaged or hostile input can at worst lose rows: what cannot be understood becomes HAWK_RULE_GAP

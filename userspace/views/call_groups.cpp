@@ -7,6 +7,7 @@
 
 #include "userspace/report/units.h"
 #include "userspace/tables/word_numbers.h"
+#include "userspace/views/target_groups.h"
 
 namespace hawk {
 namespace {
@@ -55,10 +56,10 @@ class Grouper {
 
   void add(const StackRecord& stack, const FrameList& frames) {
     ++stacks_;
-    if (frames.empty()) return book(group_of(nullptr, nullptr), stack, true);
+    if (frames.empty()) return add(group_of(nullptr, nullptr), stack, true);
     for (std::size_t i = 0; i < frames.size(); ++i) {
       const bool has_caller = kind_ == GroupKind::kCaller && i + 1 < frames.size();
-      book(group_of(frames[i], has_caller ? frames[i + 1] : nullptr), stack, i == 0);
+      add(group_of(frames[i], has_caller ? frames[i + 1] : nullptr), stack, i == 0);
     }
   }
 
@@ -77,7 +78,7 @@ class Grouper {
     }));
   }
 
-  void book(std::size_t group, const StackRecord& stack, bool is_innermost) {
+  void add(std::size_t group, const StackRecord& stack, bool is_innermost) {
     if (is_innermost) groups_[group].self.add(stack);
     if (last_stack_[group] == stacks_) return;
     last_stack_[group] = stacks_;
@@ -98,10 +99,29 @@ std::string function_name(const ListedFrame* call, const Snapshot& snapshot, boo
   return short_names ? call->name : frame_name(call->location, call->source, snapshot);
 }
 
+/// Every process is in a group, whether or not any stack of it is in `view`.
+std::vector<CallGroup> group_targets(const StackView& view, const Snapshot& snapshot, GroupKind kind) {
+  const TargetGroups targets(snapshot, kind);
+  std::vector<CallGroup> groups(targets.size());
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    groups[group].target = &targets.first(group);
+    groups[group].processes = targets.process_count(group);
+  }
+  for (const GroupedStack& part : split_by_group(view.stacks, snapshot, targets))
+    groups[part.group].self.add(part.stack);
+  for (CallGroup& group : groups) group.cumulative = group.self;
+  return groups;
+}
+
+std::string processes_text(std::string_view number, std::size_t count) {
+  return fmt::format("{} process{}", number, count == 1 ? "" : "es");
+}
+
 }  // namespace
 
 std::vector<CallGroup> group_calls(const StackView& view, const CallTable& calls, const Snapshot& snapshot,
                                    GroupKind kind, bool with_folded) {
+  if (is_of_targets(kind)) return group_targets(view, snapshot, kind);
   Grouper grouper(calls, kind, snapshot);
   for (const StackRecord* stack : view.stacks) {
     const FrameList frames = calls.list(*stack);
@@ -130,6 +150,7 @@ void select_groups(std::vector<CallGroup>& groups, const Selection& selection, b
 }
 
 std::string group_name(const CallGroup& group, GroupKind kind, const Snapshot& snapshot, bool short_names) {
+  if (group.target != nullptr) return TargetGroups::target_group_name(*group.target, kind);
   if (group.call == nullptr) return "[no stack]";
   const ListedFrame& call = *group.call;
   const std::size_t components = short_names ? 2 : 0;
@@ -147,13 +168,20 @@ std::string group_name(const CallGroup& group, GroupKind kind, const Snapshot& s
       if (call.source.file.empty()) return function_name(&call, snapshot, short_names);
       return source_position(call.source, components);
     case GroupKind::kModule:
+    case GroupKind::kProcess:
+    case GroupKind::kExecutable:
+    case GroupKind::kCgroup:
       break;
   }
   const std::string path = module_path(call, snapshot);
   return path.empty() ? "[in no file]" : path;
 }
 
-std::string group_place(const CallGroup& group, GroupKind kind, const Snapshot& snapshot) {
+std::string group_position(const CallGroup& group, GroupKind kind, const Snapshot& snapshot) {
+  if (kind == GroupKind::kProcess) return group.target->exe;
+  if (group.target != nullptr) {
+    return processes_text(format_count(group.processes, NumberStyle::kReadable), group.processes);
+  }
   if (group.call == nullptr) return {};
   const ListedFrame& call = *group.call;
   if (kind == GroupKind::kLine) return call.source.file.empty() ? "" : call.name;
@@ -166,7 +194,8 @@ std::string group_count(std::size_t count, GroupKind kind, bool more) {
   const std::string number = format_count(count, NumberStyle::kReadable) + (more ? " more" : "");
   const std::string_view plural = count == 1 ? "" : "s";
   if (kind == GroupKind::kCaller) return fmt::format("{} pair{} of function and caller", number, plural);
-  return fmt::format("{} {}{}", number, group_kind_name(kind), plural);
+  if (kind == GroupKind::kProcess) return processes_text(number, count);
+  return fmt::format("{} {}{}", number, group_kind_words(kind), plural);
 }
 
 }  // namespace hawk

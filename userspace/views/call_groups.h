@@ -13,12 +13,15 @@
 
 namespace hawk {
 
-/// All calls that a report takes for one: of one function, in one file, ...
+/// All calls that a report takes for one: of one function, in one file, ... Or all processes that it does.
 struct CallGroup {
   const ListedFrame* call = nullptr;    ///< one of them; nullptr: stacks without calls
   const ListedFrame* caller = nullptr;  ///< of GroupKind::kCaller the function that calls it; nullptr: nothing does
   StackSum self;                        ///< stacks whose innermost call is of the group
   StackSum cumulative;                  ///< stacks with any call of the group, each once, however often it recurs
+  /// The first of its processes, where groups are of those; `self` and `cumulative` are all that is theirs, then.
+  const TargetInfo* target = nullptr;
+  std::size_t processes = 0;  ///< how many there are; 0: it is a group of calls
 };
 
 /// Sums up `view`. What `self` of all groups adds up to is `view.shown`. Calls that reports fold do not count, unless
@@ -37,10 +40,10 @@ void select_groups(std::vector<CallGroup>& groups, const Selection& selection, b
 std::string group_name(const CallGroup& group, GroupKind kind, const Snapshot& snapshot, bool short_names);
 
 /// What a row says of a group beside its name: the file of a function, the function of a line; may be empty.
-std::string group_place(const CallGroup& group, GroupKind kind, const Snapshot& snapshot);
+std::string group_position(const CallGroup& group, GroupKind kind, const Snapshot& snapshot);
 
-/// Of so many: "1 function", "24 modules"; of GroupKind::kCaller "3 pairs of function and caller". With `more`: "5 more
-/// lines".
+/// Of so many: "1 function", "24 modules", "3 processes"; of GroupKind::kCaller "3 pairs of function and caller". With
+/// `more`: "5 more lines".
 std::string group_count(std::size_t count, GroupKind kind, bool more = false);
 
 }  // namespace hawk

@@ -37,19 +37,33 @@ std::vector<const ListedFrame*> calls_by_function(const CallTable& calls) {
 
 }  // namespace
 
-CallPaths::CallPaths(const StackView& view, const CallTable& calls, TreeDirection direction, bool with_folded)
-    : view_(view), calls_(calls_by_function(calls)) {
+CallPaths::CallPaths(const Snapshot& snapshot, const StackView& view, const CallTable& calls, const Grouping& grouping,
+                     bool with_folded)
+    : snapshot_(snapshot), calls_(calls_by_function(calls)) {
+  if (const std::optional<GroupKind> kind = grouping.split_by()) groups_.emplace(snapshot, *kind);
+  const TreeDirection direction = grouping.tree.value_or(TreeDirection::kTopDown);
   paths_.reserve(view.stacks.size());
-  for (const StackRecord* stack : view.stacks) {
-    const std::size_t first = path_calls_.size();
-    append_path(path_calls_, *stack, calls, with_folded);
-    if (direction == TreeDirection::kTopDown) {
-      std::reverse(path_calls_.begin() + static_cast<std::ptrdiff_t>(first), path_calls_.end());
-    }
-    paths_.push_back({.first = first,
-                      .size = static_cast<std::uint32_t>(path_calls_.size() - first),
-                      .stack = static_cast<std::uint32_t>(paths_.size())});
+  counters_.reserve(view.stacks.size());
+  if (!groups_) {
+    for (const StackRecord* stack : view.stacks) add_path(*stack, calls, direction, with_folded, std::nullopt);
+    return;
   }
+  for (const GroupedStack& part : split_by_group(view.stacks, snapshot, *groups_)) {
+    add_path(part.stack, calls, direction, with_folded, part.group);
+  }
+}
+
+void CallPaths::add_path(const StackRecord& stack, const CallTable& calls, TreeDirection direction, bool with_folded,
+                         std::optional<std::size_t> group) {
+  const std::size_t first = path_calls_.size();
+  if (group) path_calls_.push_back(static_cast<std::uint32_t>(calls_.size() + *group));
+  const auto begin = static_cast<std::ptrdiff_t>(path_calls_.size());
+  append_path(path_calls_, stack, calls, with_folded);
+  if (direction == TreeDirection::kTopDown) std::reverse(path_calls_.begin() + begin, path_calls_.end());
+  paths_.push_back({.first = first,
+                    .size = static_cast<std::uint32_t>(path_calls_.size() - first),
+                    .stack = static_cast<std::uint32_t>(counters_.size())});
+  counters_.push_back(stack.counters);
 }
 
 CallPaths::Node CallPaths::root() const { return {.end = paths_.size()}; }
@@ -76,7 +90,7 @@ std::vector<CallPaths::Node> CallPaths::below(const Node& node, SortKey sort) {
     if (nodes.empty() || nodes.back().call != call)
       nodes.push_back({.call = call, .depth = node.depth + 1, .begin = i});
     nodes.back().end = i + 1;
-    const Counters& counters = view_.stacks[path.stack]->counters;
+    const Counters& counters = counters_[path.stack];
     nodes.back().all += counters;
     if (path.size == node.depth + 1) nodes.back().own += counters;
   }
@@ -88,10 +102,11 @@ std::vector<CallPaths::Node> CallPaths::below(const Node& node, SortKey sort) {
   return nodes;
 }
 
-std::string CallPaths::name_of(const Node& node, const Snapshot& snapshot, bool short_names) const {
+std::string CallPaths::name_of(const Node& node, bool short_names) const {
   if (const ListedFrame* const call = call_of(node)) {
-    return short_names ? call->name : frame_name(call->location, call->source, snapshot);
+    return short_names ? call->name : frame_name(call->location, call->source, snapshot_);
   }
+  if (node.call >= calls_.size()) return groups_->name(node.call - calls_.size());
   return node.call == kNoCalls ? "[no stack]" : "[truncated stack]";
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "userspace/tables/selection.h"
 #include "userspace/views/grouping.h"
 #include "userspace/views/stack_view.h"
+#include "userspace/views/target_groups.h"
 
 namespace hawk {
 
@@ -28,29 +30,35 @@ class CallPaths {
     std::size_t end = 0;
   };
 
-  /// Calls that reports have no line for do not count, unless `with_folded`. `view` and `calls` must outlive this.
-  CallPaths(const StackView& view, const CallTable& calls, TreeDirection direction, bool with_folded);
+  /// Calls that reports have no line for do not count, unless `with_folded`. `snapshot`, of which `view` is, and
+  /// `calls` must outlive this. With Grouping::split_by() the nodes below the root are of processes.
+  CallPaths(const Snapshot& snapshot, const StackView& view, const CallTable& calls, const Grouping& grouping,
+            bool with_folded);
 
   Node root() const;
   /// The nodes below `node`, the largest first.
   std::vector<Node> below(const Node& node, SortKey sort);
-  /// One of the calls of a node; nullptr: it stands for what is missing of stacks.
-  const ListedFrame* call_of(const Node& node) const { return calls_[node.call]; }
-  /// The function's name, or "[no stack]", "[truncated stack]".
-  std::string name_of(const Node& node, const Snapshot& snapshot, bool short_names) const;
+  /// One of the calls of a node; nullptr: it stands for processes, or for what is missing of stacks.
+  const ListedFrame* call_of(const Node& node) const { return node.call < calls_.size() ? calls_[node.call] : nullptr; }
+  /// The function's name, or "[no stack]", "[truncated stack]"; that of the processes.
+  std::string name_of(const Node& node, bool short_names) const;
 
  private:
   /// A stack's calls, from the root on.
   struct Path {
     std::size_t first = 0;  ///< in path_calls_
     std::uint32_t size = 0;
-    std::uint32_t stack = 0;  ///< in view_
+    std::uint32_t stack = 0;  ///< in counters_
   };
+  void add_path(const StackRecord& stack, const CallTable& calls, TreeDirection direction, bool with_folded,
+                std::optional<std::size_t> group);
   std::uint32_t call_at(const Path& path, std::uint32_t depth) const { return path_calls_[path.first + depth]; }
   void group_by_call(std::size_t begin, std::size_t end, std::uint32_t depth);
 
-  const StackView& view_;
-  std::vector<const ListedFrame*> calls_;  ///< by Node::call
+  const Snapshot& snapshot_;
+  std::optional<TargetGroups> groups_;
+  std::vector<const ListedFrame*> calls_;  ///< by Node::call; groups of processes are behind them
+  std::vector<Counters> counters_;         ///< of stacks
   std::vector<std::uint32_t> path_calls_;
   std::vector<Path> paths_;  ///< those of a node stand together
 };

@@ -25,6 +25,7 @@ struct HalfTitles {
   const char* share;
 };
 constexpr HalfTitles kSelfTitles = {"SELF", "BLOCKS", "SELF %"};
+constexpr HalfTitles kTargetTitles = {"BYTES", "BLOCKS", "SHARE"};
 constexpr HalfTitles kCumulativeTitles = {"CUMUL", "BLOCKS", "CUMUL %"};
 
 class GroupTable {
@@ -64,8 +65,9 @@ class GroupTable {
   }
 
   void add_half(NumberColumns& columns, const std::vector<CallGroup>& groups, bool cumulative) const {
-    const HalfTitles& titles = cumulative ? kCumulativeTitles : kSelfTitles;
-    const bool is_first = cumulative == grouping_.cumulative_first;
+    const HalfTitles& of_calls = cumulative ? kCumulativeTitles : kSelfTitles;
+    const HalfTitles& titles = is_of_targets(grouping_.by) ? kTargetTitles : of_calls;
+    const bool is_first = cumulative == grouping_.cumulative_first || is_of_targets(grouping_.by);
     const bool by_blocks = sort_ != SortKey::kLive && sort_ != SortKey::kAllocated;
     const int keep = is_first ? 4 : 0;
     columns.add({.title = titles.bytes, .keep = keep + 4, .sorted = is_first && !by_blocks},
@@ -82,7 +84,7 @@ class GroupTable {
     columns.add({.title = "#", .keep = 1},
                 [&](std::size_t row) { return row < groups.size() ? fmt::format("{}", row + 1) : ""; });
     add_half(columns, groups, false);
-    add_half(columns, groups, true);
+    if (!is_of_targets(grouping_.by)) add_half(columns, groups, true);
     const std::size_t width = page_.options().width;
     if (width != 0) columns.drop(width, kMinNameColumns);
     StyledLine titles;
@@ -113,10 +115,10 @@ class GroupTable {
   void add_name(StyledLine& line, const CallGroup& group, std::size_t room) const {
     const bool is_short = !page_.options().full_stacks;
     const std::string name = group_name(group, grouping_.by, snapshot_, is_short);
-    const std::string place = group_place(group, grouping_.by, snapshot_);
+    const std::string position = group_position(group, grouping_.by, snapshot_);
     line.add(is_short ? shorten_middle(name, room) : name);
-    if (!place.empty() && display_width(name) + 2 + display_width(place) <= room) {
-      line.add("  ").add(place, Style::kDim);
+    if (!position.empty() && display_width(name) + 2 + display_width(position) <= room) {
+      line.add("  ").add(position, Style::kDim);
     }
   }
 

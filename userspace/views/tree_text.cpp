@@ -23,11 +23,10 @@ constexpr std::string_view kBranch = "- ";
 
 class TreeText {
  public:
-  TreeText(TextPage& page, const Snapshot& snapshot, CallPaths& paths, TreeDirection direction)
+  TreeText(TextPage& page, const Snapshot& snapshot, CallPaths& paths, const Grouping& grouping)
       : page_(page),
-        snapshot_(snapshot),
         paths_(paths),
-        direction_(direction),
+        grouping_(grouping),
         sort_(page.options().selection.sort),
         whole_(sort_value(snapshot.totals, sort_)) {}
 
@@ -63,9 +62,11 @@ class TreeText {
   };
 
   std::string heading() const {
-    return direction_ == TreeDirection::kTopDown
-               ? fmt::format("calls from the outermost function inwards (top-down) by {}", sort_key_words(sort_))
-               : fmt::format("functions that allocate and their callers (bottom-up) by {}", sort_key_words(sort_));
+    const std::string of = grouping_.split_by() ? fmt::format(", of each {}", group_kind_words(grouping_.by)) : "";
+    return grouping_.tree == TreeDirection::kTopDown
+               ? fmt::format("calls from the outermost function inwards (top-down){} by {}", of, sort_key_words(sort_))
+               : fmt::format("functions that allocate and their callers (bottom-up){} by {}", of,
+                             sort_key_words(sort_));
   }
 
   std::string value_text(std::uint64_t value) const {
@@ -113,7 +114,7 @@ class TreeText {
     const std::uint64_t own = sort_value(line.node.own, sort_);
     StyledLine text = numbers(sort_value(line.node.all, sort_), own == 0 ? "" : value_text(own), line);
     const bool is_short = !page_.options().full_stacks;
-    const std::string name = paths_.name_of(line.node, snapshot_, is_short);
+    const std::string name = paths_.name_of(line.node, is_short);
     const std::size_t width = page_.options().width;
     const std::size_t room =
         width == 0 ? kMaxNameColumns : std::max(width - std::min(width, text.width()), kMinNameColumns);
@@ -128,9 +129,8 @@ class TreeText {
   }
 
   TextPage& page_;
-  const Snapshot& snapshot_;
   CallPaths& paths_;
-  const TreeDirection direction_;
+  const Grouping& grouping_;
   const SortKey sort_;
   const std::uint64_t whole_;
 };
@@ -138,9 +138,9 @@ class TreeText {
 }  // namespace
 
 void put_call_tree(TextPage& page, const Snapshot& snapshot, const StackView& view, const CallTable& calls,
-                   TreeDirection direction) {
-  CallPaths paths(view, calls, direction, page.options().full_stacks);
-  TreeText(page, snapshot, paths, direction).put();
+                   const Grouping& grouping) {
+  CallPaths paths(snapshot, view, calls, grouping, page.options().full_stacks);
+  TreeText(page, snapshot, paths, grouping).put();
 }
 
 }  // namespace hawk

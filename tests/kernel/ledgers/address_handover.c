@@ -1,5 +1,5 @@
 /* Two threads between which one address goes back and forth: realloc in one thread gives it up, malloc in the other
- * takes it, before the realloc has returned. A free that is booked at realloc's return is of the wrong block. */
+ * takes it, before the realloc has returned. A free that is counted at realloc's return is of the wrong block. */
 #include <malloc.h>
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 /* Addresses that thread after thread is given: each thread puts its block on a shelf and frees what lay there, mostly
- * another's, in one heap. A free that is booked late, or an allocation early, finds another's block. */
+ * another's, in one heap. A free that is counted late, or an allocation early, finds another's block. */
 #include <malloc.h>
 #include <pthread.h>
 

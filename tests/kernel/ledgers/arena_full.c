@@ -7,7 +7,7 @@ enum { kBlocks = 60000, kAgain = 500, kSmallBytes = 40, kLargeBytes = 104 };
 
 static void* made[kBlocks];
 
-/* These book nothing: only the test knows how many were kept. */
+/* These count nothing: only the test knows how many were kept. */
 SITE_FUNCTION void* small_block(size_t n) { return malloc(n); }
 SITE_FUNCTION void* large_block(size_t n) { return malloc(n); }
 SITE_FUNCTION struct block fits_again(size_t n) { return ALLOCATED(malloc(n), n); }

@@ -16,7 +16,7 @@ enum { kBlocks = 100, kLastKnownCall = 334, kDenied = 97 };
 
 static volatile char selector; /* 1: every system call of the thread is dispatched */
 
-/* What they get is not booked: it cannot be known. */
+/* What they get is not counted: it cannot be known. */
 static void allocate(void) {
   for (size_t i = 1; i <= kBlocks; i++) {
     selector = 1;

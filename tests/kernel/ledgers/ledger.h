@@ -59,9 +59,9 @@ void ledger_write_stacks(void) __attribute__((weak));
     &this_site;                                                                                                  \
   }))
 
-/* Books a block that this function allocated; a null address (the call failed) books nothing. */
+/* Counts a block that this function allocated; a null address (the call failed) counts nothing. */
 #define ALLOCATED(address, bytes) ledger_allocated(THIS_SITE, (address), (bytes))
-/* Books a realloc made by this function, as C has it: it frees the old block and allocates one, or keeps the old. */
+/* Counts a realloc made by this function, as C has it: it frees the old block and allocates one, or keeps the old. */
 #define REALLOCATED(old, address, bytes) ledger_reallocated(THIS_SITE, (old), (address), (bytes))
 
 static inline struct block ledger_allocated(struct ledger_site* site, void* address, size_t bytes) {
@@ -74,7 +74,7 @@ static inline struct block ledger_allocated(struct ledger_site* site, void* addr
   return block;
 }
 
-/* Books that a block has been freed. */
+/* Counts that a block has been freed. */
 static inline void ledger_freed(struct block block) {
   if (!block.address || !block.site) return;
   __atomic_fetch_add(&block.site->freed_bytes, block.bytes, __ATOMIC_RELAXED);
@@ -87,7 +87,7 @@ static inline struct block ledger_reallocated(struct ledger_site* site, struct b
   return ledger_allocated(site, address, bytes);
 }
 
-/* Frees and books. A block without a site (older than the trace) is freed only. */
+/* Frees and counts. A block without a site (older than the trace) is freed only. */
 static inline void release(struct block block) {
   free(block.address);
   ledger_freed(block);

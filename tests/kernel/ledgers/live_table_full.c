@@ -9,7 +9,7 @@ static void* beyond[kTooMany];
 
 SITE_FUNCTION struct block fills_the_table(size_t n) { return ALLOCATED(malloc(n), n); }
 SITE_FUNCTION struct block fills_it_again(size_t n) { return ALLOCATED(malloc(n), n); }
-/* Books nothing: none of these can be kept. */
+/* Counts nothing: none of these can be kept. */
 SITE_FUNCTION void* finds_it_full(size_t n) { return malloc(n); }
 
 int main(void) {

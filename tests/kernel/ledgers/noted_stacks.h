@@ -56,7 +56,7 @@ __attribute__((noinline)) static void note_stack(const char* function) {
   __atomic_clear(&noting, __ATOMIC_RELEASE);
 }
 
-/* What was booked while the program got ready is older than the trace. */
+/* What was counted while the program got ready is older than the trace. */
 static inline void forget_ledger(void) {
   struct ledger_site* site;
   for (site = __start_ledger_sites; site < __stop_ledger_sites; site++)

@@ -15,7 +15,7 @@ __attribute__((noinline, noipa)) void* malloc(size_t n) {
 }
 __attribute__((noinline, noipa)) void free(void* block) { __asm__ volatile("" ::"r"(block)); }
 
-/* Books nothing: how many of these can be kept is for the test to find out. */
+/* Counts nothing: how many of these can be kept is for the test to find out. */
 SITE_FUNCTION void* odd(size_t n) { return malloc(n); }
 
 int main(void) {

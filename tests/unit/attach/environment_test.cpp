@@ -34,7 +34,7 @@ TEST(KernelVersion, RefusesWhatIsNoVersion) {
     const Result<KernelVersion> version = parse_kernel_version(release);
     ASSERT_FALSE(version) << release;
     EXPECT_EQ(version.error().exit_code, ExitCode::kPrivilege);
-    EXPECT_EQ(version.error().what, "read the kernel's version: '" + std::string(release) + "' is none");
+    EXPECT_EQ(version.error().what, "read the kernel's version: '" + std::string(release) + "' is not a version");
   }
 }
 

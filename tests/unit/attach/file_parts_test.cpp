@@ -27,7 +27,7 @@ MappedModule make_module(const std::vector<Elf64_Phdr>& segments) {
   module.file.file = {.device = ::makedev(0, 30), .inode = 1234};
   Result<ElfLayout> image = ElfLayout::make(testing::small_elf(segments), "a test's file");
   EXPECT_TRUE(image);
-  if (image) module.image.emplace(std::move(*image));
+  if (image) module.image = std::make_shared<ElfLayout>(std::move(*image));
   return module;
 }
 

@@ -142,7 +142,7 @@ TEST(SignalSource, OneIsSparedAfterATraceThatEndedByItself) {
     if (child == 0) {
       Result<SignalSource> source = SignalSource::make();
       ::raise(number);
-      source->restore_defaults_after_one();
+      source->restore_defaults_after_one(std::chrono::nanoseconds(0));
       ::raise(number);
       ::_exit(1);
     }
@@ -155,6 +155,17 @@ TEST(SignalSource, OneIsSparedAfterATraceThatEndedByItself) {
               ::raise(SIGINT);
               source->restore_defaults_after_one();
               ::raise(SIGTERM);
+              return 0;
+            }),
+            0);
+}
+
+/// As timeout(1) sends it, to the process and to its group.
+TEST(SignalSource, SignalThatIsRepeatedAtOnceIsSparedToo) {
+  EXPECT_EQ(status_in_child([] {
+              Result<SignalSource> source = SignalSource::make();
+              source->restore_defaults_after_one(std::chrono::hours(1));
+              for (const int number : {SIGINT, SIGINT, SIGTERM, SIGTERM}) ::raise(number);
               return 0;
             }),
             0);

@@ -13,7 +13,7 @@ static_assert(sizeof(hawk_counters) == 32);
 static_assert(sizeof(hawk_block) == 16);
 static_assert(sizeof(hawk_stack_record) == 16);
 static_assert(sizeof(hawk_operator_rule) == 8);
-static_assert(sizeof(hawk_config) == 72);
+static_assert(sizeof(hawk_config) == 80);
 static_assert(sizeof(hawk_block_key) == 12);
 static_assert(sizeof(hawk_two_frames) == 8);
 static_assert(sizeof(hawk_page_range) == 16);
@@ -53,7 +53,7 @@ TEST(Layout, HotAndColdStateLieOnDifferentCacheLines) {
   EXPECT_EQ(offsetof(hawk_state, next_frame) % 64, 0u);
   EXPECT_EQ(offsetof(hawk_state, next_frame) / 64, offsetof(hawk_state, next_stack) / 64);
   EXPECT_EQ(offsetof(hawk_target, memory) / 64, 0u) << "what every event reads";
-  const std::size_t read_often = offsetof(hawk_target, allocator_ranges) + sizeof(hawk_target::allocator_ranges) - 1;
+  const std::size_t read_often = offsetof(hawk_target, files) + sizeof(hawk_target::files) - 1;
   EXPECT_LT(read_often / 64, offsetof(hawk_target, used_ranges) / 64);
   EXPECT_LT(offsetof(hawk_target, unwind_misses) / 64, offsetof(hawk_target, losses) / 64);
   EXPECT_EQ(offsetof(hawk_target, losses) % 64, 0u);

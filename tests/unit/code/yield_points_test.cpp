@@ -26,8 +26,8 @@ TEST(YieldPoints, TheLastBranchTellsAll) {
   const YieldPoint& point = plan.points[0];
   EXPECT_EQ(point.kind, PointKind::kYield);
   EXPECT_EQ(point.condition, 5);  // jne
-  EXPECT_EQ(point.result, (ValuePlace{ValuePlace::Kind::kRegister, 0}));
-  EXPECT_EQ(point.size, (ValuePlace{ValuePlace::Kind::kRegister, HAWK_RDI}));
+  EXPECT_EQ(point.result, (Operand{Operand::Kind::kRegister, 0}));
+  EXPECT_EQ(point.size, (Operand{Operand::Kind::kRegister, HAWK_RDI}));
   EXPECT_EQ(point.slot_words, 0u);
 }
 

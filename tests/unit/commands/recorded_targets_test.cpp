@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -89,10 +90,10 @@ TEST_F(RecordedTargets, OneIsChosenByItsIdOrItsNumber) {
 }
 
 TEST_F(RecordedTargets, WhatNamesNoneIsAnError) {
-  EXPECT_NE(report({}).find("holds 3 processes\nhint: --target takes all, or one of: 100 (service), 200 (service)"),
+  EXPECT_NE(report({"--target", "300"})
+                .find("holds no process 300\nhint: --target takes all, or one of: 100 (service), 200 (service)"),
             std::string::npos)
-      << report({});
-  EXPECT_NE(report({"--target", "300"}).find("holds no process 300"), std::string::npos);
+      << report({"--target", "300"});
   EXPECT_NE(report({"--target", "200"}).find("holds 2 processes 200, one after the other\nhint: --target @2"),
             std::string::npos)
       << report({"--target", "200"});
@@ -119,11 +120,13 @@ TEST_F(RecordedTargets, AllAddUp) {
   EXPECT_GE(all.at("totals").at("peak_live_bytes"), live);
   EXPECT_FALSE(all.at("exact")) << "one is not";
   EXPECT_EQ(all.at("trace").at("duration_ns"), 8'000'000'000);
-  EXPECT_NE(report({"--target", "all"})
-                .find("3 processes, traced for 8.0 s: NOT exact\nservice (pid 100), service (pid "
-                      "200), service (pid 200)\n"),
-            std::string::npos)
-      << report({"--target", "all"});
+  const std::string text = report({"--target", "all"});
+  EXPECT_TRUE(text.starts_with("3 processes, traced for 8.0 s: NOT exact (1 of 3 processes)\n")) << text;
+  EXPECT_EQ(report({}), text) << "all, if nothing is said";
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    EXPECT_EQ(all.at("targets")[i].at("totals").at("live_bytes"), last[i].totals.live_bytes());
+    EXPECT_EQ(all.at("targets")[i].at("exact"), i != 2);
+  }
 }
 
 TEST_F(RecordedTargets, TimesAreThoseOfTheRecording) {
@@ -167,6 +170,41 @@ TEST_F(RecordedTargets, AreCompared) {
   const std::uint64_t first = json_of("100", {"--at", "1s"}).at("totals").at("allocated_bytes");
   EXPECT_EQ(change("100"), last[0].totals.allocated_bytes - first);
   EXPECT_EQ(change("all"), json_of("all").at("totals").at("allocated_bytes").get<std::uint64_t>() - first);
+}
+
+TEST_F(RecordedTargets, AreToldApart) {
+  const json rows = json_of("all", {"--by", "process"}).at("groups").at("rows");
+  ASSERT_EQ(rows.size(), 3U);
+  std::multiset<std::uint64_t> live, expected;
+  for (const json& row : rows) live.insert(row.at("self").at("live_bytes").get<std::uint64_t>());
+  for (const Snapshot& snapshot : last) expected.insert(snapshot.totals.live_bytes());
+  EXPECT_EQ(live, expected);
+  EXPECT_EQ(json_of("all", {"--by", "exe"}).at("groups").at("rows").size(), 1U) << "all run the same";
+  const std::string folded =
+      output_of(export_command, {"export", path, "-q", "--to", "folded", "--by", "process"}, directory.path("out"));
+  EXPECT_NE(folded.find("service (pid 100);"), std::string::npos) << folded;
+  EXPECT_NE(folded.find("service (pid 200);"), std::string::npos) << folded;
+}
+
+/// Stacks of one process are not compared with those of another.
+TEST_F(RecordedTargets, AreComparedEachWithItself) {
+  const auto compared = [&](const std::vector<std::string>& by) {
+    std::vector<std::string> words = {"diff", path, "--from", "1s", "--top", "0", "--format", "json"};
+    words.insert(words.end(), by.begin(), by.end());
+    return json::parse(output_of(diff_command, words, directory.path("out")));
+  };
+  const json sums = compared({});
+  const json each = compared({"--by", "process"});
+  EXPECT_TRUE(sums.at("after").at("target").is_null());
+  EXPECT_EQ(sums.at("after").at("targets").size(), 3U);
+  EXPECT_EQ(sums.at("before").at("target").at("pid"), 100);
+  EXPECT_EQ(each.at("change"), sums.at("change"));
+  EXPECT_GE(each.at("changed_stacks"), sums.at("changed_stacks"));
+  std::set<std::string> roots;
+  for (const json& stack : each.at("stacks")) roots.insert(stack.at("frames").back().at("function"));
+  EXPECT_EQ(roots, (std::set<std::string>{"service (pid 100)", "service (pid 200)"}));
+  const std::vector<std::string> wrong = {"diff", path, "--from", "1s", "--by", "function"};
+  EXPECT_NE(output_of(diff_command, wrong, directory.path("out")).find("--by"), std::string::npos);
 }
 
 }  // namespace

@@ -3,11 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 #include "userspace/commands/report_options.h"
 
 namespace hawk {
 namespace {
+
+const Format& format_of(std::string_view name) {
+  for (const Format& format : formats()) {
+    if (format.name == name) return format;
+  }
+  ADD_FAILURE() << name;
+  return formats().front();
+}
 
 TEST(ViewOptions, PatternsAreChecked) {
   EXPECT_EQ(parse_pattern({"--hide", "a|b+"})->text(), "a|b+");
@@ -29,13 +38,22 @@ TEST(ViewOptions, PatternsThatWouldTakeAllMemoryAreRefused) {
 }
 
 TEST(ViewOptions, GroupingsThatExcludeEachOtherAreRefused) {
-  EXPECT_TRUE(check_grouping({}, true, "pprof"));
-  EXPECT_TRUE(check_grouping({.by = GroupKind::kFile, .cumulative_first = true}, false, "text"));
-  EXPECT_TRUE(check_grouping({.tree = TreeDirection::kTopDown}, false, "json"));
-  EXPECT_FALSE(check_grouping({.by = GroupKind::kFile, .tree = TreeDirection::kTopDown}, false, "text"));
-  EXPECT_FALSE(check_grouping({.cumulative_first = true}, false, "text"));
-  EXPECT_FALSE(check_grouping({.by = GroupKind::kFile}, true, "pprof"));
-  EXPECT_FALSE(check_grouping({.tree = TreeDirection::kTopDown}, true, "pprof"));
+  EXPECT_TRUE(check_grouping({}, format_of("pprof")));
+  EXPECT_TRUE(check_grouping({.by = GroupKind::kFile, .cumulative_first = true}, format_of("text")));
+  EXPECT_TRUE(check_grouping({.tree = TreeDirection::kTopDown}, format_of("json")));
+  EXPECT_FALSE(check_grouping({.by = GroupKind::kFile, .tree = TreeDirection::kTopDown}, format_of("text")));
+  EXPECT_FALSE(check_grouping({.cumulative_first = true}, format_of("text")));
+  EXPECT_FALSE(check_grouping({.by = GroupKind::kFile}, format_of("pprof")));
+  EXPECT_FALSE(check_grouping({.tree = TreeDirection::kTopDown}, format_of("pprof")));
+}
+
+TEST(ViewOptions, GroupingsByProcessesAreForAllThatHoldsThem) {
+  const Grouping by_process = {.by = GroupKind::kProcess};
+  const Grouping as_trees = {.by = GroupKind::kExecutable, .tree = TreeDirection::kBottomUp};
+  for (const Format& format : formats()) {
+    EXPECT_EQ(check_grouping(by_process, format).has_value(), format.groups != Format::Groups::kNone) << format.name;
+    EXPECT_EQ(check_grouping(as_trees, format).has_value(), format.groups == Format::Groups::kAll) << format.name;
+  }
 }
 
 TEST(ViewOptions, AFormatThatHoldsStacksIsNotOpenedForGroups) {

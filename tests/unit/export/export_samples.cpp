@@ -31,6 +31,7 @@ constexpr NamedSample kSamples[] = {
     {"hostile", hostile_sample},
     {"unwinding", unwinding_sample},
     {"empty", empty_sample},
+    {"several", several_sample},
 };
 
 bool write_file(const std::string& path, const NamedSample& named, const Format& format, SortKey sort) {
@@ -129,7 +130,25 @@ bool write_heaptrack_series(const std::string& directory) {
   return points.flush() && file.flush();
 }
 
+/// Several processes, whose stacks begin with them.
+bool write_processes(const std::string& directory) {
+  for (const Format& format : formats()) {
+    if (format.groups == Format::Groups::kNone) continue;
+    Sample sample = several_sample();
+    std::ofstream file(directory + "/processes." + format.name, std::ios::binary);
+    const ReportRequest request = {.snapshot = sample.snapshot,
+                                   .symbolizer = sample.symbolizer,
+                                   .selection = {.top = 0},
+                                   .grouping = {.by = GroupKind::kProcess},
+                                   .role_of = sample_role_of};
+    format.write(request, [&](std::string_view piece) { return static_cast<bool>(file << piece); });
+    if (!file.flush()) return false;
+  }
+  return true;
+}
+
 bool write_all(const std::string& directory) {
+  if (!write_processes(directory)) return false;
   if (!write_difference(directory) || !write_series(directory) || !write_heaptrack_series(directory)) return false;
   for (const NamedSample& sample : kSamples) {
     for (const Format& format : formats()) {

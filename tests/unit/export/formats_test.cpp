@@ -1,9 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tests/support/scratch_directory.h"
 #include "tests/unit/report/sample_snapshots.h"
@@ -50,6 +55,48 @@ TEST(Formats, ReportsAreWholeLinesAndSeveralCanFollowEachOther) {
     EXPECT_TRUE(alone.ends_with('\n')) << format.name;
     EXPECT_TRUE(next.ends_with('\n')) << format.name;
     EXPECT_NE(alone, next) << format.name;
+  }
+}
+
+/// What each line of folded stacks begins with, and its sum.
+std::map<std::string, std::uint64_t> folded_by_root(GroupKind by) {
+  Sample sample = several_sample();
+  const auto format = std::find_if(formats().begin(), formats().end(),
+                                   [](const Format& one) { return std::string_view(one.name) == "folded"; });
+  std::istringstream lines(written(
+      *format,
+      {.snapshot = sample.snapshot, .symbolizer = sample.symbolizer, .selection = {.top = 0}, .grouping = {.by = by}}));
+  std::map<std::string, std::uint64_t> sums;
+  for (std::string line; std::getline(lines, line);) {
+    sums[line.substr(0, line.find(';'))] += std::stoull(line.substr(line.rfind(' ') + 1));
+  }
+  return sums;
+}
+
+TEST(Formats, StacksBeginWithWhoseTheyAre) {
+  using Sums = std::map<std::string, std::uint64_t>;
+  const Sample sample = several_sample();
+  const std::vector<TargetPart>& parts = sample.snapshot.parts;
+  const auto live = [&](std::size_t part) { return parts[part].totals.live_bytes(); };
+  EXPECT_EQ(folded_by_root(GroupKind::kProcess), (Sums{{"shop-server (pid 4711)", live(0)},
+                                                       {"shop-server (pid 4712)", live(1)},
+                                                       {"shop-mailer (pid 4713)", live(2)}}));
+  EXPECT_EQ(folded_by_root(GroupKind::kExecutable),
+            (Sums{{"/opt/shop/bin/shop-server", live(0) + live(1)}, {"/opt/shop/bin/shop-mailer", live(2)}}));
+  EXPECT_EQ(folded_by_root(GroupKind::kCgroup),
+            (Sums{{"/system.slice/shop.service", sample.snapshot.totals.live_bytes()}}));
+}
+
+/// pprof's is compressed: readers_test.py looks into it.
+TEST(Formats, AllThatHoldProcessesNameThem) {
+  for (const Format& format : formats()) {
+    if (format.groups == Format::Groups::kNone || !format.is_text) continue;
+    Sample sample = several_sample();
+    const std::string text = written(format, {.snapshot = sample.snapshot,
+                                              .symbolizer = sample.symbolizer,
+                                              .selection = {.top = 0},
+                                              .grouping = {.by = GroupKind::kExecutable}});
+    EXPECT_NE(text.find("/opt/shop/bin/shop-mailer"), std::string::npos) << format.name;
   }
 }
 

@@ -42,7 +42,7 @@ TEST(JsonReport, KeysOfTheSchemaInOrder) {
                                  "symbol_gaps", "selection", "stacks"}));
   EXPECT_EQ(json["schema"], "hawktrace.report/1");
   EXPECT_EQ(json["hawktrace_version"], HAWKTRACE_VERSION);
-  EXPECT_EQ(keys_of(json["target"]), (Keys{"pid", "comm", "exe", "allocators", "threads"}));
+  EXPECT_EQ(keys_of(json["target"]), (Keys{"pid", "comm", "exe", "cgroup", "allocators", "threads"}));
   EXPECT_EQ(keys_of(json["target"]["allocators"][0]), (Keys{"path", "build_id", "functions"}));
   EXPECT_EQ(keys_of(json["target"]["allocators"][0]["functions"][0]),
             (Keys{"name", "aliases", "file_offset", "probe_offset", "instruction", "single_stepped", "cost_ns"}));

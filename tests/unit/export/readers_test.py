@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-SAMPLES = ('export', 'service', 'unsymbolized', 'lossy', 'deep', 'hostile', 'unwinding', 'empty')
+SAMPLES = ('export', 'service', 'unsymbolized', 'lossy', 'deep', 'hostile', 'unwinding', 'empty', 'several')
 METRICS = {'live': 'live_bytes', 'live-count': 'live_count', 'allocated': 'allocated_bytes',
            'allocated-count': 'allocated_count', 'freed-count': 'freed_count'}
 DIRECTORY = pathlib.Path()
@@ -31,6 +31,11 @@ def report_of(sample):
 
 def run(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True, errors='strict').stdout
+
+
+def samples_of(report):
+    """The stacks of a report, each with what is whose: of several processes it has a part of each that has the stack."""
+    return [(stack, part) for stack in report['stacks'] for part in stack.get('by_target', [stack])]
 
 
 class ReaderTest(unittest.TestCase):
@@ -162,12 +167,18 @@ class Pprof(ReaderTest):
             mappings = [message_of(m)[1][0] for m in profile[3]]
             for location in map(message_of, profile[4]):
                 self.assertTrue(not location[2] or location[2][0] in mappings)
-            self.assertEqual(len(profile[2]), len(report['stacks']))
-            for data, stack in zip(profile[2], report['stacks'], strict=True):
+            self.assertEqual(len(profile[2]), len(samples_of(report)))
+            for data, (stack, part) in zip(profile[2], samples_of(report), strict=True):
                 message = message_of(data)
                 values = packed(message[2][0])
-                self.assertEqual(values, [stack['allocated_count'], stack['allocated_bytes'], stack['live_count'],
-                                          stack['live_bytes']])
+                self.assertEqual(values, [part['allocated_count'], part['allocated_bytes'], part['live_count'],
+                                          part['live_bytes']])
+                labels = {texts[label[1][0]]: label[3][0] if label[3] else texts[label[2][0]]
+                          for label in map(message_of, message[3])}
+                labels.pop('stack', None)
+                target = report['targets'][part['target']] if 'by_target' in stack else None
+                self.assertEqual(labels, {} if target is None else {
+                    'pid': target['pid'], 'process': target['comm'], 'exe': target['exe'], 'cgroup': target['cgroup']})
                 called = [line for id in packed(message[1][0]) for line in locations[id]]
                 expected = [(f['function'], f['file'] or '', f['line'] or 0) for f in stack['frames']]
                 if not expected:
@@ -211,7 +222,7 @@ class GoPprof(ReaderTest):
                 self.assertIn('alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes', text)
                 samples = text.split('Samples:\n', 1)[1].split('Locations\n', 1)[0]
                 rows = [list(map(int, row.split())) for row in re.findall(r'^ +((?:\d+ +){3}\d+):', samples, re.MULTILINE)]
-                self.assertEqual(len(rows), len(report['stacks']))
+                self.assertEqual(len(rows), len(samples_of(report)))
                 sums = [sum(column) for column in zip(*rows)] or [0] * 4
                 self.assertEqual(sums, [report['totals'][key] for key in
                                         ('allocated_count', 'allocated_bytes', 'live_count', 'live_bytes')])
@@ -225,6 +236,49 @@ class GoPprof(ReaderTest):
         for module, build_id in modules:
             self.assertIn(f'{module} {build_id}', text)
         self.assertIn('[FN]', self.pprof('-raw', path_of('service', 'pprof')))
+
+
+class Processes(ReaderTest):
+    """What the tools make of stacks that begin with their processes, and of several processes without that."""
+
+    def setUp(self):
+        self.report = report_of('several')
+        self.live = {f"{t['comm']} (pid {t['pid']})": t['totals']['live_bytes'] for t in self.report['targets']}
+
+    def test_pprof_has_them_as_functions(self):
+        for form in ('pprof', 'pprof-raw'):
+            text = run('go', 'tool', 'pprof', '-symbolize=none', '-top', '-cum', '-unit=B', '-nodefraction=0',
+                       path_of('processes', form))
+            found = {name: int(cum) for cum, name in
+                     re.findall(r'^ +\d+B? +[\d.]+% +[\d.]+% +(\d+)B? +[\d.]+% +(.* \(pid \d+\))$', text, re.MULTILINE)}
+            self.assertEqual(found, self.live, text)
+
+    def test_pprof_finds_them_by_label(self):
+        for target in self.report['targets']:
+            text = run('go', 'tool', 'pprof', '-symbolize=none', '-top', '-unit=B', '-nodefraction=0',
+                       f"-tagfocus=pid={target['pid']}", path_of('several', 'pprof'))
+            own = [int(n) for n in re.findall(r'^ +(\d+)B? +[\d.]+%', text, re.MULTILINE)]
+            self.assertEqual(sum(own), target['totals']['live_bytes'], text)
+
+    def test_callgrind_annotate(self):
+        text = run('callgrind_annotate', '--threshold=100', '--auto=no', '--show-percs=no', '--inclusive=yes',
+                   path_of('processes', 'callgrind'))
+        for name, live in self.live.items():
+            self.assertRegex(text, rf'(?m)^ *{live:,} .*{re.escape(name)}')
+
+    def test_perl_profiles(self):
+        for reader, form in (('google-pprof', 'gperftools'), ('jeprof', 'jemalloc')):
+            folded = run(reader, '--collapsed', '--inuse_space', path_of('processes', form))
+            found = collections.Counter()
+            for line in folded.splitlines():
+                found[line.split(';')[0]] += int(line.rsplit(' ', 1)[1])
+            self.assertEqual(found, self.live, folded)
+
+    def test_sqlite3(self):
+        rows = run('sqlite3', path_of('several', 'sqlite'),
+                   "SELECT comm || ' (pid ' || pid || ')', (SELECT sum(live_bytes) FROM shares WHERE target = id), live_bytes "
+                   'FROM targets').splitlines()
+        self.assertEqual([row.split('|') for row in rows], [[name, str(live), str(live)] for name, live in self.live.items()])
 
 
 class Jq(ReaderTest):

@@ -154,7 +154,7 @@ TEST_F(Output, DestinationsThatCannotBeWrittenAreRefusedAtOnce) {
                                                         "directory first: mkdir -p " +
                                                         directory + "/missing");
   EXPECT_EQ(refusal_of(file("plain") / "report"),
-            "open for writing " + directory + "/plain/report: Not a directory / choose another place with -o");
+            "open for writing " + directory + "/plain/report: Not a directory / choose another path with -o");
   EXPECT_EQ(refusal_of(directory_),
             "open for writing " + directory + ": Is a directory / name a file in that directory");
 }
@@ -197,7 +197,7 @@ TEST_F(Output, FullDeviceIsAnError) {
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().exit_code, ExitCode::kFile);
   EXPECT_EQ(written.error().what, "write the report to /dev/full: No space left on device");
-  EXPECT_EQ(written.error().hint, "free some space, or choose another place with -o");
+  EXPECT_EQ(written.error().hint, "free some space, or choose another path with -o");
   EXPECT_TRUE(fs::exists("/dev/full"));
 }
 

@@ -96,7 +96,7 @@ TEST(SignalRelay, KeepsToItselfWhatTheCommandHasGot) {
   EXPECT_EQ(relay.take({.number = SIGCHLD, .sender = command.pid()}), Action::kNothing);
   EXPECT_EQ(relay.take({.number = SIGUSR1, .sender = command.pid()}), Action::kNothing);
   EXPECT_EQ(relay.take({.number = SIGWINCH, .from_terminal = true}), Action::kNothing);
-  EXPECT_EQ(relay.take({.number = SIGINT, .from_terminal = true}), Action::kTellToWait);
+  EXPECT_EQ(relay.take({.number = SIGINT, .from_terminal = true}), Action::kSayToWait);
   expect_nothing_heard(command);
 }
 
@@ -104,7 +104,7 @@ TEST(SignalRelay, TheSecondKeyIsForUs) {
   Listener command;
   for (const int second : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     SignalRelay relay(command.pid(), command.pid_fd());
-    EXPECT_EQ(relay.take({.number = SIGQUIT, .from_terminal = true}), Action::kTellToWait);
+    EXPECT_EQ(relay.take({.number = SIGQUIT, .from_terminal = true}), Action::kSayToWait);
     EXPECT_EQ(relay.take({.number = SIGUSR1, .sender = 1}), Action::kNothing) << "it ends nothing";
     EXPECT_EQ(command.hear().number, SIGUSR1);
     EXPECT_EQ(relay.take({.number = second, .from_terminal = true}), Action::kEnd) << second;

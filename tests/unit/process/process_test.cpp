@@ -36,6 +36,7 @@ TEST(InspectProcess, DescribesThisOne) {
   EXPECT_EQ(info->living_tid, ::getpid());
   EXPECT_EQ(info->comm, "unit_process");
   EXPECT_EQ(info->exe, std::filesystem::read_symlink("/proc/self/exe").string());
+  EXPECT_NE(read_whole_file("/proc/self/cgroup")->find(":" + info->cgroup + "\n"), std::string::npos);
   EXPECT_GE(info->thread_count, 1);
   EXPECT_FALSE(info->main_thread_exited);
 }

@@ -71,6 +71,7 @@ void RecordedSeries::advance(std::size_t active) {
   if (second % 8 == 2) threads.push_back({snapshot_.trace.duration_ns, tid, "worker"});
   if (second % 8 == 4) threads.push_back({snapshot_.trace.duration_ns, tid, "worker\n\xff"});
   if (second % 8 == 7) threads.push_back({snapshot_.trace.duration_ns, tid, std::nullopt});
+  if (second % 6 == 3) snapshot_.target().cgroup = second % 12 == 3 ? "/system.slice/shop.service" : "/moved";
   snapshot_.trace.dump_cause = static_cast<DumpCause>(second % 8 < kDumpCauses ? second % 8 : 0);
   for (std::size_t i = 0; i < active && !snapshot_.stacks.empty(); ++i) {
     next_active_ += 1 + random() % 19;

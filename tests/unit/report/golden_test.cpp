@@ -52,7 +52,8 @@ INSTANTIATE_TEST_SUITE_P(Samples, Golden,
                                          GoldenCase{"unsymbolized", unsymbolized_sample},
                                          GoldenCase{"lossy", lossy_sample}, GoldenCase{"deep", deep_sample},
                                          GoldenCase{"hostile", hostile_sample}, GoldenCase{"huge", huge_sample},
-                                         GoldenCase{"unwinding", unwinding_sample}),
+                                         GoldenCase{"unwinding", unwinding_sample},
+                                         GoldenCase{"several", several_sample}),
                          [](const testing::TestParamInfo<GoldenCase>& golden) {
                            return std::string(golden.param.name);
                          });
@@ -103,6 +104,19 @@ TEST(GoldenVariants, UnwindingOnATerminal) {
   TextOptions options = text_options();
   options.width = 80;
   expect_golden("unwinding_narrow.txt", render_text(sample.snapshot, sample.symbolizer, options));
+}
+
+TEST(GoldenVariants, ByProcess) {
+  Sample sample = several_sample();
+  std::string text;
+  for (const GroupKind kind : {GroupKind::kProcess, GroupKind::kExecutable, GroupKind::kCgroup}) {
+    text += render_text(sample.snapshot, sample.symbolizer, text_options(), {}, {.by = kind});
+  }
+  for (const TreeDirection tree : {TreeDirection::kTopDown, TreeDirection::kBottomUp}) {
+    text +=
+        render_text(sample.snapshot, sample.symbolizer, text_options(), {}, {.by = GroupKind::kProcess, .tree = tree});
+  }
+  expect_golden("several_by.txt", text);
 }
 
 /// As under LC_ALL=C.

@@ -6,6 +6,8 @@
 #include <limits>
 #include <string_view>
 
+#include "userspace/tables/merged_snapshot.h"
+
 namespace hawk {
 namespace {
 
@@ -180,6 +182,28 @@ Sample later_service_sample() {
   made.add_stack(20, {65536, 1, 0, 0}, {report});
   made.snapshot.peak_live_bytes = 2'600'000;
   made.snapshot.frees_of_untraced = 1300;
+  return made;
+}
+
+Sample several_sample() {
+  Sample made = service_sample();
+  Sample second = sample("shop-server", "/opt/shop/bin/shop-server");
+  fill_service(second, 30);
+  Sample third = sample("shop-mailer", "/opt/shop/bin/shop-mailer");
+  fill_service(third, 5);
+  third.snapshot.losses[HAWK_LOSS_LIVE_TABLE_FULL] = 12;
+  third.snapshot.losses[HAWK_LOSS_ABANDONED_CALL] = 3;
+  third.snapshot.losses[HAWK_LOSS_UNTRACED_CHILD] = 1;
+  third.snapshot.children = {.without_exec = 0, .programs = {{"sendmail", 1}}};
+  third.snapshot.trace.target_exited = true;
+  third.snapshot.trace.start_unix_ns += 2 * kSecondNs;
+  int pid = 4711;
+  for (Sample* one : {&made, &second, &third}) {
+    one->snapshot.target().pid = pid++;
+    one->snapshot.target().cgroup = "/system.slice/shop.service";
+  }
+  const Snapshot first = made.snapshot;
+  made.snapshot = *SnapshotMerger().merge({&first, &second.snapshot, &third.snapshot}, 2'300'000);
   return made;
 }
 

@@ -67,6 +67,7 @@ Sample lossy_sample();          ///< truncated, stacks not recorded, several cau
 Sample deep_sample();           ///< deep inlining and recursion
 Sample hostile_sample();        ///< names that are no UTF-8, that command a terminal, that are wide
 Sample huge_sample();           ///< numbers at the end of their range
+Sample several_sample();        ///< three processes of that service, one of them not exact and ended
 Sample unwinding_sample();      ///< stacks of every quality, a signal handler that allocates
 
 }  // namespace hawk

@@ -44,6 +44,15 @@ TEST(GoldenScreen, SortedByAllocatedWithoutRates) {
   expect_golden("live_allocated.txt", user.text());
 }
 
+TEST(GoldenScreen, SeveralProcesses) {
+  Sample sample = several_sample();
+  ScreenDriver user(golden_options(), 16, 100);
+  user.show(sample);
+  std::string screens = user.text();
+  user.type("P");
+  expect_golden("live_several.txt", screens + user.text());
+}
+
 TEST(GoldenScreen, Help) {
   Sample sample = service_sample();
   ScreenDriver user(golden_options(), 30, 80);

@@ -378,9 +378,9 @@ TEST(View, HelpNamesEveryKeyAndScrolls) {
   user.show(sample);
   user.type("?");
   EXPECT_TRUE(user.contains("Enter"));
-  EXPECT_FALSE(user.contains("tells equal lines apart"));
+  EXPECT_FALSE(user.contains("distinguishes equal lines"));
   user.press(Key::kEnd);
-  EXPECT_TRUE(user.contains("tells equal lines apart")) << user.text();
+  EXPECT_TRUE(user.contains("distinguishes equal lines")) << user.text();
   user.type("?");
   EXPECT_TRUE(user.contains("FUNCTION < CALLERS")) << user.text();
 }

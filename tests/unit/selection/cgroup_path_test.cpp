@@ -7,14 +7,6 @@ namespace {
 
 const std::string kId = "3f2a91c0d4e5f60718293a4b5c6d7e8f3f2a91c0d4e5f60718293a4b5c6d7e8f";
 
-TEST(ParseCgroups, ReadsBothVersions) {
-  EXPECT_EQ(
-      parse_cgroups("9:name=systemd:/init.scope\n4:cpu,cpuacct:/a:b\n0::/user.slice/x (deleted)\n"),
-      (std::vector<CgroupMembership>{{"name=systemd", "/init.scope"}, {"cpu,cpuacct", "/a:b"}, {"", "/user.slice/x"}}));
-  EXPECT_TRUE(parse_cgroups("").empty());
-  EXPECT_TRUE(parse_cgroups("no line of it\n0:\n\n").empty());
-}
-
 TEST(IsWithin, IsOfWholeComponents) {
   EXPECT_TRUE(is_within("/a/b", "/a"));
   EXPECT_TRUE(is_within("/a", "/a/"));

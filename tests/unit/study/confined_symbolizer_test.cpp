@@ -61,7 +61,9 @@ TEST_F(Misbehaving, IsAskedOnceForWhatItAnswers) {
 }
 
 TEST_F(Misbehaving, CrashCostsOneModule) { expect_lost("/crashes", "its reader crashed (Segmentation fault)"); }
-TEST_F(Misbehaving, ForbiddenCallCostsOneModule) { expect_lost("/is_stopped", "its reader did what it may not"); }
+TEST_F(Misbehaving, ForbiddenCallCostsOneModule) {
+  expect_lost("/is_stopped", "its reader made a forbidden system call");
+}
 TEST_F(Misbehaving, EndCostsOneModule) { expect_lost("/ends", "its reader ended without an answer"); }
 TEST_F(Misbehaving, WorkWithoutEndCostsOneModule) { expect_lost("/works_for_ever", "its reader took too long"); }
 TEST_F(Misbehaving, WaitingWithoutEndCostsOneModule) { expect_lost("/waits_for_ever", "its reader got no further"); }

@@ -28,9 +28,9 @@ FileCode some_code() {
                              .kind = PointKind::kYieldAfterSize,
                              .single_stepped = true,
                              .condition = 4,
-                             .result = {ValuePlace::Kind::kRegister, 11},
-                             .size = {ValuePlace::Kind::kStack, 40},
-                             .size_factor = {ValuePlace::Kind::kConstant, 0},
+                             .result = {Operand::Kind::kRegister, 11},
+                             .size = {Operand::Kind::kStack, 40},
+                             .size_factor = {Operand::Kind::kConstant, 0},
                              .slot_words = 50,
                              .saved_rbp_words = 49}};
   function.yields.code = {{.file_offset = 0x1000, .bytes = 30}, {.file_offset = 0x2000, .bytes = 1}};

@@ -142,7 +142,9 @@ TEST_F(MisledReader, FindsAllOfAGoodFile) {
 }
 
 TEST_F(MisledReader, CrashCostsOneFile) { expect_lost("crashes", "its reader crashed (Segmentation fault)"); }
-TEST_F(MisledReader, ForbiddenCallCostsOneFile) { expect_lost("is_stopped", "its reader did what it may not"); }
+TEST_F(MisledReader, ForbiddenCallCostsOneFile) {
+  expect_lost("is_stopped", "its reader made a forbidden system call");
+}
 TEST_F(MisledReader, EndCostsOneFile) { expect_lost("ends", "its reader ended without an answer"); }
 TEST_F(MisledReader, WorkWithoutEndCostsOneFile) { expect_lost("works_for_ever", "its reader took too long"); }
 TEST_F(MisledReader, WaitingWithoutEndCostsOneFile) { expect_lost("waits_for_ever", "its reader got no further"); }

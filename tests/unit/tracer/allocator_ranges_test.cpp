@@ -32,9 +32,9 @@ const std::vector<AddressRange> kTwo = {{0x5000, 0x6000}, {0x1000, 0x3000}};
 
 TEST_F(AllocatorRanges, SpanAllOfThem) {
   set_allocator_ranges(state(), kTwo);
-  EXPECT_EQ(state().allocator_range_count, 2u);
-  EXPECT_EQ(state().allocators_low, 0x1000u);
-  EXPECT_EQ(state().allocators_high, 0x6000u);
+  EXPECT_EQ(state().files.allocator_range_count, 2u);
+  EXPECT_EQ(state().files.allocators_low, 0x1000u);
+  EXPECT_EQ(state().files.allocators_high, 0x6000u);
 }
 
 /// Else there would be a moment in which the programs know none: under load, one of milliseconds.
@@ -42,29 +42,29 @@ TEST_F(AllocatorRanges, ThatAreSetAlreadyAreNotRewritten) {
   set_allocator_ranges(state(), kTwo);
   seal();
   set_allocator_ranges(state(), kTwo);
-  EXPECT_EQ(state().allocator_range_count, 2u);
+  EXPECT_EQ(state().files.allocator_range_count, 2u);
 }
 
 TEST_F(AllocatorRanges, AreSetAgainAfterTheyWereForgotten) {
   set_allocator_ranges(state(), kTwo);
   forget_allocator_ranges(state());
-  EXPECT_EQ(state().allocator_range_count, 0u);
+  EXPECT_EQ(state().files.allocator_range_count, 0u);
   set_allocator_ranges(state(), kTwo);
-  EXPECT_EQ(state().allocator_range_count, 2u);
+  EXPECT_EQ(state().files.allocator_range_count, 2u);
 }
 
 TEST_F(AllocatorRanges, OthersReplaceThem) {
   set_allocator_ranges(state(), kTwo);
   set_allocator_ranges(state(), {{0x1000, 0x2000}, {0x5000, 0x6000}});
-  EXPECT_EQ(state().allocator_ranges[0].end, 0x2000u);
+  EXPECT_EQ(state().files.allocator_ranges[0].end, 0x2000u);
   set_allocator_ranges(state(), {});
-  EXPECT_EQ(state().allocator_range_count, 0u);
-  EXPECT_EQ(state().allocators_low, 0u);
+  EXPECT_EQ(state().files.allocator_range_count, 0u);
+  EXPECT_EQ(state().files.allocators_low, 0u);
 }
 
 TEST_F(AllocatorRanges, TooManyAreNone) {
   set_allocator_ranges(state(), std::vector<AddressRange>(HAWK_MAX_ALLOCATOR_RANGES + 1, {0x1000, 0x2000}));
-  EXPECT_EQ(state().allocator_range_count, 0u);
+  EXPECT_EQ(state().files.allocator_range_count, 0u);
 }
 
 }  // namespace

@@ -20,6 +20,11 @@ TEST(ChooseAttachWay, TakesTheBestThatTheKernelHas) {
   EXPECT_EQ(choose_attach_way({}, std::nullopt), AttachWay::kPerf);
 }
 
+TEST(ChooseAttachWay, SeveralProcessesNeedAFilter) {
+  EXPECT_EQ(choose_attach_way({.uprobe_multi = true}, std::nullopt, true), AttachWay::kPerf);
+  EXPECT_EQ(choose_attach_way({.uprobe_multi = true, .pid_filter = true}, std::nullopt, true), AttachWay::kMulti);
+}
+
 TEST(ChooseAttachWay, RefusesAForcedWayThatTheKernelLacks) {
   EXPECT_EQ(choose_attach_way({}, AttachWay::kPerf), AttachWay::kPerf);
   const Result<AttachWay> refused = choose_attach_way({.uprobe_multi = true}, AttachWay::kSession);

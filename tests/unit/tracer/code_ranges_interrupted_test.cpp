@@ -96,7 +96,8 @@ class CodeRangesInterrupted : public CodeRanges {
     CodeRanges::SetUp();
     slots_announced_ = Turns::kSlotsUsed;
     // Telling takes no memory then: an interrupted action is one of those that were counted.
-    ASSERT_TRUE(places_.told.require(kSlots) && places_.spare.require(kSlots));
+    for (std::size_t slot = 0; slot < Turns::kSlotsUsed; ++slot) map(slot, 1);
+    for (int i = 0; i < 2; ++i) tell();
   }
 
   /// Interrupts `action`, in which a thread is at the slot `spared`, by what others do: at each of its instructions,

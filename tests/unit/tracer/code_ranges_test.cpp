@@ -44,7 +44,7 @@ TEST_F(CodeRanges, ForgetsCodeThatIsMappedOver) {
   }
 }
 
-// While user space tells of others, what it said before still counts, and is looked at.
+// While user space announces others, what it said before still counts, and is looked at.
 TEST_F(CodeRanges, ForgetsCodeThatIsMappedOverBeforeItIsTold) {
   map(3, 7);
   map(4, 9);

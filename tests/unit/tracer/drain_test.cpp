@@ -97,6 +97,37 @@ TEST(Drain, GivesEachTargetWhatTheProgramHasThatItRuns) {
   EXPECT_EQ(drained[0].losses.total(), 0u);
 }
 
+TEST(Drain, StacksOfATargetThatIsNotKnownYetAreGivenLater) {
+  FakeMaps maps;
+  const std::uint32_t stack = maps.add_stack({0x1000});
+  maps.counters(0, stack).allocated_count = 3;
+  Drain drain;
+  const Drained before = drain.read(maps.maps(), [](std::uint32_t) { return false; }).front();
+  EXPECT_TRUE(before.counters.empty());
+  const Drained after = drain.read(maps.maps()).front();
+  ASSERT_EQ(after.counters.size(), 1u);
+  EXPECT_EQ(after.counters[0].counters.allocated_count, 3u);
+  EXPECT_EQ(after.new_stacks.size(), 1u);
+}
+
+TEST(Drain, ProgramThatIsGivenAgainCountsFromZero) {
+  FakeMaps maps;
+  const std::uint32_t stack = maps.add_stack({0x1000});
+  maps.counters(0, stack) = {.allocated_bytes = 30, .allocated_count = 3, .freed_bytes = 10, .freed_count = 1};
+  maps.counters(1, HAWK_UNTRACED).freed_count = 5;
+  Drain drain;
+  drain.read(maps.maps());
+  drain.count_from_zero(maps.maps(), {maps.target(0).program});
+  EXPECT_TRUE(drain.read(maps.maps()).front().counters.empty());
+  maps.counters(1, stack) = {.allocated_bytes = 8, .allocated_count = 1, .freed_bytes = 0, .freed_count = 0};
+  maps.counters(0, HAWK_UNTRACED).freed_count = 2;
+  const Drained drained = drain.read(maps.maps()).front();
+  ASSERT_EQ(drained.counters.size(), 1u);
+  EXPECT_EQ(drained.counters[0].counters, (Counters{8, 1, 0, 0}));
+  EXPECT_EQ(drained.frees_of_untraced, 2u);
+  EXPECT_EQ(drained.new_stacks.size(), 1u) << "for who has it now";
+}
+
 TEST(Drain, CountersBeyondTheTableAreNotRead) {
   FakeMaps maps;
   maps.state().next_stack = FakeMaps::kStacks + 100;  // numbers were asked for when the table was full

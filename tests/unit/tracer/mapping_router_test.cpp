@@ -9,16 +9,16 @@
 namespace hawk {
 namespace {
 
-hawk_mapping_event event_of(int pid, hawk_mapping_event_kind kind) {
+hawk_mapping_event event_of(std::uint32_t target, hawk_mapping_event_kind kind) {
   hawk_mapping_event event = {};
-  event.pid = static_cast<__u32>(pid);
+  event.target = target;
   event.kind = kind;
   return event;
 }
 
 /// A mapping of "/lib/NAME".
-hawk_mapping_event mapping_of(int pid, std::uint64_t start, std::string_view name) {
-  hawk_mapping_event event = event_of(pid, HAWK_MAPPING_MADE);
+hawk_mapping_event mapping_of(std::uint32_t target, std::uint64_t start, std::string_view name) {
+  hawk_mapping_event event = event_of(target, HAWK_MAPPING_MADE);
   event.start = start;
   event.end = start + 0x1000;
   event.device = 8 << 20 | 1;

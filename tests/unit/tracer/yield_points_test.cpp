@@ -7,11 +7,9 @@
 namespace hawk {
 namespace {
 
-constexpr ValuePlace in_register(std::uint32_t number) {
-  return {.kind = ValuePlace::Kind::kRegister, .index = number};
-}
+constexpr Operand in_register(std::uint32_t number) { return {.kind = Operand::Kind::kRegister, .index = number}; }
 
-constexpr ValuePlace on_stack(std::uint32_t words) { return {.kind = ValuePlace::Kind::kStack, .index = words}; }
+constexpr Operand on_stack(std::uint32_t words) { return {.kind = Operand::Kind::kStack, .index = words}; }
 
 YieldPoint yield_at(std::uint64_t file_offset) {
   YieldPoint point;
@@ -157,10 +155,13 @@ TEST(SettlePlans, WhatNeedsNoProbeHasNone) {
 TEST(YieldPoints, AreNumberedAndForgotten) {
   std::array<hawk_yield_point, 2> memory = {};
   YieldPoints points(memory);
-  const hawk_yield_point point = *encode_yield(yield_at(0x100), HAWK_CALL_MALLOC);
+  hawk_yield_point point = *encode_yield(yield_at(0x100), HAWK_CALL_MALLOC);
   EXPECT_EQ(points.add(point), 0u);
+  EXPECT_EQ(points.add(point), 0u) << "as it is in another process";
+  point.kind = HAWK_CALL_CALLOC;
   EXPECT_EQ(points.add(point), 1u);
   EXPECT_EQ(memory[1].slot_at, 40);
+  point.kind = HAWK_CALL_REALLOC;
   EXPECT_FALSE(points.add(point));
   points.forget_from(1);
   EXPECT_EQ(points.count(), 1u);

@@ -88,7 +88,7 @@ TEST(CallGroups, ByFileLineModuleAndCaller) {
 
 TEST(CallGroups, OwnNumbersAddUpToWhatIsShown) {
   for (Sample (*make)() : {empty_sample, service_sample, unsymbolized_sample, lossy_sample, deep_sample, hostile_sample,
-                           huge_sample, unwinding_sample, export_sample}) {
+                           huge_sample, unwinding_sample, several_sample, export_sample}) {
     Sample sample = make();
     const StackView view = make_stack_view(sample.snapshot, sample.symbolizer, {}, {});
     const CallTable calls(sample.snapshot, view.stacks, sample.symbolizer, sample_role_of);
@@ -153,7 +153,7 @@ TEST(CallGroups, ManyStacksTakeNotLong) {
   }
   for (const TreeDirection direction : {TreeDirection::kTopDown, TreeDirection::kBottomUp}) {
     const double before = seconds();
-    CallPaths paths(view, calls, direction, false);
+    CallPaths paths(sample.snapshot, view, calls, {.tree = direction}, false);
     std::size_t nodes = 0;
     Counters own;
     for (std::vector<CallPaths::Node> pending = {paths.root()}; !pending.empty();) {

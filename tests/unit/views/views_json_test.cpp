@@ -121,13 +121,63 @@ void expect_same(const Json& report, const std::map<std::string, Sums>& sums, co
 
 TEST(ViewsJson, GroupsAreWhatTheStacksAddUpTo) {
   for (Sample (*make)() : kSamples) {
-    for (std::size_t kind = 1; kind < kGroupKindNames.size(); ++kind) {
+    for (std::size_t kind = 1; !is_of_targets(static_cast<GroupKind>(kind)); ++kind) {
       Sample sample = make();
       const std::string name(kGroupKindNames[kind]);
       const Json report = json_of(sample, options_for({.by = static_cast<GroupKind>(kind)}, true));
       EXPECT_EQ(report.at("groups").at("by"), name);
       EXPECT_EQ(report.at("groups").at("rows_total"), report.at("groups").at("rows").size());
       expect_same(report, sums_of(report, name, true), name);
+    }
+  }
+}
+
+/// The numbers of a process are those that stacks name it with, and those of its own entry.
+TEST(ViewsJson, ProcessesAreWhatTheStacksSayOfThem) {
+  Sample sample = several_sample();
+  const Json report = json_of(sample, options_for({.by = GroupKind::kProcess}, false));
+  EXPECT_TRUE(report.at("target").is_null());
+  ASSERT_EQ(report.at("targets").size(), 3u);
+  ASSERT_EQ(report.at("groups").at("rows").size(), 3u);
+  for (std::size_t index = 0; index < 3; ++index) {
+    const Json& target = report.at("targets")[index];
+    std::uint64_t live = 0;
+    std::uint64_t allocated = 0;
+    for (const Json& stack : report.at("stacks")) {
+      for (const Json& share : stack.at("by_target")) {
+        if (share.at("target") != index) continue;
+        EXPECT_EQ(share.at("pid"), target.at("pid"));
+        live += share.at("live_bytes").get<std::uint64_t>();
+        allocated += share.at("allocated_bytes").get<std::uint64_t>();
+      }
+    }
+    EXPECT_EQ(target.at("totals").at("live_bytes"), live);
+    EXPECT_EQ(target.at("totals").at("allocated_bytes"), allocated);
+    for (const Json& row : report.at("groups").at("rows")) {
+      const bool is_it = row.at("pid") == target.at("pid");
+      EXPECT_TRUE(!is_it || row.at("self").at("live_bytes") == live);
+    }
+  }
+  EXPECT_FALSE(report.at("exact").get<bool>());
+  EXPECT_TRUE(report.at("targets")[0].at("exact").get<bool>());
+  EXPECT_FALSE(report.at("targets")[2].at("exact").get<bool>());
+  EXPECT_EQ(report.at("targets")[2].at("losses").at("live_table_full"), 12);
+}
+
+TEST(ViewsJson, ATreeOfEachProcessHasItsNumbers) {
+  for (const GroupKind kind : {GroupKind::kProcess, GroupKind::kExecutable, GroupKind::kCgroup}) {
+    for (const TreeDirection direction : {TreeDirection::kTopDown, TreeDirection::kBottomUp}) {
+      Sample sample = several_sample();
+      const Json tree = json_of(sample, options_for({.by = kind, .tree = direction}, false));
+      const Json groups = json_of(sample, options_for({.by = kind}, false)).at("groups").at("rows");
+      EXPECT_FALSE(tree.contains("groups"));
+      EXPECT_EQ(tree.at("tree").at("by"), group_kind_name(kind));
+      std::map<std::string, Json> of_groups, of_roots;
+      for (const Json& row : groups) of_groups[row.at("name")] = row.at("self");
+      for (const Json& node : tree.at("tree").at("nodes")) {
+        if (node.at("parent").is_null()) of_roots[node.at("name")] = node.at("total");
+      }
+      EXPECT_EQ(of_roots, of_groups);
     }
   }
 }

@@ -91,7 +91,7 @@ bool CallEffects::may_allocate(const CodeTarget& target) {
 
 struct CallEffects::Look {
   std::function<bool()> at_return = [] { return true; };
-  /// Of calls that return, and of jumps to where this file does not tell on.
+  /// Of calls that return, and of jumps whose target this file does not show.
   std::function<bool(const CodeTarget&)> at_target = [](const CodeTarget&) { return true; };
 };
 

@@ -63,7 +63,7 @@ class Middle {
     return vaddr == function_.vaddr;
   }
 
-  /// Where instructions begin in what comes before is told by which addresses they follow one another from, up to the
+  /// Where instructions begin in what comes before is found by which addresses they follow one another from, up to the
   /// function.
   bool has_jump_before() const {
     const std::uint64_t aligned = function_.vaddr / kAlignment * kAlignment;

@@ -15,7 +15,7 @@ std::optional<std::uint32_t> as_offset(std::int64_t bytes) {
   return static_cast<std::uint32_t>(bytes);
 }
 
-/// nullopt where the ordinary walk is right, or where the walk through the function could not tell.
+/// nullopt where the ordinary walk is right, or where the walk through the function found none.
 std::optional<CallSiteRule> rule_of(const CallSite& call) {
   const StackState& state = call.state;
   if (!state.rsp || state.has_frame_pointer()) return std::nullopt;

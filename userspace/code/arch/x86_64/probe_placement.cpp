@@ -102,7 +102,7 @@ bool writes_memory(const Instruction& instruction) {
 
 /// Whether the stack and the frame pointer are after `instruction` what they were before. Flags, other registers and
 /// memory may change: whatever the function does there, it has done before the probe. Only a function that frees must
-/// not have written anything yet, or another thread might own the block before its end is booked.
+/// not have written anything yet, or another thread might own the block before its end is counted.
 bool keeps_stack(const Instruction& instruction, hawk_call_kind kind) {
   if (instruction.flow != Flow::kNext) return false;
   if (instruction.writes(ZYDIS_REGISTER_RSP) || instruction.writes(ZYDIS_REGISTER_RBP)) return false;

@@ -18,13 +18,13 @@ class BackStep {
 
   ResultHolders run(const ResultHolders& after) const {
     ResultHolders before = after;
-    before.places.registers &= ~node_.written;
+    before.holders.registers &= ~node_.written;
     for (std::size_t number = 0; number < kGeneralRegisters.size(); ++number) {
-      if ((after.places.registers & node_.written) >> number & 1)
+      if ((after.holders.registers & node_.written) >> number & 1)
         take_source(static_cast<std::uint8_t>(number), before);
     }
     take_words(after, before);
-    before.places.registers &= ~kRsp;
+    before.holders.registers &= ~kRsp;
     return before;
   }
 
@@ -62,21 +62,21 @@ class BackStep {
     }
     if (to.size == 32 && !is_narrow_) return;
     for (std::size_t source = 0; source < kGeneralRegisters.size(); ++source) {
-      if (is_part(from, static_cast<std::uint8_t>(source))) before.places.registers |= 1u << source;
+      if (is_part(from, static_cast<std::uint8_t>(source))) before.holders.registers |= 1u << source;
     }
     if (from.type != ZYDIS_OPERAND_TYPE_MEMORY || from.size != 64) return;
     if (const auto word = stack_position(from, node_.before)) add_word(*word, before);
   }
 
   void take_words(const ResultHolders& after, ResultHolders& before) const {
-    if (after.places.words.empty()) return;
+    if (after.holders.words.empty()) return;
     const auto written = written_bytes();
-    for (const Written& bytes : written) before.places.drop_words(bytes.start, bytes.count);
-    for (const std::int64_t word : after.places.words) {
+    for (const Written& bytes : written) before.holders.drop_words(bytes.start, bytes.count);
+    for (const std::int64_t word : after.holders.words) {
       for (const Written& bytes : written) {
         if (bytes.start != word || bytes.count != kWordBytes) continue;
         if (const auto number = register_number(instruction().operands[bytes.source])) {
-          before.places.registers |= 1u << *number;
+          before.holders.registers |= 1u << *number;
         }
       }
     }
@@ -114,7 +114,7 @@ class BackStep {
   }
   void add_word(std::int64_t word, ResultHolders& before) const {
     const bool is_private = word + kWordBytes <= limit_ && word < 0 && node_.before.rsp && word >= *node_.before.rsp;
-    if (is_private) before.places.add_word(word);
+    if (is_private) before.holders.add_word(word);
   }
 
   const CodeNode& node_;
@@ -143,7 +143,7 @@ std::optional<ResultHolders> result_at(const CodeGraph& graph, std::size_t at,
   const CodeNode& node = graph.nodes[at];
   if (node.is_return()) {
     if (!is_plain_return(node)) return std::nullopt;
-    return ResultHolders{.places = {.registers = kRax, .words = {}}, .constant = std::nullopt};
+    return ResultHolders{.holders = {.registers = kRax, .words = {}}, .constant = std::nullopt};
   }
   if (!node.before.rsp || !is_harmless(node.instruction) || !node.has_all_ways) return std::nullopt;
   // A block is found where it has been stored.
@@ -157,7 +157,7 @@ std::optional<ResultHolders> result_at(const CodeGraph& graph, std::size_t at,
 }  // namespace
 
 ResultHolders common(const ResultHolders& a, const ResultHolders& b) {
-  ResultHolders both{.places = common(a.places, b.places), .constant = std::nullopt};
+  ResultHolders both{.holders = common(a.holders, b.holders), .constant = std::nullopt};
   if (a.constant == b.constant) both.constant = a.constant;
   return both;
 }

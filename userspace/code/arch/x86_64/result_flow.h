@@ -10,10 +10,10 @@ namespace hawk {
 
 /// Where what a function is going to return is.
 struct ResultHolders {
-  Holders places;
+  Holders holders;
   std::optional<std::uint32_t> constant;  ///< it is this
 
-  bool empty() const { return places.empty() && !constant; }
+  bool empty() const { return holders.empty() && !constant; }
 };
 
 /// What holds on both ways.

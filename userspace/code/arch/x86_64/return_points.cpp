@@ -59,7 +59,7 @@ struct Piece {
 };
 
 /// The certain part of a function are the instructions from which all paths lead to a `ret` that returns what some
-/// register holds. Whoever is in it does not get out again but by that `ret`, and so a path crosses into it once.
+/// register holds. There is no way out of it but that `ret`, and so a path crosses into it once.
 class ReturnSearch {
  public:
   ReturnSearch(BranchTargets& resolver, FunctionExtent function, const FunctionWalk& walk,

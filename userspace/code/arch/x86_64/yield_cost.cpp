@@ -39,7 +39,7 @@ unsigned fewest_traps(const CodeGraph& graph, const YieldPlan& plan) {
                          : point->second->single_stepped                                     ? 2
                                                                                              : 1;
     const bool ends =
-        point != points.end() && is_final(*point->second) && point->second->result.kind != ValuePlace::Kind::kConstant;
+        point != points.end() && is_final(*point->second) && point->second->result.kind != Operand::Kind::kConstant;
     if (ends) return traps + own;
     for (const std::size_t next : graph.nodes[at].next) reach(next, traps + own);
   }

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "userspace/code/arch/x86_64/call_places.h"
+#include "userspace/code/arch/x86_64/call_operands.h"
 #include "userspace/code/arch/x86_64/yield_cost.h"
 #include "userspace/code/arch/x86_64/yield_seats.h"
 
@@ -39,7 +39,7 @@ class Plan {
         asked_(asked),
         entry_probe_vaddr_(entry_probe_vaddr),
         graph_(graph_of(resolver.image(), function.vaddr, walk)),
-        places_(graph_, asked),
+        operands_(graph_, asked),
         certain_(follow_results(graph_, asked.kind == HAWK_CALL_POSIX_MEMALIGN)) {
     find_exits(seen, ends_path);
   }
@@ -140,9 +140,9 @@ class Plan {
     }
     std::vector<std::size_t> wanted = allocating_calls(finals);
     for (const auto& [seat, result] : returns.seats()) {
-      if (!is_failure(result) && (!places_.size_at(seat.node) || !is_own(seat.node))) wanted.push_back(seat.node);
+      if (!is_failure(result) && (!operands_.size_at(seat.node) || !is_own(seat.node))) wanted.push_back(seat.node);
     }
-    const SizeSeats sizes = place_sizes(wanted, taken, opens_at_entry);
+    const SizeSeats sizes = seat_sizes(wanted, taken, opens_at_entry);
     YieldPlan plan;
     plan.opens_at_entry = opens_at_entry || sizes.is_at_entry();
     add_sizes(sizes, plan);
@@ -162,11 +162,11 @@ class Plan {
     return calls;
   }
 
-  SizeSeats place_sizes(std::vector<std::size_t> wanted, const std::set<std::size_t>& taken, bool opens_at_entry) {
+  SizeSeats seat_sizes(std::vector<std::size_t> wanted, const std::set<std::size_t>& taken, bool opens_at_entry) {
     usable_.assign(graph_.nodes.size(), false);
     YieldPoint unused;
     for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
-      usable_[node] = is_own(node) && places_.size_at(node) && places_.set_frame(node, unused);
+      usable_[node] = is_own(node) && operands_.size_at(node) && operands_.set_frame(node, unused);
     }
     for (const Exit& exit : exits_) usable_[exit.node] = false;
     if (opens_at_entry) wanted = {graph_.entry};
@@ -176,10 +176,10 @@ class Plan {
   void add_sizes(const SizeSeats& sizes, YieldPlan& plan) const {
     for (const Seat& seat : sizes.seats()) {
       YieldPoint point = point_on(seat, PointKind::kSize);
-      const CallPlaces::Size places = *places_.size_at(seat.node);
-      point.size = places.size;
-      point.size_factor = places.factor;
-      places_.set_frame(seat.node, point);
+      const CallOperands::Size operands = *operands_.size_at(seat.node);
+      point.size = operands.size;
+      point.size_factor = operands.factor;
+      operands_.set_frame(seat.node, point);
       plan.points.push_back(point);
     }
   }
@@ -200,23 +200,23 @@ class Plan {
 
   bool add_returns(const ReturnSeats& returns, const SizeSeats& sizes, YieldPlan& plan) const {
     for (const auto& [seat, result] : returns.seats()) {
-      if (is_failure(result) && !sizes.told()[seat.node]) continue;
-      const auto size = places_.size_at(seat.node);
+      if (is_failure(result) && !sizes.known()[seat.node]) continue;
+      const auto size = operands_.size_at(seat.node);
       const bool knows_all = size && is_own(seat.node) && !plan.opens_at_entry && !is_failure(result);
       YieldPoint point = point_on(seat, knows_all ? PointKind::kYield : PointKind::kYieldAfterSize);
       if (knows_all) {
         point.size = size->size;
         point.size_factor = size->factor;
       }
-      const auto place = place_of(result.places, graph_.nodes[seat.node].before);
+      const auto operand = operand_of(result.holders, graph_.nodes[seat.node].before);
       if (result.constant) {
-        point.result = {ValuePlace::Kind::kConstant, *result.constant};
-      } else if (place) {
-        point.result = *place;
+        point.result = {Operand::Kind::kConstant, *result.constant};
+      } else if (operand) {
+        point.result = *operand;
       } else {
         return false;
       }
-      if (!places_.set_frame(seat.node, point)) return false;
+      if (!operands_.set_frame(seat.node, point)) return false;
       plan.points.push_back(point);
     }
     return true;
@@ -224,7 +224,7 @@ class Plan {
 
   /// Whether what the program asked for is what the function that goes on is called with.
   bool is_passed_on(const Exit& exit) const {
-    const Values& values = places_.values()[exit.node];
+    const Values& values = operands_.values()[exit.node];
     const auto holds = [&](const Holders& holders, std::optional<std::uint8_t> number) {
       return number && (holders.registers >> *number & 1) != 0;
     };
@@ -248,7 +248,7 @@ class Plan {
       if (!is_passed_on(exit)) return "it goes on in another allocating function, which is asked for something else";
       return std::nullopt;
     }
-    if (!places_.size_at(exit.node))
+    if (!operands_.size_at(exit.node))
       return "it goes on in a function that cannot be followed, and what it was asked for is not known there";
     if (!node.is_emulated) return "it goes on in a function that cannot be followed, by a jump through memory";
     return std::nullopt;
@@ -257,21 +257,21 @@ class Plan {
   std::optional<std::string> add_exits(const SizeSeats& sizes, const std::set<std::size_t>& taken,
                                        YieldPlan& plan) const {
     for (const Exit& exit : exits_) {
-      const bool is_told = sizes.told()[exit.node];
-      if (exit.seen && !is_told) continue;
+      const bool is_known = sizes.known()[exit.node];
+      if (exit.seen && !is_known) continue;
       const CodeNode& node = graph_.nodes[exit.node];
-      if (is_told && !exit.seen)
+      if (is_known && !exit.seen)
         return "it goes on in a function that cannot be followed, after a call that may allocate";
       if (taken.contains(exit.node) || !node.is_emulated)
         return "it goes on in another function by a branch with two meanings";
       const Seat seat = node.is_branch() ? seat_if_taken(graph_, exit.node) : Seat{exit.node, std::nullopt};
       YieldPoint point = point_on(seat, exit.seen ? PointKind::kForward : PointKind::kReturnProbe);
       if (!exit.seen) {
-        const CallPlaces::Size places = *places_.size_at(exit.node);
-        point.size = places.size;
-        point.size_factor = places.factor;
+        const CallOperands::Size operands = *operands_.size_at(exit.node);
+        point.size = operands.size;
+        point.size_factor = operands.factor;
       }
-      places_.set_frame(exit.node, point);
+      operands_.set_frame(exit.node, point);
       plan.points.push_back(point);
     }
     return std::nullopt;
@@ -339,7 +339,7 @@ class Plan {
   const SeenFunction asked_;
   const std::uint64_t entry_probe_vaddr_;
   const CodeGraph graph_;
-  const CallPlaces places_;
+  const CallOperands operands_;
   const std::vector<std::optional<ResultHolders>> certain_;
   std::vector<Exit> exits_;
   std::vector<bool> usable_;
@@ -367,7 +367,7 @@ YieldPlan YieldPlanner::plan_following(FunctionExtent function, const SeenFuncti
   const auto failed = [](std::string reason) {
     return YieldPlan{.points = {}, .code = {}, .opens_at_entry = false, .fallback = std::move(reason)};
   };
-  if (function.size_bytes == 0) return failed("its symbol does not tell where it ends");
+  if (function.size_bytes == 0) return failed("its symbol does not say where it ends");
   const auto is_inside = [&](std::uint64_t vaddr) {
     return vaddr >= function.vaddr && vaddr - function.vaddr < function.size_bytes;
   };

@@ -136,9 +136,9 @@ std::optional<std::pair<Seat, ResultHolders>> ReturnSeats::seat_on(std::size_t b
 
 SizeSeats::SizeSeats(const CodeGraph& graph, const std::vector<std::size_t>& wanted, const std::vector<bool>& usable,
                      const std::set<std::size_t>& taken)
-    : graph_(graph), usable_(usable), taken_(taken), behind_(graph.nodes.size()), told_(graph.nodes.size()) {
+    : graph_(graph), usable_(usable), taken_(taken), behind_(graph.nodes.size()), known_(graph.nodes.size()) {
   choose(wanted);
-  find_told();
+  find_known();
 }
 
 bool SizeSeats::can_sit(std::size_t node) const {
@@ -185,11 +185,11 @@ void SizeSeats::choose(const std::vector<std::size_t>& wanted) {
   if (is_at_entry_) seats_.clear();
 }
 
-void SizeSeats::find_told() {
+void SizeSeats::find_known() {
   std::vector<std::size_t> pending;
   const auto reach = [&](std::size_t node) {
-    if (told_[node]) return;
-    told_[node] = true;
+    if (known_[node]) return;
+    known_[node] = true;
     pending.push_back(node);
   };
   if (is_at_entry_) reach(graph_.entry);

@@ -29,7 +29,7 @@ Seat seat_if_taken(const CodeGraph& graph, std::size_t branch);
 /// saves.
 bool is_in_tight_loop(const CodeGraph& graph, std::size_t node);
 
-/// Chooses where returns are seen: a part of the certain part (result_flow.h) that nobody leaves but by `ret`, into
+/// Chooses where returns are seen: a part of the certain part (result_flow.h) that is left by `ret` alone, into
 /// which each way leads over a seat.
 class ReturnSeats {
  public:
@@ -55,7 +55,7 @@ class ReturnSeats {
   std::map<Seat, ResultHolders> seats_;
 };
 
-/// Chooses where the size is told: so that no path reaches one of `wanted` without, and as few others as possible.
+/// Chooses where the size is read: so that no path reaches one of `wanted` without, and as few others as possible.
 class SizeSeats {
  public:
   /// `usable`: nodes at which a seat may be. `taken`: which have one of another sort.
@@ -64,20 +64,20 @@ class SizeSeats {
 
   bool is_at_entry() const { return is_at_entry_; }
   const std::set<Seat>& seats() const { return seats_; }
-  /// Nodes before which, on some path, the size has been told.
-  const std::vector<bool>& told() const { return told_; }
+  /// Nodes before which, on some path, the size has been read.
+  const std::vector<bool>& known() const { return known_; }
 
  private:
   bool can_sit(std::size_t node) const;
   std::optional<Seat> seat_of(std::size_t from, std::size_t to) const;
   void choose(const std::vector<std::size_t>& wanted);
-  void find_told();
+  void find_known();
 
   const CodeGraph& graph_;
   const std::vector<bool>& usable_;
   const std::set<std::size_t>& taken_;
   std::vector<bool> behind_;
-  std::vector<bool> told_;
+  std::vector<bool> known_;
   std::set<Seat> seats_;
   bool is_at_entry_ = false;
 };

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-// Argument registers, pt_regs and the instruction decoder are those of x86-64. uname cannot tell more than this: it
+// Argument registers, pt_regs and the instruction decoder are those of x86-64. uname says no more than this: it
 // answers for the personality (setarch) and under emulation.
 #ifndef __x86_64__
 #error "hawktrace runs on x86-64 only: see bpf/arch/x86_64/README.md for what another processor needs"

@@ -32,21 +32,21 @@ bool must_open_at_entry(hawk_call_kind kind);
 bool returns_block(hawk_call_kind kind);
 
 /// A register, or a word of the stack that can be named from rsp; nullopt: neither holds it.
-std::optional<ValuePlace> place_of(const Holders& holders, const StackState& stack);
+std::optional<Operand> operand_of(const Holders& holders, const StackState& stack);
 
 /// Where at each instruction of a function the call's size and frame are.
-class CallPlaces {
+class CallOperands {
  public:
   /// `graph` must outlive it.
-  CallPlaces(const CodeGraph& graph, const SeenFunction& function)
+  CallOperands(const CodeGraph& graph, const SeenFunction& function)
       : graph_(graph), kind_(function.kind), values_(follow_values(graph, passed_in(function))) {}
 
   struct Size {
-    ValuePlace size;
-    ValuePlace factor;
+    Operand size;
+    Operand factor;
   };
   std::optional<Size> size_at(std::size_t node) const;
-  /// Tells the point how to get to the caller's frame. False: that is not known.
+  /// Sets how the point gets to the caller's frame. False: that is not known.
   bool set_frame(std::size_t node, YieldPoint& point) const;
   /// By the node's index.
   const std::vector<Values>& values() const { return values_; }

@@ -1,4 +1,4 @@
-#include "userspace/code/arch/x86_64/call_places.h"
+#include "userspace/code/arch/x86_64/call_operands.h"
 
 #include <bit>
 
@@ -49,30 +49,30 @@ bool must_open_at_entry(hawk_call_kind kind) {
 
 bool returns_block(hawk_call_kind kind) { return kind != HAWK_CALL_POSIX_MEMALIGN && kind != HAWK_CALL_XALLOCX; }
 
-std::optional<ValuePlace> place_of(const Holders& holders, const StackState& stack) {
+std::optional<Operand> operand_of(const Holders& holders, const StackState& stack) {
   if (const std::uint32_t registers = holders.registers & ~kRsp) {
-    return ValuePlace{ValuePlace::Kind::kRegister, static_cast<std::uint32_t>(std::countr_zero(registers))};
+    return Operand{Operand::Kind::kRegister, static_cast<std::uint32_t>(std::countr_zero(registers))};
   }
   for (const std::int64_t word : holders.words) {
-    if (const auto up = words_up(stack, word)) return ValuePlace{ValuePlace::Kind::kStack, *up};
+    if (const auto up = words_up(stack, word)) return Operand{Operand::Kind::kStack, *up};
   }
   return std::nullopt;
 }
 
-std::optional<CallPlaces::Size> CallPlaces::size_at(std::size_t node) const {
+std::optional<CallOperands::Size> CallOperands::size_at(std::size_t node) const {
   const StackState& stack = graph_.nodes[node].before;
   const Values& values = values_[node];
   const bool has_factor = meaning_of(kind_).factor.has_value();
   if (has_factor) {
-    if (const auto product = place_of(values[kProduct], stack)) return Size{*product, {}};
+    if (const auto product = operand_of(values[kProduct], stack)) return Size{*product, {}};
   }
-  const auto size = place_of(values[kSize], stack);
-  const auto factor = has_factor ? place_of(values[kFactor], stack) : std::optional(ValuePlace());
+  const auto size = operand_of(values[kSize], stack);
+  const auto factor = has_factor ? operand_of(values[kFactor], stack) : std::optional(Operand());
   if (!size || !factor) return std::nullopt;
   return Size{*size, *factor};
 }
 
-bool CallPlaces::set_frame(std::size_t node, YieldPoint& point) const {
+bool CallOperands::set_frame(std::size_t node, YieldPoint& point) const {
   const StackState& stack = graph_.nodes[node].before;
   const auto slot = words_up(stack, 0);
   if (!slot) return false;

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Processes that targets start become targets themselves, from their first instruction on: user space keeps targets ready that
+ * nothing runs on (spare_targets), and a program takes one as soon as a process is born, or leaves the memory of the target that
+ * has made it. User space learns of it later (births), and the process need not wait for that. */
+#ifndef HAWKTRACE_FOLLOWED_CHILDREN_BPF_H
+#define HAWKTRACE_FOLLOWED_CHILDREN_BPF_H
+
+#include "bpf/layout.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/target_programs.bpf.h"
+#include "bpf/threads.bpf.h"
+
+/* Places in targets, each with a program's number and stack numbers of its own. User space adds, programs take. Empty: the process
+ * is not traced, and counted as such. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, HAWK_MAX_TARGETS);
+	__type(value, __u32);
+} spare_targets SEC(".maps");
+
+/* The number of a process in the pid namespace of user space; 0: it has none there. */
+static __always_inline __u32 visible_pid(const struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]);
+	struct upid upid = {};
+
+	if (state.pid_level > BPF_CORE_READ(pid, level))
+		return 0;
+	bpf_probe_read_kernel(&upid, sizeof(upid),
+			      (void *)pid + bpf_core_field_offset(struct pid, numbers) + state.pid_level * sizeof(upid));
+	return upid.nr;
+}
+
+/* Takes a spare target for the process of `task`, which a target's program has made; NULL: there is none. It is not enabled yet. */
+static __always_inline struct hawk_target *take_spare(const struct task_struct *task, __u32 maker)
+{
+	__u32 number = 0, pid = visible_pid(task);
+	struct hawk_target *target;
+
+	if (!pid || !memory_key(task) || bpf_map_pop_elem(&spare_targets, &number))
+		return NULL;
+	target = target_at(number);
+	target->pid = pid;
+	target->maker = maker;
+	target->born_ns = bpf_ktime_get_ns();
+	begin_without_ranges(target);
+	note_target(task, target->program);
+	return target;
+}
+
+static __always_inline void enable_child(struct hawk_target *target)
+{
+	target->enabled = target->first_program;
+	__sync_fetch_and_add(&state.births, 1);
+	tell_birth(target);
+}
+
+/* A process that a target makes by fork: with a copy of its memory, and so with its files where that has them. False: it cannot be
+ * followed. */
+static __always_inline bool follow_fork(const struct hawk_target *maker, const struct task_struct *task)
+{
+	struct hawk_target *target;
+
+	if (!settings.follows_children)
+		return false;
+	target = take_spare(task, maker->program);
+	if (!target)
+		return false;
+	target->several_allocators = maker->several_allocators;
+	bpf_probe_read_kernel(&target->files, sizeof(target->files), &maker->files);
+	enable_child(target);
+	return true;
+}
+
+/* The current process begins to run a program, after it has worked on the memory of the target that has made it (vfork,
+ * posix_spawn). False: it cannot be followed. */
+static __always_inline bool follow_exec(__u32 maker)
+{
+	struct hawk_target *target;
+
+	if (!settings.follows_children)
+		return false;
+	target = take_spare(bpf_get_current_task_btf(), maker);
+	if (!target)
+		return false;
+	target->is_new_program = 1;
+	enable_child(target);
+	tell_replaced_program(target);
+	return true;
+}
+
+#endif

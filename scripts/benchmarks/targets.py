@@ -1,0 +1,46 @@
+"""Rows: processes of one program, which share their libc, under one hawktrace: what each further one takes, and what a call
+in one of them costs beside the others."""
+import contextlib
+
+from benchmarks.common import Program, time_bound
+from benchmarks.hawktrace import Cgroup, Hawktrace
+
+ROWS = ['targets']
+COUNTS = (1, 10, 100)
+PAIRS = 100_000
+FRAMES = 4
+
+
+def measure_count(bench, count):
+    """Milliseconds to attach to so many, bytes at rest, and nanoseconds of a malloc and free in one of them."""
+    with contextlib.ExitStack() as stack, time_bound.of(120):
+        programs = [stack.enter_context(Program([bench.programs / 'bench_load'])) for _ in range(count)]
+        for program in programs:
+            program.ask('keep 0')  # it has begun
+        cgroup = stack.enter_context(Cgroup())
+        pids = ' '.join(str(program.pid) for program in programs)
+        tracer = stack.enter_context(Hawktrace(bench.hawktrace, pids, '--require-exact', '-o', '/dev/null', '--top', '1',
+                                               cgroup=cgroup))
+        at_rest = cgroup.bytes_without_files()
+        nanoseconds, _ = programs[0].ask(f'malloc {FRAMES} {PAIRS}')
+        detach_ms, _ = tracer.stop()
+        return tracer.attach_ms, at_rest, nanoseconds, detach_ms
+
+
+def measure_targets(bench):
+    if not bench.wants(ROWS[0]):
+        return
+    for _ in range(bench.long_rounds):
+        found = {}
+        for count in COUNTS:
+            bench.progress(f'{count} processes under one hawktrace')
+            with bench.trying(f'{count} processes'):
+                found[count] = measure_count(bench, count)
+        for count, (_, _, nanoseconds, detach_ms) in found.items():
+            bench.add(f'targets pair {count}', nanoseconds)
+            bench.add(f'targets detach {count}', detach_ms)
+            if count > COUNTS[0] and COUNTS[0] in found:
+                attach_ms, at_rest = (found[count][i] - found[COUNTS[0]][i] for i in range(2))
+                bench.add(f'targets attach {count}', attach_ms / (count - COUNTS[0]))
+                bench.add(f'targets rest {count}', at_rest / (count - COUNTS[0]) / 2**20)
+                bench.add(f'targets ratio {count}', nanoseconds / found[COUNTS[0]][2])

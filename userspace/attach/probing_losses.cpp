@@ -1,0 +1,67 @@
+// What probing warns of, and counts as missed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "userspace/attach/probing.h"
+#include "userspace/base/log.h"
+
+namespace hawk {
+
+/// Every point is a loss of its own; one line for each function is enough.
+void Probing::count_missing(const std::vector<Breakpoints::Missing>& points) {
+  std::set<std::pair<ModuleId, std::string>> named;
+  for (const Breakpoints::Missing& missing : points) {
+    tracer_.count_loss(HAWK_LOSS_MISSING_BREAKPOINT);
+    if (!named.emplace(missing.module, missing.function).second) continue;
+    log_warning(fmt::format("{} in {} is not traced: the process's memory has no breakpoint there", missing.function,
+                            modules_.module(missing.module).path));
+  }
+}
+
+void Probing::leave_out_changed(ModuleId id, AllocatorFile& file) {
+  for (const std::string& name : breakpoints_->take_out_changed(id, file)) {
+    log_warning(
+        fmt::format("{} in {} is not probed: the process has changed its code", name, modules_.module(id).path));
+    tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+  }
+}
+
+/// One file that the kernel refuses, as one that changes under its hands, must not cost the trace of all others.
+void Probing::note_refused(const MappedModule& module, const AllocatorFile& file, const Error& error) {
+  log_warning(fmt::format("allocator functions in {} are not probed: {}", module.path, error.what));
+  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED, file.functions.size());
+  if (!refusal_) refusal_ = Error{error.exit_code, fmt::format("{}: {}", module.path, error.what), error.hint};
+}
+
+/// What the file holds is not known then: it may define an allocator. A file that is gone by now is passed over, as one
+/// that had been unmapped before its mapping was announced.
+void Probing::note_unreadable(const MappedModule& module) {
+  const int error = module.open_error;
+  const bool is_no_file = error == EINVAL;
+  if (error == 0 || module.is_gone() || is_no_file)
+    return log_verbose(fmt::format("{} cannot be read as an ELF file", module.path));
+  log_warning(fmt::format("allocator functions in {} are not probed: open it: {}", module.path, std::strerror(error)));
+  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+}
+
+/// The kernel goes on placing the breakpoints of before, wherever they stand now.
+void Probing::note_rewritten(const MappedModule& module) {
+  const auto probed = std::find(allocator_files_.begin(), allocator_files_.end(), *module.earlier);
+  if (probed == allocator_files_.end()) return;
+  log_warning(fmt::format("{} was written to while its functions were probed", module.path));
+  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+}
+
+/// The reader has failed on it, or there is none. It may define an allocator, perhaps the only one.
+void Probing::note_not_studied(const MappedModule& module, const std::string& gap) {
+  log_warning(fmt::format("allocator functions in {} are not probed: {}", module.path, gap));
+  tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+  if (!refusal_) refusal_ = Error{ExitCode::kPrivilege, fmt::format("read {}: {}", module.path, gap), {}, {}};
+}
+
+}  // namespace hawk

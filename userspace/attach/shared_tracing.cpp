@@ -1,0 +1,114 @@
+#include "userspace/attach/shared_tracing.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "userspace/attach/environment.h"
+#include "userspace/base/log.h"
+#include "userspace/process/process.h"
+
+namespace hawk {
+namespace {
+
+hawk_unwind kernel_unwind(UnwindMethod method) {
+  switch (method) {
+    case UnwindMethod::kCfi:
+      return HAWK_UNWIND_CFI;
+    case UnwindMethod::kFramePointers:
+      return HAWK_UNWIND_FP;
+    case UnwindMethod::kAuto:
+      break;
+  }
+  return HAWK_UNWIND_AUTO;
+}
+
+Result<std::optional<ProbeCosts>> costs_here(AttachWay way) {
+  // Detaching perf events takes the kernel several times as long.
+  if (way == AttachWay::kPerf && verbosity() != Verbosity::kVerbose) return std::nullopt;
+  // The probed process is this one, and must outlive it.
+  const ProcessInfo own = HAWK_TRY(inspect_process(::getpid()));
+  HAWK_TRY_VOID(check_seccomp(kernel_release(), own.seccomp_mode));
+  const ProbeCosts costs = HAWK_TRY(measure_probe_costs(way));
+  return costs;
+}
+
+}  // namespace
+
+SharedTracing::SharedTracing(const TraceConfig& config) : config_(config) { files_.start(); }
+
+FileWants SharedTracing::wants() const {
+  return {.code = true, .plans = is_by_plan(), .table = config_.unwind != UnwindMethod::kFramePointers};
+}
+
+Result<AttachWay> SharedTracing::choose_way() const {
+  // Only they pass on to the processes that a process makes.
+  if (config_.follows_children) return AttachWay::kPerf;
+  const std::optional<AttachWay> forced = is_by_plan() ? std::nullopt : config_.attach_via;
+  return choose_attach_way(features_, forced, config_.several);
+}
+
+Result<void> SharedTracing::load() {
+  if (engine_) return {};
+  features_ = HAWK_TRY(probe_kernel_features());
+  way_ = HAWK_TRY(choose_way());
+  std::unique_ptr<Engine> engine =
+      HAWK_TRY(Engine::make({.way = way_,
+                             .by_plan = is_by_plan(),
+                             .follows_children = config_.follows_children,
+                             .returns_are_calls = returns_are_system_calls(kernel_release()),
+                             .live_table = config_.live_table,
+                             .memory = {.max_blocks = config_.max_blocks,
+                                        .max_stacks = config_.max_stacks,
+                                        .max_depth = config_.stack_depth,
+                                        .max_memory_bytes = config_.max_memory_bytes},
+                             .min_block_bytes = config_.min_block_bytes,
+                             .max_depth = config_.stack_depth,
+                             .unwind = kernel_unwind(config_.unwind),
+                             .programs_on_functions = features_.programs_on_functions}));
+  mapping_events_ = HAWK_TRY(MappingEvents::make(engine->mapping_events()));
+  engine_ = std::move(engine);
+  unwinding_.emplace(*engine_);
+  return {};
+}
+
+TraceLimits SharedTracing::limits() const {
+  const std::uint64_t default_blocks = engine_->live_table() == LiveTable::kArena ? kMaxBlocks : 0;
+  return {.may_raise_blocks = config_.max_blocks.value_or(default_blocks) < kMaxBlocks,
+          .may_raise_stacks = config_.max_stacks < kMaxStacks,
+          .may_raise_depth = config_.stack_depth < kMaxStackDepth,
+          .has_max_memory = config_.max_memory_bytes.has_value()};
+}
+
+Result<Tracer> SharedTracing::make_tracer(int pid, bool main_thread_lives) {
+  const bool is_filtered = main_thread_lives && (features_.pid_filter || way_ == AttachWay::kPerf);
+  const bool is_alone = engine_->target_count() == 0;
+  if (!is_alone && (!is_filtered || has_unfiltered_)) {
+    return fail(ExitCode::kPrivilege,
+                fmt::format("trace process {} beside others: the kernel cannot keep {} probes out of them", pid,
+                            is_filtered ? "another one's" : "its"),
+                "trace it by a hawktrace of its own");
+  }
+  Tracer tracer = HAWK_TRY(Tracer::make(*engine_, pid, is_filtered));
+  has_unfiltered_ = !is_filtered;
+  return tracer;
+}
+
+void SharedTracing::use_symbolizer(ConfinedSymbolizer& used) {
+  constexpr std::size_t kMostWorkers = 4;
+  std::erase(symbolizers_, &used);
+  symbolizers_.push_back(&used);
+  if (symbolizers_.size() <= kMostWorkers) return;
+  symbolizers_.front()->rest();
+  symbolizers_.erase(symbolizers_.begin());
+}
+
+const std::optional<ProbeCosts>& SharedTracing::costs() {
+  if (costs_) return *costs_;
+  const Result<std::optional<ProbeCosts>> measured = costs_here(way_);
+  if (!measured) log_verbose(measured.error().what);
+  return costs_.emplace(measured ? *measured : std::nullopt);
+}
+
+}  // namespace hawk

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "userspace/attach/known_files.h"
+#include "userspace/attach/trace_config.h"
+#include "userspace/attach/unwind_store.h"
+#include "userspace/base/result.h"
+#include "userspace/study/confined_symbolizer.h"
+#include "userspace/study/file_reader.h"
+#include "userspace/tables/snapshot.h"
+#include "userspace/tracer/attach_way.h"
+#include "userspace/tracer/engine.h"
+#include "userspace/tracer/features.h"
+#include "userspace/tracer/mapping_events.h"
+#include "userspace/tracer/probe_cost.h"
+#include "userspace/tracer/tracer.h"
+
+namespace hawk {
+
+/// What the traces of a group have in common: the programs in the kernel, what these tell of mappings, and what the
+/// kernel side knows of files. Single-threaded.
+class SharedTracing {
+ public:
+  explicit SharedTracing(const TraceConfig& config);
+  SharedTracing(const SharedTracing&) = delete;
+  SharedTracing& operator=(const SharedTracing&) = delete;
+
+  const TraceConfig& config() const { return config_; }
+  /// Reads the files of all targets. Its worker is started by now.
+  FileReader& files() { return files_; }
+  FileWants wants() const;
+  /// What has been found out about the code of files.
+  KnownFiles<FileCode>& known_code() { return known_code_; }
+
+  /// Loads the programs, unless they are.
+  Result<void> load();
+  // What follows: after load().
+  Engine& engine() { return *engine_; }
+  MappingEvents& mapping_events() { return *mapping_events_; }
+  UnwindStore& unwinding() { return *unwinding_; }
+  /// How functions are probed that have no plan, or that are not to be followed by it.
+  AttachWay way() const { return way_; }
+  /// By which name the report knows that.
+  AttachWay reported_way() const { return is_by_plan() ? AttachWay::kPoints : way_; }
+  TraceLimits limits() const;
+
+  /// Begins a target. Of a process whose main thread has exited the kernel's filter for multi links knows nothing: it
+  /// is refused beside others, as are others beside it, whose calls its probes would see twice.
+  Result<Tracer> make_tracer(int pid, bool main_thread_lives);
+
+  /// This one, of a trace, is about to be asked. Of all of them only the last few keep their workers, each of which
+  /// takes as much memory as a trace.
+  void use_symbolizer(ConfinedSymbolizer& used);
+  /// It is about to go.
+  void forget_symbolizer(ConfinedSymbolizer& forgotten) { std::erase(symbolizers_, &forgotten); }
+
+  /// What traps cost on this machine, measured at the first call; nullopt: not measured.
+  const std::optional<ProbeCosts>& costs();
+
+  /// Bytes of memory that the kernel's tables take for all targets, as of the last note_table_bytes().
+  std::uint64_t table_bytes() const { return table_bytes_; }
+  void note_table_bytes() { table_bytes_ = engine_->table_bytes(); }
+
+ private:
+  Result<AttachWay> choose_way() const;
+  bool is_by_plan() const { return config_.attach_via == AttachWay::kPoints; }
+
+  TraceConfig config_;
+  FileReader files_;
+  KnownFiles<FileCode> known_code_;
+  KernelFeatures features_;
+  AttachWay way_ = AttachWay::kSession;
+  std::unique_ptr<Engine> engine_;
+  std::optional<MappingEvents> mapping_events_;
+  std::optional<UnwindStore> unwinding_;
+  bool has_unfiltered_ = false;                   ///< the target, which is the only one, has probes in all processes
+  std::vector<ConfinedSymbolizer*> symbolizers_;  ///< that may have a worker, the last one used last
+  std::optional<std::optional<ProbeCosts>> costs_;
+  std::uint64_t table_bytes_ = 0;
+};
+
+}  // namespace hawk

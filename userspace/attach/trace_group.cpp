@@ -1,0 +1,132 @@
+#include "userspace/attach/trace_group.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "userspace/base/log.h"
+#include "userspace/base/threads.h"
+
+namespace hawk {
+
+Result<ProcessTrace*> TraceGroup::keep(Result<std::unique_ptr<ProcessTrace>> made) {
+  traces_.push_back(HAWK_TRY(std::move(made)));
+  return traces_.back().get();
+}
+
+Result<ProcessTrace*> TraceGroup::add(int pid, bool waits) { return keep(ProcessTrace::make(shared_, pid, waits)); }
+
+Result<ProcessTrace*> TraceGroup::add(const LaunchedCommand& command) {
+  return keep(ProcessTrace::make(shared_, command));
+}
+
+const ProcessTrace* TraceGroup::maker_of(const Birth& birth) const {
+  const auto is_maker = [&](const auto& trace) { return trace->program() == birth.maker_program; };
+  const auto found = std::find_if(traces_.begin(), traces_.end(), is_maker);
+  return found != traces_.end() ? found->get() : nullptr;
+}
+
+void TraceGroup::adopt_births() {
+  for (const Birth& birth : shared_.engine().take_births()) {
+    traces_.push_back(ProcessTrace::adopt(shared_, birth, maker_of(birth)));
+  }
+}
+
+std::vector<Drained> TraceGroup::read_maps() {
+  Engine& engine = shared_.engine();
+  take_mapping_events();
+  engine.adjust_memory();
+  const auto began = std::chrono::steady_clock::now();
+  std::vector<Drained> drained = engine.drain();
+  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - began;
+  shared_.note_table_bytes();
+  for (const auto& trace : traces_) {
+    // Of one that was born since, nothing has been read yet.
+    const auto number = trace->number();
+    if (number && *number < drained.size()) trace->take(drained[*number], took);
+  }
+  return drained;
+}
+
+void TraceGroup::take_mapping_events() {
+  shared_.mapping_events().read();
+  for (const auto& trace : traces_) {
+    if (trace->has_mapping_events()) trace->take_mapping_events();
+  }
+  adopt_births();
+}
+
+void TraceGroup::begin_end(std::span<ProcessTrace* const> ending, EndOptions options) {
+  // A worker for each would be as many at once; the first one's is the first to be asked.
+  for (ProcessTrace* const trace : ending) trace->begin_end(options.reads_symbols && trace == ending.front());
+}
+
+/// Side by side with measuring what traps cost: both wait for the kernel's grace periods.
+void TraceGroup::remove_probes(std::span<ProcessTrace* const> ending) {
+  const auto began = std::chrono::steady_clock::now();
+  const std::jthread measuring = try_thread([this] { shared_.costs(); });
+  std::vector<Tracer*> living;
+  for (ProcessTrace* const trace : ending) {
+    if (trace->target_has_exited()) {
+      trace->tracer().stop_ended();
+    } else {
+      living.push_back(&trace->tracer());
+    }
+  }
+  Tracer::stop_all(living);
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+  log_verbose(fmt::format("detached in {:.0f} ms", took.count()));
+}
+
+Result<void> TraceGroup::finish(std::span<ProcessTrace* const> ending, EndOptions options) {
+  for (ProcessTrace* const trace : ending) trace->look_a_last_time();
+  std::vector<Drained> drained = read_maps();
+  bool is_late = false;
+  for (ProcessTrace* const trace : ending) is_late |= trace->note_missing_allocator();
+  if (is_late) drained = read_maps();
+  for (ProcessTrace* const trace : ending) {
+    if (options.verify) HAWK_TRY_VOID(trace->verify(drained[*trace->number()]));
+    trace->let_go();
+  }
+  return {};
+}
+
+Result<void> TraceGroup::end(std::span<ProcessTrace* const> ending, EndOptions options) {
+  begin_end(ending, options);
+  remove_probes(ending);
+  return finish(ending, options);
+}
+
+/// Those that have not ended, and none of `known`.
+std::vector<ProcessTrace*> TraceGroup::others_than(const std::vector<ProcessTrace*>& known) const {
+  std::vector<ProcessTrace*> others;
+  for (const auto& trace : traces_) {
+    const bool is_known = std::find(known.begin(), known.end(), trace.get()) != known.end();
+    if (!is_known && !trace->has_ended()) others.push_back(trace.get());
+  }
+  return others;
+}
+
+Result<void> TraceGroup::end_all(EndOptions options) {
+  std::vector<ProcessTrace*> ending;
+  if (others_than({}).empty()) return {};
+  // Until the last has ended, they may start others.
+  for (std::vector<ProcessTrace*> more = others_than({}); !more.empty(); more = others_than(ending)) {
+    begin_end(more, options);
+    remove_probes(more);
+    ending.insert(ending.end(), more.begin(), more.end());
+    options.reads_symbols = false;  // begun by now
+    adopt_births();
+  }
+  shared_.engine().stop();
+  return finish(ending, options);
+}
+
+void TraceGroup::remove(ProcessTrace& removed) {
+  std::erase_if(traces_, [&](const auto& trace) { return trace.get() == &removed; });
+}
+
+}  // namespace hawk

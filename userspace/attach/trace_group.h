@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "userspace/attach/process_trace.h"
+#include "userspace/attach/shared_tracing.h"
+#include "userspace/attach/trace_config.h"
+#include "userspace/base/result.h"
+#include "userspace/launch/launch.h"
+#include "userspace/tables/drained.h"
+
+namespace hawk {
+
+/// Traces of processes, in the order in which they were added.
+using Traces = std::vector<std::unique_ptr<ProcessTrace>>;
+
+/// The traces of processes by one set of programs in the kernel, which is loaded and verified once. Processes can be
+/// added, and traces ended and removed, at any time. Single-threaded.
+class TraceGroup {
+ public:
+  explicit TraceGroup(const TraceConfig& config) : shared_(config) {}
+
+  /// Every probe in place in the running process, nothing counted yet: ProcessTrace::begin() is next. The first one
+  /// takes longer, for the programs are loaded then. A failure leaves nothing behind, and the others as they were.
+  /// `waits`: a process that has no allocator may be about to map one, and gets half a second for that.
+  Result<ProcessTrace*> add(int pid, bool waits = true);
+  /// The same for a child that still waits for its start (TraceConfig::command).
+  Result<ProcessTrace*> add(const LaunchedCommand& command);
+  /// Those of processes that others have started (TraceConfig::follows_children) are added by the functions below, and
+  /// have begun then.
+  const Traces& traces() const { return traces_; }
+
+  // What follows: once a process has been added.
+  /// Reads the kernel's maps into the traces.
+  void drain() { read_maps(); }
+  /// See Engine::processes_begun.
+  std::uint32_t processes_begun() { return shared_.engine().processes_begun(); }
+  /// Readable when adjust_memory() is due.
+  int wakeup_fd() { return shared_.engine().wakeup_fd(); }
+  /// Gives the kernel side the memory it asks for.
+  void adjust_memory() { shared_.engine().adjust_memory(); }
+  /// Readable when take_mapping_events() is due.
+  int mapping_fd() { return shared_.mapping_events().poll_fd(); }
+  /// Keeps up with the targets' mappings.
+  void take_mapping_events();
+
+  struct EndOptions {
+    bool verify = false;
+    bool reads_symbols = false;  ///< see ProcessTrace::begin_end
+  };
+  /// Removes the probes of these traces, none of which has ended, and reads the maps a last time for them. What they
+  /// took in the kernel is free for others; they can still be asked for all that they know.
+  Result<void> end(std::span<ProcessTrace* const> ending, EndOptions options);
+  /// Ends all that have not ended. No other can be added after that.
+  Result<void> end_all(EndOptions options);
+  /// Forgets all of one trace, whether it has ended or not.
+  void remove(ProcessTrace& trace);
+
+ private:
+  void adopt_births();
+  std::vector<ProcessTrace*> others_than(const std::vector<ProcessTrace*>& known) const;
+  /// nullptr: it has ended, or runs another program by now.
+  const ProcessTrace* maker_of(const Birth& birth) const;
+  Result<ProcessTrace*> keep(Result<std::unique_ptr<ProcessTrace>> made);
+  std::vector<Drained> read_maps();
+  static void begin_end(std::span<ProcessTrace* const> ending, EndOptions options);
+  void remove_probes(std::span<ProcessTrace* const> ending);
+  Result<void> finish(std::span<ProcessTrace* const> ending, EndOptions options);
+
+  SharedTracing shared_;
+  Traces traces_;
+};
+
+}  // namespace hawk

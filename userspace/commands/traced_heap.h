@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "symbolizer/symbolizer.h"
+#include "userspace/base/result.h"
+#include "userspace/commands/merged_symbolizer.h"
+#include "userspace/commands/trace_use.h"
+#include "userspace/tables/merged_snapshot.h"
+
+namespace hawk {
+
+/// The heap of all processes that are traced: what reports and the live screen are of. Where there is one process it is
+/// that one's.
+class TracedHeap {
+ public:
+  /// `traces` must outlive this. Others may be added to them, at their end; none is removed.
+  explicit TracedHeap(const Traces& traces);
+
+  const Traces& traces() const { return traces_; }
+  /// To be called after each drain: keeps the highest sum of live bytes.
+  void note_drain();
+  /// The sums over all stacks of all processes, as of their last drains.
+  Counters totals() const;
+  /// As of the last drains. Stacks keep their numbers. Fails if the sums are larger than any number.
+  Result<Snapshot> snapshot();
+  /// The same of `last`, the last snapshot of each trace.
+  Result<Snapshot> sum_of(const std::vector<Snapshot>& last);
+  /// Knows the modules of the last snapshot.
+  Symbolizer& symbolizer();
+
+ private:
+  const Traces& traces_;
+  SnapshotMerger merger_;
+  MergedSymbolizer symbolizer_;
+  std::uint64_t peak_live_bytes_ = 0;
+};
+
+}  // namespace hawk

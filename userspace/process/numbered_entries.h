@@ -1,0 +1,13 @@
+#pragma once
+
+#include <vector>
+
+#include "userspace/base/unique_fd.h"
+
+namespace hawk {
+
+/// The names of a directory's entries that are numbers, ascending: of /proc the processes, of /proc/PID/task the
+/// threads. None if `directory` is none or cannot be read.
+std::vector<int> numbered_entries(UniqueFd directory);
+
+}  // namespace hawk

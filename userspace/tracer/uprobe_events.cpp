@@ -1,0 +1,118 @@
+#include "userspace/tracer/uprobe_events.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <linux/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "userspace/base/log.h"
+#include "userspace/base/process_file.h"
+#include "userspace/base/system_failure.h"
+#include "userspace/base/write_all.h"
+
+namespace hawk {
+namespace {
+
+constexpr const char* kDefinitions = "uprobe_events";
+/// Followed by the number of the process that made them, and by one that counts its groups.
+constexpr std::string_view kGroup = "hawktrace_";
+
+/// tracefs, whether or not it is mounted where it usually is, or where we see it.
+Result<UniqueFd> open_tracefs() {
+  const UniqueFd context(static_cast<int>(::syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC)));
+  UniqueFd root;
+  if (context && ::syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) == 0)
+    root = UniqueFd(static_cast<int>(::syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, 0)));
+  if (root) return root;
+  return system_failure(ExitCode::kPrivilege, "open tracefs, to follow child processes", errno,
+                        "the kernel needs CONFIG_UPROBE_EVENTS; --no-follow traces the process alone");
+}
+
+/// One line of the definitions' file. Returns errno, 0: it is done.
+int write_definition(int tracefs, const std::string& line) {
+  const UniqueFd file(::openat(tracefs, kDefinitions, O_WRONLY | O_APPEND | O_CLOEXEC));
+  return file ? write_all(file.get(), line) : errno;
+}
+
+/// "p:GROUP/NAME PATH:OFFSET" -> GROUP/NAME; empty: it is none of ours.
+std::string_view our_event(std::string_view line) {
+  if (line.size() < 2 || line[1] != ':') return {};
+  const std::string_view name = line.substr(2, line.find(' ') - 2);
+  return name.starts_with(kGroup) ? name : std::string_view();
+}
+
+bool is_orphan(std::string_view event) {
+  int pid = 0;
+  event.remove_prefix(kGroup.size());
+  std::from_chars(event.data(), event.data() + event.size(), pid);
+  return pid > 0 && ::access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0;
+}
+
+/// What processes that were killed have left.
+void remove_orphans(int tracefs) {
+  const UniqueFd file(::openat(tracefs, kDefinitions, O_RDONLY | O_CLOEXEC));
+  const std::optional<std::string> text = file ? read_to_end(file.get()) : std::nullopt;
+  if (!text) return;
+  for (std::string_view rest = *text; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const std::string_view event = our_event(line);
+    if (!event.empty() && is_orphan(event)) write_definition(tracefs, fmt::format("-:{}\n", event));
+  }
+}
+
+}  // namespace
+
+Result<UprobeEvents> UprobeEvents::make() {
+  static std::atomic<unsigned> groups{0};
+  UniqueFd tracefs = HAWK_TRY(open_tracefs());
+  remove_orphans(tracefs.get());
+  return UprobeEvents(std::move(tracefs), fmt::format("{}{}_{}", kGroup, ::getpid(), groups++));
+}
+
+UprobeEvents::UprobeEvents(UprobeEvents&& other) noexcept
+    : tracefs_(std::move(other.tracefs_)), group_(std::move(other.group_)), count_(std::exchange(other.count_, 0)) {}
+
+UprobeEvents& UprobeEvents::operator=(UprobeEvents&& other) noexcept {
+  std::swap(tracefs_, other.tracefs_);
+  std::swap(group_, other.group_);
+  std::swap(count_, other.count_);
+  return *this;
+}
+
+UprobeEvents::~UprobeEvents() { remove_all(); }
+
+void UprobeEvents::remove_all() noexcept {
+  for (std::size_t i = 0; i < count_; ++i) {
+    const int error = write_definition(tracefs_.get(), fmt::format("-:{}/e{}\n", group_, i));
+    if (error != 0) log_verbose(fmt::format("remove the uprobe event {}/e{}: errno {}", group_, i, error));
+  }
+}
+
+Result<std::uint64_t> UprobeEvents::add(int fd, std::uint64_t file_offset, bool on_return) {
+  const std::string name = fmt::format("e{}", count_);
+  const int error = write_definition(tracefs_.get(), fmt::format("{}:{}/{} /proc/self/fd/{}:{:#x}\n",
+                                                                 on_return ? 'r' : 'p', group_, name, fd, file_offset));
+  if (error != 0) {
+    return system_failure(ExitCode::kPrivilege, fmt::format("define a uprobe event at offset {:#x}", file_offset),
+                          error);
+  }
+  ++count_;
+  const UniqueFd file(
+      ::openat(tracefs_.get(), fmt::format("events/{}/{}/id", group_, name).c_str(), O_RDONLY | O_CLOEXEC));
+  const std::optional<std::string> text = file ? read_to_end(file.get()) : std::nullopt;
+  std::uint64_t id = 0;
+  if (text) std::from_chars(text->data(), text->data() + text->size(), id);
+  if (id != 0) return id;
+  return system_failure(ExitCode::kPrivilege, fmt::format("read the number of the uprobe event {}/{}", group_, name),
+                        errno);
+}
+
+}  // namespace hawk

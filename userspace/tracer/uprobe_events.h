@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "userspace/base/result.h"
+#include "userspace/base/unique_fd.h"
+
+namespace hawk {
+
+/// Uprobe events that have a name: the kernel's "uprobe_events" (Documentation/trace/uprobetracer.rst). Unlike the
+/// events without one, any number of perf events can be opened of each, and a process that is made by fork has those of
+/// its maker from the beginning. All are removed in the end; those of a process that was killed, which are without
+/// effect, by the next that makes some.
+class UprobeEvents {
+ public:
+  static Result<UprobeEvents> make();
+  UprobeEvents(UprobeEvents&& other) noexcept;
+  UprobeEvents& operator=(UprobeEvents&& other) noexcept;
+  ~UprobeEvents();
+
+  /// Defines an event: the instruction at `file_offset` of the file open as `fd`, or the return of the function that
+  /// it is the first one of. Returns the number by which perf_event_open knows it.
+  Result<std::uint64_t> add(int fd, std::uint64_t file_offset, bool on_return);
+
+ private:
+  UprobeEvents(UniqueFd tracefs, std::string group) : tracefs_(std::move(tracefs)), group_(std::move(group)) {}
+  void remove_all() noexcept;
+
+  UniqueFd tracefs_;  ///< its root, mounted nowhere
+  std::string group_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace hawk
