@@ -14,7 +14,8 @@ namespace hawk {
 
 Result<ProcessTrace*> TraceGroup::keep(Result<std::unique_ptr<ProcessTrace>> made) {
   traces_.push_back(HAWK_TRY(std::move(made)));
-  return traces_.back().get();
+  held_.push_back(traces_.back().get());
+  return held_.back();
 }
 
 Result<ProcessTrace*> TraceGroup::add(int pid, bool waits) { return keep(ProcessTrace::make(shared_, pid, waits)); }
@@ -24,14 +25,15 @@ Result<ProcessTrace*> TraceGroup::add(const LaunchedCommand& command) {
 }
 
 const ProcessTrace* TraceGroup::maker_of(const Birth& birth) const {
-  const auto is_maker = [&](const auto& trace) { return trace->program() == birth.maker_program; };
-  const auto found = std::find_if(traces_.begin(), traces_.end(), is_maker);
-  return found != traces_.end() ? found->get() : nullptr;
+  const auto is_maker = [&](const ProcessTrace* trace) { return trace->program() == birth.maker_program; };
+  const auto found = std::find_if(held_.begin(), held_.end(), is_maker);
+  return found != held_.end() ? *found : nullptr;
 }
 
 void TraceGroup::adopt_births() {
   for (const Birth& birth : shared_.engine().take_births()) {
     traces_.push_back(ProcessTrace::adopt(shared_, birth, maker_of(birth)));
+    held_.push_back(traces_.back().get());
   }
 }
 
@@ -43,7 +45,7 @@ std::vector<Drained> TraceGroup::read_maps() {
   std::vector<Drained> drained = engine.drain();
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - began;
   shared_.note_table_bytes();
-  for (const auto& trace : traces_) {
+  for (ProcessTrace* const trace : held_) {
     // Of one that was born since, nothing has been read yet.
     const auto number = trace->number();
     if (number && *number < drained.size()) trace->take(drained[*number], took);
@@ -53,7 +55,7 @@ std::vector<Drained> TraceGroup::read_maps() {
 
 void TraceGroup::take_mapping_events() {
   shared_.mapping_events().read();
-  for (const auto& trace : traces_) {
+  for (ProcessTrace* const trace : held_) {
     if (trace->has_mapping_events()) trace->take_mapping_events();
   }
   adopt_births();
@@ -91,6 +93,7 @@ Result<void> TraceGroup::finish(std::span<ProcessTrace* const> ending, EndOption
     if (options.verify) HAWK_TRY_VOID(trace->verify(drained[*trace->number()]));
     trace->let_go();
   }
+  std::erase_if(held_, [](const ProcessTrace* trace) { return !trace->number(); });
   return {};
 }
 
@@ -103,9 +106,9 @@ Result<void> TraceGroup::end(std::span<ProcessTrace* const> ending, EndOptions o
 /// Those that have not ended, and none of `known`.
 std::vector<ProcessTrace*> TraceGroup::others_than(const std::vector<ProcessTrace*>& known) const {
   std::vector<ProcessTrace*> others;
-  for (const auto& trace : traces_) {
-    const bool is_known = std::find(known.begin(), known.end(), trace.get()) != known.end();
-    if (!is_known && !trace->has_ended()) others.push_back(trace.get());
+  for (ProcessTrace* const trace : held_) {
+    const bool is_known = std::find(known.begin(), known.end(), trace) != known.end();
+    if (!is_known && !trace->has_ended()) others.push_back(trace);
   }
   return others;
 }
@@ -126,6 +129,7 @@ Result<void> TraceGroup::end_all(EndOptions options) {
 }
 
 void TraceGroup::remove(ProcessTrace& removed) {
+  std::erase(held_, &removed);
   std::erase_if(traces_, [&](const auto& trace) { return trace.get() == &removed; });
 }
 

@@ -72,6 +72,7 @@ class TraceGroup {
 
   SharedTracing shared_;
   Traces traces_;
+  std::vector<ProcessTrace*> held_;  ///< those of them that have a place in the kernel; a service may have had 100,000
 };
 
 }  // namespace hawk
