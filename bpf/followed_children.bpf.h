@@ -43,6 +43,7 @@ static __always_inline struct hawk_target *take_spare(const struct task_struct *
 	target->pid = pid;
 	target->maker = maker;
 	target->born_ns = bpf_ktime_get_ns();
+	target->program_began_ns = target->born_ns;
 	begin_without_ranges(target);
 	note_target(task, target->program);
 	return target;

@@ -47,6 +47,7 @@ static __always_inline void begin_program(struct hawk_target *target)
 	target->files.allocators_low = 0;
 	begin_without_ranges(target);
 	begin_without_stacks(target, program);
+	target->program_began_ns = bpf_ktime_get_ns();
 	target->program = program;
 	__sync_fetch_and_add(&state.programs_ended, 1);
 	tell_replaced_program(target);

@@ -87,6 +87,7 @@ struct hawk_target {
 	__u32 has_children;       /* it has started processes */
 	__u64 born_ns;            /* by CLOCK_MONOTONIC, when a program found it to be started by a target; 0: user space has begun it */
 	__u64 ended_ns;           /* when its last thread ended; 0: it lives */
+	__u64 program_began_ns;   /* by CLOCK_MONOTONIC; 0: it is the one that user space has begun with */
 	__u32 is_outlived;        /* when it ended, others used its memory */
 	__u32 maker;              /* the program that has started it */
 	__u32 is_new_program;     /* it was not made by fork, but begun by an exec */

@@ -263,6 +263,9 @@ static __always_inline struct hawk_thread *followed_thread(struct hawk_thread *k
 static __always_inline void check_sharer(struct task_struct *task)
 {
 	__u64 key = thread_key((const void *)bpf_task_pt_regs(task));
+
+	if (settings.probes_go_by_memory)
+		return;
 	struct hawk_target *target = target_on_memory_of(task);
 
 	if (!target || (__u32)BPF_CORE_READ(task, tgid) == target->group || !BPF_CORE_READ(task, utask))

@@ -157,6 +157,7 @@ def target_rows(bench):
         name = f'{count} process{"" if count == 1 else "es"}'
         rows += [(f'malloc+free in one of {name} on one libc', ' ns', f'targets pair {count}', None),
                  (f'the same, over that in one alone, {name}', ' x', f'targets ratio {count}', TARGETS_RATIO_LIMIT),
+                 (f'malloc+free in a process that is not traced, beside {name}', ' ns', f'targets stranger {count}', None),
                  (f'attach, each further one of {name}', ' ms', f'targets attach {count}', TARGET_MS_LIMIT),
                  (f'memory at rest, each further one of {name}', ' MiB', f'targets rest {count}', TARGET_MIB_LIMIT),
                  (f'detach of {name}', ' ms', f'targets detach {count}', None)]

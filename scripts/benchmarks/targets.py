@@ -12,8 +12,11 @@ FRAMES = 4
 
 
 def measure_count(bench, count):
-    """Milliseconds to attach to so many, bytes at rest, and nanoseconds of a malloc and free in one of them."""
+    """Milliseconds to attach to so many, bytes at rest, and nanoseconds of a malloc and free in one of them, and in another
+    process of the same libc."""
     with contextlib.ExitStack() as stack, time_bound.of(120):
+        stranger = stack.enter_context(Program([bench.programs / 'bench_load']))
+        stranger.ask('keep 0')
         programs = [stack.enter_context(Program([bench.programs / 'bench_load'])) for _ in range(count)]
         for program in programs:
             program.ask('keep 0')  # it has begun
@@ -23,8 +26,9 @@ def measure_count(bench, count):
                                                cgroup=cgroup))
         at_rest = cgroup.bytes_without_files()
         nanoseconds, _ = programs[0].ask(f'malloc {FRAMES} {PAIRS}')
+        of_stranger, _ = stranger.ask(f'malloc {FRAMES} {PAIRS}')
         detach_ms, _ = tracer.stop()
-        return tracer.attach_ms, at_rest, nanoseconds, detach_ms
+        return tracer.attach_ms, at_rest, nanoseconds, detach_ms, of_stranger
 
 
 def measure_targets(bench):
@@ -36,8 +40,9 @@ def measure_targets(bench):
             bench.progress(f'{count} processes under one hawktrace')
             with bench.trying(f'{count} processes'):
                 found[count] = measure_count(bench, count)
-        for count, (_, _, nanoseconds, detach_ms) in found.items():
+        for count, (_, _, nanoseconds, detach_ms, of_stranger) in found.items():
             bench.add(f'targets pair {count}', nanoseconds)
+            bench.add(f'targets stranger {count}', of_stranger)
             bench.add(f'targets detach {count}', detach_ms)
             if count > COUNTS[0] and COUNTS[0] in found:
                 attach_ms, at_rest = (found[count][i] - found[COUNTS[0]][i] for i in range(2))

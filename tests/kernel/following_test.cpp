@@ -198,9 +198,10 @@ Family family_in(const nlohmann::json& report) {
   return family;
 }
 
-void expect_family(Way way, const std::string& how, const std::string& count, std::size_t processes) {
+void expect_family(Way way, const std::string& how, const std::string& count, std::size_t processes,
+                   const std::vector<std::string>& options = {}) {
   const ScratchDirectory directory;
-  const nlohmann::json report = trace_family(way, directory, {how, directory.path("ledger"), count});
+  const nlohmann::json report = trace_family(way, directory, {how, directory.path("ledger"), count}, options);
   EXPECT_TRUE(report.at("exact").get<bool>());
   const Family family = read_family(directory.path("ledger")), traced = family_in(report);
   EXPECT_EQ(family.size(), processes);
@@ -217,6 +218,21 @@ KERNEL_TEST_ON(following, vfork_and_exec, kFollowWays) { expect_family(way, "vfo
 KERNEL_TEST_ON(following, posix_spawn, kFollowWays) { expect_family(way, "spawn", "6", 7); }
 KERNEL_TEST_ON(following, processes_that_go_on, kFollowWays) { expect_family(way, "starter", "60", 61); }
 KERNEL_TEST_ON(following, clone_with_the_same_memory, kFollowWays) { expect_family(way, "sharer", "4", 1); }
+
+/// With one set of probes for all that map a file, which children have by that.
+constexpr Way kFileWays[] = {Way::kPointsArena, Way::kSessionArena, Way::kSessionHash};
+KERNEL_TEST_ON(following, by_links_for_files, kFileWays) {
+  struct Case {
+    const char* how;
+    const char* count;
+    std::size_t processes;
+  };
+  for (const Case& family : {Case{"prefork", "8", 9}, Case{"chain", "5", 5}, Case{"vfork", "6", 7},
+                             Case{"spawn", "6", 7}, Case{"starter", "60", 61}, Case{"sharer", "4", 1}}) {
+    SCOPED_TRACE(family.how);
+    expect_family(way, family.how, family.count, family.processes, {"--links", "file"});
+  }
+}
 
 /// More than there are places for. Those for which there was none are counted, and no other number suffers.
 KERNEL_TEST_ON(following, more_children_than_places, kFollowWays) {

@@ -193,7 +193,8 @@ void Probing::update_base(ModuleId id) {
 }
 
 void Probing::update_allocator_ranges() {
-  if (!knows_allocator_files_) return;
+  // Of a process that is still being loaded the dynamic linker alone is known.
+  if (!knows_allocator_files_ || probed_files_.empty()) return;
   std::vector<AddressRange> all;
   for (const ModuleId id : allocator_files_) {
     const std::vector<AddressRange> ranges = modules_.ranges_of(id);

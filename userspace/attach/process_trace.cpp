@@ -227,7 +227,9 @@ void ProcessTrace::close_unmapped_files() {
 }
 
 void ProcessTrace::take_mapping_events() {
+  const std::optional<Tracer::Asked> asked = tracer_ ? std::optional(tracer_->ask_for_files()) : std::nullopt;
   const MappingChanges changes = shared_.mapping_events().take(first_program_);
+  if (asked) tracer_->take_files(*asked, changes.execs);
   if (changes.last_exec) {
     subject_.target.comm = changes.last_exec->comm;
     if (!changes.last_exec->path.empty()) subject_.target.exe = changes.last_exec->path;
@@ -343,7 +345,7 @@ Snapshot ProcessTrace::snapshot() {
   snapshot.target().allocators = probing_.allocators();
   snapshot.target().threads = threads_.events();
   snapshot.target().is_go = probing_.is_go(snapshot.target().exe);
-  snapshot.trace = {.attach_via = std::string(attach_way_name(shared_.reported_way())),
+  snapshot.trace = {.attach_via = shared_.reported_attachment(),
                     .live_table = std::string(live_table_name(shared_.engine().live_table())),
                     .unwind = std::string(unwind_method_name(shared_.config().unwind)),
                     .min_block_bytes = shared_.engine().min_block_bytes(),

@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "userspace/attach/environment.h"
+#include "userspace/attach/file_users.h"
 #include "userspace/base/log.h"
 #include "userspace/process/process.h"
+#include "userspace/tables/attach_text.h"
 
 namespace hawk {
 namespace {
@@ -43,19 +45,39 @@ FileWants SharedTracing::wants() const {
 }
 
 Result<AttachWay> SharedTracing::choose_way() const {
+  if (links_ == LinkScope::kFile) return AttachWay::kSession;
   // Only they pass on to the processes that a process makes.
   if (config_.follows_children) return AttachWay::kPerf;
   const std::optional<AttachWay> forced = is_by_plan() ? std::nullopt : config_.attach_via;
   return choose_attach_way(features_, forced, config_.several);
 }
 
+/// Without sessions the others would have their return addresses replaced, and pay for two traps a call.
+Result<LinkScope> SharedTracing::choose_scope() {
+  const AttachWay way = config_.attach_via.value_or(AttachWay::kSession);
+  const bool has_sessions = features_.uprobe_session && (way == AttachWay::kSession || is_by_plan());
+  if (!has_sessions && config_.links == LinkScope::kFile) {
+    return fail(ExitCode::kPrivilege, "make links that are for all processes which map a file: that takes sessions",
+                features_.uprobe_session ? "leave --attach-via out" : "sessions need Linux 6.13: leave --links out");
+  }
+  if (!has_sessions || config_.links == LinkScope::kProcess) return LinkScope::kProcess;
+  if (!config_.links && config_.first_processes.size() < 2) return LinkScope::kProcess;
+  const FileUsers users = count_file_users(config_.first_processes, !config_.links);
+  const LinkScope scope = config_.links.value_or(choose_links(users));
+  log_verbose(fmt::format("one link for each {}: {} processes have a file in common, which {} others map",
+                          link_scope_name(scope), users.targets, users.others));
+  return scope;
+}
+
 Result<void> SharedTracing::load() {
   if (engine_) return {};
   features_ = HAWK_TRY(probe_kernel_features());
+  links_ = HAWK_TRY(choose_scope());
   way_ = HAWK_TRY(choose_way());
   std::unique_ptr<Engine> engine =
       HAWK_TRY(Engine::make({.way = way_,
                              .by_plan = is_by_plan(),
+                             .links = links_,
                              .follows_children = config_.follows_children,
                              .returns_are_calls = returns_are_system_calls(kernel_release()),
                              .live_table = config_.live_table,
@@ -73,6 +95,11 @@ Result<void> SharedTracing::load() {
   return {};
 }
 
+std::string SharedTracing::reported_attachment() const {
+  const std::string_view way = attach_way_name(is_by_plan() ? AttachWay::kPoints : way_);
+  return fmt::format("{}{}", way, links_ == LinkScope::kFile ? kForFiles : "");
+}
+
 TraceLimits SharedTracing::limits() const {
   const std::uint64_t default_blocks = engine_->live_table() == LiveTable::kArena ? kMaxBlocks : 0;
   return {.may_raise_blocks = config_.max_blocks.value_or(default_blocks) < kMaxBlocks,
@@ -82,6 +109,7 @@ TraceLimits SharedTracing::limits() const {
 }
 
 Result<Tracer> SharedTracing::make_tracer(int pid, bool main_thread_lives) {
+  if (links_ == LinkScope::kFile) return Tracer::make(*engine_, pid, false);
   const bool is_filtered = main_thread_lives && (features_.pid_filter || way_ == AttachWay::kPerf);
   const bool is_alone = engine_->target_count() == 0;
   if (!is_alone && (!is_filtered || has_unfiltered_)) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "userspace/attach/known_files.h"
@@ -44,8 +45,8 @@ class SharedTracing {
   UnwindStore& unwinding() { return *unwinding_; }
   /// How functions are probed that have no plan, or that are not to be followed by it.
   AttachWay way() const { return way_; }
-  /// By which name the report knows that.
-  AttachWay reported_way() const { return is_by_plan() ? AttachWay::kPoints : way_; }
+  /// What the report says of it (TraceInfo::attach_via).
+  std::string reported_attachment() const;
   TraceLimits limits() const;
 
   /// Begins a target. Of a process whose main thread has exited the kernel's filter for multi links knows nothing: it
@@ -67,6 +68,7 @@ class SharedTracing {
 
  private:
   Result<AttachWay> choose_way() const;
+  Result<LinkScope> choose_scope();
   bool is_by_plan() const { return config_.attach_via == AttachWay::kPoints; }
 
   TraceConfig config_;
@@ -74,6 +76,7 @@ class SharedTracing {
   KnownFiles<FileCode> known_code_;
   KernelFeatures features_;
   AttachWay way_ = AttachWay::kSession;
+  LinkScope links_ = LinkScope::kProcess;
   std::unique_ptr<Engine> engine_;
   std::optional<MappingEvents> mapping_events_;
   std::optional<UnwindStore> unwinding_;

@@ -9,6 +9,7 @@
 
 #include "bpf/layout.h"
 #include "userspace/tracer/attach_way.h"
+#include "userspace/tracer/link_scope.h"
 #include "userspace/tracer/live_table.h"
 
 namespace hawk {
@@ -32,9 +33,11 @@ struct TraceConfig {
   std::vector<std::string> command;  ///< one that is started for the trace: program and arguments. Empty: others are
   bool several = false;              ///< more than one process may be traced
   bool follows_children = false;     ///< processes that they start are traced as well
+  std::vector<int> first_processes;  ///< those that will be added first; as far as they are known
   std::chrono::nanoseconds interval = std::chrono::seconds(1);  ///< between drains, as the snapshot has it
 
   std::optional<AttachWay> attach_via;  ///< nullopt: the fastest that the kernel offers
+  std::optional<LinkScope> links;       ///< nullopt: choose_links()
   UnwindMethod unwind = UnwindMethod::kAuto;
   std::optional<LiveTable> live_table;  ///< nullopt: the arena if the kernel can do it
   std::uint64_t min_block_bytes = 0;    ///< smaller blocks are not followed

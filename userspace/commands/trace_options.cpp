@@ -18,6 +18,7 @@ constexpr std::chrono::nanoseconds kMinDuration = std::chrono::milliseconds(1);
 constexpr std::uint64_t kMinStacks = 16;
 
 constexpr std::array kAttachWays{AttachWay::kPoints, AttachWay::kSession, AttachWay::kMulti, AttachWay::kPerf};
+constexpr std::array kLinkScopes{LinkScope::kProcess, LinkScope::kFile};
 constexpr std::array kLiveTables{LiveTable::kArena, LiveTable::kHash};
 constexpr std::array kUnwindMethods{UnwindMethod::kAuto, UnwindMethod::kCfi, UnwindMethod::kFramePointers};
 
@@ -133,6 +134,12 @@ OptionRow list_row(const char* names, const char* value_name, const char* help, 
   return {names, kRequired, value_name, kTargetGroup, help, add, true};
 }
 
+/// Links for files, attached in a way that has none.
+bool trace_links_need_sessions(const TraceConfig& trace) {
+  return trace.links == LinkScope::kFile &&
+         (trace.attach_via == AttachWay::kMulti || trace.attach_via == AttachWay::kPerf);
+}
+
 }  // namespace
 
 void add_target_rows(OptionRows& rows, TraceOptions& options) {
@@ -205,6 +212,11 @@ void add_tracing_rows(OptionRows& rows, TraceOptions& options) {
        "how probes are attached: auto, session (Linux 6.13),\nmulti (6.6), perf, or points: inside a function "
        "where\nits code allows that, without return probes (default\nauto: the fastest of the first three)",
        [&trace](OptionValue v) { return set_choice_or_auto(trace.attach_via, v, kAttachWays, attach_way_name); }},
+      {"--links", kRequired, "SCOPE", kTracingGroup,
+       "whom probes are for: process, each has its own, which\ncost the other traced ones time; file, one set for "
+       "all\nthat map the file, where processes that are not traced\npay for traps (Linux 6.13); auto (default), what "
+       "costs\nless in all",
+       [&trace](OptionValue v) { return set_choice_or_auto(trace.links, v, kLinkScopes, link_scope_name); }},
       {"--unwind", kRequired, "HOW", kTracingGroup,
        "how stacks are walked: cfi, by unwind tables; fp, along\nframe pointers; auto (default), along frame "
        "pointers\nonly where there is no table",
@@ -271,10 +283,15 @@ Result<void> check_trace(const CommandText& text, const ParsedLine& line, TraceO
                        fmt::format("{} --user {} -- COMMAND", text.name, options.user->name));
   }
   const std::optional<AttachWay> way = options.trace.attach_via;
-  if (options.trace.follows_children && way && *way != AttachWay::kPerf && *way != AttachWay::kPoints) {
+  if (options.trace.follows_children && options.trace.links != LinkScope::kFile && way && *way != AttachWay::kPerf &&
+      *way != AttachWay::kPoints) {
     return usage_error(
         text, fmt::format("--follow: probes attached via {} do not pass on to child processes", attach_way_name(*way)),
         "leave --attach-via out: perf events do");
+  }
+  if (trace_links_need_sessions(options.trace)) {
+    return usage_error(text, fmt::format("--links file: not with --attach-via {}", attach_way_name(*way)),
+                       "leave one of them out: it takes sessions");
   }
   if (options.kill_command && (!options.starts_command() || !options.duration)) {
     return usage_error(text, "--kill: there is no command that could outlive the trace",

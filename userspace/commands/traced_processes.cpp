@@ -39,6 +39,7 @@ Result<std::unique_ptr<TracedProcesses>> TracedProcesses::attach(const TraceOpti
   ProcessChoice choice;
   if (command == nullptr) choice = HAWK_TRY(choose_processes(options.processes));
   config.several = choice.processes.size() > 1 || choice.watch;
+  for (const ChosenProcess& process : choice.processes) config.first_processes.push_back(process.pid);
   std::unique_ptr<TracedProcesses> traced(new TracedProcesses(config));
   traced->watch_ = std::move(choice.watch);
   if (command == nullptr) {

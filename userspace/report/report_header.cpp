@@ -14,6 +14,7 @@
 #include "userspace/report/target_lines.h"
 #include "userspace/report/trap_costs.h"
 #include "userspace/report/verdict.h"
+#include "userspace/tables/attach_text.h"
 
 namespace hawk {
 namespace {
@@ -217,6 +218,12 @@ void put_totals(TextPage& page, const Snapshot& snapshot, const UnwindText& unwi
   put_coverage(page, snapshot);
   const std::string costs = trap_costs_text(snapshot);
   if (!costs.empty()) page.put_wrapped(costs, 2, Style::kDim);
+  if (snapshot.trace.attach_via.ends_with(kForFiles)) {
+    page.put_wrapped(
+        "probes: one set for all processes that map a file: those that are not traced pay for traps, too (--links "
+        "process spares them)",
+        2, Style::kDim);
+  }
   const std::string usage = usage_text(snapshot, page.style());
   if (!usage.empty()) page.put_wrapped(usage, 2, Style::kDim);
   page.put_wrapped(unwind.summary(), 2, unwind.all_complete() ? Style::kDim : Style::kPlain);

@@ -26,6 +26,7 @@ Result<std::unique_ptr<Engine>> Engine::make(const EngineOptions& options) {
   HAWK_TRY_VOID(loaded);
   HAWK_TRY_VOID(parts->open_maps());
   HAWK_TRY_VOID(parts->attach_tracepoints());
+  if (options.links == LinkScope::kFile) parts->file_links.emplace();
   if (options.follows_children) HAWK_TRY_VOID(parts->begin_following());
   return std::unique_ptr<Engine>(new Engine(std::move(parts)));
 }
@@ -95,6 +96,7 @@ std::vector<Drained> Engine::drain() {
   std::vector<Drained> drained =
       parts_->drain.read(parts_->maps, [&](std::uint32_t number) { return parts_->places->is_taken(number); });
   parts_->drop_ended_blocks();
+  parts_->copied_probes.remove(parts_->remover);
   return drained;
 }
 
@@ -103,6 +105,7 @@ void Engine::stop() {
   parts_->tracepoints.clear();
   parts_->remover.wait();
   if (parts_->inherited_probes) parts_->inherited_probes->remove_all();
+  if (parts_->file_links) parts_->file_links->remove_all();
   parts_->frames->thread().end();
   log_verbose(fmt::format("frames: {} stored; there was always room for {} more", parts_->maps.state->next_frame,
                           parts_->frames->least_room()));

@@ -12,6 +12,7 @@
 #include "userspace/tables/drained.h"
 #include "userspace/tracer/attach_way.h"
 #include "userspace/tracer/code_tables.h"
+#include "userspace/tracer/link_scope.h"
 #include "userspace/tracer/live_table.h"
 #include "userspace/tracer/mapping_events.h"
 #include "userspace/tracer/memory_plan.h"
@@ -22,7 +23,9 @@ namespace hawk {
 struct EngineOptions {
   AttachWay way = AttachWay::kSession;       ///< not kPoints, but what there is for functions without a plan
   bool by_plan = false;                      ///< functions that have a plan are followed by it
-  bool follows_children = false;             ///< processes that targets start are targets too; `way` is kPerf then
+  LinkScope links = LinkScope::kProcess;     ///< kFile: `way` is kSession
+  bool follows_children = false;             ///< processes that targets start are targets too; `way` is kPerf then, or
+                                             ///< links are for files
   bool returns_are_calls = false;            ///< see returns_are_system_calls
   std::optional<LiveTable> live_table = {};  ///< nullopt: the arena if the kernel can do it
   MemoryLimits memory = {};

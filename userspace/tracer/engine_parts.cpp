@@ -129,7 +129,7 @@ Result<hawktrace*> Engine::Parts::programs_for_throwing() {
 }
 
 Result<void> Engine::Parts::begin_following() {
-  inherited_probes = HAWK_TRY(InheritedProbes::make());
+  if (!file_links) inherited_probes = HAWK_TRY(InheritedProbes::make());
   return places->fill_spares();
 }
 

@@ -10,8 +10,10 @@
 #include "userspace/tracer/arena_memory.h"
 #include "userspace/tracer/block_reserve.h"
 #include "userspace/tracer/code_tables.h"
+#include "userspace/tracer/copied_probes.h"
 #include "userspace/tracer/drain.h"
 #include "userspace/tracer/engine.h"
+#include "userspace/tracer/file_links.h"
 #include "userspace/tracer/frame_store.h"
 #include "userspace/tracer/index_pool.h"
 #include "userspace/tracer/inherited_probes.h"
@@ -41,7 +43,8 @@ struct Engine::Parts {
   std::optional<YieldPoints> yield_points;
   OperatorRules operator_rules;
   IndexPool probe_points{HAWK_MAX_PROBE_POINTS};
-  std::optional<InheritedProbes> inherited_probes;  ///< where children are followed
+  std::optional<FileLinks> file_links;              ///< where links are for files
+  std::optional<InheritedProbes> inherited_probes;  ///< where they are not, and children are followed
   WakeupRing wakeups;
   bool memory_refused = false;
   bool frames_refused = false;
@@ -51,6 +54,7 @@ struct Engine::Parts {
   std::uint32_t programs_swept = 0;  ///< of those that have ended
   std::vector<UniqueFd> tracepoints;
   ProbeRemover remover;
+  CopiedProbes copied_probes;  ///< of multi links for processes whose children are not traced
 
   /// Loads the programs and sizes their maps.
   Result<void> load(LiveTable kind);

@@ -1,7 +1,9 @@
 #include "userspace/tracer/probe_links.h"
 
 #include <bpf/libbpf.h>
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <iterator>
@@ -20,6 +22,7 @@ std::string path_of(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 Result<void> ProbeLinks::add(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return) {
   if (probes.empty()) return {};
   if (inherited_probes_ != nullptr) return add_inherited(program, fd, probes, on_return);
+  if (file_links_ != nullptr) return use(program, fd, probes);
   return way_ == AttachWay::kPerf ? add_perf(program, fd, probes, on_return)
                                   : add_multi(program, fd, probes, on_return);
 }
@@ -31,7 +34,27 @@ Result<void> ProbeLinks::add_multi(bpf_program* program, int fd, const std::vect
                                              .probes = probes,
                                              .pid = pid_,
                                              .on_return = on_return})));
+  if (pid_ != 0) note_probed(fd, probes);
   return {};
+}
+
+void ProbeLinks::note_probed(int fd, const std::vector<Probe>& probes) {
+  struct stat status = {};
+  if (::fstat(fd, &status) != 0) return;
+  const bool is_same =
+      !probed_.empty() && probed_.back().device == status.st_dev && probed_.back().inode == status.st_ino;
+  auto file = is_same ? probed_.back().file : std::make_shared<UniqueFd>(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (*file) probed_.push_back({std::move(file), status.st_dev, status.st_ino, probes});
+}
+
+ProbeLinks ProbeLinks::make_further(int program_fd) const {
+  ProbeLinks further(way_, pid_);
+  for (const Probed& probed : probed_) {
+    Result<UniqueFd> link = make_multi_link(
+        {.program_fd = program_fd, .path = path_of(probed.file->get()), .probes = probed.probes, .pid = pid_});
+    if (link) further.multi_.push_back(*std::move(link));
+  }
+  return further;
 }
 
 Result<void> ProbeLinks::add_perf(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return) {
@@ -48,7 +71,24 @@ Result<void> ProbeLinks::add_inherited(bpf_program* program, int fd, const std::
   return {};
 }
 
+Result<void> ProbeLinks::use(bpf_program* program, int fd, const std::vector<Probe>& probes) {
+  std::vector<FileLinks::Use> links = HAWK_TRY(file_links_->add(program, fd, probes));
+  std::move(links.begin(), links.end(), std::back_inserter(used_));
+  return {};
+}
+
+bool ProbeLinks::are_older_than(std::uint64_t time_ns, const Mark& since) const {
+  return std::all_of(used_.begin() + static_cast<std::ptrdiff_t>(since.used), used_.end(),
+                     [&](const FileLinks::Use& link) { return link->made_ns < time_ns; });
+}
+
+bool ProbeLinks::leave_to_others() {
+  std::erase_if(used_, [](const FileLinks::Use& link) { return link.use_count() > 1; });
+  return !used_.empty() || !multi_.empty() || !perf_.empty();
+}
+
 void ProbeLinks::remove_since(const Mark& mark) {
+  used_.resize(mark.used);
   multi_.resize(mark.multi);
   perf_.erase(perf_.begin() + static_cast<std::ptrdiff_t>(mark.perf), perf_.end());
   inherited_.erase(inherited_.begin() + static_cast<std::ptrdiff_t>(mark.inherited), inherited_.end());
@@ -58,9 +98,16 @@ void ProbeLinks::remove_all() {
   destroy_at_once(perf_);
   if (inherited_probes_ != nullptr) inherited_probes_->keep(std::exchange(inherited_, {}));
   destroy_at_once(multi_);
+  destroy_at_once(used_);
 }
 
 void ProbeLinks::move_to(ProbeLinks& other) {
+  move_own_to(other);
+  std::move(used_.begin(), used_.end(), std::back_inserter(other.used_));
+  used_.clear();
+}
+
+void ProbeLinks::move_own_to(ProbeLinks& other) {
   std::move(perf_.begin(), perf_.end(), std::back_inserter(other.perf_));
   std::move(multi_.begin(), multi_.end(), std::back_inserter(other.multi_));
   perf_.clear();

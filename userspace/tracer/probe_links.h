@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
 #include "userspace/tracer/attach_way.h"
+#include "userspace/tracer/file_links.h"
 #include "userspace/tracer/inherited_probes.h"
 #include "userspace/tracer/links.h"
 
@@ -20,18 +23,34 @@ class ProbeLinks {
   ProbeLinks(AttachWay way, int pid) : way_(way), pid_(pid) {}
   /// Those of process `pid` and of the processes that it will make. `probes` must live longer.
   ProbeLinks(InheritedProbes& probes, int pid) : way_(AttachWay::kPerf), pid_(pid), inherited_probes_(&probes) {}
+  /// Those of every process that maps a file, which others use as well. `links` must live longer.
+  explicit ProbeLinks(FileLinks& links) : way_(AttachWay::kSession), pid_(0), file_links_(&links) {}
 
   /// Puts `program` on instructions of the file open as `fd`; `on_return`: on the returns of the functions that they
   /// are the first ones of.
   Result<void> add(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return = false);
+
+  /// Further multi links on the same instructions for the same process, as far as the kernel lets us: with a program
+  /// that does nothing.
+  ProbeLinks make_further(int program_fd) const;
 
   /// How many links there are, to go back to.
   struct Mark {
     std::size_t multi = 0;
     std::size_t perf = 0;
     std::size_t inherited = 0;
+    std::size_t used = 0;
   };
-  Mark mark() const { return {.multi = multi_.size(), .perf = perf_.size(), .inherited = inherited_.size()}; }
+  Mark mark() const {
+    return {.multi = multi_.size(), .perf = perf_.size(), .inherited = inherited_.size(), .used = used_.size()};
+  }
+  /// Whether links that are for files were there before `time_ns` (CLOCK_MONOTONIC), all of those that were added
+  /// since.
+  bool are_older_than(std::uint64_t time_ns, const Mark& since) const;
+  /// Uses the links for files of another target, which has the same files.
+  void use_links_of(const ProbeLinks& other) { used_ = other.used_; }
+  /// Gives up the links for files that others still use. Returns whether any link is left.
+  bool leave_to_others();
   /// Removes what was added since.
   void remove_since(const Mark& mark);
   /// All at the same time; but what others inherit is kept: InheritedProbes::remove_all().
@@ -40,19 +59,33 @@ class ProbeLinks {
   void remove_all();
   /// Hands all of them to `other`, which removes them with its own.
   void move_to(ProbeLinks& other);
+  /// The same without those for files.
+  void move_own_to(ProbeLinks& other);
 
  private:
   Result<void> add_multi(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return);
   Result<void> add_perf(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return);
 
   Result<void> add_inherited(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return);
+  Result<void> use(bpf_program* program, int fd, const std::vector<Probe>& probes);
+
+  /// What a multi link of one process is on.
+  struct Probed {
+    std::shared_ptr<UniqueFd> file;
+    std::uint64_t device = 0, inode = 0;
+    std::vector<Probe> probes;
+  };
+  void note_probed(int fd, const std::vector<Probe>& probes);
 
   AttachWay way_;
   int pid_;
+  std::vector<Probed> probed_;
   InheritedProbes* inherited_probes_ = nullptr;
   std::vector<UniqueFd> multi_;
   std::vector<PerfLink> perf_;
+  FileLinks* file_links_ = nullptr;
   std::vector<InheritedProbes::Held> inherited_;
+  std::vector<FileLinks::Use> used_;
 };
 
 }  // namespace hawk

@@ -48,6 +48,7 @@ Result<hawk_config> make_config(const EngineOptions& options, LiveTable table, c
   config.location_shift = 32 - static_cast<__u32>(std::countr_zero(plan.locations));
   config.unwind = options.unwind;
   config.follows_children = options.follows_children ? 1 : 0;
+  config.probes_go_by_memory = options.follows_children || options.links == LinkScope::kFile ? 1 : 0;
   config.returns_are_calls = options.returns_are_calls ? 1 : 0;
   config.hash_key = HAWK_TRY(draw_hash_key());
   return config;

@@ -23,6 +23,11 @@
 namespace hawk {
 namespace {
 
+std::uint64_t now_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
 /// Takes a target's place, and gives it back.
 class TakenTarget {
  public:
@@ -48,11 +53,20 @@ struct Tracer::Impl {
         place(parts, number),
         target(parts.maps.targets[number]),
         code_place(parts.code->no_place()),
-        probes(parts.inherited_probes ? ProbeLinks(*parts.inherited_probes, process)
-                                      : ProbeLinks(parts.options.way, probed_pid)) {}
+        probes(make_probes(parts, process, probed_pid)) {
+    if (!parts.options.follows_children && !parts.file_links) parts.copied_probes.add(number, target, probes);
+  }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
-  ~Impl() { probes.remove_all(); }
+  /// Nobody waits for the links of a file whose last target is gone.
+  ~Impl() {
+    engine.copied_probes.forget(place.number());
+    if (!engine.file_links) {
+      probes.remove_all();
+    } else if (probes.leave_to_others()) {
+      engine.remover.remove(std::move(probes));
+    }
+  }
 
   Engine::Parts& engine;
   int pid;
@@ -63,6 +77,15 @@ struct Tracer::Impl {
   /// Device and inode of the probed files, and when (CLOCK_MONOTONIC). Kept where others inherit the probes.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> probed_files;
   ProbeLinks probes;
+
+  std::uint64_t files_taken_ns = 0;     ///< all files that were announced before then have been taken
+  std::uint64_t programs_began_ns = 0;  ///< none of the programs that map the files which are taken now began before
+
+  static ProbeLinks make_probes(Engine::Parts& parts, int process, int probed_pid) {
+    if (parts.file_links) return ProbeLinks(*parts.file_links);
+    if (parts.inherited_probes) return {*parts.inherited_probes, process};
+    return {parts.options.way, probed_pid};
+  }
 
   /// Entries of functions whose return probe, if they have any, is not the kernel's.
   Result<void> attach_entries(int fd, const ProbeSets& sets) {
@@ -91,9 +114,9 @@ struct Tracer::Impl {
     return probes.add(programs.alloc_entry, fd, sets.returning);
   }
 
-  /// Inherited probes go by memory: a process that shares it has them.
+  /// The others go by memory: a process that shares it has them.
   void find_unseen_sharers() {
-    if (engine.inherited_probes) return;
+    if (engine.inherited_probes || engine.file_links) return;
     __atomic_store_n(&engine.maps.state->searched_target, place.number(), __ATOMIC_SEQ_CST);
     // Without what it would find, sharers of its memory are not known.
     const Result<void> looked = run_for_tasks(engine.skeleton->progs.check_sharers, std::nullopt);
@@ -108,9 +131,25 @@ struct Tracer::Impl {
   void note_probed(int fd) {
     struct stat file = {};
     if (!engine.inherited_probes || ::fstat(fd, &file) != 0) return;
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    probed_files.emplace(std::pair(file.st_dev, file.st_ino),
-                         std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+    probed_files.emplace(std::pair(file.st_dev, file.st_ino), now_ns());
+  }
+
+  /// Of a program that has run for a while the ranges of its allocators are known: what one that it has just loaded
+  /// calls is taken for calls of the program's own.
+  bool has_ranges_of_running_program() const {
+    const bool is_new = target.is_new_program != 0 || target.program != target.first_program;
+    return !is_new && target.files.allocator_range_count != 0;
+  }
+
+  std::uint64_t program_began_ns() const { return __atomic_load_n(&target.program_began_ns, __ATOMIC_ACQUIRE); }
+
+  /// What it has started, and is not known yet, has the links for its files by it: those are kept until it is.
+  void move_probes_to(ProbeLinks& other) {
+    if (engine.options.follows_children) {
+      probes.move_own_to(other);
+    } else {
+      probes.move_to(other);
+    }
   }
 
   void count_loss(hawk_loss cause, std::uint64_t times) const {
@@ -134,6 +173,7 @@ Tracer Tracer::adopt(Engine& engine, const Birth& birth, const Tracer* maker) {
     impl->probed_files = maker->impl_->probed_files;
     std::erase_if(impl->probed_files, [&](const auto& file) { return file.second >= birth.time_ns; });
     if (!birth.is_new_program) impl->files_with_free = maker->impl_->files_with_free;
+    if (!birth.is_new_program) impl->probes.use_links_of(maker->impl_->probes);
   }
   return Tracer(std::move(impl));
 }
@@ -154,11 +194,13 @@ void Tracer::settle(AllocatorFile& allocator) const { settle_plans(allocator, im
 
 Result<bool> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   const ProbeSets sets = sort_probes(allocator);
+  const bool is_missing_in_ranges = impl_->has_ranges_of_running_program();
   forget_allocator_ranges(impl_->target);  // until they are set again
   if (!sets.frees.empty() && ++impl_->files_with_free > 1) impl_->target.several_allocators = 1;
   const auto has_moved = [](const Probe& probe) { return probe.cookie >> HAWK_COOKIE_MOVED_SHIFT != 0; };
   if (std::any_of(sets.frees.begin(), sets.frees.end(), has_moved)) impl_->engine.maps.state->frees_moved = 1;
   if (impl_->has_inherited(fd)) return false;
+  if (impl_->engine.file_links) impl_->engine.remover.wait();  // or a call would be seen by what is being closed, too
   const ProbeLinks::Mark before = impl_->probes.mark();
   const std::uint32_t points_before = impl_->engine.yield_points->count();
   const Result<void> attached = impl_->attach(fd, sets);
@@ -168,7 +210,19 @@ Result<bool> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
     return tl::unexpected<Error>(attached.error());
   }
   impl_->note_probed(fd);
-  return true;
+  return is_missing_in_ranges || !impl_->probes.are_older_than(impl_->programs_began_ns, before);
+}
+
+Tracer::Asked Tracer::ask_for_files() const {
+  return {.time_ns = now_ns(), .program_began_ns = impl_->program_began_ns()};
+}
+
+void Tracer::take_files(const Asked& asked, std::size_t programs) {
+  const std::uint64_t began_ns = impl_->program_began_ns();
+  const bool is_of_one = programs <= 1 && asked.program_began_ns == began_ns;
+  impl_->programs_began_ns =
+      is_of_one ? began_ns : std::max<std::uint64_t>(impl_->target.born_ns, impl_->files_taken_ns);
+  impl_->files_taken_ns = asked.time_ns;
 }
 
 Result<std::optional<std::uint32_t>> Tracer::add_operator_frames(int fd, const OperatorFrames& frames,
@@ -226,6 +280,7 @@ bool Tracer::has_stacks() const {
 
 /// Without probes removed yet.
 void Tracer::stop_counting() {
+  impl_->engine.copied_probes.forget(impl_->place.number());
   __atomic_store_n(&impl_->target.enabled, 0, __ATOMIC_SEQ_CST);
   impl_->find_unseen_sharers();
 }
@@ -246,7 +301,7 @@ void Tracer::stop_all(std::span<Tracer* const> tracers) {
   ProbeLinks all(tracers.front()->impl_->engine.options.way, 0);
   for (Tracer* const tracer : tracers) {
     tracer->stop_counting();
-    tracer->impl_->probes.move_to(all);
+    tracer->impl_->move_probes_to(all);
   }
   all.remove_all();
   for (Tracer* const tracer : tracers) tracer->count_unfinished();
@@ -255,8 +310,8 @@ void Tracer::stop_all(std::span<Tracer* const> tracers) {
 void Tracer::stop_ended() {
   stop_counting();
   ProbeLinks links(impl_->engine.options.way, 0);
-  impl_->probes.move_to(links);
-  impl_->engine.remover.remove(std::move(links));
+  impl_->move_probes_to(links);
+  if (links.leave_to_others()) impl_->engine.remover.remove(std::move(links));
   count_unfinished();
 }
 

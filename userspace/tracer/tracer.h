@@ -46,8 +46,16 @@ class Tracer {
   /// Leaves those functions their plan that are to be followed by it. To be called before anything rests on that.
   void settle(AllocatorFile& allocator) const;
   /// Probes the allocator functions of the settled file open as `fd`. Wherever a process has mapped it, now or later.
-  /// All of them, or none when that fails. False: the process has these probes since it was made.
+  /// All of them, or none when that fails. False: the process has had these probes since its program began.
   Result<bool> attach_allocator(int fd, const AllocatorFile& allocator);
+  /// When somebody was about to read what is announced of files that the process maps.
+  struct Asked {
+    std::uint64_t time_ns = 0;  ///< by CLOCK_MONOTONIC
+    std::uint64_t program_began_ns = 0;
+  };
+  Asked ask_for_files() const;
+  /// What has been read since is about to be taken: so many programs have begun in it.
+  void take_files(const Asked& asked, std::size_t programs);
 
   /// Passes to the programs a file's forms of operator new that keep no frame pointer. `watch_init`: also probe the
   /// code that the dynamic linker runs when it loads the file, and learn its address from there; otherwise call

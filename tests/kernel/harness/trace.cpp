@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "tests/kernel/harness/ready_pipe.h"
@@ -128,7 +129,8 @@ Report Trace::wait_for_report(int status) {
   if (is_recorded(way_)) {
     expect_same_as_recorded(directory_->path("heap.hawk"), directory_->path("report.json"), options_);
   }
-  EXPECT_EQ(report.attach_via, attach_via(way_));
+  const bool is_for_files = std::find(options_.begin(), options_.end(), "--links") != options_.end();
+  EXPECT_EQ(report.attach_via, attach_via(way_) + (is_for_files ? " for files" : ""));
   EXPECT_EQ(report.live_table, live_table(way_));
   EXPECT_EQ(report.unwind, unwind(way_));
   return report;
