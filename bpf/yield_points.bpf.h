@@ -93,6 +93,16 @@ static __always_inline bool is_remembered(struct hawk_thread *thread, __u64 slot
 	return false;
 }
 
+/* Whether the newest open call is the one that returns at `slot`, as far as can be told: one that was left there, from the same
+ * place in the program, cannot be told from it. */
+static __always_inline bool is_same_call(struct hawk_thread *thread, __u64 slot)
+{
+	__u64 return_address = 0;
+
+	return thread->call.sp == slot && thread->call.may_throw && read_target_word(thread, slot, &return_address) &&
+	       is_return_address(&thread->call, return_address, trampoline_address());
+}
+
 /* A call that is seen here alone, while no other is open: nearly every one. */
 static __always_inline void count_at_once(struct hawk_thread *thread, const struct hawk_yielded *yielded)
 {
@@ -122,6 +132,10 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 	if (point->role == HAWK_YIELDS_RESULT) {
 		if (!is_remembered(thread, yielded.end.sp - 8))
 			return;
+	} else if (point->role == HAWK_YIELDS_ALL && is_same_call(thread, yielded.end.sp - 8)) {
+		/* Opened for the sake of calls that are made in it. */
+		thread->call.size_bytes = yielded.size_bytes;
+		thread->call.kind = point->kind;
 	} else if (!enter_late(thread, &yielded, point->kind)) {
 		return;
 	}

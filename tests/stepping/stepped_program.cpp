@@ -12,26 +12,25 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "bpf/arch/x86_64/condition.h"
 #include "bpf/requested_size.h"
+#include "tests/stepping/string_functions.h"
 
 namespace hawk::testing {
 namespace {
 
 /// In rax at a breakpoint of calls.c.
 constexpr std::uint64_t kBegin = 1;
-constexpr std::uint64_t kLast = 2;  ///< in rsi
+constexpr std::uint64_t kLast = 2;             ///< in rsi
+constexpr std::uint64_t kStringFunctions = 3;  ///< rdi, rsi and rdx are memset, memcpy and memmove
 constexpr std::size_t kMostWrong = 20;
 
 std::uint64_t register_of(const user_regs_struct& regs, std::uint32_t number) {
   const std::uint64_t values[] = {regs.rax, regs.rcx, regs.rdx, regs.rbx, regs.rsp, regs.rbp, regs.rsi, regs.rdi,
                                   regs.r8,  regs.r9,  regs.r10, regs.r11, regs.r12, regs.r13, regs.r14, regs.r15};
   return values[number & 15];
-}
-
-std::uint64_t word_at(pid_t thread, std::uint64_t address) {
-  return static_cast<std::uint64_t>(::ptrace(PTRACE_PEEKDATA, thread, address, nullptr));
 }
 
 /// A call that has been seen to begin, and is to be seen to return.
@@ -125,8 +124,10 @@ class Call {
     }
   }
 
-  void end(std::uint64_t block) {
+  void end(std::uint64_t block, bool has_thrown) {
     ++shown_.calls;
+    // Those that were left that way are found to be when the next one begins.
+    if (has_thrown) open_.clear();
     std::vector<Seen> own;
     std::copy_if(seen_.begin(), seen_.end(), std::back_inserter(own), [](const Seen& seen) { return !seen.is_inside; });
     if (block == 0) ++shown_.failed_calls;
@@ -269,15 +270,16 @@ class Stepper {
   void trapped(pid_t thread, bool is_breakpoint) {
     const auto call = calls_.find(thread);
     if (!is_breakpoint) ++shown_.steps;
-    const auto rip =
-        static_cast<std::uint64_t>(::ptrace(PTRACE_PEEKUSER, thread, offsetof(user_regs_struct, rip), nullptr));
+    auto rip = static_cast<std::uint64_t>(::ptrace(PTRACE_PEEKUSER, thread, offsetof(user_regs_struct, rip), nullptr));
+    if (!is_breakpoint && std::exchange(stepped_to_[thread], rip) == rip) rip = finish_string(thread);
+    if (!is_breakpoint) rip = strings_.run(thread, rip);
     if (!is_breakpoint && !(call != calls_.end() && call->second.wants(rip))) return;
     user_regs_struct regs = {};
     ::ptrace(PTRACE_GETREGS, thread, nullptr, &regs);
     if (is_breakpoint && call == calls_.end()) {
       begin(thread, regs);
     } else if (is_breakpoint) {
-      call->second.end(regs.rdi);
+      call->second.end(regs.rdi, regs.rsi != 0);
       calls_.erase(call);
     } else {
       call->second.at(regs);
@@ -285,6 +287,7 @@ class Stepper {
   }
 
   void begin(pid_t thread, const user_regs_struct& regs) {
+    if (regs.rax == kStringFunctions) strings_ = {.set = regs.rdi, .copy = regs.rsi, .move = regs.rdx};
     if (regs.rax != kBegin) return;
     if (regs.rsi == kLast) {
       shown_.has_ended = true;
@@ -306,29 +309,34 @@ class Stepper {
   Stepped& shown_;
   std::optional<Code> code_;
   std::map<pid_t, Call> calls_;
+  std::map<pid_t, std::uint64_t> stepped_to_;
+  StringFunctions strings_;
 };
 
-pid_t start(const std::string& program, const std::vector<std::string>& environment, int calls) {
-  std::vector<char*> variables;
-  for (const std::string& variable : environment) variables.push_back(const_cast<char*>(variable.c_str()));
-  variables.push_back(nullptr);
-  const std::string count = std::to_string(calls);
-  char* arguments[] = {const_cast<char*>(program.c_str()), const_cast<char*>(count.c_str()), nullptr};
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+pid_t start(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
+  const std::vector<char*> arguments = pointers(command), variables = pointers(environment);
   const pid_t process = ::fork();
   if (process != 0) return process;
   // Allocators complain when they run out of memory, which they are made to.
   ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
   ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
-  ::execve(program.c_str(), arguments, variables.data());
+  ::execve(arguments[0], arguments.data(), variables.data());
   ::_exit(127);
 }
 
 }  // namespace
 
-Stepped step_through(const std::string& program, const std::vector<std::string>& environment, int calls,
+Stepped step_through(const std::vector<std::string>& command, const std::vector<std::string>& environment,
                      const std::string& path, const AllocatorFile& allocator) {
   Stepped shown;
-  const pid_t process = start(program, environment, calls);
+  const pid_t process = start(command, environment);
   int status = 0;
   if (::waitpid(process, &status, 0) != process || !WIFSTOPPED(status)) return shown;
   ::ptrace(PTRACE_SETOPTIONS, process, nullptr, PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL);

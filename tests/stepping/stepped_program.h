@@ -22,9 +22,9 @@ struct Stepped {
   bool has_ended = false;
 };
 
-/// Runs tests/stepping/calls.c, built as `program`, with `environment` set, and steps through each of its calls as the
-/// programs would see it by the plans of `allocator`, which is in the file at `path`.
-Stepped step_through(const std::string& program, const std::vector<std::string>& environment, int calls,
+/// Runs `command`, which is or leads to a program built from tests/stepping/calls.c, with `environment` set, and steps
+/// through each of its calls as the programs would see it by the plans of `allocator`, which is in the file at `path`.
+Stepped step_through(const std::vector<std::string>& command, const std::vector<std::string>& environment,
                      const std::string& path, const AllocatorFile& allocator);
 
 }  // namespace hawk::testing

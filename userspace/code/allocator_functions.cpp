@@ -286,7 +286,7 @@ void plan_yields(BranchTargets& resolver, const Candidates& candidates, Allocato
   std::map<std::uint64_t, SeenFunction> seen;
   for (const AllocatorFunction& function : file.functions) {
     const std::optional<std::uint64_t> vaddr = image.vaddr_of(function.entry_offset);
-    if (vaddr) seen[*vaddr] = {function.kind, candidates.at(*vaddr).arguments};
+    if (vaddr) seen[*vaddr] = {function.kind, candidates.at(*vaddr).arguments, function.may_throw};
   }
   YieldPlanner planner(resolver, [&](std::uint64_t vaddr) {
     const auto found = seen.find(vaddr);

@@ -3,15 +3,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "userspace/code/exception_table.h"
 #include "userspace/code/function_walk.h"
 #include "userspace/elf/elf_image.h"
 
 namespace hawk {
 
-/// What is in all of a file's code, its direct jumps and calls above all. The image must outlive it. Not thread-safe.
+/// What is in all of a file's code, its direct jumps and calls above all. What it is given must outlive it. Not
+/// thread-safe.
 class CodeScan {
  public:
-  explicit CodeScan(const ElfImage& image) : image_(image) {}
+  CodeScan(const ElfImage& image, ExceptionTable& table) : image_(image), table_(table) {}
 
   /// Whether code outside `function` may jump to, or call, one of its instructions but the first, by all that is known.
   /// `walk`, which has steps, knows the function's own parts that lie elsewhere.
@@ -28,8 +30,11 @@ class CodeScan {
   };
   void scan();
   void scan_piece(const LoadSegment& segment, std::uint64_t start);
+  /// What looks like a jump may be a part of an instruction, or of two.
+  bool is_instruction(std::uint64_t vaddr) const;
 
   const ElfImage& image_;
+  ExceptionTable& table_;
   bool is_scanned_ = false;
   bool has_abort_handlers_ = false;
   std::vector<Jump> near_jumps_;  ///< with 32 bits of distance, and whatever else looks like one; sorted by target

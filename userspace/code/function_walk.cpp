@@ -123,6 +123,7 @@ class Walker {
             const StackState& state) {
     const std::uint64_t return_vaddr = instruction.next_vaddr();
     calls_[return_vaddr] = CallSite{return_vaddr, target, state};
+    if (options_.follow_exceptions) handle_exception(return_vaddr, state);
     if (options_.ends_path(target)) {
       ended_paths_.insert(instruction.vaddr);
       if (options_.calls_end_paths) return;
@@ -130,6 +131,13 @@ class Walker {
     // A call that is the function's last instruction does not return either.
     const bool is_last = function_.size_bytes != 0 && return_vaddr == function_.vaddr + function_.size_bytes;
     if (!is_last && !is_noreturn(target, before)) reach(return_vaddr, state);
+  }
+
+  /// The unwinder restores what a call preserves.
+  void handle_exception(std::uint64_t return_vaddr, const StackState& state) {
+    const ExceptionTable::Way way = resolver_.exceptions().way_of(return_vaddr);
+    if (way.goes == ExceptionTable::Goes::kUnknown) return give_up("where its exceptions are handled is not known");
+    if (way.goes == ExceptionTable::Goes::kTo) reach(way.vaddr, state);
   }
 
   BranchTargets& resolver_;

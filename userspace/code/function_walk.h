@@ -55,6 +55,8 @@ struct WalkOptions {
   /// Paths on which the first argument has been found to be null are left alone.
   bool skip_null_argument = false;
   bool record_steps = false;
+  /// From calls paths also lead to where their exceptions are handled.
+  bool follow_exceptions = false;
 };
 
 /// Follows every path from the function's entry: both ways of branches, over calls, through direct jumps into other

@@ -8,9 +8,11 @@
 /// 1. Every path from the entry to a `ret` with which the function returns, tail jumps included, runs through exactly
 ///    one final point (kYield, kYieldAfterSize, kForward, kReturnProbe) whose condition holds, once. A path that
 ///    returns the constant 0 and has not passed a kSize may have none; so may one that goes on as another function's
-///    call.
-/// 2. Behind kYield and kYieldAfterSize nothing is left to happen but the return: there is no call, no loop and nothing
-///    that could be left otherwise; `result` is what the function returns; rsp moves by known amounts.
+///    call. Paths lead over calls, and from calls to where their exceptions are handled.
+/// 2. Behind kYield and kYieldAfterSize nothing is left to happen but the return: there is no call but of memset,
+/// memcpy
+///    and memmove, no loop and nothing that could be left otherwise; `result` is what the function returns; rsp moves
+///    by known amounts.
 /// 3. At kYield `size` (times `size_factor`, where there is one) is what the program has asked for: an argument of the
 ///    function, unchanged since the entry, or the product of two.
 /// 4. At kSize the same holds, and unless there was another kSize before, nothing has been called that could allocate
@@ -43,7 +45,11 @@
 /// - the ABI: calls preserve rbx, rbp, r12 to r15 and rsp, and a frame is written to only where its address was
 /// taken,
 ///   from there upwards;
-/// - that code is entered at addresses of functions, by direct jumps, and by the unwinder where its table has handlers;
+/// - that code is entered at addresses of functions, by direct jumps, and by the unwinder where its tables have
+/// handlers,
+///   which exceptions reach from calls alone; and that what these tables call a function is one instruction after
+///   another;
+/// - that memset, memcpy and memmove, by these names, return their first argument and do nothing else that matters;
 /// - that a call returns once or not at all, and an access to memory behind a point does not fault;
 /// - that what the file defines and calls by name is its own: if another file takes its place, a call stays open, which
 ///   is seen;

@@ -17,6 +17,7 @@ namespace hawk {
 struct SeenFunction {
   hawk_call_kind kind = HAWK_CALL_NONE;
   ArgumentRegisters arguments = kPassedInOrder;  ///< in which it is called
+  bool may_throw = false;                        ///< so that there is no return probe in place of a plan
 };
 
 /// The one that begins at an address; nullopt: none does.

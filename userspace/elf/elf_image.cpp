@@ -69,6 +69,12 @@ std::vector<ElfFunction> ElfImage::public_functions(std::string_view prefix) con
 
 bool ElfImage::has_symtab() const { return ElfSections(segments().file(), header()).has_function(SHT_SYMTAB); }
 
+bool ElfImage::has_sections() const { return !ElfSections(segments().file(), header()).headers().empty(); }
+
+std::vector<std::uint8_t> ElfImage::bytes_at(std::uint64_t vaddr, std::uint64_t wanted_bytes) const {
+  return segments().read(vaddr, wanted_bytes);
+}
+
 ElfSegments::CodeSearch ElfImage::search_code(std::span<const std::uint8_t> bytes) const {
   return segments().search_code(bytes);
 }

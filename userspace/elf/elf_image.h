@@ -55,6 +55,10 @@ class ElfImage : public ElfLayout {
   std::vector<ElfFunction> public_functions(std::string_view prefix) const;
   /// Whether the file has a .symtab with functions.
   bool has_symtab() const;
+  /// Whether sections have headers: without, it is not known which there are.
+  bool has_sections() const;
+  /// See ElfSegments::read.
+  std::vector<std::uint8_t> bytes_at(std::uint64_t vaddr, std::uint64_t wanted_bytes) const;
   /// See ElfSegments::CodeSearch.
   ElfSegments::CodeSearch search_code(std::span<const std::uint8_t> bytes) const;
   /// Whether the unwinder's table says that the function which begins at `vaddr` handles no exceptions: neither catches

@@ -97,6 +97,94 @@ middle:
 	ret
 	finish by_table
 
+# As plain, but for the middle of an instruction elsewhere, which would be a jump behind its branch.
+	begin seemingly_entered
+	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	je	1f
+	.globl other_middle
+other_middle:
+	mov	(%rax), %rdx
+	ret
+1:	xor	%eax, %eax
+	ret
+	finish seemingly_entered
+	begin holds_a_number
+	.byte	0x48, 0xb8, 0xe9		# mov $..., %rax
+	.long	other_middle - . - 4
+	.byte	0, 0, 0
+	ret
+	finish holds_a_number
+
+# The block is cleared by a function that returns it.
+	begin clears_last
+	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	je	1f
+	mov	%rdi, %rdx
+	xor	%esi, %esi
+	mov	%rax, %rdi
+	jmp	memset@plt
+1:	xor	%eax, %eax
+	ret
+	finish clears_last
+	begin clears_before
+	push	%rbx
+	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	je	1f
+	mov	%rdi, %rdx
+	xor	%esi, %esi
+	mov	%rax, %rdi
+	call	memset@plt
+	pop	%rbx
+	ret
+1:	xor	%eax, %eax
+	pop	%rbx
+	ret
+	finish clears_before
+
+# An exception leads past the branch, to another block.
+	begin catches
+	.cfi_personality 0x1b, personality_routine
+	.cfi_lsda 0x1b, catches_table
+	push	%rbx
+	mov	%rdi, %rbx
+	nop
+	call	*blocks(%rip)
+	.globl returns_from_call
+	.type returns_from_call, @function
+returns_from_call:
+	test	%rax, %rax
+	je	1f
+	pop	%rbx
+	ret
+1:	xor	%eax, %eax
+	pop	%rbx
+	ret
+	.globl handler
+	.type handler, @function
+handler:
+	mov	8+blocks(%rip), %rax
+	test	%rax, %rax
+	je	1b
+	pop	%rbx
+	ret
+	finish catches
+	.hidden personality_routine
+	begin personality_routine
+	ret
+	finish personality_routine
+	.section .gcc_except_table, "a", @progbits
+catches_table:
+	.byte	0xff, 0xff, 1
+	.uleb128 3f - 2f
+2:	.uleb128 returns_from_call - 6 - catches
+	.uleb128 6
+	.uleb128 handler - catches
+	.uleb128 1
+3:	.text
+
 	.bss
 	.p2align 3
 blocks:	.quad 0

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "tests/support/elf_fixture.h"
@@ -10,12 +11,13 @@
 namespace hawk {
 namespace {
 
-YieldPlan plan_of(const std::string& name) {
+YieldPlan plan_of(const std::string& name, bool may_throw = false) {
   const ElfImage image = testing::open_image(testing::fixture_path("yield_points.so"));
   BranchTargets resolver(image);
   YieldPlanner planner(resolver, [](std::uint64_t) { return std::nullopt; });
   const FunctionExtent function = testing::extent_of(image, name);
-  return planner.plan(function, {.kind = HAWK_CALL_MALLOC}, place_probe(resolver, function, HAWK_CALL_MALLOC).vaddr);
+  return planner.plan(function, {.kind = HAWK_CALL_MALLOC, .arguments = kPassedInOrder, .may_throw = may_throw},
+                      place_probe(resolver, function, HAWK_CALL_MALLOC).vaddr);
 }
 
 TEST(YieldPoints, TheLastBranchTellsAll) {
@@ -51,6 +53,32 @@ TEST(YieldPoints, WhatCannotBeProvedHasNoPlan) {
     EXPECT_NE(plan.fallback, "") << name;
   }
   EXPECT_EQ(plan_of("entered").fallback, "other code jumps into its middle");
+}
+
+TEST(YieldPoints, WhatLooksLikeAJumpInTheMiddleOfAnInstructionIsNone) {
+  EXPECT_EQ(plan_of("seemingly_entered").fallback, "");
+}
+
+TEST(YieldPoints, ABlockIsSeenBeforeItIsCleared) {
+  for (const char* name : {"clears_last", "clears_before"}) {
+    const YieldPlan plan = plan_of(name);
+    EXPECT_EQ(plan.fallback, "") << name;
+    ASSERT_EQ(plan.points.size(), 1u) << name;
+    EXPECT_EQ(plan.points[0].kind, PointKind::kYield) << name;
+    EXPECT_EQ(plan.points[0].result, (Operand{Operand::Kind::kRegister, 0})) << name;
+    EXPECT_EQ(plan.points[0].size, (Operand{Operand::Kind::kRegister, HAWK_RDI})) << name;
+  }
+}
+
+TEST(YieldPoints, WhereAnExceptionLeadsIsSeen) {
+  EXPECT_EQ(plan_of("catches").fallback, "every call would run into several points");
+  const ElfImage image = testing::open_image(testing::fixture_path("yield_points.so"));
+  const std::uint64_t handler = testing::extent_of(image, "handler").vaddr;
+  const YieldPlan plan = plan_of("catches", true);
+  EXPECT_EQ(plan.fallback, "");
+  EXPECT_TRUE(std::any_of(plan.points.begin(), plan.points.end(), [&](const YieldPoint& point) {
+    return point.vaddr > handler && point.kind != PointKind::kSize && point.condition == 5;  // jne
+  }));
 }
 
 }  // namespace

@@ -32,7 +32,30 @@ constexpr auto kNoreturnNames = std::to_array<std::string_view>({
     "_ZSt20__throw_length_errorPKc",
 });
 
+constexpr auto kCopyingNames = std::to_array<std::string_view>({"memcpy", "memmove", "memset"});
+
 }  // namespace
+
+const std::map<std::uint64_t, std::string>& BranchTargets::copying() {
+  if (!copying_) {
+    copying_.emplace();
+    for (const ElfFunction& function : image_.functions(kCopyingNames))
+      copying_->emplace(function.vaddr, function.name);
+  }
+  return *copying_;
+}
+
+bool BranchTargets::returns_first_argument(const CodeTarget& target) {
+  if (std::find(kCopyingNames.begin(), kCopyingNames.end(), target.name) != kCopyingNames.end()) return true;
+  return target.vaddr && copying().contains(*target.vaddr);
+}
+
+std::optional<std::string> BranchTargets::copying_chosen_by(std::uint64_t slot_vaddr) {
+  const std::optional<std::uint64_t> chooser = image_.chooser_of(slot_vaddr);
+  if (!chooser) return std::nullopt;
+  const auto found = copying().find(*chooser);
+  return found == copying().end() ? std::nullopt : std::optional(found->second);
+}
 
 std::optional<std::uint64_t> BranchTargets::stub_slot(std::uint64_t vaddr) const {
   std::optional<Instruction> instruction = decode_at(image_, vaddr);
@@ -55,8 +78,8 @@ std::optional<std::uint64_t> BranchTargets::definition_of(std::string_view name)
 
 CodeTarget BranchTargets::resolve_slot(std::uint64_t slot_vaddr) {
   const std::optional<std::string_view> name = image_.got_symbol(slot_vaddr);
-  if (!name) return {};
-  return {definition_of(*name), std::string(*name)};
+  if (name) return {definition_of(*name), std::string(*name)};
+  return {std::nullopt, copying_chosen_by(slot_vaddr).value_or("")};
 }
 
 const CodeTarget& BranchTargets::resolve(std::uint64_t vaddr) {

@@ -26,6 +26,7 @@ constexpr auto kAllocatingNothing = std::to_array<std::string_view>({
     "__clock_gettime",
     "__errno_location",
     "__tunable_get_val",
+    "__tunable_is_initialized",
     "clock_gettime",
     "madvise",
     "memcpy",
@@ -178,6 +179,7 @@ class CallEffects::Follower {
         return is_chosen(instruction) ? look_.at_return() : jump(target_of(instruction), state);
       case Flow::kCall:
       case Flow::kIndirectCall:
+        if (!handle_exception(instruction.next_vaddr(), state)) return false;
         if (is_chosen(instruction)) {
           reach(instruction.next_vaddr(), state);
           return true;
@@ -198,6 +200,12 @@ class CallEffects::Follower {
     if (!is_followed) return look_.at_target(target) && look_.at_return();
     reach(*target.vaddr, state);
     return true;
+  }
+
+  bool handle_exception(std::uint64_t return_vaddr, const Constants& state) {
+    const ExceptionTable::Way way = resolver_.exceptions().way_of(return_vaddr);
+    if (way.goes == ExceptionTable::Goes::kTo) reach(way.vaddr, state);
+    return way.goes != ExceptionTable::Goes::kUnknown;
   }
 
   bool call(const Instruction& instruction, const Constants& before, const Constants& state) {

@@ -50,11 +50,16 @@ std::optional<std::size_t> CodeGraph::find(std::uint64_t vaddr) const {
   return static_cast<std::size_t>(found - nodes.begin());
 }
 
-CodeGraph graph_of(const ElfImage& image, std::uint64_t entry_vaddr, const FunctionWalk& walk) {
+CodeTarget target_of(BranchTargets& resolver, const Instruction& instruction) {
+  if (instruction.target) return resolver.resolve(*instruction.target);
+  return instruction.got_slot ? resolver.resolve_slot(*instruction.got_slot) : CodeTarget();
+}
+
+CodeGraph graph_of(BranchTargets& resolver, std::uint64_t entry_vaddr, const FunctionWalk& walk) {
   CodeGraph graph;
   graph.nodes.reserve(walk.steps.size());
   for (const auto& [vaddr, step] : walk.steps) {
-    std::optional<Instruction> instruction = decode_at(image, vaddr);
+    std::optional<Instruction> instruction = decode_at(resolver.image(), vaddr);
     if (!instruction) continue;
     CodeNode node;
     node.before = step.before;
@@ -64,6 +69,8 @@ CodeGraph graph_of(const ElfImage& image, std::uint64_t entry_vaddr, const Funct
       if (instruction->writes(kGeneralRegisters[number])) node.written |= 1u << number;
     }
     node.instruction = *instruction;
+    node.returns_first_argument =
+        instruction->flow != Flow::kBranch && resolver.returns_first_argument(target_of(resolver, *instruction));
     graph.nodes.push_back(std::move(node));
   }
   for (std::size_t from = 0; from < graph.nodes.size(); ++from) {

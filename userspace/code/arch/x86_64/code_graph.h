@@ -20,9 +20,13 @@ struct CodeNode {
   bool has_all_ways = false;  ///< `next` is where the processor goes, whatever other files define
   bool is_emulated = false;   ///< by the kernel
   std::uint32_t written = 0;  ///< registers that are changed, bits by number
+  /// It is a call of, or a jump to, a function that returns its first argument and does nothing else that matters.
+  bool returns_first_argument = false;
 
   bool is_call() const { return instruction.flow == Flow::kCall || instruction.flow == Flow::kIndirectCall; }
-  bool is_return() const { return instruction.flow == Flow::kReturn; }
+  /// Also a jump to what returns in its place.
+  bool is_return() const { return instruction.flow == Flow::kReturn || is_returning_jump(); }
+  bool is_returning_jump() const { return returns_first_argument && !is_call(); }
   bool is_branch() const { return instruction.flow == Flow::kBranch; }
 };
 
@@ -34,8 +38,11 @@ struct CodeGraph {
   std::optional<std::size_t> find(std::uint64_t vaddr) const;
 };
 
+/// Where a jump, branch or call leads; nothing: somewhere that is known at run time only, or it is none.
+CodeTarget target_of(BranchTargets& resolver, const Instruction& instruction);
+
 /// `walk` must be complete and have steps.
-CodeGraph graph_of(const ElfImage& image, std::uint64_t entry_vaddr, const FunctionWalk& walk);
+CodeGraph graph_of(BranchTargets& resolver, std::uint64_t entry_vaddr, const FunctionWalk& walk);
 
 /// Instructions that do nothing but compute, move and branch.
 bool is_harmless(const Instruction& instruction);

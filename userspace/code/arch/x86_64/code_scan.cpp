@@ -116,13 +116,25 @@ bool CodeScan::may_have_abort_handlers() {
   return has_abort_handlers_;
 }
 
+/// By where instructions begin that follow one another from the beginning of the function on.
+bool CodeScan::is_instruction(std::uint64_t vaddr) const {
+  const std::optional<std::uint64_t> begin = table_.begin_of(vaddr);
+  if (!begin) return true;
+  for (std::uint64_t at = *begin; at <= vaddr;) {
+    const std::optional<Instruction> instruction = decode_at(image_, at);
+    if (at == vaddr || !instruction) return true;
+    at = instruction->next_vaddr();
+  }
+  return false;
+}
+
 bool CodeScan::may_enter(FunctionExtent function, const FunctionWalk& walk) {
   const Middle middle(image_, function, walk);
   scan();
   auto jump = std::upper_bound(near_jumps_.begin(), near_jumps_.end(), function.vaddr,
                                [](std::uint64_t vaddr, const Jump& each) { return vaddr < each.target; });
   for (; jump != near_jumps_.end() && jump->target - function.vaddr < function.size_bytes; ++jump) {
-    if (middle.is_entered_by(jump->from, jump->target)) return true;
+    if (middle.is_entered_by(jump->from, jump->target) && is_instruction(jump->from)) return true;
   }
   return middle.is_entered_from_near_by();
 }

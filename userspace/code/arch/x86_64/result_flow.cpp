@@ -8,6 +8,9 @@ namespace {
 constexpr std::int64_t kWordBytes = 8;
 constexpr std::uint32_t kRax = 1u << 0;
 constexpr std::uint32_t kRsp = 1u << 4;
+constexpr std::uint32_t kRdi = 1u << 7;
+/// rbx, rbp, r12 to r15.
+constexpr std::uint32_t kPreserved = 1u << 3 | 1u << 5 | 0xf000u;
 constexpr std::uint64_t kMaxConstant = 4095;
 
 /// What it takes to know the result before an instruction, of which it is known where it is after.
@@ -134,7 +137,17 @@ bool writes_elsewhere(const CodeNode& node) {
 
 /// Whether a `ret` returns to the caller what the ABI says.
 bool is_plain_return(const CodeNode& node) {
-  return node.instruction.decoded.operand_count_visible == 0 && node.before.rsp == 0 && !node.before.rbp_changed;
+  const bool is_plain = node.is_returning_jump() || node.instruction.decoded.operand_count_visible == 0;
+  return is_plain && node.before.rsp == 0 && !node.before.rbp_changed;
+}
+
+/// Before a call that returns its first argument.
+ResultHolders before_call(const CodeNode& node, const ResultHolders& after) {
+  ResultHolders before = after;
+  before.holders.registers &= kPreserved;
+  if ((after.holders.registers & kRax) != 0) before.holders.registers |= kRdi;
+  std::erase_if(before.holders.words, [&](std::int64_t word) { return word < *node.before.rsp; });
+  return before;
 }
 
 std::optional<ResultHolders> result_at(const CodeGraph& graph, std::size_t at,
@@ -143,7 +156,14 @@ std::optional<ResultHolders> result_at(const CodeGraph& graph, std::size_t at,
   const CodeNode& node = graph.nodes[at];
   if (node.is_return()) {
     if (!is_plain_return(node)) return std::nullopt;
-    return ResultHolders{.holders = {.registers = kRax, .words = {}}, .constant = std::nullopt};
+    if (node.is_returning_jump() && is_error_code) return std::nullopt;
+    return ResultHolders{.holders = {.registers = node.is_returning_jump() ? kRdi : kRax, .words = {}},
+                         .constant = std::nullopt};
+  }
+  const bool is_passed = node.is_call() && node.returns_first_argument && node.next.size() == 1 && !is_error_code;
+  if (is_passed && node.before.rsp) {
+    const ResultHolders before = before_call(node, *certain[node.next.front()]);
+    return before.empty() ? std::nullopt : std::optional(before);
   }
   if (!node.before.rsp || !is_harmless(node.instruction) || !node.has_all_ways) return std::nullopt;
   // A block is found where it has been stored.

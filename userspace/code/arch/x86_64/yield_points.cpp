@@ -38,7 +38,7 @@ class Plan {
         function_(function),
         asked_(asked),
         entry_probe_vaddr_(entry_probe_vaddr),
-        graph_(graph_of(resolver.image(), function.vaddr, walk)),
+        graph_(graph_of(resolver, function.vaddr, walk)),
         operands_(graph_, asked),
         certain_(follow_results(graph_, asked.kind == HAWK_CALL_POSIX_MEMALIGN)) {
     find_exits(seen, ends_path);
@@ -64,23 +64,13 @@ class Plan {
   void find_exits(const SeenFunctions& seen, const std::function<bool(const CodeTarget&)>& ends_path) {
     for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
       const Instruction& instruction = graph_.nodes[node].instruction;
-      CodeTarget target;
-      if (instruction.flow == Flow::kJump || instruction.flow == Flow::kBranch) {
-        target = resolver_.resolve(*instruction.target);
-      } else if (instruction.flow == Flow::kIndirectJump && instruction.got_slot) {
-        target = resolver_.resolve_slot(*instruction.got_slot);
-      } else {
-        continue;
-      }
+      const bool is_jump = instruction.flow == Flow::kJump || instruction.flow == Flow::kBranch ||
+                           (instruction.flow == Flow::kIndirectJump && instruction.got_slot);
+      if (!is_jump || graph_.nodes[node].is_returning_jump()) continue;
+      const CodeTarget target = target_of(resolver_, instruction);
       if (!ends_path(target)) continue;
       exits_.push_back({node, target, target.vaddr ? seen(*target.vaddr) : std::nullopt});
     }
-  }
-
-  CodeTarget called(const CodeNode& node) const {
-    if (node.instruction.target) return resolver_.resolve(*node.instruction.target);
-    if (node.instruction.got_slot) return resolver_.resolve_slot(*node.instruction.got_slot);
-    return {};
   }
 
   // ---- which paths are which
@@ -155,7 +145,8 @@ class Plan {
     const std::vector<bool> leads = leading_to(finals);
     std::vector<std::size_t> calls;
     for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
-      if (leads[node] && graph_.nodes[node].is_call() && effects_.may_allocate(called(graph_.nodes[node]))) {
+      if (leads[node] && graph_.nodes[node].is_call() &&
+          effects_.may_allocate(target_of(resolver_, graph_.nodes[node].instruction))) {
         calls.push_back(node);
       }
     }
@@ -293,6 +284,13 @@ class Plan {
     return std::nullopt;
   }
 
+  /// How many every call may take: an entry probe and a return probe take less than two points that open a call and
+  /// close it, which counts where most calls go.
+  unsigned most_traps() const {
+    const bool is_rare = asked_.kind == HAWK_CALL_ALIGNED_ALLOC || asked_.kind == HAWK_CALL_POSIX_MEMALIGN;
+    return is_rare || asked_.may_throw ? 2 : 1;
+  }
+
   YieldPlan finished(YieldPlan plan) const {
     std::sort(plan.points.begin(), plan.points.end(),
               [](const YieldPoint& a, const YieldPoint& b) { return a.vaddr < b.vaddr; });
@@ -304,7 +302,7 @@ class Plan {
     if (std::all_of(plan.points.begin(), plan.points.end(), is_return_probe))
       return failed("no path through it returns a block of its own");
     if (plan.points.size() > kMostPoints) return failed("it would take too many points");
-    if (fewest_traps(graph_, plan) > 1) return failed("every call would run into several points");
+    if (fewest_traps(graph_, plan) > most_traps()) return failed("every call would run into several points");
     for (YieldPoint& point : plan.points) {
       const auto offset = resolver_.image().file_offset_of(point.vaddr);
       if (!offset) return failed("its code is not in the file");
@@ -351,7 +349,7 @@ YieldPlanner::YieldPlanner(BranchTargets& resolver, SeenFunctions seen)
     : resolver_(resolver),
       seen_(std::move(seen)),
       effects_(resolver, [this](std::uint64_t vaddr) { return seen_(vaddr).has_value(); }),
-      scan_(resolver.image()) {}
+      scan_(resolver.image(), resolver.exceptions()) {}
 
 YieldPlan YieldPlanner::plan(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr) {
   if (scan_.may_have_abort_handlers())
@@ -374,10 +372,12 @@ YieldPlan YieldPlanner::plan_following(FunctionExtent function, const SeenFuncti
   WalkOptions options;
   options.record_steps = true;
   options.calls_end_paths = false;
+  options.follow_exceptions = true;
   options.never_returns = [this](const CodeTarget& target, const StackState& state) {
     return effects_.never_returns(target, state.first_constant);
   };
   const auto ends_jump = [&](const CodeTarget& target) {
+    if (resolver_.returns_first_argument(target)) return true;
     if (resolver_.is_noreturn(target) || effects_.never_returns(target)) return false;
     if (!target.vaddr) return !target.name.empty();
     return !is_inside(*target.vaddr) && (!follows_jumps || seen_(*target.vaddr).has_value());
@@ -385,14 +385,6 @@ YieldPlan YieldPlanner::plan_following(FunctionExtent function, const SeenFuncti
   options.ends_path = ends_jump;
   const FunctionWalk walk = walk_function(resolver_, function, options);
   if (!walk.incomplete.empty()) return failed(walk.incomplete);
-  std::vector<std::uint64_t> parts = {function.vaddr};
-  for (const std::uint64_t target : walk.branch_targets) {
-    const bool is_function = !is_inside(target);
-    if (is_function) parts.push_back(target);
-  }
-  const ElfImage& image = resolver_.image();
-  const auto may_handle = [&](std::uint64_t vaddr) { return !image.handles_no_exceptions(vaddr); };
-  if (std::any_of(parts.begin(), parts.end(), may_handle)) return failed("it may handle exceptions");
   if (scan_.may_enter(function, walk)) return failed("other code jumps into its middle");
   return Plan(resolver_, effects_, seen_, function, seen, entry_probe_vaddr, walk, ends_jump).run();
 }
