@@ -160,7 +160,9 @@ def target_rows(bench):
                  (f'malloc+free in a process that is not traced, beside {name}', ' ns', f'targets stranger {count}', None),
                  (f'attach, each further one of {name}', ' ms', f'targets attach {count}', TARGET_MS_LIMIT),
                  (f'memory at rest, each further one of {name}', ' MiB', f'targets rest {count}', TARGET_MIB_LIMIT),
-                 (f'detach of {name}', ' ms', f'targets detach {count}', None)]
+                 (f'detach of {name}', ' ms', f'targets detach {count}', None),
+                 (f'malloc+free in a process with followed children, {name}', ' ns', f'targets followed {count}', None),
+                 (f'fork of such a child, {name}', ' us', f'targets fork {count}', None)]
     return [row(what, unit, summary(bench.found[key]), limit) for what, unit, key, limit in rows if bench.found.get(key)]
 
 

@@ -31,10 +31,28 @@ def measure_count(bench, count):
         return tracer.attach_ms, at_rest, nanoseconds, detach_ms, of_stranger
 
 
+def measure_followed(bench, count):
+    """Nanoseconds of a malloc and free in a process whose children, so many, are followed; and of a fork."""
+    with contextlib.ExitStack() as stack, time_bound.of(120):
+        program = stack.enter_context(Program([bench.programs / 'bench_load']))
+        program.ask('keep 0')
+        tracer = stack.enter_context(Hawktrace(bench.hawktrace, program.pid, '--follow', '-o', '/dev/null', '--top', '1'))
+        fork, _ = program.ask(f'fork {count}')
+        nanoseconds, _ = program.ask(f'malloc {FRAMES} {PAIRS}')
+        tracer.stop()
+        return nanoseconds, fork
+
+
 def measure_targets(bench):
     if not bench.wants(ROWS[0]):
         return
     for _ in range(bench.long_rounds):
+        for count in COUNTS:
+            bench.progress(f'{count} children that are followed')
+            with bench.trying(f'{count} followed children'):
+                nanoseconds, fork = measure_followed(bench, count)
+                bench.add(f'targets followed {count}', nanoseconds)
+                bench.add(f'targets fork {count}', fork / 1e3)
         found = {}
         for count in COUNTS:
             bench.progress(f'{count} processes under one hawktrace')

@@ -5,7 +5,12 @@
 //           list THREADS ELEMENTS                          see run_lists
 //           growth MIB SMALL                               see run_growth
 //           keep COUNT                                     COUNT blocks that are never freed
+//           fork COUNT                                     COUNT copies of the process, which end with it
 //   stdout: "= NANOSECONDS ALLOCATIONS", nanoseconds per operation
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -30,6 +35,17 @@ BENCH_CALL outcome keep(long count) {
     __asm__ volatile("" : : "r"(block) : "memory");
   }
   return {.ns = 0, .allocations = count};
+}
+
+/// They do nothing. How long a fork takes, and that they are there, is what counts.
+outcome fork_copies(long count) {
+  const double began = now_ns();
+  for (long i = 0; i < count; i++) {
+    if (fork() != 0) continue;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) pause();
+  }
+  return {.ns = (now_ns() - began) / static_cast<double>(count), .allocations = 0};
 }
 
 /// What leaves holes in the heap has one of its own: blocks that shall move would grow into them.
@@ -61,6 +77,7 @@ std::optional<outcome> obey(const char* line) {
   if (std::strcmp(name, "growth") == 0 && count == 3 && a >= 1 && b >= 1)
     return run_apart([&] { return run_growth(a, b); });
   if (std::strcmp(name, "keep") == 0 && count == 2) return keep(a);
+  if (std::strcmp(name, "fork") == 0 && count == 2 && a >= 1) return fork_copies(a);
   return std::nullopt;
 }
 

@@ -192,8 +192,9 @@ ModuleMap::Unmapped ModuleMap::unmapped(std::size_t max_deleted) const {
 }
 
 void ModuleMap::forget_look_ups() const {
-  remembered_ = {};
-  ends_ = {};
+  // Not by assigning {}, which would keep the memory.
+  std::vector<RememberedPage>().swap(remembered_);
+  std::vector<std::uint64_t>().swap(ends_);
 }
 
 void ModuleMap::prepare_look_ups() const {

@@ -127,6 +127,10 @@ TEST(Options, EveryNameOfAChoiceMeansItsEnumerator) {
   EXPECT_EQ(options_of({"-p1", "--attach-via=points"}).trace.attach_via, AttachWay::kPoints);
   EXPECT_EQ(options_of({"-p1", "--attach-via=session"}).trace.attach_via, AttachWay::kSession);
   EXPECT_EQ(options_of({"-p1", "--attach-via=perf"}).trace.attach_via, AttachWay::kPerf);
+  EXPECT_EQ(options_of({"-p1"}).trace.links, std::nullopt);
+  EXPECT_EQ(options_of({"-p1", "--links=auto"}).trace.links, std::nullopt);
+  EXPECT_EQ(options_of({"-p1", "--links=process"}).trace.links, LinkScope::kProcess);
+  EXPECT_EQ(options_of({"-p1", "--links=file", "--attach-via=points"}).trace.links, LinkScope::kFile);
   EXPECT_EQ(options_of({"-p1", "--unwind=auto"}).trace.unwind, UnwindMethod::kAuto);
   EXPECT_EQ(options_of({"-p1", "--unwind=cfi"}).trace.unwind, UnwindMethod::kCfi);
   EXPECT_EQ(options_of({"-p1", "--live-table=auto"}).trace.live_table, std::nullopt);
@@ -269,6 +273,8 @@ TEST(OptionErrors, MalformedValuesNameOptionAndValue) {
   EXPECT_EQ(refusal_with_pid({"--unwind"}), "--unwind: needs a value / hawktrace --help lists all options");
   EXPECT_EQ(refusal_with_pid({"--unwind", "cfi", "--unwind", "fp"}),
             "--unwind: 'fp' is a second value / give the option only once");
+  EXPECT_EQ(refusal_with_pid({"--links", "file", "--attach-via", "multi"}),
+            "--links file: not with --attach-via multi / leave one of them out: it takes sessions");
   EXPECT_EQ(refusal_with_pid({"--attach-via", "uprobe"}),
             "--attach-via: 'uprobe' is not one of auto, points, session, multi, perf / hawktrace --help explains them");
   EXPECT_EQ(refusal_with_pid({"--live-table", "aerna"}),
