@@ -2,8 +2,9 @@
 ///
 ///   step_calls FILE [VARIABLE=VALUE...] COMMAND...
 ///
-/// runs a command that leads to a program built from calls.c, such as another loader with it, and steps through all
-/// calls of the allocator in FILE.
+/// FILE should be a copy that no other process maps: other tracers' breakpoints in it are met by the stepped process
+/// too. Runs a command that leads to a program built from calls.c, such as another loader with it, and steps through
+/// all calls of the allocator in FILE.
 #include <fcntl.h>
 #include <fmt/core.h>
 

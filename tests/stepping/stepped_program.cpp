@@ -136,6 +136,7 @@ class Call {
     if (is_right) ++shown_.seen[own[0].where];
     if ((is_right && open_.empty()) || shown_.wrong.size() >= kMostWrong) return;
     std::string text = fmt::format("{} bytes, block {:#x}, {} open:", size_bytes_, block, open_.size());
+    for (const Open& open : open_) text += fmt::format(" {{{} at {:#x}}}", name_of(*open.function), open.slot);
     for (const Seen& seen : own)
       text += fmt::format(" [{}: {} bytes, block {:#x}]", seen.where, seen.size_bytes, seen.block);
     shown_.wrong.push_back(text);
