@@ -16,6 +16,7 @@ struct hawk_child {
 	__u32 has_executed;       /* a program of its own */
 	__u32 program;            /* of whose target it is, by birth */
 	__u32 pad_0;
+	__u64 probed_files_mask;  /* of the target on whose memory it works, when it was made */
 };
 
 /* Task -> the above. Written by programs only. No memory: what the task starts is neither counted nor named; the task itself is
@@ -62,7 +63,7 @@ static __always_inline void note_child(struct task_struct *task, struct hawk_chi
 
 /* The current task makes `task`: a thread, a process with memory of its own, or one that shares the maker's memory until it runs
  * a program (vfork). The last is not counted as long as it shares: on the target's memory it is the target. */
-static __always_inline void on_fork(struct task_struct *task)
+static __always_inline void on_fork(struct task_struct *task, bool may_hold)
 {
 	struct task_struct *maker = bpf_get_current_task_btf();
 	struct hawk_child what = {}, *maker_known = NULL;
@@ -80,9 +81,10 @@ static __always_inline void on_fork(struct task_struct *task)
 	bool is_copy = memory_key(task) != memory_key(maker);
 
 	if (target && target->enabled) {
-		if (is_copy && follow_fork(target, task))
+		if (is_copy && follow_fork(target, task, may_hold))
 			return;
 		what.program = target->program;
+		what.probed_files_mask = target->probed_files_mask;
 	} else if (maker_known) {
 		what.program = maker_known->program;
 	} else {
@@ -96,7 +98,7 @@ static __always_inline void on_fork(struct task_struct *task)
 }
 
 /* The current task has begun to run a program. */
-static __always_inline void on_child_exec(void)
+static __always_inline void on_child_exec(bool may_hold)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct hawk_child *known;
@@ -106,7 +108,7 @@ static __always_inline void on_child_exec(void)
 	known = bpf_task_storage_get(&children, task, NULL, 0);
 	if (!known || !target_at(known->program)->enabled || known->program < target_at(known->program)->first_program)
 		return;
-	if (!known->is_counted && follow_exec(known->program)) {
+	if (!known->is_counted && follow_exec(known->program, known->probed_files_mask, may_hold)) {
 		bpf_task_storage_delete(&children, task);
 		return;
 	}

@@ -58,7 +58,7 @@ static __always_inline void enable_child(struct hawk_target *target)
 
 /* A process that a target makes by fork: with a copy of its memory, and so with its files where that has them. False: it cannot be
  * followed. */
-static __always_inline bool follow_fork(const struct hawk_target *maker, const struct task_struct *task)
+static __always_inline bool follow_fork(const struct hawk_target *maker, const struct task_struct *task, bool may_hold)
 {
 	struct hawk_target *target;
 
@@ -68,14 +68,31 @@ static __always_inline bool follow_fork(const struct hawk_target *maker, const s
 	if (!target)
 		return false;
 	target->several_allocators = maker->several_allocators;
+	target->probed_files_mask = maker->probed_files_mask;
 	bpf_probe_read_kernel(&target->files, sizeof(target->files), &maker->files);
 	enable_child(target);
+	if (may_hold && are_spares_few())
+		hold_for_spares(target);
 	return true;
 }
 
+/* What the kernel has mapped of a program that begins: its own file, and the dynamic linker's or what else comes first. */
+static __always_inline void tell_first_mappings(struct hawk_target *target)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct pt_regs *registers = (const struct pt_regs *)bpf_task_pt_regs(task);
+	struct vm_area_struct *own = search_tree(BPF_CORE_READ(task, mm, start_code));
+	struct vm_area_struct *first = search_tree(BPF_CORE_READ(registers, ip));
+
+	if (own)
+		take_mapping(target, own, true);
+	if (first && first != own)
+		take_mapping(target, first, true);
+}
+
 /* The current process begins to run a program, after it has worked on the memory of the target that has made it (vfork,
- * posix_spawn). False: it cannot be followed. */
-static __always_inline bool follow_exec(__u32 maker)
+ * posix_spawn). False: it cannot be followed. `probed_files_mask`: of that target, when it was made. */
+static __always_inline bool follow_exec(__u32 maker, __u64 probed_files_mask, bool may_hold)
 {
 	struct hawk_target *target;
 
@@ -85,7 +102,10 @@ static __always_inline bool follow_exec(__u32 maker)
 	if (!target)
 		return false;
 	target->is_new_program = 1;
+	target->probed_files_mask = probed_files_mask;
 	enable_child(target);
+	if (may_hold)
+		tell_first_mappings(target);
 	tell_replaced_program(target);
 	return true;
 }

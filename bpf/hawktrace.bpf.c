@@ -8,6 +8,8 @@
 //             the other functions as above
 //   always    free_entry; unfollowed_entry; module_init; the tracepoints of fork, exec and exit
 //
+// Where threads are held (holds.bpf.h) process_fork_holding is loaded in place of process_fork, and so are others.
+//
 // and of the mappings (mapping_events.bpf.h) mapping_made, or tree_entry and mappings_unlocked; of their end memory_left by
 // exit and by exec, without which the tracepoints of both look at what is still there.
 //
@@ -185,6 +187,7 @@ int find_target(struct bpf_iter__task *ctx)
 	if (task)
 		note_target(task, state.searched_target);
 	state.pid_level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
+	state.owner = bpf_get_current_pid_tgid() >> 32;
 	return 0;
 }
 
@@ -225,18 +228,28 @@ int BPF_PROG(memory_left_by_exec)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
+static __always_inline int on_process_fork(struct task_struct *child, bool may_hold)
 {
 	if (BPF_CORE_READ(child, tgid) == BPF_CORE_READ(child, pid))
 		__sync_fetch_and_add(&state.processes_begun, 1);
-	on_fork(child);
+	on_fork(child, may_hold);
 	return 0;
 }
 
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
+{
+	return on_process_fork(child, false);
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(process_fork_holding, struct task_struct *parent, struct task_struct *child)
+{
+	return on_process_fork(child, true);
+}
+
 // The old program's heap is gone. The new one's number keeps their blocks and stacks apart.
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(process_exec)
+static __always_inline int on_process_exec(bool may_hold)
 {
 	__u64 key = current_key();
 	struct hawk_thread *thread = thread_with_key(key);
@@ -244,7 +257,7 @@ int BPF_PROG(process_exec)
 
 	__sync_fetch_and_add(&state.processes_begun, 1);
 	if (!target)
-		on_child_exec();
+		on_child_exec(may_hold);
 	if (!target && !thread)
 		return 0;
 	if (thread && target)
@@ -258,13 +271,35 @@ int BPF_PROG(process_exec)
 	return 0;
 }
 
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(process_exec)
+{
+	return on_process_exec(false);
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(process_exec_holding)
+{
+	return on_process_exec(true);
+}
+
 SEC("fentry/perf_event_mmap")
 int BPF_PROG(mapping_made, struct vm_area_struct *vma)
 {
 	struct hawk_target *target = mapping_target();
 
 	if (target)
-		tell_mapping(target, vma);
+		take_mapping(target, vma, false);
+	return 0;
+}
+
+SEC("fentry/perf_event_mmap")
+int BPF_PROG(mapping_made_holding, struct vm_area_struct *vma)
+{
+	struct hawk_target *target = mapping_target();
+
+	if (target)
+		take_mapping(target, vma, true);
 	return 0;
 }
 
@@ -274,7 +309,17 @@ int BPF_PROG(tree_entry, const char *function, struct ma_state *mas, unsigned lo
 	struct hawk_target *target = mapping_target();
 
 	if (target)
-		on_tree_entry(target, mas, (__u64)entry);
+		on_tree_entry(target, mas, (__u64)entry, false);
+	return 0;
+}
+
+SEC("tp_btf/ma_write")
+int BPF_PROG(tree_entry_holding, const char *function, struct ma_state *mas, unsigned long pivot, void *entry)
+{
+	struct hawk_target *target = mapping_target();
+
+	if (target)
+		on_tree_entry(target, mas, (__u64)entry, true);
 	return 0;
 }
 
@@ -297,6 +342,8 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 	struct hawk_thread *thread = thread_with_key(key);
 	bool is_own = target_of_current_group() != NULL;
 
+	if (settings.holds && bpf_get_current_pid_tgid() >> 32 == state.owner && is_last_thread())
+		state.owner_is_gone = 1;
 	if (!is_own)
 		check_sharer(bpf_get_current_task_btf());
 	if (!is_own && !thread)

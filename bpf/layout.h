@@ -61,6 +61,7 @@ struct hawk_config {
 	__u32 may_read_directly;  /* the kernel has what direct_memory.bpf.h needs */
 	__u32 unwind;             /* enum hawk_unwind */
 	__u32 follows_children;   /* what targets start is traced as well */
+	__u32 holds;              /* threads that map new files are held until these are probed (holds.bpf.h) */
 	__u32 returns_are_calls;  /* return probes make a system call of the process (x86-64, from 6.11 on) */
 	__u32 probes_go_by_memory; /* a process that shares a target's memory has its probes */
 	__u32 pad_0;
@@ -95,6 +96,11 @@ struct hawk_state {
 	__u32 births;             /* processes that programs have made targets of: followed_children.bpf.h */
 	__u32 searched_target;    /* where in targets is what find_target and check_sharers look for */
 	__u32 programs_ended;     /* whose blocks may still be in the live table */
+	__u32 owner;              /* user space's thread group, as the kernel numbers it */
+	__u32 owner_is_gone;      /* it has ended */
+	__u32 holds_suspended;    /* user space has not answered a thread that was held */
+	__u32 spares_added;       /* to spare_targets, as often as that is */
+	__u32 all_places_used;    /* by processes that live: no more spares will come */
 	__u32 processes_begun;    /* on this machine, by a fork or by running another program */
 	__u64 next_frame __attribute__((aligned(64)));         /* first unused one of frame_segments */
 	__u64 frames_ready;       /* that there is room for; raised by user space */

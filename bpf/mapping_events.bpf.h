@@ -9,6 +9,7 @@
 #ifndef HAWKTRACE_MAPPING_EVENTS_BPF_H
 #define HAWKTRACE_MAPPING_EVENTS_BPF_H
 
+#include "bpf/holds.bpf.h"
 #include "bpf/mapping_events.h"
 #include "bpf/mappings.bpf.h"
 #include "bpf/threads.bpf.h"
@@ -84,6 +85,7 @@ static __always_inline struct hawk_mapping_event *begin_mapping_event(const stru
 		return NULL;
 	}
 	event->kind = kind;
+	event->file.inode = 0;
 	event->target = target->first_program;
 	return event;
 }
@@ -150,20 +152,13 @@ static __noinline void remember_new_code(struct hawk_target *target, struct vm_a
 	code->device = device;
 }
 
-/* A mapping of the current process, which is a target. */
-static __noinline int tell_mapping(struct hawk_target *target, struct vm_area_struct *vma)
+/* A mapping of code of a file, by the current thread. */
+static __always_inline int tell_file_mapping(struct hawk_target *target, struct vm_area_struct *vma, struct file *file,
+					     const struct hawk_file_key *unknown)
 {
-	struct file *file = BPF_CORE_READ(vma, vm_file);
-	struct hawk_mapping_event *event;
-	struct inode *inode;
+	struct hawk_mapping_event *event = begin_mapping_event(target, HAWK_MAPPING_MADE);
+	struct inode *inode = inode_of(file);
 
-	if (!(BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC))
-		return 0;
-	if (!file)
-		return tell_anonymous(target, BPF_CORE_READ(vma, vm_start), BPF_CORE_READ(vma, vm_end));
-	inode = inode_of(file);
-	remember_new_code(target, vma, inode);
-	event = begin_mapping_event(target, HAWK_MAPPING_MADE);
 	if (!event)
 		return 0;
 	event->start = BPF_CORE_READ(vma, vm_start);
@@ -171,13 +166,49 @@ static __noinline int tell_mapping(struct hawk_target *target, struct vm_area_st
 	event->file_offset = BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT;
 	event->inode = BPF_CORE_READ(inode, i_ino);
 	event->device = BPF_CORE_READ(inode, i_sb, s_dev);
+	event->file = *unknown;
 	note_path(event, path_of_file(file));
 	bpf_ringbuf_submit(event, 0);
 	return 1;
 }
 
+#define HAWK_IS_TOLD 1
+#define HAWK_IS_UNKNOWN 2         /* the thread is to be held: a file that may need probes */
+
+/* A mapping of the current process, which is a target. Returns flags of those. */
+static __noinline int tell_mapping(struct hawk_target *target, struct vm_area_struct *vma)
+{
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+	struct hawk_file_key unknown = {};
+	int is_told;
+
+	if (!(BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC))
+		return 0;
+	if (!file)
+		return tell_anonymous(target, BPF_CORE_READ(vma, vm_start), BPF_CORE_READ(vma, vm_end));
+	remember_new_code(target, vma, inode_of(file));
+	if (settings.holds && target->enabled) {
+		unknown = key_of_file(file);
+		if (!may_need_probes(target, &unknown))
+			unknown.inode = 0;
+	}
+	is_told = tell_file_mapping(target, vma, file, &unknown);
+	return (is_told ? HAWK_IS_TOLD : 0) | (unknown.inode ? HAWK_IS_UNKNOWN : 0);
+}
+
+/* The same, and holds the thread if need be. `may_hold`: a constant, by which a program has the code for it or not. The verifier
+ * of kernels that have no such callbacks, and where no thread is to be held, would take it for a function that calls itself. */
+static __always_inline int take_mapping(struct hawk_target *target, struct vm_area_struct *vma, bool may_hold)
+{
+	int told = tell_mapping(target, vma);
+
+	if (may_hold && (told & HAWK_IS_UNKNOWN))
+		hold(target);
+	return told & HAWK_IS_TOLD;
+}
+
 /* The tree of mappings enters `entry`, of the current process, or of another that it makes by fork. */
-static __always_inline void on_tree_entry(struct hawk_target *target, const struct ma_state *mas, __u64 entry)
+static __always_inline void on_tree_entry(struct hawk_target *target, const struct ma_state *mas, __u64 entry, bool may_hold)
 {
 	struct mm_struct *mm = BPF_CORE_READ(bpf_get_current_task_btf(), mm);
 	struct vm_area_struct *vma = (void *)entry;
@@ -185,7 +216,8 @@ static __always_inline void on_tree_entry(struct hawk_target *target, const stru
 	if (!mm || BPF_CORE_READ(mas, tree) != &mm->mm_mt || !entry || (entry & 3))
 		return;
 	/* First what distinguishes most of them: a program that maps data in a loop comes here several times each. */
-	if ((BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC) && BPF_CORE_READ(vma, vm_mm) == mm && tell_mapping(target, vma))
+	if ((BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC) && BPF_CORE_READ(vma, vm_mm) == mm &&
+	    take_mapping(target, vma, may_hold))
 		target->mapping_announced = 1;
 }
 

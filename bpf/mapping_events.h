@@ -3,6 +3,7 @@
 #ifndef HAWKTRACE_MAPPING_EVENTS_H
 #define HAWKTRACE_MAPPING_EVENTS_H
 
+#include "bpf/holds.h"
 #include "bpf/types.h"
 
 /* A path's names are there if all but the outermost fit into so many bytes, a power of two; otherwise none is: user space has
@@ -28,6 +29,7 @@ struct hawk_mapping_event {
 	__u64 file_offset;
 	__u64 inode;
 	char comm[16];            /* TASK_COMM_LEN */
+	struct hawk_file_key file; /* of a file for which the thread is held; inode 0: it is not */
 	__u32 path_bytes;         /* that are used below */
 	/* The names from the file up to the root directory of the process, a zero byte after each. */
 	char path[HAWK_PATH_BYTES + HAWK_NAME_BYTES];

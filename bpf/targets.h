@@ -91,6 +91,13 @@ struct hawk_target {
 	__u32 is_outlived;        /* when it ended, others used its memory */
 	__u32 maker;              /* the program that has started it */
 	__u32 is_new_program;     /* it was not made by fork, but begun by an exec */
+	__u32 holds_wanted;       /* how often a thread was to be held (holds.bpf.h) */
+	__u32 holds_released;     /* user space's: for so many of them all is done */
+	__u32 holds_missed;       /* the last of them that went on before that; 0: none */
+	__u32 holds;              /* how often a thread was held */
+	__u64 held_ns;            /* for how long, in all */
+	__u64 longest_hold_ns;
+	__u64 probed_files_mask;  /* the files with probes that it has them in: see HAWK_FILE_BITS; user space adds */
 	__u64 children_executed;  /* of UNTRACED_CHILD, those that run a program of their own */
 	__u64 doubted_calls;      /* interrupted calls of functions that cannot throw, of which it is not known if they are left */
 	__u64 unwind_misses;      /* look-ups of rules that the cache did not have */

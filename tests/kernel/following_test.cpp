@@ -6,12 +6,18 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/kernel/harness/child_process.h"
@@ -161,9 +167,8 @@ Family read_family(const std::string& path) {
   return family;
 }
 
-/// Traces the family, and returns the report.
-nlohmann::json trace_family(Way way, const ScratchDirectory& directory, const std::vector<std::string>& family,
-                            const std::vector<std::string>& options = {}) {
+std::vector<std::string> family_words(Way way, const ScratchDirectory& directory, const std::vector<std::string>& family,
+                                      const std::vector<std::string>& options) {
   std::vector<std::string> words = {HAWKTRACE_PATH, "--follow",
                                     "--attach-via", attach_via(way),
                                     "--live-table", live_table(way),
@@ -174,7 +179,13 @@ nlohmann::json trace_family(Way way, const ScratchDirectory& directory, const st
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), {"--", ledger_path("family")});
   words.insert(words.end(), family.begin(), family.end());
-  ChildProcess hawktrace({.argv = words});
+  return words;
+}
+
+/// Traces the family, and returns the report.
+nlohmann::json trace_family(Way way, const ScratchDirectory& directory, const std::vector<std::string>& family,
+                            const std::vector<std::string>& options = {}) {
+  ChildProcess hawktrace({.argv = family_words(way, directory, family, options)});
   EXPECT_EQ(hawktrace.read_to_end(), "");
   EXPECT_EQ(hawktrace.wait(), 0) << hawktrace.errors();
   EXPECT_EQ(hawktrace.errors(), "");
@@ -198,18 +209,21 @@ Family family_in(const nlohmann::json& report) {
   return family;
 }
 
-void expect_family(Way way, const std::string& how, const std::string& count, std::size_t processes,
-                   const std::vector<std::string>& options = {}) {
-  const ScratchDirectory directory;
-  const nlohmann::json report = trace_family(way, directory, {how, directory.path("ledger"), count}, options);
-  EXPECT_TRUE(report.at("exact").get<bool>());
-  const Family family = read_family(directory.path("ledger")), traced = family_in(report);
+void expect_same(const Family& family, const Family& traced, std::size_t processes) {
   EXPECT_EQ(family.size(), processes);
   EXPECT_EQ(traced.size(), processes);
   for (const auto& [pid, process] : family) {
     ASSERT_TRUE(traced.contains(pid)) << pid;
     EXPECT_EQ(traced.at(pid), process) << pid;
   }
+}
+
+void expect_family(Way way, const std::string& how, const std::string& count, std::size_t processes,
+                   const std::vector<std::string>& options = {}) {
+  const ScratchDirectory directory;
+  const nlohmann::json report = trace_family(way, directory, {how, directory.path("ledger"), count}, options);
+  EXPECT_TRUE(report.at("exact").get<bool>());
+  expect_same(read_family(directory.path("ledger")), family_in(report), processes);
 }
 
 KERNEL_TEST_ON(following, prefork, kFollowWays) { expect_family(way, "prefork", "8", 9); }
@@ -232,6 +246,100 @@ KERNEL_TEST_ON(following, by_links_for_files, kFileWays) {
     SCOPED_TRACE(family.how);
     expect_family(way, family.how, family.count, family.processes, {"--links", "file"});
   }
+}
+
+/// Two files with allocators, which allocate nothing when they are loaded.
+std::vector<std::string> allocators(const ScratchDirectory& directory) {
+  const std::string first = ledger_path("libcounting_allocator.so"), second = directory.path("libcopied_allocator.so");
+  std::filesystem::copy_file(first, second);
+  return {first, second};
+}
+
+/// Processes that bring allocators along which no process before had mapped, and that are held meanwhile.
+void expect_held_family(Way way, const std::string& how, const std::string& count, std::size_t processes) {
+  const ScratchDirectory directory;
+  std::vector<std::string> words = {how, directory.path("ledger"), count};
+  for (const std::string& library : allocators(directory)) words.push_back(library);
+  const nlohmann::json report = trace_family(way, directory, words, {"--hold"});
+  EXPECT_TRUE(report.at("exact").get<bool>()) << report.at("losses");
+  expect_same(read_family(directory.path("ledger")), family_in(report), processes);
+}
+
+KERNEL_TEST_ON(following, another_allocator_in_each_process, kFollowWays) {
+  expect_held_family(way, "preloads", "8", 9);
+}
+KERNEL_TEST_ON(following, one_program_after_the_other, kFollowWays) { expect_held_family(way, "row", "6", 1); }
+KERNEL_TEST_ON(following, parents_do_not_see_holds, kFollowWays) { expect_held_family(way, "watch", "6", 7); }
+KERNEL_TEST_ON(following, stopped_processes_stay_stopped, kFollowWays) { expect_held_family(way, "stopper", "2", 5); }
+
+/// Whoever makes them waits until there are places: none is untraced.
+KERNEL_TEST_ON(following, a_storm_that_is_held, kFollowWays) {
+  constexpr std::size_t kChildren = 1200;
+  const ScratchDirectory directory;
+  const nlohmann::json report =
+      trace_family(way, directory, {"storm", directory.path("ledger"), std::to_string(kChildren)}, {"--hold"});
+  EXPECT_TRUE(report.at("exact").get<bool>()) << report.at("losses");
+  expect_same(read_family(directory.path("ledger")), family_in(report), kChildren + 1);
+}
+
+/// A hawktrace that is stopped, and whose command has mapped an allocator since.
+class StoppedHawktrace {
+ public:
+  explicit StoppedHawktrace(Way way)
+      : hawktrace_({.argv = family_words(way, directory_, {"told", directory_.path("ledger"), "1", ledger_path("libcounting_allocator.so")},
+                                         {"--hold"})}) {
+    EXPECT_EQ(hawktrace_.read_line(), "ready");
+    command_ = command_of(hawktrace_.pid());
+    hawktrace_.send_signal(SIGSTOP);
+    siginfo_t stopped = {};
+    EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(hawktrace_.pid()), &stopped, WSTOPPED | WNOWAIT), 0);
+    hawktrace_.send_byte();
+    EXPECT_TRUE(comes_to([&] { return maps().find("libcounting_allocator") != std::string::npos; }));
+  }
+
+  ChildProcess& hawktrace() { return hawktrace_; }
+  const ScratchDirectory& directory() const { return directory_; }
+  /// The command has gone on, and written its line.
+  void expect_end() {
+    EXPECT_TRUE(comes_to([&] { return !read_family(directory_.path("ledger")).empty(); }));
+    EXPECT_EQ(read_family(directory_.path("ledger")).begin()->second.allocated_count, 10U);
+  }
+
+ private:
+  static bool comes_to(const std::function<bool()>& is_so) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
+    while (std::chrono::steady_clock::now() < until) {
+      if (is_so()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+  std::string maps() const {
+    std::ifstream file("/proc/" + std::to_string(command_.value_or(0)) + "/maps");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  ScratchDirectory directory_;
+  ChildProcess hawktrace_;
+  std::optional<pid_t> command_;
+};
+
+/// Nothing is left to be undone.
+KERNEL_TEST_ON(following, a_killed_hawktrace_lets_go, kFollowWays) {
+  StoppedHawktrace test(way);
+  test.hawktrace().send_signal(SIGKILL);
+  EXPECT_EQ(test.hawktrace().wait(), 128 + SIGKILL);
+  test.expect_end();
+}
+
+/// For a while only. What was missed then is counted.
+KERNEL_TEST_ON(following, a_stopped_hawktrace_holds_nobody, kFollowWays) {
+  StoppedHawktrace test(way);
+  test.expect_end();
+  test.hawktrace().send_signal(SIGCONT);
+  EXPECT_EQ(test.hawktrace().wait(), 0);
+  const auto report = nlohmann::json::parse(std::ifstream(test.directory().path("report")));
+  EXPECT_FALSE(report.at("exact").get<bool>());
 }
 
 /// More than there are places for. Those for which there was none are counted, and no other number suffers.

@@ -105,7 +105,7 @@ Result<void> Probing::probe_allocator(ModuleId id, bool is_expected, AllocatorFi
     return {};
   }
   breakpoints_->watch(id, file);
-  if (tracing_ && !is_expected && *attached) tracer_.count_loss(HAWK_LOSS_LATE_ALLOCATOR);
+  if (tracing_ && !is_expected && *attached) tracer_.note_late_allocator();
   allocators_.push_back(describe(module, file));
   traps_.emplace_back();
   for (const AllocatorFunction& function : file.functions) traps_.back().push_back(traps_of(function));
@@ -351,6 +351,20 @@ void Probing::take_some_mappings(std::span<const Mapping> mappings) {
   update_addresses(mappings);
   read_tables(std::move(added));
   unwinding_->publish(modules_);
+}
+
+void Probing::note_studied(std::span<const NewFile> files) {
+  for (const NewFile& file : files) {
+    // Something else may have been mapped there.
+    const auto is_it = [&](const MappedCode& code) {
+      return code.start <= file.start && file.start < code.end && code.device == file.device &&
+             code.inode == file.inode;
+    };
+    const auto found = std::find_if(modules_.code().begin(), modules_.code().end(), is_it);
+    if (found == modules_.code().end()) continue;
+    const bool has_probes = std::find(probed_files_.begin(), probed_files_.end(), found->module) != probed_files_.end();
+    tracer_.note_studied(file.key, has_probes);
+  }
 }
 
 void Probing::take_new_mappings(std::span<const Mapping> mappings, bool of_one_program) {

@@ -21,6 +21,7 @@
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
 #include "userspace/tables/snapshot.h"
+#include "userspace/tracer/mapping_router.h"
 #include "userspace/tracer/probe_cost.h"
 #include "userspace/tracer/tracer.h"
 
@@ -45,6 +46,8 @@ class Probing {
   /// Takes new mappings, in the order in which they were made. A file that cannot be probed is a loss, not an error:
   /// the trace goes on. `of_one_program`: the target has not replaced its program meanwhile.
   void take_new_mappings(std::span<const Mapping> mappings, bool of_one_program);
+  /// Their mappings have been taken: no thread need be held for these files any more.
+  void note_studied(std::span<const NewFile> files);
 
   /// Counts, and warns of, probes for which the process has no breakpoint in its memory.
   void check_breakpoints();

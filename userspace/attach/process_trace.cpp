@@ -228,6 +228,7 @@ void ProcessTrace::close_unmapped_files() {
 
 void ProcessTrace::take_mapping_events() {
   const std::optional<Tracer::Asked> asked = tracer_ ? std::optional(tracer_->ask_for_files()) : std::nullopt;
+  const std::uint32_t holds = tracer_ ? tracer_->holds_wanted() : 0;
   const MappingChanges changes = shared_.mapping_events().take(first_program_);
   if (asked) tracer_->take_files(*asked, changes.execs);
   if (changes.last_exec) {
@@ -242,6 +243,8 @@ void ProcessTrace::take_mapping_events() {
     exec_was_announced_ = true;
   }
   if (changes.read_all) take_mappings_again();
+  probing_.note_studied(changes.new_files);
+  if (tracer_) tracer_->release_held(holds);
   if (is_probed()) probing_.check_breakpoints_in_time();
 }
 

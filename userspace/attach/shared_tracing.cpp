@@ -74,11 +74,17 @@ Result<void> SharedTracing::load() {
   features_ = HAWK_TRY(probe_kernel_features());
   links_ = HAWK_TRY(choose_scope());
   way_ = HAWK_TRY(choose_way());
+  if (config_.holds && !features_.holds) {
+    log_info(
+        "this kernel cannot hold threads (Linux 6.18 can): an allocator that a program brings along is probed a moment "
+        "after it was mapped, and what was missed is counted");
+  }
   std::unique_ptr<Engine> engine =
       HAWK_TRY(Engine::make({.way = way_,
                              .by_plan = is_by_plan(),
                              .links = links_,
                              .follows_children = config_.follows_children,
+                             .holds = config_.holds && features_.holds,
                              .returns_are_calls = returns_are_system_calls(kernel_release()),
                              .live_table = config_.live_table,
                              .memory = {.max_blocks = config_.max_blocks,

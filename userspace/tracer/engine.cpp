@@ -87,8 +87,7 @@ std::uint64_t Engine::min_block_bytes() const { return parts_->options.min_block
 
 std::vector<Birth> Engine::take_births() {
   std::vector<Birth> births = parts_->places->take_births();
-  const Result<void> filled = births.empty() ? Result<void>{} : parts_->places->fill_spares();
-  if (!filled) log_verbose(fmt::format("keep targets for child processes: {}", filled.error().what));
+  if (!births.empty()) parts_->keep_spares();
   return births;
 }
 
@@ -97,6 +96,7 @@ std::vector<Drained> Engine::drain() {
       parts_->drain.read(parts_->maps, [&](std::uint32_t number) { return parts_->places->is_taken(number); });
   parts_->drop_ended_blocks();
   parts_->copied_probes.remove(parts_->remover);
+  if (parts_->options.follows_children) parts_->keep_spares();
   return drained;
 }
 
@@ -106,6 +106,7 @@ void Engine::stop() {
   parts_->remover.wait();
   if (parts_->inherited_probes) parts_->inherited_probes->remove_all();
   if (parts_->file_links) parts_->file_links->remove_all();
+  parts_->tell_holds();
   parts_->frames->thread().end();
   log_verbose(fmt::format("frames: {} stored; there was always room for {} more", parts_->maps.state->next_frame,
                           parts_->frames->least_room()));

@@ -26,6 +26,7 @@ struct EngineOptions {
   LinkScope links = LinkScope::kProcess;     ///< kFile: `way` is kSession
   bool follows_children = false;             ///< processes that targets start are targets too; `way` is kPerf then, or
                                              ///< links are for files
+  bool holds = false;                        ///< a thread that maps a new file is held until that is probed
   bool returns_are_calls = false;            ///< see returns_are_system_calls
   std::optional<LiveTable> live_table = {};  ///< nullopt: the arena if the kernel can do it
   MemoryLimits memory = {};

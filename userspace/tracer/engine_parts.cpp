@@ -54,6 +54,7 @@ Result<void> Engine::Parts::open_maps() {
   auto& memory = *skeleton->bss;
   yield_points.emplace(memory.yield_points);
   operator_rules = OperatorRules(bpf_map__fd(skeleton->maps.operator_rules));
+  if (options.holds) studied_files = StudiedFiles(bpf_map__fd(skeleton->maps.studied_files));
   code.emplace(CodeTables::Memory{.segments_fd = bpf_map__fd(skeleton->maps.row_segments),
                                   .known_files_fd = bpf_map__fd(skeleton->maps.known_files),
                                   .state = maps.state,
@@ -95,8 +96,9 @@ Result<void> Engine::Parts::open_frames() {
 
 Result<void> Engine::Parts::attach_tracepoints() {
   const auto& programs = skeleton->progs;
-  for (bpf_program* const program : {programs.process_fork, programs.process_exec, programs.thread_exit})
-    HAWK_TRY_VOID(attach_tracepoint(program));
+  HAWK_TRY_VOID(attach_tracepoint(options.holds ? programs.process_fork_holding : programs.process_fork));
+  HAWK_TRY_VOID(attach_tracepoint(options.holds ? programs.process_exec_holding : programs.process_exec));
+  HAWK_TRY_VOID(attach_tracepoint(programs.thread_exit));
   HAWK_TRY_VOID(watch_mappings());
   for (bpf_program* program : {programs.prepare_exec, programs.memory_left_by_exit, programs.memory_left_by_exec}) {
     if (bpf_program__fd(program) >= 0) HAWK_TRY_VOID(attach_tracepoint(program));
@@ -106,9 +108,9 @@ Result<void> Engine::Parts::attach_tracepoints() {
 
 Result<void> Engine::Parts::watch_mappings() {
   const auto& programs = skeleton->progs;
-  if (options.programs_on_functions) return attach_tracepoint(programs.mapping_made);
+  if (options.programs_on_functions) return attach_tracepoint(options.holds ? programs.mapping_made_holding : programs.mapping_made);
   log_verbose("the kernel cannot have programs on its functions: mappings are announced by tracepoints");
-  HAWK_TRY_VOID(attach_tracepoint(programs.tree_entry));
+  HAWK_TRY_VOID(attach_tracepoint(options.holds ? programs.tree_entry_holding : programs.tree_entry));
   return attach_tracepoint(programs.mappings_unlocked);
 }
 
@@ -131,6 +133,29 @@ Result<hawktrace*> Engine::Parts::programs_for_throwing() {
 Result<void> Engine::Parts::begin_following() {
   if (!file_links) inherited_probes = HAWK_TRY(InheritedProbes::make());
   return places->fill_spares();
+}
+
+void add_holds(Tracer::Holds& sum, const hawk_target& target) {
+  sum.count += __atomic_load_n(&target.holds, __ATOMIC_RELAXED);
+  sum.total_ns += __atomic_load_n(&target.held_ns, __ATOMIC_RELAXED);
+  sum.longest_ns =
+      std::max<std::uint64_t>(sum.longest_ns, __atomic_load_n(&target.longest_hold_ns, __ATOMIC_RELAXED));
+}
+
+void Engine::Parts::tell_holds() const {
+  Tracer::Holds all = holds;
+  for (std::uint32_t number = 0; number < maps.targets.size(); ++number) {
+    if (places->is_taken(number)) add_holds(all, maps.targets[number]);
+  }
+  if (all.count == 0) return;
+  log_info(fmt::format("threads waited for hawktrace {} times, {} ms in all and {} ms at most, until new files were "
+                       "probed or there was room for more processes",
+                       all.count, all.total_ns / 1000000, all.longest_ns / 1000000));
+}
+
+void Engine::Parts::keep_spares() {
+  const Result<void> filled = places->fill_spares();
+  if (!filled) log_verbose(fmt::format("keep targets for child processes: {}", filled.error().what));
 }
 
 LiveBlocks Engine::Parts::live_blocks() const {

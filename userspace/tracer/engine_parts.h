@@ -22,7 +22,9 @@
 #include "userspace/tracer/operator_call_sites.h"
 #include "userspace/tracer/probe_remover.h"
 #include "userspace/tracer/programs.h"
+#include "userspace/tracer/studied_files.h"
 #include "userspace/tracer/target_places.h"
+#include "userspace/tracer/tracer.h"
 #include "userspace/tracer/wakeups.h"
 #include "userspace/tracer/yield_points.h"
 
@@ -45,6 +47,8 @@ struct Engine::Parts {
   IndexPool probe_points{HAWK_MAX_PROBE_POINTS};
   std::optional<FileLinks> file_links;              ///< where links are for files
   std::optional<InheritedProbes> inherited_probes;  ///< where they are not, and children are followed
+  StudiedFiles studied_files;
+  Tracer::Holds holds;  ///< of processes that are traced no more
   WakeupRing wakeups;
   bool memory_refused = false;
   bool frames_refused = false;
@@ -66,6 +70,10 @@ struct Engine::Parts {
   Result<hawktrace*> programs_for_throwing();
   /// Keeps targets ready for the processes that others will start.
   Result<void> begin_following();
+  /// As many as there are places for.
+  void keep_spares();
+  /// Says how often threads have been held, and for how long.
+  void tell_holds() const;
   /// Removes the blocks of programs that have ended, if there are any.
   void drop_ended_blocks();
   void reuse_ended_places();
@@ -79,5 +87,8 @@ struct Engine::Parts {
   Result<void> open_frames();
   Result<void> watch_mappings();
 };
+
+/// Adds those of a target.
+void add_holds(Tracer::Holds& sum, const hawk_target& target);
 
 }  // namespace hawk

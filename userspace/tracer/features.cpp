@@ -4,6 +4,7 @@
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 #include <linux/bpf.h>
+#include <sys/utsname.h>
 
 #include <cerrno>
 #include <cstring>
@@ -38,6 +39,12 @@ bool can_be_on_functions() {
   return program && UniqueFd(bpf_raw_tracepoint_open(nullptr, program.get()));
 }
 
+bool can_hold_threads() {
+  utsname kernel = {};
+  const bool is_real_time = ::uname(&kernel) != 0 || std::strstr(kernel.version, "PREEMPT_RT") != nullptr;
+  return !is_real_time && libbpf_find_vmlinux_btf_id("bpf_task_work_schedule_resume_impl", BPF_TRACE_FENTRY) > 0;
+}
+
 }  // namespace
 
 Result<KernelFeatures> probe_kernel_features() {
@@ -52,6 +59,7 @@ Result<KernelFeatures> probe_kernel_features() {
   // A kernel with the repaired filter refuses a negative pid before it looks at the path.
   features.pid_filter = features.uprobe_multi && link_error(kAttachTypeUprobeMulti, -1) == EINVAL;
   features.programs_on_functions = can_be_on_functions();
+  features.holds = can_hold_threads();
   return features;
 }
 

@@ -16,6 +16,9 @@ struct KernelFeatures {
   bool pid_filter = false;
   /// BPF programs can be on functions of the kernel (fentry). It has to be compiled for that, and some forbid it.
   bool programs_on_functions = false;
+  /// Threads can be held on their way back to user mode (bpf/holds.bpf.h): 6.18. Where interrupts are threads
+  /// (PREEMPT_RT) it might be there before.
+  bool holds = false;
 };
 
 /// Tries each feature with a program that is never hit. kPrivilege when not even the simplest program can be loaded.

@@ -42,6 +42,8 @@ void note(const hawk_mapping_event& event, MappingChanges& changes) {
   switch (event.kind) {
     case HAWK_MAPPING_MADE: {
       Mapping mapping = mapping_of(event);
+      if (event.file.inode != 0)
+        changes.new_files.push_back({event.file, mapping.start, mapping.device, mapping.inode});
       // The tree of mappings may enter one more than once.
       if (changes.mapped.empty() || !(changes.mapped.back() == mapping)) changes.mapped.push_back(std::move(mapping));
       break;

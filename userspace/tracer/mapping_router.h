@@ -19,9 +19,18 @@ struct ExecEvent {
   std::size_t mappings_before = 0;  ///< so many of MappingChanges::mapped came before it
 };
 
+/// A file of which the programs did not know that it needs no probes, and whose mapping they hold a thread for.
+struct NewFile {
+  hawk_file_key key = {};
+  std::uint64_t start = 0;  ///< of the mapping
+  std::uint64_t device = 0;  ///< as Mapping has it
+  std::uint64_t inode = 0;   ///< the same
+};
+
 /// What happened to a process's mappings since the last look.
 struct MappingChanges {
   std::vector<Mapping> mapped;         ///< of code, in order of time; some more than once, and some gone again
+  std::vector<NewFile> new_files;      ///< of some of them
   std::optional<ExecEvent> last_exec;  ///< all mappings from before it are gone
   std::size_t execs = 0;               ///< so many programs were begun
   bool read_all = false;               ///< not all is here: read the whole list

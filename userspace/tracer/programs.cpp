@@ -49,6 +49,7 @@ Result<hawk_config> make_config(const EngineOptions& options, LiveTable table, c
   config.unwind = options.unwind;
   config.follows_children = options.follows_children ? 1 : 0;
   config.probes_go_by_memory = options.follows_children || options.links == LinkScope::kFile ? 1 : 0;
+  config.holds = options.holds ? 1 : 0;
   config.returns_are_calls = options.returns_are_calls ? 1 : 0;
   config.hash_key = HAWK_TRY(draw_hash_key());
   return config;
@@ -79,9 +80,18 @@ void configure(hawktrace& skeleton, const EngineOptions& options, const hawk_con
   bpf_map__set_max_entries(skeleton.maps.stack_records, config.max_stacks);
   bpf_map__set_max_entries(skeleton.maps.frame_segments, plan.frames / HAWK_SEGMENT_FRAMES);
   bpf_map__set_max_entries(skeleton.maps.locations, plan.locations);
+  bpf_map__set_autocreate(skeleton.maps.studied_files, options.holds);
+  bpf_map__set_autocreate(skeleton.maps.held_threads, options.holds);
   bpf_program__set_autoload(skeleton.progs.find_direct_map, config.may_read_directly != 0);
-  bpf_program__set_autoload(skeleton.progs.mapping_made, options.programs_on_functions);
-  bpf_program__set_autoload(skeleton.progs.tree_entry, !options.programs_on_functions);
+  const bool on_functions = options.programs_on_functions, holds = options.holds;
+  bpf_program__set_autoload(skeleton.progs.process_fork, !holds);
+  bpf_program__set_autoload(skeleton.progs.process_fork_holding, holds);
+  bpf_program__set_autoload(skeleton.progs.process_exec, !holds);
+  bpf_program__set_autoload(skeleton.progs.process_exec_holding, holds);
+  bpf_program__set_autoload(skeleton.progs.mapping_made, on_functions && !holds);
+  bpf_program__set_autoload(skeleton.progs.mapping_made_holding, on_functions && holds);
+  bpf_program__set_autoload(skeleton.progs.tree_entry, !on_functions && !holds);
+  bpf_program__set_autoload(skeleton.progs.tree_entry_holding, !on_functions && holds);
   bpf_program__set_autoload(skeleton.progs.mappings_unlocked, !options.programs_on_functions);
   for (bpf_program* program : {skeleton.progs.memory_left_by_exit, skeleton.progs.memory_left_by_exec}) {
     const char* function = bpf_program__section_name(program) + std::strlen("fentry/");

@@ -89,12 +89,24 @@ std::size_t TargetPlaces::taken_count() const {
       std::count_if(places_.begin(), places_.end(), [](const Place& place) { return place.use == Use::kTaken; }));
 }
 
+/// Whether processes that live leave none over for a while.
+bool TargetPlaces::are_all_used() const {
+  std::size_t living = 0;
+  for (std::uint32_t number = 0; number < places_.size(); ++number) {
+    const bool has_ended = __atomic_load_n(&maps_.targets[number].ended_ns, __ATOMIC_ACQUIRE) != 0;
+    if (places_[number].use == Use::kTaken && !has_ended) ++living;
+  }
+  return living + HAWK_FEW_SPARES > places_.size();
+}
+
 Result<void> TargetPlaces::fill_spares() {
+  __atomic_store_n(&maps_.state->all_places_used, are_all_used() ? 1 : 0, __ATOMIC_RELEASE);
   for (; spares_ < kSpares; ++spares_) {
     const std::uint32_t number = HAWK_TRY(prepare());
     if (bpf_map_update_elem(bpf_map__fd(skeleton_.maps.spare_targets), nullptr, &number, BPF_ANY) != 0)
       return system_failure(ExitCode::kPrivilege, "keep a target for a child process", errno);
     places_[number].use = Use::kSpare;
+    __atomic_fetch_add(&maps_.state->spares_added, 1, __ATOMIC_SEQ_CST);
   }
   return {};
 }

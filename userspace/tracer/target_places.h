@@ -53,6 +53,7 @@ class TargetPlaces {
     std::uint32_t no_stack = 0;
   };
 
+  bool are_all_used() const;
   Result<std::uint32_t> prepare();
   Result<void> begin_program(hawk_target& target, std::uint32_t number);
   Result<std::uint32_t> number_of_reserved();

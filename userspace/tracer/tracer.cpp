@@ -66,6 +66,7 @@ struct Tracer::Impl {
     } else if (probes.leave_to_others()) {
       engine.remover.remove(std::move(probes));
     }
+    add_holds(engine.holds, target);
   }
 
   Engine::Parts& engine;
@@ -76,6 +77,7 @@ struct Tracer::Impl {
   std::uint32_t files_with_free = 0;
   /// Device and inode of the probed files, and when (CLOCK_MONOTONIC). Kept where others inherit the probes.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> probed_files;
+  std::uint32_t late_allocators = 0;  ///< probed since release_held(), while a thread was to be held
   ProbeLinks probes;
 
   std::uint64_t files_taken_ns = 0;     ///< all files that were announced before then have been taken
@@ -273,6 +275,30 @@ LastLook Tracer::last_look() {
 }
 
 void Tracer::count_loss(hawk_loss cause, std::uint64_t times) { impl_->count_loss(cause, times); }
+
+std::uint32_t Tracer::holds_wanted() const { return __atomic_load_n(&impl_->target.holds_wanted, __ATOMIC_SEQ_CST); }
+
+void Tracer::note_studied(const hawk_file_key& file, bool has_probes) {
+  if (!has_probes) return impl_->engine.studied_files.add_without_probes(file);
+  __atomic_fetch_or(&impl_->target.probed_files_mask, impl_->engine.studied_files.add_with_probes(file),
+                    __ATOMIC_SEQ_CST);
+}
+
+void Tracer::note_late_allocator() {
+  if (holds_wanted() == impl_->target.holds_released) return count_loss(HAWK_LOSS_LATE_ALLOCATOR);
+  ++impl_->late_allocators;
+}
+
+void Tracer::release_held(std::uint32_t wanted) {
+  hawk_target& target = impl_->target;
+  const std::uint32_t before = __atomic_exchange_n(&target.holds_released, wanted, __ATOMIC_SEQ_CST);
+  if (before == wanted) return;
+  __atomic_store_n(&impl_->engine.maps.state->holds_suspended, 0, __ATOMIC_SEQ_CST);
+  const std::uint32_t late = std::exchange(impl_->late_allocators, 0);
+  const std::uint32_t missed = __atomic_load_n(&target.holds_missed, __ATOMIC_SEQ_CST);
+  // One that went on before this call.
+  if (missed != 0 && static_cast<std::int32_t>(missed - before) > 0) count_loss(HAWK_LOSS_LATE_ALLOCATOR, late);
+}
 
 bool Tracer::has_stacks() const {
   return __atomic_load_n(&impl_->engine.maps.state->next_frame, __ATOMIC_RELAXED) != 0;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "bpf/holds.h"
 #include "bpf/unwind/layout.h"
 #include "userspace/base/address_range.h"
 #include "userspace/base/result.h"
@@ -85,6 +86,20 @@ class Tracer {
   LastLook last_look();
   /// Counts a loss that user space noticed; it appears in later drains.
   void count_loss(hawk_loss cause, std::uint64_t times = 1);
+  /// How often threads were to be held until now: what they wait for has been announced.
+  std::uint32_t holds_wanted() const;
+  /// The file, which a thread is held for, has been looked at.
+  void note_studied(const hawk_file_key& file, bool has_probes);
+  /// An allocator has been probed that was mapped during the trace. A loss, unless the thread was held meanwhile.
+  void note_late_allocator();
+  /// All is done that so many holds were for: they end.
+  void release_held(std::uint32_t wanted);
+  /// How often threads of the process have been held, and for how long.
+  struct Holds {
+    std::uint64_t count = 0;
+    std::uint64_t total_ns = 0;
+    std::uint64_t longest_ns = 0;
+  };
   /// Whether a stack has been counted, of any target.
   bool has_stacks() const;
   /// Stops counting and removes every probe. What was counted stays readable.

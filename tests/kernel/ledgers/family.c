@@ -2,10 +2,11 @@
  * freed, and how many blocks it has freed that it had from the process that has made it. Nothing here allocates but
  * malloc itself.
  *
- * usage: family HOW FILE [COUNT]      HOW: see main */
+ * usage: family HOW FILE [COUNT [LIBRARY...]]      HOW: see main */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@
 extern char** environ;
 
 static const char *self, *file;
+static char** libraries; /* to be preloaded */
+static int library_count;
 static struct { unsigned long allocated_count, allocated_bytes, freed_count, freed_bytes, inherited; } done;
 static void* blocks[INHERITED];
 
@@ -97,6 +100,34 @@ static void execute(unsigned count) {
   abort();
 }
 
+/* Every time with another allocator: the next of `libraries`. */
+static void preload(unsigned number) { setenv("LD_PRELOAD", libraries[number % library_count], 1); }
+
+static void preloads(unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    if (!fork()) {
+      preload(i);
+      execute(1);
+    }
+    if (i % 2) wait_for_all();
+  }
+  wait_for_all();
+  work(3);
+}
+
+/* One process, which runs one program after the other. */
+static void row(unsigned count) {
+  char number[16];
+  char* arguments[16] = {(char*)self, "row", (char*)file, number};
+
+  if (count == 0) return work(30);
+  snprintf(number, sizeof(number), "%u", count - 1);
+  for (int i = 0; i < library_count && i < 11; i++) arguments[4 + i] = libraries[i];
+  preload(count);
+  execv(self, arguments);
+  abort();
+}
+
 /* What is allocated before an exec is gone with it. */
 static void chain(unsigned count) {
   work(10 * count);
@@ -145,6 +176,90 @@ static void starter(unsigned count) {
   work(3);
 }
 
+/* Until the other end of the pipe or terminal on standard input has something. */
+static void await(int gate) {
+  char byte;
+
+  if (read(gate, &byte, 1) != 1) abort();
+}
+
+/* Brings an allocator along when it is told to. */
+static void told(unsigned count) {
+  if (write(STDOUT_FILENO, "ready\n", 6) != 6) abort();
+  await(STDIN_FILENO);
+  preload(0);
+  execute(count);
+}
+
+static volatile sig_atomic_t ends_seen, others_seen;
+
+static void on_child(int number, siginfo_t* info, void* context) {
+  if (info->si_code == CLD_EXITED)
+    ends_seen++;
+  else
+    others_seen++;
+}
+
+/* A parent that is told of everything sees nothing but the end. */
+static void watch(unsigned count) {
+  struct sigaction action = {.sa_sigaction = on_child, .sa_flags = SA_SIGINFO};
+
+  sigaction(SIGCHLD, &action, NULL);
+  for (unsigned i = 0; i < count; i++) {
+    int status = 0;
+    pid_t child = fork(), got;
+
+    if (!child) {
+      preload(i);
+      execute(1);
+    }
+    while ((got = waitpid(child, &status, WUNTRACED | WCONTINUED)) < 0)
+      ;
+    if (got != child || !WIFEXITED(status) || WEXITSTATUS(status)) abort();
+  }
+  if (others_seen || ends_seen != (int)count) abort();
+  work(3);
+}
+
+/* What `gated` waits for. */
+static int gate[2];
+
+static void run_gated(unsigned number) {
+  dup2(gate[0], STDIN_FILENO);
+  preload(number);
+  execl(self, self, "gated", file, "1", NULL);
+  abort();
+}
+
+static void gated(unsigned count) {
+  work(10 * count);
+  await(STDIN_FILENO);
+}
+
+/* Processes that are stopped as soon as they are there stay so, until they are continued by the one who has stopped them. */
+static void stopper(unsigned count) {
+  if (pipe(gate)) abort();
+  for (unsigned i = 0; i < count; i++) {
+    siginfo_t info = {0};
+    pid_t stopped = fork(), other;
+
+    if (!stopped) run_gated(i);
+    if (kill(stopped, SIGSTOP) || waitid(P_PID, stopped, &info, WSTOPPED)) abort();
+    /* Something that hawktrace sees to after that. */
+    other = fork();
+    if (!other) {
+      preload(i + 1);
+      execute(1);
+    }
+    if (waitpid(other, NULL, 0) != other) abort();
+    info.si_pid = 0;
+    if (waitid(P_PID, stopped, &info, WEXITED | WCONTINUED | WNOHANG) || info.si_pid) abort();
+    if (kill(stopped, SIGCONT) || waitid(P_PID, stopped, &info, WCONTINUED)) abort();
+    if (write(gate[1], "", 1) != 1 || waitpid(stopped, NULL, 0) != stopped) abort();
+  }
+  work(3);
+}
+
 static int share(void* nothing) {
   work(50);
   _exit(0);
@@ -184,10 +299,14 @@ int main(int argc, char** argv) {
     const char* name;
     void (*run)(unsigned count);
   } ways[] = {{"prefork", prefork}, {"storm", storm},     {"chain", chain},   {"vfork", after_vfork},
-              {"spawn", spawn},     {"starter", starter}, {"sharer", sharer}, {"daemon", daemonize}};
+              {"spawn", spawn},     {"starter", starter}, {"sharer", sharer}, {"daemon", daemonize},
+              {"preloads", preloads}, {"row", row},           {"told", told},
+              {"watch", watch},     {"gated", gated},       {"stopper", stopper}};
 
   self = "/proc/self/exe";
   file = argv[2];
+  libraries = argv + 4;
+  library_count = argc - 4;
   for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
     if (strcmp(argv[1], ways[i].name)) continue;
     ways[i].run(argc > 3 ? atoi(argv[3]) : 8);
