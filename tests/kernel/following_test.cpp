@@ -167,8 +167,8 @@ Family read_family(const std::string& path) {
   return family;
 }
 
-std::vector<std::string> family_words(Way way, const ScratchDirectory& directory, const std::vector<std::string>& family,
-                                      const std::vector<std::string>& options) {
+std::vector<std::string> family_words(Way way, const ScratchDirectory& directory,
+                                      const std::vector<std::string>& family, const std::vector<std::string>& options) {
   std::vector<std::string> words = {HAWKTRACE_PATH, "--follow",
                                     "--attach-via", attach_via(way),
                                     "--live-table", live_table(way),
@@ -286,8 +286,10 @@ KERNEL_TEST_ON(following, a_storm_that_is_held, kFollowWays) {
 class StoppedHawktrace {
  public:
   explicit StoppedHawktrace(Way way)
-      : hawktrace_({.argv = family_words(way, directory_, {"told", directory_.path("ledger"), "1", ledger_path("libcounting_allocator.so")},
-                                         {"--hold"})}) {
+      : hawktrace_(
+            {.argv = family_words(way, directory_,
+                                  {"told", directory_.path("ledger"), "1", ledger_path("libcounting_allocator.so")},
+                                  {"--hold"})}) {
     EXPECT_EQ(hawktrace_.read_line(), "ready");
     command_ = command_of(hawktrace_.pid());
     hawktrace_.send_signal(SIGSTOP);

@@ -174,13 +174,13 @@ void add_target_rows(OptionRows& rows, TraceOptions& options) {
                   "also trace the processes that it starts, and those that\nthese start, from their first instruction "
                   "(Linux 6.13)",
                   turn_on(options.trace.follows_children)});
-  rows.push_back({"--hold", kNone, nullptr, kTargetGroup,
-                  "with --follow: a thread that maps a file not seen before\nwaits until that is probed (Linux 6.18); the "
-                  "default with\n-- COMMAND",
-                  turn_on(options.trace.holds)});
-  rows.push_back({"--no-hold", kNone, nullptr, kTargetGroup, "no thread waits for hawktrace", [](OptionValue) {
-                    return Result<void>{};
-                  }});
+  rows.push_back(
+      {"--hold", kNone, nullptr, kTargetGroup,
+       "with --follow: a thread that maps a file not seen before\nwaits until that is probed (Linux 6.18); the "
+       "default with\n-- COMMAND",
+       turn_on(options.trace.holds)});
+  rows.push_back({"--no-hold", kNone, nullptr, kTargetGroup, "no thread waits for hawktrace",
+                  [](OptionValue) { return Result<void>{}; }});
   rows.push_back({"--user", kRequired, "USER", kTargetGroup,
                   "with -- COMMAND: run it as this user, a name or number,\nwith the groups of that user and without "
                   "capabilities",
@@ -301,9 +301,9 @@ Result<void> check_trace(const CommandText& text, const ParsedLine& line, TraceO
                        "leave one of them out: it takes sessions");
   }
   if (line.has("--hold") && (!options.trace.follows_children || line.has("--no-hold"))) {
-    return usage_error(text,
-                       line.has("--no-hold") ? "use either --hold or --no-hold, not both" : "--hold: goes with --follow",
-                       "leave --hold out");
+    return usage_error(
+        text, line.has("--no-hold") ? "use either --hold or --no-hold, not both" : "--hold: goes with --follow",
+        "leave --hold out");
   }
   if (options.starts_command() && options.trace.follows_children) options.trace.holds = !line.has("--no-hold");
   if (options.kill_command && (!options.starts_command() || !options.duration)) {

@@ -108,7 +108,8 @@ Result<void> Engine::Parts::attach_tracepoints() {
 
 Result<void> Engine::Parts::watch_mappings() {
   const auto& programs = skeleton->progs;
-  if (options.programs_on_functions) return attach_tracepoint(options.holds ? programs.mapping_made_holding : programs.mapping_made);
+  if (options.programs_on_functions)
+    return attach_tracepoint(options.holds ? programs.mapping_made_holding : programs.mapping_made);
   log_verbose("the kernel cannot have programs on its functions: mappings are announced by tracepoints");
   HAWK_TRY_VOID(attach_tracepoint(options.holds ? programs.tree_entry_holding : programs.tree_entry));
   return attach_tracepoint(programs.mappings_unlocked);
@@ -138,8 +139,7 @@ Result<void> Engine::Parts::begin_following() {
 void add_holds(Tracer::Holds& sum, const hawk_target& target) {
   sum.count += __atomic_load_n(&target.holds, __ATOMIC_RELAXED);
   sum.total_ns += __atomic_load_n(&target.held_ns, __ATOMIC_RELAXED);
-  sum.longest_ns =
-      std::max<std::uint64_t>(sum.longest_ns, __atomic_load_n(&target.longest_hold_ns, __ATOMIC_RELAXED));
+  sum.longest_ns = std::max<std::uint64_t>(sum.longest_ns, __atomic_load_n(&target.longest_hold_ns, __ATOMIC_RELAXED));
 }
 
 void Engine::Parts::tell_holds() const {
@@ -148,9 +148,10 @@ void Engine::Parts::tell_holds() const {
     if (places->is_taken(number)) add_holds(all, maps.targets[number]);
   }
   if (all.count == 0) return;
-  log_info(fmt::format("threads waited for hawktrace {} times, {} ms in all and {} ms at most, until new files were "
-                       "probed or there was room for more processes",
-                       all.count, all.total_ns / 1000000, all.longest_ns / 1000000));
+  log_info(
+      fmt::format("threads waited for hawktrace {} times, {} ms in all and {} ms at most, until new files were "
+                  "probed or there was room for more processes",
+                  all.count, all.total_ns / 1000000, all.longest_ns / 1000000));
 }
 
 void Engine::Parts::keep_spares() {

@@ -22,7 +22,7 @@ struct ExecEvent {
 /// A file of which the programs did not know that it needs no probes, and whose mapping they hold a thread for.
 struct NewFile {
   hawk_file_key key = {};
-  std::uint64_t start = 0;  ///< of the mapping
+  std::uint64_t start = 0;   ///< of the mapping
   std::uint64_t device = 0;  ///< as Mapping has it
   std::uint64_t inode = 0;   ///< the same
 };

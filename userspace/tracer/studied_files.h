@@ -16,7 +16,8 @@ class StudiedFiles {
 
   /// No process that maps it needs probes in it.
   void add_without_probes(const hawk_file_key& file);
-  /// It has probes. Returns the bit of hawk_target.probed_files_mask that stands for them; 0: there are more such files than bits.
+  /// It has probes. Returns the bit of hawk_target.probed_files_mask that stands for them; 0: there are more such files
+  /// than bits.
   std::uint64_t add_with_probes(const hawk_file_key& file);
 
  private:

@@ -236,7 +236,8 @@ static void gated(unsigned count) {
   await(STDIN_FILENO);
 }
 
-/* Processes that are stopped as soon as they are there stay so, until they are continued by the one who has stopped them. */
+/* Processes that are stopped as soon as they are there stay so, until they are continued by the one who has stopped
+ * them. */
 static void stopper(unsigned count) {
   if (pipe(gate)) abort();
   for (unsigned i = 0; i < count; i++) {
@@ -298,10 +299,9 @@ int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(unsigned count);
-  } ways[] = {{"prefork", prefork}, {"storm", storm},     {"chain", chain},   {"vfork", after_vfork},
-              {"spawn", spawn},     {"starter", starter}, {"sharer", sharer}, {"daemon", daemonize},
-              {"preloads", preloads}, {"row", row},           {"told", told},
-              {"watch", watch},     {"gated", gated},       {"stopper", stopper}};
+  } ways[] = {{"prefork", prefork}, {"storm", storm},   {"chain", chain},      {"vfork", after_vfork}, {"spawn", spawn},
+              {"starter", starter}, {"sharer", sharer}, {"daemon", daemonize}, {"preloads", preloads}, {"row", row},
+              {"told", told},       {"watch", watch},   {"gated", gated},      {"stopper", stopper}};
 
   self = "/proc/self/exe";
   file = argv[2];
