@@ -363,7 +363,11 @@ void Probing::note_studied(std::span<const NewFile> files) {
     const auto found = std::find_if(modules_.code().begin(), modules_.code().end(), is_it);
     if (found == modules_.code().end()) continue;
     const bool has_probes = std::find(probed_files_.begin(), probed_files_.end(), found->module) != probed_files_.end();
-    tracer_.note_studied(file.key, has_probes);
+    // Probes that could not be placed in this process may be in the next.
+    const FileWants wants = {.code = true, .plans = tracer_.follows_plans(), .table = false};
+    const FileStudy study = has_probes ? FileStudy() : reader_.read(modules_.module(found->module), wants);
+    if (has_probes || (study.code && study.code->allocator.functions.empty()))
+      tracer_.note_studied(file.key, has_probes);
   }
 }
 
