@@ -174,13 +174,9 @@ void add_target_rows(OptionRows& rows, TraceOptions& options) {
                   "also trace the processes that it starts, and those that\nthese start, from their first instruction "
                   "(Linux 6.13)",
                   turn_on(options.trace.follows_children)});
-  rows.push_back(
-      {"--hold", kNone, nullptr, kTargetGroup,
-       "with --follow: a thread that maps a file not seen before\nwaits until that is probed (Linux 6.18); the "
-       "default with\n-- COMMAND",
-       turn_on(options.trace.holds)});
-  rows.push_back({"--no-hold", kNone, nullptr, kTargetGroup, "no thread waits for hawktrace",
-                  [](OptionValue) { return Result<void>{}; }});
+  rows.push_back({"--hold", kNone, nullptr, kTargetGroup,
+                  "with --follow: a thread that maps a new file waits until\nthat is probed (Linux 6.18)",
+                  turn_on(options.trace.holds)});
   rows.push_back({"--user", kRequired, "USER", kTargetGroup,
                   "with -- COMMAND: run it as this user, a name or number,\nwith the groups of that user and without "
                   "capabilities",
@@ -300,12 +296,8 @@ Result<void> check_trace(const CommandText& text, const ParsedLine& line, TraceO
     return usage_error(text, fmt::format("--links file: not with --attach-via {}", attach_way_name(*way)),
                        "leave one of them out: it takes sessions");
   }
-  if (line.has("--hold") && (!options.trace.follows_children || line.has("--no-hold"))) {
-    return usage_error(
-        text, line.has("--no-hold") ? "use either --hold or --no-hold, not both" : "--hold: goes with --follow",
-        "leave --hold out");
-  }
-  if (options.starts_command() && options.trace.follows_children) options.trace.holds = !line.has("--no-hold");
+  if (options.trace.holds && !options.trace.follows_children)
+    return usage_error(text, "--hold: only with --follow are threads held", "add --follow, or leave --hold out");
   if (options.kill_command && (!options.starts_command() || !options.duration)) {
     return usage_error(text, "--kill: there is no command that could outlive the trace",
                        fmt::format("it goes with --duration: {} --duration 10 --kill -- COMMAND", text.name));

@@ -115,19 +115,6 @@ static void preloads(unsigned count) {
   work(3);
 }
 
-/* One process, which runs one program after the other. */
-static void row(unsigned count) {
-  char number[16];
-  char* arguments[16] = {(char*)self, "row", (char*)file, number};
-
-  if (count == 0) return work(30);
-  snprintf(number, sizeof(number), "%u", count - 1);
-  for (int i = 0; i < library_count && i < 11; i++) arguments[4 + i] = libraries[i];
-  preload(count);
-  execv(self, arguments);
-  abort();
-}
-
 /* What is allocated before an exec is gone with it. */
 static void chain(unsigned count) {
   work(10 * count);
@@ -300,8 +287,8 @@ int main(int argc, char** argv) {
     const char* name;
     void (*run)(unsigned count);
   } ways[] = {{"prefork", prefork}, {"storm", storm},   {"chain", chain},      {"vfork", after_vfork}, {"spawn", spawn},
-              {"starter", starter}, {"sharer", sharer}, {"daemon", daemonize}, {"preloads", preloads}, {"row", row},
-              {"told", told},       {"watch", watch},   {"gated", gated},      {"stopper", stopper}};
+              {"starter", starter}, {"sharer", sharer}, {"daemon", daemonize}, {"preloads", preloads}, {"told", told},
+              {"watch", watch},     {"gated", gated},   {"stopper", stopper}};
 
   self = "/proc/self/exe";
   file = argv[2];
