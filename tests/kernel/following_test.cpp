@@ -269,16 +269,6 @@ KERNEL_TEST_ON(following, another_allocator_in_each_process, kWays) { expect_hel
 KERNEL_TEST_ON(following, parents_do_not_see_holds, kWays) { expect_held_family(way, "watch", "4", 5); }
 KERNEL_TEST_ON(following, stopped_processes_stay_stopped, kWays) { expect_held_family(way, "stopper", "2", 5); }
 
-/// Whoever makes them waits until there are places: none is untraced.
-KERNEL_TEST_ON(following, a_storm_that_is_held, kWays) {
-  constexpr std::size_t kChildren = 1200;
-  const ScratchDirectory directory;
-  const nlohmann::json report =
-      trace_family(way, directory, {"storm", directory.path("ledger"), std::to_string(kChildren)}, {"--hold"});
-  EXPECT_TRUE(report.at("exact").get<bool>()) << report.at("losses");
-  expect_same(read_family(directory.path("ledger")), family_in(report), kChildren + 1);
-}
-
 /// A hawktrace that is stopped, and whose command has mapped an allocator since.
 class StoppedHawktrace {
  public:
@@ -329,16 +319,6 @@ KERNEL_TEST_ON(following, a_killed_hawktrace_lets_go, kWays) {
   test.hawktrace().send_signal(SIGKILL);
   EXPECT_EQ(test.hawktrace().wait(), 128 + SIGKILL);
   test.expect_end();
-}
-
-/// For a while only. What was missed then is counted.
-KERNEL_TEST_ON(following, a_stopped_hawktrace_holds_nobody, kWays) {
-  StoppedHawktrace test(way);
-  test.expect_end();
-  test.hawktrace().send_signal(SIGCONT);
-  EXPECT_EQ(test.hawktrace().wait(), 0);
-  const auto report = nlohmann::json::parse(std::ifstream(test.directory().path("report")));
-  EXPECT_FALSE(report.at("exact").get<bool>());
 }
 
 /// More than there are places for. Those for which there was none are counted, and no other number suffers.
