@@ -323,7 +323,7 @@ KERNEL_TEST_ON(following, a_killed_hawktrace_lets_go, kWays) {
 
 /// More than there are places for. Those for which there was none are counted, and no other number suffers.
 KERNEL_TEST_ON(following, more_children_than_places, kFollowWays) {
-  constexpr std::size_t kChildren = 1500;
+  constexpr std::size_t kChildren = 900;
   const ScratchDirectory directory;
   const nlohmann::json report =
       trace_family(way, directory, {"storm", directory.path("ledger"), std::to_string(kChildren)});
