@@ -27,7 +27,7 @@ const Mapping* mapping_at(const std::vector<Mapping>& mappings, std::uint64_t ad
 /// A byte's mark in a mask of hawk_probe_point.
 constexpr std::uint8_t kMarked = 0x80;
 
-/// What distinguishes programs the module's file: as its mappings do or, before it has any, as stat does, which is the
+/// What the programs know the module's file by: as its mappings do or, before it has any, as stat does, which is the
 /// same on most file systems.
 void name_file(const MappedModule& module, hawk_probe_point& point) {
   constexpr unsigned kMinorBits = 20;  // include/linux/kdev_t.h

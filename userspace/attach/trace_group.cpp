@@ -103,21 +103,20 @@ Result<void> TraceGroup::end(std::span<ProcessTrace* const> ending, EndOptions o
   return finish(ending, options);
 }
 
-/// Those that have not ended, and none of `known`.
-std::vector<ProcessTrace*> TraceGroup::others_than(const std::vector<ProcessTrace*>& known) const {
-  std::vector<ProcessTrace*> others;
+/// Those whose end has not begun.
+std::vector<ProcessTrace*> TraceGroup::probed() const {
+  std::vector<ProcessTrace*> probed;
   for (ProcessTrace* const trace : held_) {
-    const bool is_known = std::find(known.begin(), known.end(), trace) != known.end();
-    if (!is_known && !trace->has_ended()) others.push_back(trace);
+    if (!trace->has_ended()) probed.push_back(trace);
   }
-  return others;
+  return probed;
 }
 
 Result<void> TraceGroup::end_all(EndOptions options) {
   std::vector<ProcessTrace*> ending;
-  if (others_than({}).empty()) return {};
+  if (probed().empty()) return {};
   // Until the last has ended, they may start others.
-  for (std::vector<ProcessTrace*> more = others_than({}); !more.empty(); more = others_than(ending)) {
+  for (std::vector<ProcessTrace*> more = probed(); !more.empty(); more = probed()) {
     begin_end(more, options);
     remove_probes(more);
     ending.insert(ending.end(), more.begin(), more.end());

@@ -61,7 +61,7 @@ class TraceGroup {
 
  private:
   void adopt_births();
-  std::vector<ProcessTrace*> others_than(const std::vector<ProcessTrace*>& known) const;
+  std::vector<ProcessTrace*> probed() const;
   /// nullptr: it has ended, or runs another program by now.
   const ProcessTrace* maker_of(const Birth& birth) const;
   Result<ProcessTrace*> keep(Result<std::unique_ptr<ProcessTrace>> made);

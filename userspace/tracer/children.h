@@ -10,5 +10,7 @@ namespace hawk {
 /// What the programs know of the processes that the target at `index` has started. `programs_fd`: the map
 /// child_programs.
 UntracedChildren read_children(int programs_fd, const hawk_target& target, std::uint32_t index);
+/// From now on nothing is known of them: another target gets the place.
+void forget_children(int programs_fd, std::uint32_t index);
 
 }  // namespace hawk

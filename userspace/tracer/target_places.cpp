@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "userspace/base/system_failure.h"
+#include "userspace/tracer/children.h"
 #include "userspace/tracer/task_iteration.h"
 
 namespace hawk {
@@ -16,16 +17,6 @@ namespace {
 
 /// Processes that may be started before user space has looked.
 constexpr std::size_t kSpares = 512;
-
-/// Of the target that had the place before.
-void forget_child_programs(int programs_fd, std::uint32_t number) {
-  std::vector<hawk_program_name> its;
-  hawk_program_name name = {};
-  for (void* before = nullptr; bpf_map_get_next_key(programs_fd, before, &name) == 0; before = &name) {
-    if (name.target == number) its.push_back(name);
-  }
-  for (const hawk_program_name& program : its) bpf_map_delete_elem(programs_fd, &program);
-}
 
 }  // namespace
 
@@ -45,7 +36,7 @@ Result<void> TargetPlaces::begin_program(hawk_target& target, std::uint32_t numb
   const std::uint32_t reserved = is_again ? place.reserved : HAWK_TRY(number_of_reserved());
   const std::uint32_t no_stack = is_again ? place.no_stack : reserved + HAWK_NO_STACK;
   place.program = 0;
-  if (target.has_children != 0) forget_child_programs(maps_.child_programs_fd, number);
+  if (target.has_children != 0) forget_children(maps_.child_programs_fd, number);
   target = {};
   target.first_program = program;
   target.reserved_numbers = reserved;
