@@ -23,6 +23,8 @@ struct ModuleFile {
   UniqueFd fd;        ///< open for reading; the only way the file is read. None: its addresses have no names
   std::string root;   ///< "", or "/proc/PID/root" where the target has its own file system
   bool vdso = false;  ///< the kernel's image in every process, which has no path; `fd`: a copy
+  /// The same for files that have the same symbols, by build id; empty: no other file is known to have them.
+  std::string known_as = {};
 };
 
 /// The gap of a module whose files were closed.

@@ -2,8 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "userspace/base/regular_file.h"
 #include "userspace/process/vdso.h"
 
 namespace hawk {
@@ -12,6 +15,15 @@ namespace {
 UniqueFd vdso() {
   Result<UniqueFd> copy = copy_vdso();
   return copy ? std::move(*copy) : UniqueFd();
+}
+
+/// By build id. What else the names depend on is part of it: where debug files are looked for, which is below the root
+/// and relative to the path; and who could have given the file its build id.
+std::string name_by_content(const MappedModule& module, const std::string& root) {
+  const std::optional<FileState> directory = module.build_id.empty() ? std::nullopt : state_of(root);
+  if (!directory) return {};
+  return fmt::format("{} {} {} {}:{} {}", module.build_id, module.file.size_bytes, module.owner, directory->file.device,
+                     directory->file.inode, module.path);
 }
 
 }  // namespace
@@ -23,6 +35,7 @@ ModuleFile LiveModuleLocator::locate(ModuleId id) {
   file.fd = module.is_vdso ? vdso() : probing_.open_for_symbols(id);
   file.root = fmt::format("/proc/{}/root", proc_pid_);
   file.vdso = module.is_vdso;
+  if (file.fd) file.known_as = name_by_content(module, file.root);
   return file;
 }
 

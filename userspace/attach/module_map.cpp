@@ -64,6 +64,8 @@ ModuleId ModuleMap::add_module(MappedModule module, RegularFile file) {
   const ModuleId id{static_cast<std::uint32_t>(modules_.size())};
   if (module.inode != 0) by_mapping_.insert_or_assign({module.device, module.inode}, id);
   module.file = file.state;
+  module.changed_ns = file.changed_ns;
+  module.owner = file.owner;
   if (file.original) module.original = std::make_shared<UniqueFd>(std::move(file.original));
   if (module.file.file.inode != 0) by_file_.insert_or_assign(module.file.file, id);
   if (module.is_vdso) vdso_ = id;
@@ -71,7 +73,7 @@ ModuleId ModuleMap::add_module(MappedModule module, RegularFile file) {
     Result<ElfLayout> image = ElfLayout::make(std::move(file.fd), module.path);
     if (image) {
       module.build_id = image->build_id();
-      module.image = std::make_shared<ElfLayout>(std::move(*image));
+      module.image = std::make_shared<const ElfLayout>(std::move(*image));
       ++open_files_;
     }
   }
@@ -128,7 +130,7 @@ MappedCode ModuleMap::part_of(const MappedCode& whole, std::uint64_t start, std:
 }
 
 void ModuleMap::insert(const Mapping& mapping, ModuleId module) {
-  remembered_.clear();
+  look_ups_.remembered.clear();
   ++changes_;
   const auto first = std::partition_point(ranges_.begin(), ranges_.end(),
                                           [&](const MappedCode& range) { return range.end <= mapping.start; });
@@ -152,7 +154,7 @@ void ModuleMap::insert(const Mapping& mapping, ModuleId module) {
 
 void ModuleMap::forget_mappings() {
   ranges_.clear();
-  remembered_.clear();
+  look_ups_.remembered.clear();
   ++changes_;
 }
 
@@ -171,7 +173,7 @@ void ModuleMap::settle(ModuleId id) {
 void ModuleMap::close_file(ModuleId id) {
   MappedModule& closed = modules_[static_cast<std::size_t>(id)];
   if (!closed.image || closed.image->fd() < 0) return;
-  closed.image->close_file();
+  closed.image = std::make_shared<const ElfLayout>(closed.image->without_file());
   closed.original.reset();
   --open_files_;
 }
@@ -191,25 +193,19 @@ ModuleMap::Unmapped ModuleMap::unmapped(std::size_t max_deleted) const {
   return found;
 }
 
-void ModuleMap::forget_look_ups() const {
-  // Not by assigning {}, which would keep the memory.
-  std::vector<RememberedPage>().swap(remembered_);
-  std::vector<std::uint64_t>().swap(ends_);
-}
-
 void ModuleMap::prepare_look_ups() const {
-  remembered_.resize(kRememberedPages);
-  ends_.clear();
-  for (const MappedCode& range : ranges_) ends_.push_back(range.end);
+  look_ups_.remembered.resize(kRememberedPages);
+  look_ups_.ends.clear();
+  for (const MappedCode& range : ranges_) look_ups_.ends.push_back(range.end);
 }
 
 const MappedCode* ModuleMap::range_at(std::uint64_t address) const {
-  if (remembered_.empty()) prepare_look_ups();
+  if (look_ups_.remembered.empty()) prepare_look_ups();
   const std::uint64_t page = address >> kPageShift;
   // Libraries often lie at like distances.
-  RememberedPage& remembered = remembered_[fibonacci_hash(page, kRememberedPagesBits)];
+  RememberedPage& remembered = look_ups_.remembered[fibonacci_hash(page, kRememberedPagesBits)];
   if (remembered.page != page) {
-    const std::size_t index = count_up_to(ends_, address);
+    const std::size_t index = count_up_to(look_ups_.ends, address);
     const bool found = index < ranges_.size() && ranges_[index].start <= address;
     remembered = {page, found ? static_cast<std::uint32_t>(index) : kNoRange};
   }

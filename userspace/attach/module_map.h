@@ -30,6 +30,8 @@ struct MappedModule {
   std::uint64_t device = 0;                  ///< as /proc/PID/maps gives it
   std::uint64_t inode = 0;                   ///< the same; 0 for the vdso, and for a file that is not mapped yet
   FileState file;                            ///< as stat gave it when it was opened
+  std::int64_t changed_ns = 0;               ///< the same: see RegularFile
+  std::uint32_t owner = 0;                   ///< the same: user id
   std::shared_ptr<const UniqueFd> original;  ///< see RegularFile; nullptr: none
   int open_error = 0;                        ///< errno, where the file could not be opened
   std::optional<ModuleId> earlier = {};      ///< the same file, before it was written to
@@ -43,9 +45,9 @@ struct MappedModule {
     return image ? image->fd() : -1;
   }
 
-  /// nullptr: the file could not be opened or is no ELF file (and for the vdso). Copies have it in common, and the open
-  /// file: it is closed for all.
-  std::shared_ptr<ElfLayout> image;
+  /// nullptr: the file could not be opened or is no ELF file (and for the vdso). Copies have it in common; the file is
+  /// closed once the last of them has let go of it.
+  std::shared_ptr<const ElfLayout> image;
 };
 
 /// Where an address lies.
@@ -98,11 +100,11 @@ class ModuleMap {
     std::vector<ModuleId> deleted;
   };
   Unmapped unmapped(std::size_t max_deleted) const;
-  /// Closes the module's file, if it is open.
+  /// Lets go of the module's file, which is closed unless another process's module has it too.
   void close_file(ModuleId id);
   std::size_t open_files() const { return open_files_; }
   /// Gives back memory that makes resolve() fast.
-  void forget_look_ups() const;
+  void forget_look_ups() const { look_ups_.forget(); }
 
   /// nullopt: no executable file mapping there. Some 5 ns for addresses in pages that were asked for a while ago.
   std::optional<ModuleAddress> resolve(std::uint64_t address) const;
@@ -129,6 +131,21 @@ class ModuleMap {
     std::uint64_t page = ~std::uint64_t{0};
     std::uint32_t range = 0;  ///< index into ranges_, or kNoRange
   };
+  /// What makes look-ups fast. A copy begins without.
+  struct LookUps {
+    LookUps() = default;
+    LookUps(const LookUps& /*other*/) {}
+    LookUps& operator=(const LookUps&) = delete;
+    ~LookUps() = default;
+    void forget() {
+      // Not by assigning {}, which would keep the memory.
+      std::vector<std::uint64_t>().swap(ends);
+      std::vector<RememberedPage>().swap(remembered);
+    }
+
+    std::vector<std::uint64_t> ends;         ///< of `ranges_`, close together for the search
+    std::vector<RememberedPage> remembered;  ///< empty since the last change of `ranges_`
+  };
   struct IdentityHash {
     std::size_t operator()(const FileIdentity& file) const {
       return static_cast<std::size_t>(fibonacci_hash(file.inode, 64) ^ file.device);
@@ -154,8 +171,7 @@ class ModuleMap {
   std::optional<ModuleId> vdso_;
   std::vector<MappedCode> ranges_;
   std::uint64_t changes_ = 0;
-  mutable std::vector<std::uint64_t> ends_;         ///< of `ranges_`, close together for the search
-  mutable std::vector<RememberedPage> remembered_;  ///< empty since the last change of `ranges_`
+  mutable LookUps look_ups_;
 };
 
 }  // namespace hawk

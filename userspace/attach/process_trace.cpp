@@ -4,7 +4,6 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "userspace/attach/environment.h"
@@ -12,7 +11,6 @@
 #include "userspace/attach/process_status.h"
 #include "userspace/base/log.h"
 #include "userspace/base/process_file.h"
-#include "userspace/base/threads.h"
 #include "userspace/process/process.h"
 
 namespace hawk {
@@ -21,12 +19,10 @@ namespace {
 /// TASK_COMM_LEN - 1, include/linux/sched.h.
 constexpr std::size_t kCommLength = 15;
 
-/// Of a process that may have ended: what cannot be read is left as it is.
-void name_running(TargetInfo& target) {
-  const Result<ProcessInfo> process = inspect_process(target.pid);
-  if (!process) return;
-  target.comm = process->comm;
-  target.exe = process->exe;
+void take_names(TargetInfo& target, const ProcessInfo& process) {
+  target.comm = process.comm;
+  target.exe = process.exe;
+  target.cgroup = process.cgroup;
 }
 
 }  // namespace
@@ -41,7 +37,8 @@ ProcessTrace::ProcessTrace(SharedTracing& shared, Subject subject, UniqueFd pid_
                                 : Probing(subject_.proc_pid, *tracer_, shared)),
       threads_(fmt::format("/proc/{}", subject_.target.pid)),
       meter_(subject_.proc_pid),
-      perf_map_(subject_.proc_pid) {
+      perf_map_(subject_.proc_pid),
+      symbolizer_(shared_.known_symbols()) {
   shared_.mapping_events().follow(first_program_);
 }
 
@@ -69,19 +66,10 @@ Result<ProcessTrace::Subject> ProcessTrace::subject_of(int pid) {
   const ProcessInfo process = HAWK_TRY(inspect_process(pid));
   HAWK_TRY_VOID(check_seccomp(kernel_release(), process.seccomp_mode));
   target.pid = process.pid;
-  target.comm = process.comm;
-  target.exe = process.exe;
-  target.cgroup = process.cgroup;
+  take_names(target, process);
   subject.proc_pid = process.living_tid;
   subject.main_thread_lives = !process.main_thread_exited;
   return subject;
-}
-
-Result<void> ProcessTrace::name_program(TargetInfo& target) {
-  const ProcessInfo process = HAWK_TRY(inspect_process(target.pid));
-  target.comm = process.comm;
-  target.exe = process.exe;
-  return {};
 }
 
 std::vector<ReadAhead::Source> ProcessTrace::files_to_read(const Subject& subject) {
@@ -99,7 +87,7 @@ Result<std::unique_ptr<ProcessTrace>> ProcessTrace::begin_target(SharedTracing& 
   HAWK_TRY_VOID(shared.load());
   Tracer tracer = HAWK_TRY(shared.make_tracer(subject.target.pid, subject.main_thread_lives));
   // Another program that began before is not announced.
-  if (subject.own_execs == 0) HAWK_TRY_VOID(name_program(subject.target));
+  if (subject.own_execs == 0) take_names(subject.target, HAWK_TRY(inspect_process(subject.target.pid)));
   // What is announced of its mappings is kept from here on, before the list of them is read.
   std::unique_ptr<ProcessTrace> trace(
       new ProcessTrace(shared, std::move(subject), process.take_fd(), std::move(tracer), nullptr));
@@ -132,11 +120,16 @@ Result<std::unique_ptr<ProcessTrace>> ProcessTrace::make(SharedTracing& shared, 
 ProcessTrace::Subject ProcessTrace::subject_of(const Birth& birth, const ProcessTrace* maker) {
   Subject subject;
   subject.is_child = true;
-  if (maker != nullptr && !birth.is_new_program) {
-    subject.target.comm = maker->subject_.target.comm;
-    subject.target.exe = maker->subject_.target.exe;
+  TargetInfo& target = subject.target;
+  if (maker != nullptr) {
+    const TargetInfo& its = maker->subject_.target;
+    target.cgroup = its.cgroup;
+    if (!birth.is_new_program) {
+      target.comm = its.comm;
+      target.exe = its.exe;
+    }
   }
-  subject.target.pid = subject.proc_pid = birth.pid;
+  target.pid = subject.proc_pid = birth.pid;
   return subject;
 }
 
@@ -160,7 +153,9 @@ void ProcessTrace::begin_as_child(const Birth& birth) {
   meter_.begin(true);
   start_wall_ = std::chrono::system_clock::now() - std::chrono::duration_cast<std::chrono::microseconds>(age);
   start_ = closed_at_ = std::chrono::steady_clock::now() - age;
-  if (pid_fd_) name_running(subject_.target);
+  // It may have ended since: what cannot be read is left as it is.
+  if (const auto process = pid_fd_ ? inspect_process(pid()) : tl::unexpected(Error{}))
+    take_names(subject_.target, *process);
   take_mapping_events();
   if (pid_fd_ && birth.is_new_program) take_mappings_again();
   if (pid_fd_) threads_.read(0);
@@ -302,9 +297,7 @@ void ProcessTrace::begin_reading_symbols() {
     if (has_allocator || path == subject_.target.exe) wanted.insert(code.module);
   }
   for (const ModuleId id : wanted) symbolize(id);
-  symbolizer_.start();
-  reading_symbols_ =
-      try_thread([this, modules = std::vector<ModuleId>(wanted.begin(), wanted.end())] { symbolizer_.read(modules); });
+  shared_.begin_reading(symbolizer_, std::vector<ModuleId>(wanted.begin(), wanted.end()));
 }
 
 void ProcessTrace::begin_end(bool reads_symbols) {
@@ -375,7 +368,6 @@ Snapshot ProcessTrace::snapshot() {
 }
 
 Symbolizer& ProcessTrace::symbolizer() {
-  if (reading_symbols_.joinable()) reading_symbols_.join();
   shared_.use_symbolizer(symbolizer_);
   for (; symbolized_modules_ < probing_.used_modules().size(); ++symbolized_modules_) {
     symbolize(probing_.used_modules()[symbolized_modules_]);

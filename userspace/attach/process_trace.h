@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -114,7 +113,6 @@ class ProcessTrace {
   void begin_as_child(const Birth& birth);
   static Result<Subject> subject_of(int pid);
   static Result<Subject> subject_of(const LaunchedCommand& command, const std::vector<std::string>& words);
-  static Result<void> name_program(TargetInfo& target);
   /// `reads`: files that will be probed.
   static Result<std::unique_ptr<ProcessTrace>> begin_target(SharedTracing& shared, Subject subject,
                                                             ProcessHandle process,
@@ -153,7 +151,6 @@ class ProcessTrace {
   bool exec_was_announced_ = false;  ///< one that no drain has seen yet
   bool target_exited_ = false;
   std::optional<bool> verified_;
-  std::jthread reading_symbols_;  ///< until it has ended, symbolizer_ is its own. Ends before all that it uses
 };
 
 }  // namespace hawk

@@ -8,6 +8,7 @@
 #include "userspace/attach/environment.h"
 #include "userspace/attach/file_users.h"
 #include "userspace/base/log.h"
+#include "userspace/base/threads.h"
 #include "userspace/process/process.h"
 #include "userspace/tables/attach_text.h"
 
@@ -129,7 +130,19 @@ Result<Tracer> SharedTracing::make_tracer(int pid, bool main_thread_lives) {
   return tracer;
 }
 
+void SharedTracing::begin_reading(ConfinedSymbolizer& reader, std::vector<ModuleId> modules) {
+  use_symbolizer(reader);
+  reader.start();
+  reading_symbols_ = try_thread([&reader, modules = std::move(modules)] { reader.read(modules); });
+}
+
+void SharedTracing::forget_symbolizer(ConfinedSymbolizer& forgotten) {
+  reading_symbols_ = {};
+  std::erase(symbolizers_, &forgotten);
+}
+
 void SharedTracing::use_symbolizer(ConfinedSymbolizer& used) {
+  reading_symbols_ = {};
   constexpr std::size_t kMostWorkers = 4;
   std::erase(symbolizers_, &used);
   symbolizers_.push_back(&used);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "userspace/attach/known_files.h"
@@ -12,6 +13,7 @@
 #include "userspace/base/result.h"
 #include "userspace/study/confined_symbolizer.h"
 #include "userspace/study/file_reader.h"
+#include "userspace/study/known_symbols.h"
 #include "userspace/tables/snapshot.h"
 #include "userspace/tracer/attach_way.h"
 #include "userspace/tracer/engine.h"
@@ -53,11 +55,16 @@ class SharedTracing {
   /// is refused beside others, as are others beside it, whose calls its probes would see twice.
   Result<Tracer> make_tracer(int pid, bool main_thread_lives);
 
+  /// What is known of the symbols of files, for all symbolizers of traces.
+  KnownSymbols& known_symbols() { return known_symbols_; }
+  /// Has symbols of `modules` read by this one, on another thread: until the next call of one of these functions only
+  /// its perf map may be spoken of.
+  void begin_reading(ConfinedSymbolizer& reader, std::vector<ModuleId> modules);
   /// This one, of a trace, is about to be asked. Of all of them only the last few keep their workers, each of which
   /// takes as much memory as a trace.
   void use_symbolizer(ConfinedSymbolizer& used);
   /// It is about to go.
-  void forget_symbolizer(ConfinedSymbolizer& forgotten) { std::erase(symbolizers_, &forgotten); }
+  void forget_symbolizer(ConfinedSymbolizer& forgotten);
 
   /// What traps cost on this machine, measured at the first call; nullopt: not measured.
   const std::optional<ProbeCosts>& costs();
@@ -80,8 +87,10 @@ class SharedTracing {
   std::unique_ptr<Engine> engine_;
   std::optional<MappingEvents> mapping_events_;
   std::optional<UnwindStore> unwinding_;
-  bool has_unfiltered_ = false;                   ///< the target, which is the only one, has probes in all processes
+  bool has_unfiltered_ = false;  ///< the target, which is the only one, has probes in all processes
+  KnownSymbols known_symbols_;
   std::vector<ConfinedSymbolizer*> symbolizers_;  ///< that may have a worker, the last one used last
+  std::jthread reading_symbols_;                  ///< ends before all that it uses
   std::optional<std::optional<ProbeCosts>> costs_;
   std::uint64_t table_bytes_ = 0;
 };

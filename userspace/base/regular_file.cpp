@@ -23,19 +23,22 @@ constexpr int kReadFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 /// What is cached of the file: a file system in user space might never answer.
 std::optional<struct statx> examine(int directory, const char* path) {
   struct statx found = {};
-  constexpr unsigned kWanted = STATX_TYPE | STATX_INO | STATX_SIZE | STATX_MTIME;
+  constexpr unsigned kWanted = STATX_TYPE | STATX_INO | STATX_SIZE | STATX_MTIME | STATX_CTIME | STATX_UID;
   const int flags = (*path == '\0' ? AT_EMPTY_PATH : 0) | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
   if (::statx(directory, path, flags, kWanted, &found) != 0) return std::nullopt;
   return found;
 }
 
+std::int64_t ns_of(const statx_timestamp& time) {
+  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+  return time.tv_sec * kNsPerSecond + static_cast<std::int64_t>(time.tv_nsec);
+}
+
 std::optional<FileState> state_in(const std::optional<struct statx>& found) {
   if (!found) return std::nullopt;
-  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-  return FileState{
-      .file = {.device = ::makedev(found->stx_dev_major, found->stx_dev_minor), .inode = found->stx_ino},
-      .size_bytes = found->stx_size,
-      .modified_ns = found->stx_mtime.tv_sec * kNsPerSecond + static_cast<std::int64_t>(found->stx_mtime.tv_nsec)};
+  return FileState{.file = {.device = ::makedev(found->stx_dev_major, found->stx_dev_minor), .inode = found->stx_ino},
+                   .size_bytes = found->stx_size,
+                   .modified_ns = ns_of(found->stx_mtime)};
 }
 
 /// Opens for reading what has been found: it can be nothing else by now.
@@ -49,6 +52,8 @@ RegularFile open_found(UniqueFd found) {
   }
   RegularFile file;
   file.state = *state_in(status);
+  file.changed_ns = ns_of(status->stx_ctime);
+  file.owner = status->stx_uid;
   switch (reader_of(found.get(), file.state.file.device, file.fd)) {
     case ReadBy::kKernel:
       file.fd = UniqueFd(::open(fmt::format("/proc/self/fd/{}", found.get()).c_str(), kReadFlags));

@@ -44,8 +44,10 @@ UniqueFd open_regular_file_below(const std::string& root, const std::string& pat
 /// An open file, and which one it is.
 struct RegularFile {
   UniqueFd fd;
-  FileState state;    ///< of the file, where `fd` is a copy as well
-  UniqueFd original;  ///< of a copy: the file itself, which cannot be read through it (O_PATH)
+  FileState state;              ///< of the file, where `fd` is a copy as well
+  std::int64_t changed_ns = 0;  ///< its time of change, which nobody can set back
+  std::uint32_t owner = 0;      ///< its owner's user id
+  UniqueFd original;            ///< of a copy: the file itself, which cannot be read through it (O_PATH)
 };
 /// As open_regular_file and open_regular_file_below.
 RegularFile find_regular_file(const std::string& path);

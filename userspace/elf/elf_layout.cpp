@@ -132,7 +132,11 @@ std::span<const std::uint8_t> ElfLayout::code_at(std::uint64_t vaddr, std::size_
 
 int ElfLayout::fd() const { return impl_->segments.file().fd(); }
 
-void ElfLayout::close_file() { impl_->segments.close_file(); }
+ElfLayout ElfLayout::without_file() const {
+  auto copy = std::make_unique<Impl>(*impl_);
+  copy->segments.let_go_of_file();
+  return ElfLayout(std::move(copy));
+}
 
 std::optional<std::uint64_t> ElfLayout::entry_vaddr() const {
   if (impl_->header.e_entry == 0) return std::nullopt;

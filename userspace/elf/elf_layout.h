@@ -41,10 +41,10 @@ class ElfLayout {
   /// Up to `max_bytes` (at most 64 KiB) bytes of an executable segment from `vaddr` on; fewer at the segment's end,
   /// empty outside. Valid as long as the object.
   std::span<const std::uint8_t> code_at(std::uint64_t vaddr, std::size_t max_bytes) const;
-  /// The open file; -1 once it has been closed.
+  /// The open file; -1: there is none.
   int fd() const;
-  /// Closes the file. What has not been read by then is missing; addresses and offsets keep their answers.
-  void close_file();
+  /// A copy that nothing can be read of; addresses and offsets have the same answers.
+  ElfLayout without_file() const;
   /// Where the kernel enters the file as a program or as its dynamic linker; nullopt for other libraries.
   std::optional<std::uint64_t> entry_vaddr() const;
   /// PT_INTERP's content; empty for a static executable or a library.

@@ -28,7 +28,10 @@ class ElfSegments {
 
   const ElfBytes& file() const { return file_; }
   /// From now on nothing can be read, where addresses lie stays known.
-  void close_file() { file_.close_file(); }
+  void let_go_of_file() {
+    file_.let_go_of_file();
+    code_.clear();
+  }
   /// Drops what lies outside the file or wraps around the address space.
   void add(const LoadSegment& segment);
 

@@ -43,7 +43,9 @@ std::string build_id_in(const std::string& path) {
 }  // namespace
 
 void ConfinedSymbolizer::add_module(ModuleId id, ModuleFile file) {
-  modules_.insert_or_assign(id, Module{.file = std::move(file)});
+  std::shared_ptr<FileSymbols> symbols =
+      known_ != nullptr ? known_->of(file.known_as) : std::make_shared<FileSymbols>();
+  modules_.insert_or_assign(id, Module{.file = std::move(file), .symbols = std::move(symbols)});
 }
 
 void ConfinedSymbolizer::close_files(ModuleId id) {
@@ -62,14 +64,14 @@ std::vector<SourceFrame> ConfinedSymbolizer::frames(ModuleId id, std::uint64_t m
   const auto found = modules_.find(id);
   if (found == modules_.end()) return {};
   Module& module = found->second;
-  if (!module.answers.has(module_offset)) ask(id, module, {&module_offset, 1});
-  return module.answers.frames(module_offset, pool_);
+  if (!module.symbols->answers.has(module_offset)) ask(id, module, {&module_offset, 1});
+  return module.symbols->answers.frames(module_offset, module.symbols->pool);
 }
 
 void ConfinedSymbolizer::prepare(ModuleId id, std::span<const std::uint64_t> module_offsets) {
   const auto found = modules_.find(id);
   if (found == modules_.end()) return;
-  const std::vector<std::uint64_t> unknown = found->second.answers.missing(module_offsets);
+  const std::vector<std::uint64_t> unknown = found->second.symbols->answers.missing(module_offsets);
   if (!unknown.empty()) ask(id, found->second, unknown);
 }
 
@@ -80,16 +82,16 @@ void ConfinedSymbolizer::use_perf_map(UniqueFd file) {
 
 void ConfinedSymbolizer::perf_map_grew() {
   has_perf_map_grown_ = true;
-  in_no_file_.answers = {};
+  in_no_file_.symbols = std::make_shared<FileSymbols>();
 }
 
 std::vector<SourceFrame> ConfinedSymbolizer::frames_in_no_file(std::uint64_t address) {
-  if (!in_no_file_.answers.has(address)) ask_in_no_file({&address, 1});
-  return in_no_file_.answers.frames(address, pool_);
+  if (!in_no_file_.symbols->answers.has(address)) ask_in_no_file({&address, 1});
+  return in_no_file_.symbols->answers.frames(address, in_no_file_.symbols->pool);
 }
 
 void ConfinedSymbolizer::prepare_in_no_file(std::span<const std::uint64_t> addresses) {
-  const std::vector<std::uint64_t> unknown = in_no_file_.answers.missing(addresses);
+  const std::vector<std::uint64_t> unknown = in_no_file_.symbols->answers.missing(addresses);
   if (!unknown.empty()) ask_in_no_file(unknown);
 }
 
@@ -114,8 +116,8 @@ bool ConfinedSymbolizer::introduce_perf_map() {
 SymbolSource ConfinedSymbolizer::source(ModuleId id) {
   const auto found = modules_.find(id);
   if (found == modules_.end()) return SymbolSource::kNone;
-  if (!found->second.source) ask(id, found->second, {});
-  return found->second.source.value_or(SymbolSource::kNone);
+  if (!found->second.symbols->source) ask(id, found->second, {});
+  return found->second.symbols->source.value_or(SymbolSource::kNone);
 }
 
 void ConfinedSymbolizer::read(std::span<const ModuleId> modules) {
@@ -130,7 +132,8 @@ void ConfinedSymbolizer::read(std::span<const ModuleId> modules) {
 
 std::string ConfinedSymbolizer::gap(ModuleId id) {
   const auto found = modules_.find(id);
-  return found == modules_.end() ? std::string() : found->second.gap;
+  if (found == modules_.end()) return {};
+  return found->second.gap.empty() ? found->second.symbols->gap : found->second.gap;
 }
 
 void ConfinedSymbolizer::ask(ModuleId id, Module& module, std::span<const std::uint64_t> module_offsets) {
@@ -174,8 +177,8 @@ bool ConfinedSymbolizer::take_message(Module& module, const Message& message) {
       return keep_frames(module, message.body);
     case kModuleState:
       if (!from_body(message.body, state)) return false;
-      module.source = state.source;
-      module.gap = std::move(state.gap);
+      module.symbols->source = state.source;
+      module.symbols->gap = std::move(state.gap);
       return true;
     default:
       return false;
@@ -199,22 +202,24 @@ bool ConfinedSymbolizer::open_file(const Module& module, const std::string& body
 bool ConfinedSymbolizer::keep_frames(Module& module, const std::string& body) {
   std::vector<FramesAt> found;
   if (!from_body(body, found)) return false;
+  auto& [answers, pool, source, gap] = *module.symbols;
   for (const FramesAt& at : found) {
-    if (module.answers.has(at.module_offset)) continue;
+    if (answers.has(at.module_offset)) continue;
     std::vector<PooledFrame> frames;
     frames.reserve(at.frames.size());
     for (const SourceFrame& frame : at.frames) {
-      frames.push_back({pool_.add(frame.function), pool_.add(frame.file), frame.line, frame.inlined});
+      frames.push_back({pool.add(frame.function), pool.add(frame.file), frame.line, frame.inlined});
     }
-    module.answers.keep(at.module_offset, frames);
+    answers.keep(at.module_offset, frames);
   }
   return true;
 }
 
 /// The worker has failed on this module. Another is started for the others.
 void ConfinedSymbolizer::lose(Module& module) {
-  module.gap = fmt::format("{} read: {}", module.answers.empty() ? "its symbols are not" : "not all of its symbols are",
-                           workers_.lose());
+  module.gap =
+      fmt::format("{} read: {}", module.symbols->answers.empty() ? "its symbols are not" : "not all of its symbols are",
+                  workers_.lose());
   module.is_closed = true;
   module.file.fd.reset();
 }

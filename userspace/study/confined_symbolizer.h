@@ -3,16 +3,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "symbolizer/frame_answers.h"
 #include "symbolizer/module_symbols.h"
-#include "symbolizer/string_pool.h"
 #include "symbolizer/symbolizer.h"
+#include "userspace/study/known_symbols.h"
 #include "userspace/study/symbol_messages.h"
 #include "userspace/study/worker_supply.h"
 
@@ -30,6 +29,9 @@ class ConfinedSymbolizer : public Symbolizer {
   /// `program`: what to start as the worker; this program, if nothing else is said.
   explicit ConfinedSymbolizer(std::string program = kThisProgram, WorkerLimits limits = {})
       : workers_(std::move(program), limits) {}
+  /// What is found out about files is kept in `known`, which must live longer, and which others may use at other times.
+  explicit ConfinedSymbolizer(KnownSymbols& known, std::string program = kThisProgram, WorkerLimits limits = {})
+      : workers_(std::move(program), limits), known_(&known) {}
 
   /// Makes `module` known. A second file for the same module replaces the first, with all its answers.
   void add_module(ModuleId module, ModuleFile file);
@@ -62,9 +64,8 @@ class ConfinedSymbolizer : public Symbolizer {
     ModuleFile file;
     std::uint32_t known_to = 0;  ///< the number of the worker that has it; 0: none
     bool is_closed = false;      ///< nothing is asked about it any more
-    std::optional<SymbolSource> source = {};
-    std::string gap = {};
-    FrameAnswers answers = {};
+    std::string gap = {};        ///< why not; empty: what its symbols say
+    std::shared_ptr<FileSymbols> symbols = std::make_shared<FileSymbols>();
   };
 
   void ask(ModuleId id, Module& module, std::span<const std::uint64_t> module_offsets);
@@ -82,7 +83,7 @@ class ConfinedSymbolizer : public Symbolizer {
   Module in_no_file_ = {.file = {}};  ///< whose file is the perf map, if there is one
   bool has_perf_map_grown_ = false;   ///< since the worker has heard of it
   std::map<ModuleId, Module> modules_;
-  StringPool pool_;
+  KnownSymbols* known_ = nullptr;
 };
 
 }  // namespace hawk

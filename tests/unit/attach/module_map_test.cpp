@@ -1,5 +1,6 @@
 #include "userspace/attach/module_map.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include <fstream>
 
 #include "tests/support/elf_fixture.h"
+#include "userspace/attach/known_files.h"
 
 namespace hawk {
 namespace {
@@ -253,6 +255,65 @@ TEST(ModuleMap, ARewrittenFileIsAnother) {
   EXPECT_EQ(map.add(mapped.as_told()), std::nullopt);
   EXPECT_TRUE(map.open_file(*second));
   EXPECT_FALSE(map.open_file(*first)) << "names of the old file would be read from the new one";
+}
+
+TEST(ModuleMap, ACopyKeepsFilesThatTheOtherLetsGoOf) {
+  const ScratchDirectory directory;
+  const std::string path = directory.path("library.so");
+  overwrite(path, testing::fixture_path("placement.so"));
+  ModuleMap map(::getpid());
+  const OwnMapping mapped(path);
+  const std::optional<ModuleId> id = map.add(mapped.as_told());
+  ASSERT_TRUE(id);
+  ASSERT_EQ(::unlink(path.c_str()), 0);
+  {
+    ModuleMap copy(map, ::getpid());
+    EXPECT_EQ(copy.open_files(), 1u);
+    copy.close_file(*id);
+    EXPECT_EQ(copy.open_files(), 0u);
+    EXPECT_EQ(copy.module(*id).probed_fd(), -1);
+    ASSERT_TRUE(map.resolve(mapped.as_told().start));
+    EXPECT_EQ(copy.resolve(mapped.as_told().start)->vaddr, map.resolve(mapped.as_told().start)->vaddr);
+  }
+  EXPECT_EQ(map.open_files(), 1u);
+  const int fd = map.module(*id).probed_fd();
+  EXPECT_TRUE(map.open_file(*id));
+  map.close_file(*id);
+  EXPECT_EQ(::fcntl(fd, F_GETFD), -1) << "nobody has it any more";
+}
+
+TEST(KnownFiles, AreKnownByTheirContentAsLongAsItIsTheSame) {
+  const ScratchDirectory directory;
+  const std::string path = directory.path("library.so");
+  overwrite(path, testing::fixture_path("placement.so"));
+  KnownFiles<int> known;
+  {
+    ModuleMap map(::getpid());
+    const OwnMapping mapped(path);
+    const std::optional<ModuleId> id = map.add(mapped.as_told());
+    ASSERT_TRUE(id);
+    EXPECT_EQ(known.find(map.module(*id)), nullptr);
+    known.add(map.module(*id), 7);
+  }
+  {
+    ModuleMap map(::getpid());
+    const OwnMapping mapped(path);
+    const int* const found = known.find(map.module(*map.add(mapped.as_told())));
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(*found, 7);
+  }
+  // Another content of the same size, with the old time of modification. The clock of file times may tick slowly.
+  struct stat before = {}, now = {};
+  ASSERT_EQ(::stat(path.c_str(), &before), 0);
+  do {
+    std::fstream(path, std::ios::binary | std::ios::in | std::ios::out).seekp(before.st_size - 1).put('x');
+    const timespec times[] = {before.st_atim, before.st_mtim};
+    ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+    ASSERT_EQ(::stat(path.c_str(), &now), 0);
+  } while (now.st_ctim.tv_sec == before.st_ctim.tv_sec && now.st_ctim.tv_nsec == before.st_ctim.tv_nsec);
+  ModuleMap map(::getpid());
+  const OwnMapping mapped(path);
+  EXPECT_EQ(known.find(map.module(*map.add(mapped.as_told()))), nullptr);
 }
 
 }  // namespace

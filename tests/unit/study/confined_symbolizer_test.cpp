@@ -60,6 +60,55 @@ TEST_F(Misbehaving, IsAskedOnceForWhatItAnswers) {
   EXPECT_THAT(symbolizer_.gap(kFirst), HasSubstr("deleted and unloaded"));
 }
 
+std::string first_function(ConfinedSymbolizer& symbolizer, ModuleId module, std::uint64_t offset) {
+  const std::vector<SourceFrame> frames = symbolizer.frames(module, offset);
+  return frames.empty() ? std::string() : frames[0].function;
+}
+
+TEST(KnownSymbols, OfTheSameContentAreReadOnce) {
+  KnownSymbols known;
+  {
+    ConfinedSymbolizer first(known, HAWK_MISBEHAVING_WORKER);
+    first.add_module(kFirst, {.path = "/first", .fd = {}, .root = "", .known_as = "id"});
+    EXPECT_EQ(first_function(first, kFirst, 1), "of /first");
+    EXPECT_EQ(first.source(kFirst), SymbolSource::kDebugInfo);
+  }
+  ConfinedSymbolizer second(known, "/nowhere/hawktrace");
+  second.add_module(kSecond, {.path = "/second", .fd = {}, .root = "", .known_as = "id"});
+  EXPECT_EQ(first_function(second, kSecond, 1), "of /first");
+  EXPECT_EQ(second.source(kSecond), SymbolSource::kDebugInfo);
+  EXPECT_EQ(second.gap(kSecond), "");
+  EXPECT_EQ(first_function(second, kSecond, 2), "");  // nobody has asked for it
+  EXPECT_THAT(second.gap(kSecond), HasSubstr("its symbols are not read"));
+}
+
+TEST(KnownSymbols, OfOtherContentAreNotTaken) {
+  KnownSymbols known;
+  ConfinedSymbolizer symbolizer(known, HAWK_MISBEHAVING_WORKER);
+  symbolizer.add_module(kFirst, {.path = "/first", .fd = {}, .root = "", .known_as = "id"});
+  symbolizer.add_module(kSecond, {.path = "/second", .fd = {}, .root = "", .known_as = "another id"});
+  symbolizer.add_module(ModuleId{2}, {.path = "/third", .fd = {}, .root = ""});
+  symbolizer.add_module(ModuleId{3}, {.path = "/fourth", .fd = {}, .root = ""});
+  EXPECT_EQ(first_function(symbolizer, kFirst, 1), "of /first");
+  EXPECT_EQ(first_function(symbolizer, kSecond, 1), "of /second");
+  EXPECT_EQ(first_function(symbolizer, ModuleId{2}, 1), "of /third");
+  EXPECT_EQ(first_function(symbolizer, ModuleId{3}, 1), "of /fourth");
+}
+
+TEST(KnownSymbols, OfAFileThatWasLostAreAskedForAgain) {
+  KnownSymbols known;
+  {
+    ConfinedSymbolizer first(known, HAWK_MISBEHAVING_WORKER);
+    first.add_module(kFirst, {.path = "/crashes", .fd = {}, .root = "", .known_as = "id"});
+    EXPECT_EQ(first_function(first, kFirst, 1), "");
+    EXPECT_THAT(first.gap(kFirst), HasSubstr("crashed"));
+  }
+  ConfinedSymbolizer second(known, HAWK_MISBEHAVING_WORKER);
+  second.add_module(kFirst, {.path = "/fine", .fd = {}, .root = "", .known_as = "id"});
+  EXPECT_EQ(first_function(second, kFirst, 1), "of /fine");
+  EXPECT_EQ(second.gap(kFirst), "");
+}
+
 TEST_F(Misbehaving, CrashCostsOneModule) { expect_lost("/crashes", "its reader crashed (Segmentation fault)"); }
 TEST_F(Misbehaving, ForbiddenCallCostsOneModule) {
   expect_lost("/is_stopped", "its reader made a forbidden system call");
