@@ -209,9 +209,9 @@ static long descend(__u32 level, struct hawk_tree_cursor *cursor)
 	return type == HAWK_NODE_LEAF || !cursor->entry ? 1 : 0;
 }
 
-/* The mapping at an address of the current process, by its tree; NULL: none, or it could not be found. Without the kernel's lock:
- * the tree may be changed meanwhile. */
-static __always_inline struct vm_area_struct *search_tree(__u64 address)
+/* The address of the mapping at an address of the current process, by its tree; 0: none, or it could not be found. Without the
+ * kernel's lock: the tree may be changed meanwhile. Not static: checked once by the verifier. */
+__noinline __u64 vma_in_tree(__u64 address)
 {
 	struct hawk_tree_cursor cursor = { .address = address };
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -219,9 +219,14 @@ static __always_inline struct vm_area_struct *search_tree(__u64 address)
 	cursor.entry = (__u64)BPF_CORE_READ(task, mm, mm_mt.ma_root);
 	/* A tree of one entry has no node. */
 	if ((cursor.entry & 3) != 2)
-		return NULL;
+		return 0;
 	bpf_loop(HAWK_TREE_LEVELS, descend, &cursor, 0);
-	return cursor.entry & 3 ? NULL : (struct vm_area_struct *)cursor.entry;
+	return cursor.entry & 3 ? 0 : cursor.entry;
+}
+
+static __always_inline struct vm_area_struct *search_tree(__u64 address)
+{
+	return (struct vm_area_struct *)vma_in_tree(address);
 }
 
 /* Whether a range holds by what the tree has there, which is looked at all the same. */
