@@ -53,7 +53,7 @@ static __always_inline void enable_child(struct hawk_target *target)
 {
 	target->enabled = target->first_program;
 	__sync_fetch_and_add(&state.births, 1);
-	tell_birth(target);
+	announce_birth(target);
 }
 
 /* A process that a target makes by fork: with a copy of its memory, and so with its files where that has them. False: it cannot be
@@ -77,7 +77,7 @@ static __always_inline bool follow_fork(const struct hawk_target *maker, const s
 }
 
 /* What the kernel has mapped of a program that begins: its own file, and the dynamic linker's or what else comes first. */
-static __always_inline void tell_first_mappings(struct hawk_target *target)
+static __always_inline void announce_first_mappings(struct hawk_target *target)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	const struct pt_regs *registers = (const struct pt_regs *)bpf_task_pt_regs(task);
@@ -105,8 +105,8 @@ static __always_inline bool follow_exec(__u32 maker, __u64 probed_files_mask, bo
 	target->probed_files_mask = probed_files_mask;
 	enable_child(target);
 	if (may_hold)
-		tell_first_mappings(target);
-	tell_replaced_program(target);
+		announce_first_mappings(target);
+	announce_replaced_program(target);
 	return true;
 }
 

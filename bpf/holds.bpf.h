@@ -2,7 +2,7 @@
 /* A thread that maps code of a file of which it is not known that it needs no probes, or that its process has them, is held until
  * user space has seen to that: on its way back to user mode, so that no instruction of that file has run. It waits in the kernel, in
  * callbacks that run there (task work). A stop by SIGSTOP would be seen by the parent (a shell takes a job of its own for
- * stopped), could be undone by any SIGCONT, could not be told from somebody else's stop, and would outlast a hawktrace that is
+ * stopped), could be undone by any SIGCONT, could not be distinguished from another process's stop, and would outlast a hawktrace that is
  * killed. Here nothing is to be undone: a wait ends by itself, with hawktrace, or after HAWK_LONGEST_HOLD_NS.
  *
  * A callback cannot sleep on anything that user space could wake it up from: it looks again and again, and the kernel lets others
@@ -80,7 +80,7 @@ static __always_inline bool may_need_probes(const struct hawk_target *target, co
 	return *known >= HAWK_FILE_BITS || !(target->probed_files_mask >> (*known & (HAWK_FILE_BITS - 1)) & 1);
 }
 
-/* Whether nobody will do any more what the thread waits for. */
+/* Whether what the thread waits for will not be done any more. */
 static __always_inline bool is_in_vain(const struct hawk_target *target)
 {
 	return !*(volatile __u32 *)&state.enabled || !*(volatile __u32 *)&target->enabled || *(volatile __u32 *)&state.owner_is_gone ||
@@ -160,7 +160,7 @@ static __always_inline bool is_real_time(void)
 	return BPF_CORE_READ(bpf_get_current_task_btf(), prio) < HAWK_MAX_RT_PRIO;
 }
 
-/* Holds the current thread, of this target. After what user space is to do has been told it. */
+/* Holds the current thread, of this target. After user space has been asked for what is to be done. */
 static __noinline void hold(struct hawk_target *target)
 {
 	__u32 wanted = __sync_fetch_and_add(&target->holds_wanted, 1) + 1;

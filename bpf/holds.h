@@ -30,7 +30,7 @@ struct hawk_file_key {
  * until user space has added some, if it has any. */
 #define HAWK_FEW_SPARES 128u
 
-/* The longest that a thread is held for: a hawktrace that is stopped keeps nobody for ever. Probing a new allocator takes a tenth of
+/* The longest that a thread is held for: a hawktrace that is stopped keeps no thread for ever. Probing a new allocator takes a tenth of
  * a second, and seconds on a machine that is overloaded. Afterwards none is held until user space has answered. */
 #define HAWK_LONGEST_HOLD_NS 10000000000ull
 

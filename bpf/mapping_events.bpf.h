@@ -126,7 +126,7 @@ static __always_inline bool is_over_probes(const struct hawk_target *target, __u
 }
 
 /* Anonymous memory with code: of interest where a file's code was. */
-static __always_inline int tell_anonymous(const struct hawk_target *target, __u64 start, __u64 end)
+static __always_inline int announce_anonymous(const struct hawk_target *target, __u64 start, __u64 end)
 {
 	struct hawk_mapping_event *event;
 
@@ -172,7 +172,7 @@ static __noinline void remember_new_code(struct hawk_target *target, struct vm_a
 }
 
 /* A mapping of code of a file, by the current thread. */
-static __always_inline int tell_file_mapping(struct hawk_target *target, struct vm_area_struct *vma, struct file *file,
+static __always_inline int announce_file_mapping(struct hawk_target *target, struct vm_area_struct *vma, struct file *file,
 					     const struct hawk_file_key *unknown)
 {
 	struct hawk_mapping_event *event = begin_mapping_event(target, HAWK_MAPPING_MADE);
@@ -191,39 +191,39 @@ static __always_inline int tell_file_mapping(struct hawk_target *target, struct 
 	return 1;
 }
 
-#define HAWK_IS_TOLD 1
+#define HAWK_IS_ANNOUNCED 1
 #define HAWK_IS_UNKNOWN 2         /* the thread is to be held: a file that may need probes */
 
 /* A mapping of the current process, which is a target. Returns flags of those. */
-static __noinline int tell_mapping(struct hawk_target *target, struct vm_area_struct *vma)
+static __noinline int announce_mapping(struct hawk_target *target, struct vm_area_struct *vma)
 {
 	struct file *file = BPF_CORE_READ(vma, vm_file);
 	struct hawk_file_key unknown = {};
-	int is_told;
+	int is_announced;
 
 	if (!(BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC))
 		return 0;
 	if (!file)
-		return tell_anonymous(target, BPF_CORE_READ(vma, vm_start), BPF_CORE_READ(vma, vm_end));
+		return announce_anonymous(target, BPF_CORE_READ(vma, vm_start), BPF_CORE_READ(vma, vm_end));
 	remember_new_code(target, vma, inode_of(file));
 	if (settings.holds && target->enabled) {
 		unknown = key_of_file(file);
 		if (!may_need_probes(target, &unknown))
 			unknown.inode = 0;
 	}
-	is_told = tell_file_mapping(target, vma, file, &unknown);
-	return (is_told ? HAWK_IS_TOLD : 0) | (unknown.inode ? HAWK_IS_UNKNOWN : 0);
+	is_announced = announce_file_mapping(target, vma, file, &unknown);
+	return (is_announced ? HAWK_IS_ANNOUNCED : 0) | (unknown.inode ? HAWK_IS_UNKNOWN : 0);
 }
 
 /* The same, and holds the thread if need be. `may_hold`: a constant, by which a program has the code for it or not. The verifier
  * of kernels that have no such callbacks, and where no thread is to be held, would take it for a function that calls itself. */
 static __always_inline int take_mapping(struct hawk_target *target, struct vm_area_struct *vma, bool may_hold)
 {
-	int told = tell_mapping(target, vma);
+	int announced = announce_mapping(target, vma);
 
-	if (may_hold && (told & HAWK_IS_UNKNOWN))
+	if (may_hold && (announced & HAWK_IS_UNKNOWN))
 		hold(target);
-	return told & HAWK_IS_TOLD;
+	return announced & HAWK_IS_ANNOUNCED;
 }
 
 /* The tree of mappings enters `entry`, of the current process, or of another that it makes by fork. */
@@ -264,7 +264,7 @@ static __always_inline void on_mappings_unlocked(struct hawk_target *target, str
 		bpf_ringbuf_submit(event, 0);
 }
 
-static __always_inline void tell_birth(const struct hawk_target *target)
+static __always_inline void announce_birth(const struct hawk_target *target)
 {
 	struct hawk_mapping_event *event = begin_mapping_event(target, HAWK_PROCESS_BORN);
 
@@ -272,7 +272,7 @@ static __always_inline void tell_birth(const struct hawk_target *target)
 		bpf_ringbuf_submit(event, 0);
 }
 
-static __always_inline void tell_replaced_program(const struct hawk_target *target)
+static __always_inline void announce_replaced_program(const struct hawk_target *target)
 {
 	struct hawk_mapping_event *event = begin_mapping_event(target, HAWK_PROGRAM_REPLACED);
 	struct task_struct *task = bpf_get_current_task_btf();

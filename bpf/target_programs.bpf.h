@@ -50,7 +50,7 @@ static __always_inline void begin_program(struct hawk_target *target)
 	target->program_began_ns = bpf_ktime_get_ns();
 	target->program = program;
 	__sync_fetch_and_add(&state.programs_ended, 1);
-	tell_replaced_program(target);
+	announce_replaced_program(target);
 }
 
 #endif

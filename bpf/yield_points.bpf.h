@@ -93,8 +93,8 @@ static __always_inline bool is_remembered(struct hawk_thread *thread, __u64 slot
 	return false;
 }
 
-/* Whether the newest open call is the one that returns at `slot`, as far as can be told: one that was left there, from the same
- * place in the program, cannot be told from it. */
+/* Whether the newest open call is the one that returns at `slot`, as far as is known: one that was left there, from the same
+ * place in the program, looks the same. */
 static __always_inline bool is_same_call(struct hawk_thread *thread, __u64 slot)
 {
 	__u64 return_address = 0;

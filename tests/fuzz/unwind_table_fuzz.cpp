@@ -23,7 +23,7 @@ void check(const hawk::UnwindTable& table, const hawk::RuleSet& rules) {
 
 void check(const hawk_rule& rule) {
   HAWK_CHECK(rule.kind < HAWK_RULE_KINDS && rule.base <= HAWK_BASE_FP && rule.fp_rule <= HAWK_FP_LOST,
-             "a rule that nobody can follow");
+             "a rule that cannot be followed");
   HAWK_CHECK(rule.kind != HAWK_RULE_PLT || rule.base == HAWK_BASE_SP, "a stub that does not count from rsp");
 }
 

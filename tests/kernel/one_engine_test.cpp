@@ -169,7 +169,7 @@ KERNEL_TEST(one_engine, leaves_out_a_process_without_its_main_thread) {
   EXPECT_TRUE(tracing.reports_of(without.pid()).empty());
 }
 
-/// Whoever ends has its probes removed while the others go on, and nobody's numbers change by it.
+/// The probes of one that ends are removed while the others go on, and no numbers change by it.
 KERNEL_TEST(one_engine, one_that_ends_leaves_no_probes) {
   LedgerProgram staying({.program = "ends", .arguments = {"wait"}});
   LedgerProgram ending({.program = "ends", .arguments = {"wait"}});

@@ -187,7 +187,7 @@ TEST(recording, fetches_debug_files_from_a_server) {
     EXPECT_EQ(hawktrace.wait(), 0) << hawktrace.errors();
     return report;
   };
-  EXPECT_EQ(reported({}, "unasked").find("recursion.c"), std::string::npos) << "nobody wants it";
+  EXPECT_EQ(reported({}, "unasked").find("recursion.c"), std::string::npos) << "it is not asked for";
   EXPECT_FALSE(std::filesystem::exists(directory.path("unasked")));
   EXPECT_EQ(reported({"--debuginfod=" + url}, "stripped"), live);
   std::filesystem::remove(copy);

@@ -297,7 +297,7 @@ std::vector<const Breakpoints::Point*> Breakpoints::missing_among(std::vector<co
 }
 
 /// Probes that were there before a file is mapped are put into it right after the mapping is announced (mmap_region:
-/// perf_event_mmap, then uprobe_mmap), and nothing tells when: they are given a moment.
+/// perf_event_mmap, then uprobe_mmap), and nothing says when: they are given a moment.
 std::vector<Breakpoints::Missing> Breakpoints::find_missing() {
   constexpr int kLooks = 20;
   constexpr std::chrono::milliseconds kWait{1};

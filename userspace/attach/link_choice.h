@@ -6,7 +6,7 @@
 
 namespace hawk {
 
-/// Who maps the file that most of the traced processes have in common: whoever it is whose allocator is in it.
+/// Who maps the file that most of the traced processes have in common: the one with their allocator.
 struct FileUsers {
   std::size_t targets = 0;
   std::size_t others = 0;  ///< processes that are not traced

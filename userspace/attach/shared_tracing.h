@@ -24,7 +24,7 @@
 
 namespace hawk {
 
-/// What the traces of a group have in common: the programs in the kernel, what these tell of mappings, and what the
+/// What the traces of a group have in common: the programs in the kernel, what these announce of mappings, and what the
 /// kernel side knows of files. Single-threaded.
 class SharedTracing {
  public:

@@ -48,10 +48,10 @@ class UnwindStore {
   /// Where the kernel has the rows of the module's file; nullptr: it is not known to have any.
   const StoredTable* find(const MappedModule& module) const { return tables_.find(module); }
   void note_stored(const MappedModule& module, const StoredTable& table) { tables_.add(module, table); }
-  /// Tells the kernel side of rules that are new. To be called before a range or a part names rows that use them.
+  /// Gives the kernel side rules that are new. To be called before a range or a part names rows that use them.
   void publish_rules();
 
-  /// Tells which rows the part of a file has that a target has mapped, or may map.
+  /// Announces which rows the part of a file has that a target has mapped, or may map.
   void add_part(const FilePart& part);
   /// Another target needs what add_part() was called with.
   void share_part(const hawk_file_part& part) { ++part_users_[{part.inode, part.device, part.number}]; }

@@ -208,8 +208,8 @@ void UnwindTables::publish_files(const ModuleMap& modules) {
   for (std::size_t i = 0; i < published_files_.size(); ++i) {
     const MappedModule& module = modules.module(ModuleId(i));
     const FileIdentity mapped = {.device = module.device, .inode = module.inode};
-    const bool is_told = published_files_[i] && published_files_[i]->mapped == mapped;
-    if (is_told || (module.image && tables_[i].row_count == 0)) continue;
+    const bool is_published = published_files_[i] && published_files_[i]->mapped == mapped;
+    if (is_published || (module.image && tables_[i].row_count == 0)) continue;
     if (!published_files_[i]) published_files_[i].emplace();
     published_files_[i]->mapped = mapped;
     add_parts(*published_files_[i], file_parts_of(module, tables_[i]));

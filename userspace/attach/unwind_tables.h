@@ -67,7 +67,7 @@ class UnwindTables {
   const UnwindInfo& info() const { return info_; }
 
  private:
-  /// What the store was told of a module's file.
+  /// What the store has been given of a module's file.
   struct PublishedFile {
     FileIdentity mapped;  ///< as /proc/PID/maps called it last
     std::vector<hawk_file_part> parts;

@@ -45,7 +45,7 @@ UniqueFd open_regular_file_below(const std::string& root, const std::string& pat
 struct RegularFile {
   UniqueFd fd;
   FileState state;              ///< of the file, where `fd` is a copy as well
-  std::int64_t changed_ns = 0;  ///< its time of change, which nobody can set back
+  std::int64_t changed_ns = 0;  ///< its time of change, which cannot be set back
   std::uint32_t owner = 0;      ///< its owner's user id
   UniqueFd original;            ///< of a copy: the file itself, which cannot be read through it (O_PATH)
 };

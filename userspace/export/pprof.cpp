@@ -182,7 +182,7 @@ class PprofFile {
     return wanted;
   }
 
-  /// What of a stack is of one process, which labels tell where there are several.
+  /// What of a stack is of one process, which labels name where there are several.
   bool sample_of(const StackRecord& record, const StackShare& share) {
     const Counters& counters = share.counters;
     const std::uint64_t values[] = {counters.allocated_count, counters.allocated_bytes, counters.live_count(),

@@ -39,8 +39,8 @@ class TextReport {
         grouping_(grouping),
         page_(options, sink),
         sorted_(quantity_of(options.selection.sort)),
-        gaps_(told_in_shares()),
-        unwind_(snapshot, told_in_shares()),
+        gaps_(quantity_of_shares()),
+        unwind_(snapshot, quantity_of_shares()),
         view_(make_stack_view(snapshot, symbolizer, filter, options.before_symbolizing)),
         shown_(shown_stacks()),
         calls_(snapshot, is_grouped() ? view_.stacks : shown_, symbolizer, options.role_of, options.before_symbolizing,
@@ -68,7 +68,7 @@ class TextReport {
 
  private:
   /// What shares of bytes are of.
-  Quantity told_in_shares() const { return sorted_ == Quantity::kLive ? Quantity::kLive : Quantity::kAllocated; }
+  Quantity quantity_of_shares() const { return sorted_ == Quantity::kLive ? Quantity::kLive : Quantity::kAllocated; }
   /// Whether a stack has anything of the quantity sorted by. A block of 0 bytes counts: it is there.
   bool has_any(const StackRecord& stack) const { return blocks_of(stack.counters, sorted_) != 0; }
   std::vector<const StackRecord*> shown_stacks() const;
@@ -238,7 +238,7 @@ void TextReport::symbol_gaps() {
   const std::vector<SymbolGap> gaps = gaps_.gaps(snapshot_, symbolizer_);
   const std::uint64_t in_no_file = gaps_.bytes_in_no_file();
   if (gaps.empty() && in_no_file == 0) return;
-  const Quantity quantity = told_in_shares();
+  const Quantity quantity = quantity_of_shares();
   const std::uint64_t whole = bytes_of(snapshot_.totals, quantity);
   page_.put("missing symbols", Style::kStrong);
   if (in_no_file != 0) {

@@ -121,7 +121,7 @@ void Differences::split(const Rows& rows, std::size_t from, std::size_t calls) {
 
 }  // namespace
 
-std::vector<std::string> tell_stacks_apart(const std::vector<FrameList>& stacks, std::size_t most_calls) {
+std::vector<std::string> distinguish_stacks(const std::vector<FrameList>& stacks, std::size_t most_calls) {
   std::vector<FrameList> visible;
   visible.reserve(stacks.size());
   std::transform(stacks.begin(), stacks.end(), std::back_inserter(visible), visible_calls);

@@ -13,6 +13,6 @@ namespace hawk {
 /// the difference is named: its function, the line, the address. " < red" is the function's caller, " < … left < … one"
 /// are callers further out, "  cache.cpp:22" is where the function itself is, " (PyList_New)" what the interpreter did.
 /// "" where nothing differs.
-std::vector<std::string> tell_stacks_apart(const std::vector<FrameList>& stacks, std::size_t most_calls);
+std::vector<std::string> distinguish_stacks(const std::vector<FrameList>& stacks, std::size_t most_calls);
 
 }  // namespace hawk

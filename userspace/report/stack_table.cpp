@@ -91,7 +91,7 @@ class FunctionCells {
       equal[{made.name, std::string(position_of(made))}].push_back(row);
     }
     for (const auto& [name, rows] : equal) {
-      if (rows.size() > 1) tell_apart(rows);
+      if (rows.size() > 1) distinguish(rows);
     }
   }
 
@@ -138,11 +138,11 @@ class FunctionCells {
     return fits ? std::string_view(made.position) : std::string_view();
   }
 
-  void tell_apart(const std::vector<std::size_t>& rows) {
+  void distinguish(const std::vector<std::size_t>& rows) {
     std::vector<FrameList> stacks;
     stacks.reserve(rows.size());
     for (const std::size_t row : rows) stacks.push_back(calls_.list(*stacks_[row]));
-    const std::vector<std::string> found = tell_stacks_apart(stacks, kMaxDifferences);
+    const std::vector<std::string> found = distinguish_stacks(stacks, kMaxDifferences);
     for (std::size_t index = 0; index < rows.size(); ++index) differences_[rows[index]] = found[index];
   }
 

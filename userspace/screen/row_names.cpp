@@ -86,7 +86,7 @@ std::vector<std::vector<std::size_t>> RowNames::equal_lines(std::size_t columns)
   return equal;
 }
 
-void RowNames::tell_apart(std::size_t columns) {
+void RowNames::distinguish(std::size_t columns) {
   for (const std::vector<std::size_t>& equal : equal_lines(columns)) add_differences(equal);
   // Stacks that differ in several calls, none of which distinguishes all of them.
   for (const std::vector<std::size_t>& equal : equal_lines(columns)) {
@@ -98,7 +98,7 @@ void RowNames::add_differences(const std::vector<std::size_t>& equal) {
   std::vector<FrameList> stacks;
   stacks.reserve(equal.size());
   for (const std::size_t row : equal) stacks.push_back(rows_[row].frames);
-  std::vector<std::string> differences = tell_stacks_apart(stacks, kMaxDifferences);
+  std::vector<std::string> differences = distinguish_stacks(stacks, kMaxDifferences);
   for (std::size_t index = 0; index < equal.size(); ++index) {
     rows_[equal[index]].difference = std::move(differences[index]);
   }

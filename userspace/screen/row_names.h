@@ -22,7 +22,7 @@ class RowNames {
   /// Appends the names of stack number `row` in what is left of `columns`.
   void add(StyledLine& line, std::size_t row, std::size_t columns) const;
   /// Finds the lines that would look the same if `columns` were left for the names of each.
-  void tell_apart(std::size_t columns);
+  void distinguish(std::size_t columns);
 
  private:
   struct Call {

@@ -136,7 +136,7 @@ void View::put_rows(ScreenLines& lines, std::size_t columns, bool with_titles, c
   RowNames names(shown, calls);
   if (with_titles) put_titles(lines, cells);
   layout_.first_row = lines.size();
-  names.tell_apart(columns - std::min(columns, cells.width()));
+  names.distinguish(columns - std::min(columns, cells.width()));
   for (std::size_t index = 0; index < rows.size(); ++index) {
     StyledLine line;
     cells.add_cells(line, index);

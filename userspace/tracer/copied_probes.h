@@ -12,7 +12,7 @@
 namespace hawk {
 
 /// Frees processes that targets have made as copies of themselves, and that are not traced, from the breakpoints which
-/// they have copied. Multi links leave them where they are: each call would cost a trap that nobody reads, for as long
+/// they have copied. Multi links leave them where they are: each call would cost a trap that is not read, for as long
 /// as the process runs no other program. But whenever a link goes, the kernel removes the breakpoints of its
 /// instructions from all processes for which there is none: further links are made for that. (Perf events need no help:
 /// the first hit removes the breakpoint.)

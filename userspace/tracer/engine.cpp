@@ -106,7 +106,7 @@ void Engine::stop() {
   parts_->remover.wait();
   if (parts_->inherited_probes) parts_->inherited_probes->remove_all();
   if (parts_->file_links) parts_->file_links->remove_all();
-  parts_->tell_holds();
+  parts_->report_holds();
   parts_->frames->thread().end();
   log_verbose(fmt::format("frames: {} stored; there was always room for {} more", parts_->maps.state->next_frame,
                           parts_->frames->least_room()));

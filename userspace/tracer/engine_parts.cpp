@@ -142,7 +142,7 @@ void add_holds(Tracer::Holds& sum, const hawk_target& target) {
   sum.longest_ns = std::max<std::uint64_t>(sum.longest_ns, __atomic_load_n(&target.longest_hold_ns, __ATOMIC_RELAXED));
 }
 
-void Engine::Parts::tell_holds() const {
+void Engine::Parts::report_holds() const {
   Tracer::Holds all = holds;
   for (std::uint32_t number = 0; number < maps.targets.size(); ++number) {
     if (places->is_taken(number)) add_holds(all, maps.targets[number]);

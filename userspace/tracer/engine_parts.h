@@ -73,7 +73,7 @@ struct Engine::Parts {
   /// As many as there are places for.
   void keep_spares();
   /// Says how often threads have been held, and for how long.
-  void tell_holds() const;
+  void report_holds() const;
   /// Removes the blocks of programs that have ended, if there are any.
   void drop_ended_blocks();
   void reuse_ended_places();

@@ -31,7 +31,7 @@ class FileLinks {
   /// that have none. An instruction is never probed twice: a call would count twice. Fails, too, if what is probed is
   /// not the same any more, because the file was written to while others use it.
   Result<std::vector<Use>> add(bpf_program* program, int fd, const std::vector<Probe>& probes);
-  /// Closes all, whoever uses them.
+  /// Closes all, whether or not they are used.
   void remove_all();
 
  private:

@@ -37,7 +37,7 @@ class InheritedProbes {
 
   /// Holds until remove_all() what a process no longer needs itself: those that it has made have theirs by it.
   void keep(std::vector<Held> held);
-  /// Takes them from all processes, whoever holds them.
+  /// Takes them from all processes, held or not.
   void remove_all();
 
  private:

@@ -25,14 +25,15 @@ class MappingEvents {
 
   /// Readable when there is something to read, of any target.
   int poll_fd() const;
-  /// Keeps what is told of the target from now on: see Tracer::first_program.
+  /// Keeps what is announced of the target from now on: see Tracer::first_program.
   void follow(std::uint32_t target) { router_->follow(target); }
   void forget(std::uint32_t target) { router_->forget(target); }
   /// Takes what has come, of all targets, for them.
   void read();
   /// Whether something of the target has been read that it has not taken.
   bool has_changes(std::uint32_t target) const { return router_->has_changes(target); }
-  /// What has been told of the target since the last call, until now. What comes with it of others is kept for them.
+  /// What has been announced of the target since the last call, until now. What comes with it of others is kept for
+  /// them.
   MappingChanges take(std::uint32_t target);
 
  private:

@@ -41,23 +41,23 @@ struct MappingChanges {
   std::vector<Mapping> of_last_program() const;
 };
 
-/// Sorts what the programs tell of mappings by target (Tracer::first_program): the records of all come through one
+/// Sorts what the programs announce of mappings by target (Tracer::first_program): the records of all come through one
 /// ring.
 class MappingRouter {
  public:
-  /// `keeps_all`: what is told of targets that follow() has not named is kept for them, too.
+  /// `keeps_all`: what is announced of targets that follow() has not named is kept for them, too.
   explicit MappingRouter(bool keeps_all = false) : keeps_all_(keeps_all) {}
 
-  /// Keeps what is told of the target from now on.
+  /// Keeps what is announced of the target from now on.
   void follow(std::uint32_t target) { changes_.try_emplace(target); }
   void forget(std::uint32_t target) { changes_.erase(target); }
 
   void add(const hawk_mapping_event& event);
   /// Records were lost, and of which target is not known.
   void note_lost();
-  /// Whether something has been told of the target since the last take().
+  /// Whether something has been announced of the target since the last take().
   bool has_changes(std::uint32_t target) const;
-  /// What was told of the target since the last call; nothing of one that is not followed.
+  /// What was announced of the target since the last call; nothing of one that is not followed.
   MappingChanges take(std::uint32_t target);
 
  private:

@@ -10,7 +10,7 @@
 
 namespace hawk {
 
-/// One that does not fit holds whoever maps it next, for a moment.
+/// One that does not fit holds the thread that maps it next, for a moment.
 void StudiedFiles::store(const hawk_file_key& file, std::uint32_t what) {
   if (map_fd_ >= 0 && bpf_map_update_elem(map_fd_, &file, &what, BPF_ANY) != 0)
     log_verbose(fmt::format("note a file that needs no hold: errno {}", errno));

@@ -58,7 +58,7 @@ struct Tracer::Impl {
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
-  /// Nobody waits for the links of a file whose last target is gone.
+  /// The removal of the links of a file whose last target is gone is not waited for.
   ~Impl() {
     engine.copied_probes.forget(place.number());
     if (!engine.file_links) {

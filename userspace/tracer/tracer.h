@@ -106,7 +106,7 @@ class Tracer {
   void stop();
   /// The same of several of one engine, which takes hardly longer than for one.
   static void stop_all(std::span<Tracer* const> tracers);
-  /// The same of one whose process has ended, so that nobody waits until the kernel has removed the probes.
+  /// The same of one whose process has ended, without waiting until the kernel has removed the probes.
   void stop_ended();
   /// After stop: whether the counters agree with the live table (live_table_agrees). `drained`: of this target.
   Result<bool> verify(const Drained& drained);

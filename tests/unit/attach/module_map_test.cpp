@@ -214,7 +214,7 @@ class OwnMapping {
   OwnMapping& operator=(const OwnMapping&) = delete;
   ~OwnMapping() { ::munmap(address_, kBytes); }
 
-  Mapping as_told() const {
+  Mapping as_announced() const {
     const Result<std::vector<Mapping>> own = read_mappings(::getpid());
     for (const Mapping& one : *own) {
       if (one.start == reinterpret_cast<std::uint64_t>(address_)) return one;
@@ -240,19 +240,19 @@ TEST(ModuleMap, ARewrittenFileIsAnother) {
   std::optional<ModuleId> first;
   {
     const OwnMapping mapped(path);
-    first = map.add(mapped.as_told());
+    first = map.add(mapped.as_announced());
     ASSERT_TRUE(first);
-    EXPECT_EQ(map.add(mapped.as_told()), std::nullopt);
+    EXPECT_EQ(map.add(mapped.as_announced()), std::nullopt);
     EXPECT_TRUE(map.open_file(*first));
   }
   overwrite(path, testing::fixture_path("allocator.so"));
   const OwnMapping mapped(path);
-  const std::optional<ModuleId> second = map.add(mapped.as_told());
+  const std::optional<ModuleId> second = map.add(mapped.as_announced());
   ASSERT_TRUE(second);
   EXPECT_EQ(map.module(*second).earlier, first);
   EXPECT_EQ(map.module(*second).inode, map.module(*first).inode);
   EXPECT_NE(map.module(*second).build_id, map.module(*first).build_id);
-  EXPECT_EQ(map.add(mapped.as_told()), std::nullopt);
+  EXPECT_EQ(map.add(mapped.as_announced()), std::nullopt);
   EXPECT_TRUE(map.open_file(*second));
   EXPECT_FALSE(map.open_file(*first)) << "names of the old file would be read from the new one";
 }
@@ -263,7 +263,7 @@ TEST(ModuleMap, ACopyKeepsFilesThatTheOtherLetsGoOf) {
   overwrite(path, testing::fixture_path("placement.so"));
   ModuleMap map(::getpid());
   const OwnMapping mapped(path);
-  const std::optional<ModuleId> id = map.add(mapped.as_told());
+  const std::optional<ModuleId> id = map.add(mapped.as_announced());
   ASSERT_TRUE(id);
   ASSERT_EQ(::unlink(path.c_str()), 0);
   {
@@ -272,14 +272,14 @@ TEST(ModuleMap, ACopyKeepsFilesThatTheOtherLetsGoOf) {
     copy.close_file(*id);
     EXPECT_EQ(copy.open_files(), 0u);
     EXPECT_EQ(copy.module(*id).probed_fd(), -1);
-    ASSERT_TRUE(map.resolve(mapped.as_told().start));
-    EXPECT_EQ(copy.resolve(mapped.as_told().start)->vaddr, map.resolve(mapped.as_told().start)->vaddr);
+    ASSERT_TRUE(map.resolve(mapped.as_announced().start));
+    EXPECT_EQ(copy.resolve(mapped.as_announced().start)->vaddr, map.resolve(mapped.as_announced().start)->vaddr);
   }
   EXPECT_EQ(map.open_files(), 1u);
   const int fd = map.module(*id).probed_fd();
   EXPECT_TRUE(map.open_file(*id));
   map.close_file(*id);
-  EXPECT_EQ(::fcntl(fd, F_GETFD), -1) << "nobody has it any more";
+  EXPECT_EQ(::fcntl(fd, F_GETFD), -1) << "no module has it any more";
 }
 
 TEST(KnownFiles, AreKnownByTheirContentAsLongAsItIsTheSame) {
@@ -290,7 +290,7 @@ TEST(KnownFiles, AreKnownByTheirContentAsLongAsItIsTheSame) {
   {
     ModuleMap map(::getpid());
     const OwnMapping mapped(path);
-    const std::optional<ModuleId> id = map.add(mapped.as_told());
+    const std::optional<ModuleId> id = map.add(mapped.as_announced());
     ASSERT_TRUE(id);
     EXPECT_EQ(known.find(map.module(*id)), nullptr);
     known.add(map.module(*id), 7);
@@ -298,7 +298,7 @@ TEST(KnownFiles, AreKnownByTheirContentAsLongAsItIsTheSame) {
   {
     ModuleMap map(::getpid());
     const OwnMapping mapped(path);
-    const int* const found = known.find(map.module(*map.add(mapped.as_told())));
+    const int* const found = known.find(map.module(*map.add(mapped.as_announced())));
     ASSERT_NE(found, nullptr);
     EXPECT_EQ(*found, 7);
   }
@@ -313,7 +313,7 @@ TEST(KnownFiles, AreKnownByTheirContentAsLongAsItIsTheSame) {
   } while (now.st_ctim.tv_sec == before.st_ctim.tv_sec && now.st_ctim.tv_nsec == before.st_ctim.tv_nsec);
   ModuleMap map(::getpid());
   const OwnMapping mapped(path);
-  EXPECT_EQ(known.find(map.module(*map.add(mapped.as_told()))), nullptr);
+  EXPECT_EQ(known.find(map.module(*map.add(mapped.as_announced()))), nullptr);
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ TEST_F(SymbolProgress, TerminalsLineIsRewrittenAndErasedAtTheEnd) {
   ASSERT_EQ(printed_.size(), 3U);
   EXPECT_EQ(printed_.back(), "\r" + std::string(first.size() - 1, ' ') + "\r");
   ask(progress, 5, milliseconds(500));
-  EXPECT_EQ(printed_.size(), 3U) << "what nobody announced is not counted";
+  EXPECT_EQ(printed_.size(), 3U) << "what was not announced is not counted";
 }
 
 TEST_F(SymbolProgress, LineIsErasedWhenTheWorkIsGivenUp) {

@@ -248,7 +248,7 @@ TEST_F(Output, ProducerIsToldThatNoMoreIsWanted) {
   Result<ReportOutput> output = ReportOutput::make(std::nullopt);
   ASSERT_TRUE(output);
   bool wanted = true;
-  EXPECT_TRUE(output->write([&](const TextSink& sink) { wanted = sink("nobody reads this"); }));
+  EXPECT_TRUE(output->write([&](const TextSink& sink) { wanted = sink("this is not read"); }));
   EXPECT_FALSE(wanted);
 }
 
@@ -275,7 +275,7 @@ TEST_F(Output, ReaderOfStdoutThatLeftIsNoFailure) {
   const RedirectedStdout redirected(pipe.writer.get());
   Result<ReportOutput> output = ReportOutput::make(std::nullopt);
   ASSERT_TRUE(output);
-  EXPECT_TRUE(output->write("nobody reads this"));
+  EXPECT_TRUE(output->write("this is not read"));
 }
 
 TEST_F(Output, FullStdoutIsAnError) {

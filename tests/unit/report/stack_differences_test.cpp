@@ -25,7 +25,7 @@ std::vector<std::string> differences(const std::vector<std::vector<ListedFrame>>
     lists.emplace_back();
     for (const ListedFrame& frame : stack) lists.back().push_back(&frame);
   }
-  return tell_stacks_apart(lists, most_calls);
+  return distinguish_stacks(lists, most_calls);
 }
 
 using Texts = std::vector<std::string>;

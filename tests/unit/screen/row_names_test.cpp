@@ -17,7 +17,7 @@ std::vector<std::string> lines_of(Sample& sample, std::size_t columns) {
   for (const StackRecord& stack : sample.snapshot.stacks) stacks.push_back(&stack);
   const CallTable calls(sample.snapshot, stacks, sample.symbolizer, sample_role_of);
   RowNames names(stacks, calls);
-  names.tell_apart(columns);
+  names.distinguish(columns);
   std::vector<std::string> lines;
   for (std::size_t row = 0; row < stacks.size(); ++row) {
     StyledLine line;

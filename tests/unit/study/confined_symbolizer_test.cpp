@@ -78,7 +78,7 @@ TEST(KnownSymbols, OfTheSameContentAreReadOnce) {
   EXPECT_EQ(first_function(second, kSecond, 1), "of /first");
   EXPECT_EQ(second.source(kSecond), SymbolSource::kDebugInfo);
   EXPECT_EQ(second.gap(kSecond), "");
-  EXPECT_EQ(first_function(second, kSecond, 2), "");  // nobody has asked for it
+  EXPECT_EQ(first_function(second, kSecond, 2), "");  // it has not been asked for
   EXPECT_THAT(second.gap(kSecond), HasSubstr("its symbols are not read"));
 }
 
