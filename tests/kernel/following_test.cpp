@@ -182,10 +182,20 @@ std::vector<std::string> family_words(Way way, const ScratchDirectory& directory
   return words;
 }
 
+/// A libc that other tests do not probe. When the kernel removes another tracer's probe from a file, it looks at every
+/// process that has it mapped; one that fork has just made does not count as traced for a moment (perf_event_init_task
+/// comes before copy_mm, kernel/fork.c) and can lose the breakpoint that it has copied. hawktrace counts that
+/// (missing_breakpoints), rightly: seen beside other tests in 1 of some 50,000 forks.
+std::map<std::string, std::string> with_own_libc(const ScratchDirectory& directory) {
+  std::filesystem::copy_file("/usr/lib/x86_64-linux-gnu/libc.so.6", directory.path("libc.so.6"));
+  return {{"LD_LIBRARY_PATH", directory.path("")}};
+}
+
 /// Traces the family, and returns the report.
 nlohmann::json trace_family(Way way, const ScratchDirectory& directory, const std::vector<std::string>& family,
                             const std::vector<std::string>& options = {}) {
-  ChildProcess hawktrace({.argv = family_words(way, directory, family, options)});
+  ChildProcess hawktrace(
+      {.argv = family_words(way, directory, family, options), .environment = with_own_libc(directory)});
   EXPECT_EQ(hawktrace.read_to_end(), "");
   EXPECT_EQ(hawktrace.wait(), 0) << hawktrace.errors();
   EXPECT_EQ(hawktrace.errors(), "");
@@ -273,10 +283,10 @@ KERNEL_TEST_ON(following, stopped_processes_stay_stopped, kWays) { expect_held_f
 class StoppedHawktrace {
  public:
   explicit StoppedHawktrace(Way way)
-      : hawktrace_(
-            {.argv = family_words(way, directory_,
-                                  {"told", directory_.path("ledger"), "1", ledger_path("libcounting_allocator.so")},
-                                  {"--hold"})}) {
+      : hawktrace_({.argv = family_words(
+                        way, directory_,
+                        {"told", directory_.path("ledger"), "1", ledger_path("libcounting_allocator.so")}, {"--hold"}),
+                    .environment = with_own_libc(directory_)}) {
     EXPECT_EQ(hawktrace_.read_line(), "ready");
     command_ = command_of(hawktrace_.pid());
     hawktrace_.send_signal(SIGSTOP);
