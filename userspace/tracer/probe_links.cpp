@@ -78,8 +78,9 @@ Result<void> ProbeLinks::use(bpf_program* program, int fd, const std::vector<Pro
 }
 
 bool ProbeLinks::are_older_than(std::uint64_t time_ns, const Mark& since) const {
-  return std::all_of(used_.begin() + static_cast<std::ptrdiff_t>(since.used), used_.end(),
-                     [&](const FileLinks::Use& link) { return link->made_ns < time_ns; });
+  const bool has_own = multi_.size() > since.multi || perf_.size() > since.perf || inherited_.size() > since.inherited;
+  return !has_own && std::all_of(used_.begin() + static_cast<std::ptrdiff_t>(since.used), used_.end(),
+                                 [&](const FileLinks::Use& link) { return link->made_ns < time_ns; });
 }
 
 bool ProbeLinks::leave_to_others() {

@@ -44,8 +44,8 @@ class ProbeLinks {
   Mark mark() const {
     return {.multi = multi_.size(), .perf = perf_.size(), .inherited = inherited_.size(), .used = used_.size()};
   }
-  /// Whether links that are for files were there before `time_ns` (CLOCK_MONOTONIC), all of those that were added
-  /// since.
+  /// Whether all links that were added since are for files and were made before `time_ns` (CLOCK_MONOTONIC). Links of
+  /// the target's own are not: they are made when they are added.
   bool are_older_than(std::uint64_t time_ns, const Mark& since) const;
   /// Uses the links for files of another target, which has the same files.
   void use_links_of(const ProbeLinks& other) { used_ = other.used_; }

@@ -55,6 +55,9 @@ TmuxTerminal::TmuxTerminal(const std::vector<std::string>& command, std::size_t 
                 line};
   setup.environment = {{"LC_ALL", "C.UTF-8"}, {"TERM", "xterm-256color"}};
   tmux_ = std::make_unique<ChildProcess>(setup);
+  // Until then there is "no current client".
+  while (!tmux_->read_line().starts_with("%session-changed ")) {
+  }
   resize(columns, rows);
 }
 
