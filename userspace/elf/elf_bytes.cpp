@@ -21,8 +21,7 @@ std::uint64_t size_of(int fd) {
 
 }  // namespace
 
-ElfBytes::ElfBytes(UniqueFd fd)
-    : fd_(std::make_shared<const UniqueFd>(std::move(fd))), size_bytes_(size_of(fd_->get())) {}
+ElfBytes::ElfBytes(UniqueFd fd) : fd_(std::move(fd)), size_bytes_(size_of(fd_.get())) {}
 
 std::vector<std::uint8_t> ElfBytes::read(std::uint64_t offset, std::uint64_t wanted_bytes) const {
   if (offset >= size_bytes_) return {};
@@ -42,7 +41,8 @@ std::size_t ElfBytes::read(std::uint64_t offset, std::span<std::uint8_t> buffer)
   }
   std::size_t done = 0;
   while (done < buffer.size()) {
-    const ssize_t got = ::pread(fd(), buffer.data() + done, buffer.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t got =
+        ::pread(fd_.get(), buffer.data() + done, buffer.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     done += static_cast<std::size_t>(got);

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -12,16 +11,14 @@
 namespace hawk {
 
 /// What an ELF image is read from: a file, or memory. A file is read with pread and never mapped: one that shrinks
-/// while we look at it gives short reads, where a mapping would give SIGBUS. Copies have the open file in common.
+/// while we look at it gives short reads, where a mapping would give SIGBUS.
 class ElfBytes {
  public:
   explicit ElfBytes(UniqueFd fd);
   /// `memory` must outlive this object.
   explicit ElfBytes(Bytes memory) : memory_(memory), size_bytes_(memory.size()) {}
 
-  int fd() const { return fd_ ? fd_->get() : -1; }
-  /// From now on nothing can be read of a file. It is closed once no copy has it.
-  void let_go_of_file() { fd_.reset(); }
+  int fd() const { return fd_.get(); }
   /// When it was opened.
   std::uint64_t size_bytes() const { return size_bytes_; }
 
@@ -31,7 +28,7 @@ class ElfBytes {
   std::size_t read(std::uint64_t offset, std::span<std::uint8_t> buffer) const;
 
  private:
-  std::shared_ptr<const UniqueFd> fd_;
+  UniqueFd fd_;
   Bytes memory_;
   std::uint64_t size_bytes_ = 0;
 };

@@ -45,7 +45,7 @@ Result<Elf64_Ehdr> check_header(Bytes head, const std::string& name) {
 }  // namespace
 
 struct ElfLayout::Impl {
-  explicit Impl(UniqueFd fd) : segments(std::move(fd)) {}
+  explicit Impl(ElfSegments parts) : segments(std::move(parts)) {}
 
   ElfSegments segments;
   Elf64_Ehdr header = {};
@@ -98,7 +98,7 @@ ElfLayout& ElfLayout::operator=(ElfLayout&&) noexcept = default;
 ElfLayout::~ElfLayout() = default;
 
 Result<ElfLayout> ElfLayout::make(UniqueFd fd, const std::string& name) {
-  auto impl = std::make_unique<Impl>(std::move(fd));
+  auto impl = std::make_unique<Impl>(ElfSegments(std::move(fd)));
   // Plain reads, not a mapping: the file may shrink under our hands.
   std::array<std::uint8_t, kHeadBytes> buffer;
   const Bytes head(buffer.data(), impl->segments.file().read(0, buffer));
@@ -133,8 +133,12 @@ std::span<const std::uint8_t> ElfLayout::code_at(std::uint64_t vaddr, std::size_
 int ElfLayout::fd() const { return impl_->segments.file().fd(); }
 
 ElfLayout ElfLayout::without_file() const {
-  auto copy = std::make_unique<Impl>(*impl_);
-  copy->segments.let_go_of_file();
+  auto copy = std::make_unique<Impl>(impl_->segments.without_file());
+  copy->header = impl_->header;
+  copy->interpreter = impl_->interpreter;
+  copy->build_id = impl_->build_id;
+  copy->dynamic_segment = impl_->dynamic_segment;
+  copy->unwind_index_vaddr = impl_->unwind_index_vaddr;
   return ElfLayout(std::move(copy));
 }
 

@@ -27,10 +27,11 @@ class ElfSegments {
   explicit ElfSegments(UniqueFd fd) : file_(std::move(fd)) {}
 
   const ElfBytes& file() const { return file_; }
-  /// From now on nothing can be read, where addresses lie stays known.
-  void let_go_of_file() {
-    file_.let_go_of_file();
-    code_.clear();
+  /// A copy that nothing can be read of: where addresses lie is known.
+  ElfSegments without_file() const {
+    ElfSegments copy{UniqueFd()};
+    copy.segments_ = segments_;
+    return copy;
   }
   /// Drops what lies outside the file or wraps around the address space.
   void add(const LoadSegment& segment);
