@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/kernel/harness/churn.h"
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
@@ -107,16 +108,6 @@ Words choice_of(const Programs& programs) {
   std::string pids;
   for (const auto& program : programs) pids += (pids.empty() ? "" : " ") + std::to_string(program->pid());
   return {"-p", pids};
-}
-
-/// Tells a churn program to stop; expects that all its blocks are in order.
-void expect_unharmed(LedgerProgram& churn) {
-  churn.send_byte();
-  EXPECT_EQ(churn.read_line(), "varies rounds");
-  const std::string line = churn.read_line();
-  EXPECT_TRUE(line.starts_with("value rounds ")) << line;
-  EXPECT_EQ(churn.read_line(), "unharmed");
-  EXPECT_EQ(churn.wait(), 0);
 }
 
 /// All of them at the same time, with as many strangers between them, whom LedgerProgram expects to be unharmed.

@@ -305,6 +305,7 @@ class StoppedHawktrace {
   }
 
  private:
+  /// Asks again and again: hawktrace is stopped or dead, and a held thread cannot say what it has come to.
   static bool comes_to(const std::function<bool()>& is_so) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
     while (std::chrono::steady_clock::now() < until) {

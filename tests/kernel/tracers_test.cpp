@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/kernel/harness/churn.h"
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
@@ -43,16 +44,6 @@ std::size_t breakpoints_in_libc(pid_t pid) {
     return different;
   }
   throw std::runtime_error("the target maps no libc");
-}
-
-/// Tells a churn program to stop; expects that all its blocks are in order.
-void expect_unharmed(LedgerProgram& churn) {
-  churn.send_byte();
-  EXPECT_EQ(churn.read_line(), "varies rounds");
-  const std::string line = churn.read_line();
-  EXPECT_TRUE(line.starts_with("value rounds ")) << line;
-  EXPECT_EQ(churn.read_line(), "unharmed");
-  EXPECT_EQ(churn.wait(), 0);
 }
 
 KERNEL_TEST_OF_CALLS(tracers, two_at_once) {

@@ -6,20 +6,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <limits>
 #include <utility>
 
 #include "userspace/base/system_failure.h"
 #include "userspace/base/threads.h"
+#include "userspace/tracer/monotonic_time.h"
 
 namespace hawk {
 namespace {
-
-std::uint64_t now_ns() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
-}
 
 void add_use(std::vector<FileLinks::Use>& uses, FileLinks::Use link) {
   if (std::find(uses.begin(), uses.end(), link) == uses.end()) uses.push_back(std::move(link));

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <string>
 #include <utility>
@@ -16,17 +15,13 @@
 #include "userspace/tracer/engine_parts.h"
 #include "userspace/tracer/interceptors.h"
 #include "userspace/tracer/live_table_check.h"
+#include "userspace/tracer/monotonic_time.h"
 #include "userspace/tracer/probe_links.h"
 #include "userspace/tracer/probe_sets.h"
 #include "userspace/tracer/task_iteration.h"
 
 namespace hawk {
 namespace {
-
-std::uint64_t now_ns() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
-}
 
 /// Takes a target's place, and gives it back.
 class TakenTarget {
