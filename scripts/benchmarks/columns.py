@@ -14,6 +14,8 @@ from benchmarks.common import Program, Unavailable, Unmeasured, end, find_progra
 from benchmarks.hawktrace import Reporting, probe_arguments
 
 WAYS = ('session', 'multi', 'perf')
+# Has no floor of its own: what it saves are traps, so that it is measured against the three of a session.
+POINTS = 'points'
 TABLES = ('arena', 'hash')
 # Blocks that a workload leaves, for tracers that only tell what is left.
 KEPT = 10
@@ -114,11 +116,13 @@ class Traced(Column):
         super().__init__(f'hawktrace {way} {table}', f'hawktrace, {way}, {table}', 2800)
         self.way = way
         self.table = table
-        self.floor = f'floor {way}'
-        self.main = way == WAYS[0]
+        self.floor = f'floor {WAYS[0] if way == POINTS else way}'
+        self.main = way in (WAYS[0], POINTS)
         self._has_choice = abilities.knows('--live-table')
         if not self._has_choice and table != 'hash':
             self.why_not = f'{abilities.version} has no --live-table'
+        if way == POINTS and POINTS not in abilities.help:
+            self.why_not = f'{abilities.version} has no --attach-via {POINTS}'
 
     def table_options(self, bench, live):
         """What makes this table, with room for `live` blocks where that is not the default."""
@@ -271,6 +275,7 @@ def all_columns(abilities, memleak=None):
     for way in WAYS:
         columns += [Floor(way), *(Traced(way, table, abilities) for table in TABLES)]
         if way == WAYS[0]:
+            columns += [Traced(POINTS, table, abilities) for table in TABLES]
             columns += [TracedByFramePointers(way, TABLES[0], abilities), StackId(way, least_depth=120)]
     columns += [Bpftrace(),
                 Memleak('memleak (libbpf-tools)', memleak or find_program('memleak', 'bpf-memleak'),
@@ -281,5 +286,5 @@ def all_columns(abilities, memleak=None):
 
 def measure_probes(bench, pid):
     """The probes that hawktrace has on a process."""
-    with Reporting(bench, pid) as tracer:
+    with Reporting(bench, pid, '--attach-via', WAYS[0]) as tracer:
         return probe_arguments(tracer.finish(0, is_minimum=True))

@@ -15,6 +15,12 @@ BLOCK_BYTES_LIMIT = 24
 REST_MIB_LIMIT = 64
 STALL_MS_LIMIT = 1
 TARGETS_RATIO_LIMIT = 1.5
+# With points, over the floor of three traps.
+POINTS_LIMITS = {'malloc 4': {'arena': 0.88, 'hash': 1.05}, 'malloc 20': {'arena': 0.95}, 'malloc 50': {'arena': 1.05},
+                 'no_fp 50': {'arena': 1.1}, 'list 16': {'arena': 1.2}, 'build': {'arena': 1.3}}
+POINTS_NAMES = {'malloc': 'malloc+free', 'no_fp': 'malloc+free without frame pointers', 'list': 'std::list of the threads',
+                'build': 'building live blocks'}
+POINTS_REDIS_LIMIT = 0.45
 TARGET_MS_LIMIT = 60
 TARGET_MIB_LIMIT = 6
 
@@ -36,6 +42,8 @@ def limit_rows(bench):
         rows += pair_rows(bench, table) + no_fp_rows(bench, table) if bench.wants('malloc 4') else []
         rows += scaling_rows(bench, table) if bench.wants('threads 2') else []
         rows += many_rows(bench, table) if bench.wants('build') else []
+    for table in ('arena', 'hash'):
+        rows += points_rows(bench, table) if bench.has(f'hawktrace points {table}') else []
     rows += own_rows(bench) if bench.wants('itself') else []
     rows += target_rows(bench) if bench.wants(targets.ROWS[0]) else []
     rows += unwinding_rows(bench) if bench.wants(unwinding.ROWS[0]) else []
@@ -53,6 +61,23 @@ def pair_rows(bench, table):
     for name, limit in limits.items():
         kind, frames = name.split()
         rows.append(row(f'{names[kind]}, {frames} frames, {table}', ' x floor', bench.ratio(name, column, column.floor), limit))
+    return rows
+
+
+def points_rows(bench, table):
+    """One trap an allocation, against the three of a pair."""
+    column = bench.column(f'hawktrace points {table}')
+    rows = []
+    for name, limits in POINTS_LIMITS.items():
+        kind, *size = name.split()
+        size = f', {size[0]} {"threads" if kind == "list" else "frames"}' if size else f', {bench.size(name, column)}'
+        if bench.wants(name):
+            rows.append(row(f'{POINTS_NAMES[kind]}{size}, points, {table}', ' x floor',
+                            bench.ratio(name, column, column.floor), limits.get(table)))
+    if bench.wants('redis set rps'):
+        rows.append(row(f'throughput that redis SET keeps, points, {table}', ' x',
+                        bench.ratio('redis set rps', column, 'untraced'), POINTS_REDIS_LIMIT if table == 'arena' else None,
+                        at_least=True))
     return rows
 
 
