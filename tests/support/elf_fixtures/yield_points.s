@@ -87,6 +87,24 @@ middle:
 	ret
 	finish asks_first
 
+# With two calls that may allocate, and a branch between them. One that may throw may take two traps.
+	begin asks_twice
+	push	%rbx
+	mov	%rdi, %rbx
+	call	*blocks(%rip)
+	test	%rax, %rax
+	je	1f
+	call	*blocks(%rip)
+	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	je	1f
+	pop	%rbx
+	ret
+1:	xor	%eax, %eax
+	pop	%rbx
+	ret
+	finish asks_twice
+
 # Where it goes on is known at run time only.
 	begin by_table
 	mov	blocks(%rip), %rax

@@ -46,6 +46,15 @@ TEST(YieldPoints, AsManyTrapsAsByReturnProbesAreNoPlan) {
   EXPECT_EQ(plan_of("asks_first").fallback, "every call would run into several points");
 }
 
+/// Or the call would be opened once more, and what was nested in it until then be in doubt.
+TEST(YieldPoints, TheSizeIsReadOnceOnAPath) {
+  const YieldPlan plan = plan_of("asks_twice", true);
+  EXPECT_EQ(plan.fallback, "");
+  EXPECT_EQ(std::count_if(plan.points.begin(), plan.points.end(),
+                          [](const YieldPoint& point) { return point.kind == PointKind::kSize; }),
+            1);
+}
+
 TEST(YieldPoints, WhatCannotBeProvedHasNoPlan) {
   for (const char* name : {"size_changed", "block_changed", "avoided", "entered", "by_table"}) {
     const YieldPlan plan = plan_of(name);

@@ -285,11 +285,9 @@ class Plan {
   }
 
   /// How many every call may take: an entry probe and a return probe take less than two points that open a call and
-  /// close it, which counts where most calls go.
-  unsigned most_traps() const {
-    const bool is_rare = asked_.kind == HAWK_CALL_ALIGNED_ALLOC || asked_.kind == HAWK_CALL_POSIX_MEMALIGN;
-    return is_rare || asked_.may_throw ? 2 : 1;
-  }
+  /// close it; and of what is allocated rarely the points often lie in code that other functions run through, which pay
+  /// for them too. One that may throw has no return probe, but two traps as well.
+  unsigned most_traps() const { return asked_.may_throw ? 2 : 1; }
 
   YieldPlan finished(YieldPlan plan) const {
     std::sort(plan.points.begin(), plan.points.end(),

@@ -138,7 +138,37 @@ SizeSeats::SizeSeats(const CodeGraph& graph, const std::vector<std::size_t>& wan
                      const std::set<std::size_t>& taken)
     : graph_(graph), usable_(usable), taken_(taken), behind_(graph.nodes.size()), known_(graph.nodes.size()) {
   choose(wanted);
+  leave_out_needless(wanted);
   find_known();
+}
+
+/// Whether every path to one of `wanted` has read the size.
+bool SizeSeats::cover(const std::vector<std::size_t>& wanted) const {
+  std::vector<bool> reached(graph_.nodes.size());
+  std::vector<std::size_t> pending = {graph_.entry};
+  reached[graph_.entry] = true;
+  while (!pending.empty()) {
+    const std::size_t at = pending.back();
+    pending.pop_back();
+    if (seats_.contains({.node = at, .condition = std::nullopt})) continue;
+    for (const std::size_t next : graph_.nodes[at].next) {
+      const bool is_seat = graph_.nodes[at].is_branch() && seats_.contains(seat_on_branch(graph_, at, next));
+      if (is_seat || reached[next]) continue;
+      reached[next] = true;
+      pending.push_back(next);
+    }
+  }
+  return std::none_of(wanted.begin(), wanted.end(), [&](std::size_t node) { return reached[node]; });
+}
+
+/// Each of them is chosen for what comes behind it alone. Where all paths to one have passed another it would cost a
+/// trap, and open the call once more.
+void SizeSeats::leave_out_needless(const std::vector<std::size_t>& wanted) {
+  const std::vector<Seat> chosen(seats_.rbegin(), seats_.rend());
+  for (const Seat& seat : chosen) {
+    seats_.erase(seat);
+    if (!cover(wanted)) seats_.insert(seat);
+  }
 }
 
 bool SizeSeats::can_sit(std::size_t node) const {

@@ -71,6 +71,8 @@ class SizeSeats {
   bool can_sit(std::size_t node) const;
   std::optional<Seat> seat_of(std::size_t from, std::size_t to) const;
   void choose(const std::vector<std::size_t>& wanted);
+  bool cover(const std::vector<std::size_t>& wanted) const;
+  void leave_out_needless(const std::vector<std::size_t>& wanted);
   void find_known();
 
   const CodeGraph& graph_;
