@@ -130,6 +130,9 @@ class Call {
     if (has_thrown) open_.clear();
     std::vector<Seen> own;
     std::copy_if(seen_.begin(), seen_.end(), std::back_inserter(own), [](const Seen& seen) { return !seen.is_inside; });
+    // The exception is a block of the program's too. Where operator new is a caller of malloc and no more
+    // (jemalloc 5.2), nothing is open any more by then.
+    if (has_thrown) std::erase_if(own, [&](const Seen& seen) { return seen.size_bytes != size_bytes_; });
     if (block == 0) ++shown_.failed_calls;
     if (block == 0 && own.empty() && open_.empty()) return;
     const bool is_right = block != 0 && own.size() == 1 && own[0].block == block && own[0].size_bytes == size_bytes_;
