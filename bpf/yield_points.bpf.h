@@ -11,6 +11,14 @@
 /* Written by user space, before the probes are made. */
 struct hawk_yield_point yield_points[HAWK_MAX_YIELD_POINTS];
 
+/* How often something was seen at each point. Read by user space, which begins with zero when it gives a number away. */
+__u64 point_hits[HAWK_HIT_STRIPES][HAWK_MAX_YIELD_POINTS] __attribute__((aligned(64)));
+
+static __always_inline void count_hit(__u32 point)
+{
+	__sync_fetch_and_add(&point_hits[bpf_get_smp_processor_id() & (HAWK_HIT_STRIPES - 1)][point], 1);
+}
+
 /* What a point says of its call. */
 struct hawk_yielded {
 	__u64 size_bytes;         /* as requested; not where it is remembered */
@@ -116,7 +124,8 @@ static __always_inline void count_at_once(struct hawk_thread *thread, const stru
 
 static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie)
 {
-	const struct hawk_yield_point *point = &yield_points[cookie >> HAWK_COOKIE_POINT_SHIFT & (HAWK_MAX_YIELD_POINTS - 1)];
+	__u32 number = cookie >> HAWK_COOKIE_POINT_SHIFT & (HAWK_MAX_YIELD_POINTS - 1);
+	const struct hawk_yield_point *point = &yield_points[number];
 	struct hawk_yielded yielded;
 
 	if (point->condition != HAWK_ALWAYS && !hawk_condition_holds(ctx->flags, point->condition))
@@ -127,8 +136,10 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 	if (!thread)
 		return;
 	read_yield(thread, ctx, point, &yielded);
-	if (!thread->call.sp && point->role == HAWK_YIELDS_ALL)
+	if (!thread->call.sp && point->role == HAWK_YIELDS_ALL) {
+		count_hit(number);
 		return count_at_once(thread, &yielded);
+	}
 	if (point->role == HAWK_YIELDS_RESULT) {
 		if (!is_remembered(thread, yielded.end.sp - 8))
 			return;
@@ -139,6 +150,7 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 	} else if (!enter_late(thread, &yielded, point->kind)) {
 		return;
 	}
+	count_hit(number);
 	if (point->role != HAWK_YIELDS_SIZE)
 		on_return(thread, &yielded.end, HAWK_SEEN_BEFORE);
 }

@@ -15,6 +15,9 @@ enum hawk_yield_role {
 	HAWK_YIELDS_RESULT,       /* of the size what the thread remembers, from its entry or from a point as above */
 };
 
+/* Counters of points are in so many stripes, of which each processor uses one; a power of two. */
+#define HAWK_HIT_STRIPES 8u
+
 /* A condition that always holds. */
 #define HAWK_ALWAYS 16
 /* In place of a register: the result is null; the size is no product. */

@@ -15,9 +15,39 @@ bool is_plainer(const std::string& a, const std::string& b) {
 
 bool has_plan(const AllocatorFunction& function) { return !function.yields.points.empty(); }
 
+PointShows shows_of(PointKind kind) {
+  switch (kind) {
+    case PointKind::kSize:
+      return PointShows::kSize;
+    case PointKind::kYieldAfterSize:
+      return PointShows::kResult;
+    case PointKind::kReturnProbe:
+      return PointShows::kReturnProbe;
+    default:
+      return PointShows::kCall;
+  }
+}
+
+std::vector<ProbedPoint> describe_points(const YieldPlan& plan) {
+  std::vector<ProbedPoint> points;
+  for (const YieldPoint& point : probed_points_of(plan)) {
+    points.push_back({.shows = shows_of(point.kind),
+                      .file_offset = point.file_offset,
+                      .single_stepped = point.single_stepped,
+                      .conditional = point.condition.has_value()});
+  }
+  return points;
+}
+
 }  // namespace
 
-Allocator describe(const MappedModule& module, const AllocatorFile& file) {
+std::vector<YieldPoint> probed_points_of(const YieldPlan& plan) {
+  std::vector<YieldPoint> points = plan.points;
+  std::erase_if(points, [](const YieldPoint& point) { return point.kind == PointKind::kForward; });
+  return points;
+}
+
+Allocator describe(const MappedModule& module, const AllocatorFile& file, bool by_plan) {
   Allocator allocator = {.path = module.path, .build_id = module.build_id, .functions = {}};
   for (const AllocatorFunction& function : file.functions) {
     std::vector<std::string> names = function.names;
@@ -27,7 +57,9 @@ Allocator describe(const MappedModule& module, const AllocatorFile& file) {
                                    .file_offset = function.entry_offset,
                                    .probe_offset = function.probe_offset,
                                    .instruction = function.instruction,
-                                   .single_stepped = function.single_stepped});
+                                   .single_stepped = function.single_stepped,
+                                   .points = describe_points(function.yields),
+                                   .points_fallback = by_plan ? function.yields.fallback : std::string()});
   }
   return allocator;
 }
@@ -47,6 +79,11 @@ std::uint64_t cost_of(const CallTraps& traps, const ProbeCosts& costs) {
   if (traps.stepped_return) cost_ns += costs.stepped_ns;
   if (traps.emulated_return) cost_ns += costs.emulated_ns;
   return cost_ns;
+}
+
+std::uint64_t cost_of(const ProbedPoint& point, const ProbeCosts& costs) {
+  if (point.shows == PointShows::kReturnProbe) return costs.emulated_ns + costs.return_ns;
+  return point.single_stepped ? costs.stepped_ns : costs.emulated_ns;
 }
 
 }  // namespace hawk

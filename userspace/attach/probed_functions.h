@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "userspace/attach/module_map.h"
 #include "userspace/code/allocator_file.h"
@@ -9,8 +10,11 @@
 
 namespace hawk {
 
-/// What the report says of a file's probed functions.
-Allocator describe(const MappedModule& module, const AllocatorFile& file);
+/// What the report says of a file's probed functions. `by_plan`: calls are seen inside those that have a plan.
+Allocator describe(const MappedModule& module, const AllocatorFile& file, bool by_plan);
+
+/// The plan's points that have a probe, as ProbedFunction::points has them in order.
+std::vector<YieldPoint> probed_points_of(const YieldPlan& plan);
 
 /// What each call of a function runs into.
 struct CallTraps {
@@ -23,5 +27,7 @@ CallTraps traps_of(const AllocatorFunction& function);
 
 /// What a call pays for them.
 std::uint64_t cost_of(const CallTraps& traps, const ProbeCosts& costs);
+/// What one pays for the trap at a point.
+std::uint64_t cost_of(const ProbedPoint& point, const ProbeCosts& costs);
 
 }  // namespace hawk

@@ -54,6 +54,7 @@ Probing::Probing(const Probing& maker, int proc_pid, Tracer& tracer, SharedTraci
       open_after_closing_(modules_.open_files()),
       allocators_(maker.allocators_),
       traps_(maker.traps_),
+      planned_(maker.planned_),
       go_programs_(maker.go_programs_),
       knows_allocator_files_(maker.knows_allocator_files_),
       program_has_allocator_(true),  // or the trace of the maker says so
@@ -64,6 +65,7 @@ Probing::Probing(const Probing& maker, int proc_pid, Tracer& tracer, SharedTraci
 }
 
 void Probing::let_go_of_tracer() {
+  count_calls_at_points();
   unwind_info_ = unwinding_->info();
   unwinding_.reset();
   breakpoints_.reset();
@@ -106,9 +108,13 @@ Result<void> Probing::probe_allocator(ModuleId id, bool is_expected, AllocatorFi
   }
   breakpoints_->watch(id, file);
   if (tracing_ && !is_expected && *attached) tracer_.note_late_allocator();
-  allocators_.push_back(describe(module, file));
+  allocators_.push_back(describe(module, file, tracer_.follows_plans()));
   traps_.emplace_back();
-  for (const AllocatorFunction& function : file.functions) traps_.back().push_back(traps_of(function));
+  planned_.emplace_back();
+  for (const AllocatorFunction& function : file.functions) {
+    traps_.back().push_back(traps_of(function));
+    planned_.back().push_back({.kind = function.kind, .points = probed_points_of(function.yields)});
+  }
   for (const AllocatorFunction& function : file.unfollowed) {
     log_verbose(
         fmt::format("count calls of {} in {} at {:#x}", function.names.front(), module.path, function.probe_offset));
@@ -175,14 +181,6 @@ Result<void> Probing::expect_files(const std::vector<std::string>& paths) {
   reader_.end_ahead();
   unwinding_->publish(modules_);
   return {};
-}
-
-void Probing::set_costs(const ProbeCosts& costs) {
-  for (std::size_t i = 0; i < allocators_.size(); ++i) {
-    for (std::size_t j = 0; j < traps_[i].size(); ++j) {
-      allocators_[i].functions[j].cost_ns = cost_of(traps_[i][j], costs);
-    }
-  }
 }
 
 void Probing::update_base(ModuleId id) {

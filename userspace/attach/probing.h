@@ -76,6 +76,8 @@ class Probing {
 
   /// Sets, for every function that is probed by now, what its calls pay for their traps.
   void set_costs(const ProbeCosts& costs);
+  /// Sets, for every point inside a function, how many calls were seen there by now.
+  void count_calls_at_points();
 
   bool found_allocator() const { return !allocators_.empty(); }
   /// Why the kernel let no probe into a file with allocator functions, the first of them.
@@ -101,6 +103,11 @@ class Probing {
   UniqueFd open_for_symbols(ModuleId id);
 
  private:
+  /// What of a function's plan has probes.
+  struct Planned {
+    hawk_call_kind kind = HAWK_CALL_NONE;
+    std::vector<YieldPoint> points;
+  };
   Result<void> study_module(ModuleId id, bool is_expected);
   Result<void> probe_module(ModuleId id, bool is_expected, const FileStudy& study);
   void probe_late(ModuleId id, const FileStudy& study);
@@ -139,6 +146,7 @@ class Probing {
   std::size_t open_after_closing_ = 0;
   std::vector<Allocator> allocators_;
   std::vector<std::vector<CallTraps>> traps_;  ///< of the functions in `allocators_`
+  std::vector<std::vector<Planned>> planned_;  ///< the same
   std::set<std::string> go_programs_;
   bool knows_allocator_files_ = true;
   bool program_has_allocator_ = false;

@@ -338,6 +338,7 @@ void ProcessTrace::let_go() {
 Snapshot ProcessTrace::snapshot() {
   Snapshot snapshot = model_.snapshot();
   snapshot.target() = subject_.target;
+  probing_.count_calls_at_points();
   snapshot.target().allocators = probing_.allocators();
   snapshot.target().threads = threads_.events();
   snapshot.target().is_go = probing_.is_go(snapshot.target().exe);

@@ -67,8 +67,10 @@ struct JsonOptions {
 /// selection leaves out, and write_groups() and write_tree() say what they hold.
 ///
 /// Besides what the README documents: trace.interval_ns, trace.target_exited, trace.exec_count, trace.verified,
-/// functions[].instruction, .single_stepped and .cost_ns, and `selection`, which says how much of the snapshot `stacks`
-/// shows.
+/// functions[].instruction, .single_stepped and .cost_ns, functions[].points, where calls are seen with --attach-via
+/// points: what each shows of a call ("call", "size", "result", "return_probe"), at which instruction, what the trap
+/// costs and how many calls were seen there; functions[].points_fallback: why there are none; and `selection`, which
+/// says how much of the snapshot `stacks` shows.
 void write_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptions& options, const TextSink& sink);
 
 /// The same as a row of the table of formats. Of several reports each is a line.

@@ -10,6 +10,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json point_json(const ProbedPoint& point) {
+  Json json;
+  json["shows"] = point_shows_name(point.shows);
+  json["file_offset"] = point.file_offset;
+  json["conditional"] = point.conditional;
+  json["single_stepped"] = point.single_stepped;
+  json["cost_ns"] = point.cost_ns ? Json(*point.cost_ns) : Json(nullptr);
+  json["calls"] = point.calls ? Json(*point.calls) : Json(nullptr);
+  return json;
+}
+
 Json allocator_json(const Allocator& allocator) {
   Json functions = Json::array();
   for (const ProbedFunction& function : allocator.functions) {
@@ -21,6 +32,9 @@ Json allocator_json(const Allocator& allocator) {
     json["instruction"] = text_or_null(function.instruction);
     json["single_stepped"] = function.single_stepped;
     json["cost_ns"] = function.cost_ns ? Json(*function.cost_ns) : Json(nullptr);
+    json["points"] = Json::array();
+    for (const ProbedPoint& point : function.points) json["points"].push_back(point_json(point));
+    json["points_fallback"] = text_or_null(function.points_fallback);
     functions.push_back(std::move(json));
   }
   Json json;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bpf/unwind/ends.h"
+#include "userspace/recording/recorded_points.h"
 #include "userspace/recording/snapshot_fields.h"
 #include "userspace/tables/losses.h"
 #include "userspace/tables/stack_ends.h"
@@ -251,6 +252,10 @@ void IntervalDecoder::take_records(ByteReader& bytes) {
       take_threads(fields);
     } else if (kind == static_cast<std::uint64_t>(RecordKind::kCgroup)) {
       fields.text(snapshot_.targets[fields.number_below(snapshot_.targets.size())].cgroup);
+    } else if (kind == static_cast<std::uint64_t>(RecordKind::kPoints)) {
+      take_points(fields, snapshot_.targets[fields.number_below(snapshot_.targets.size())]);
+    } else if (kind == static_cast<std::uint64_t>(RecordKind::kPointCalls)) {
+      take_point_calls(fields, snapshot_.targets[fields.number_below(snapshot_.targets.size())]);
     } else {
       continue;
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "userspace/base/check.h"
+#include "userspace/recording/recorded_points.h"
 #include "userspace/recording/snapshot_fields.h"
 #include "userspace/tables/losses.h"
 #include "userspace/tables/stack_ends.h"
@@ -190,8 +191,33 @@ void IntervalEncoder::put_mappings(ByteWriter& bytes, const RecordedState& state
   mapped_before_ = state.mappings;
 }
 
+namespace {
+
+using Records = std::vector<std::pair<RecordKind, std::string>>;
+
+void put_points(Records& records, const Snapshot& now, const Snapshot& before) {
+  const TargetInfo none;
+  for (std::size_t index = 0; index < now.targets.size(); ++index) {
+    const TargetInfo& target = now.targets[index];
+    const TargetInfo& known = index < before.targets.size() ? before.targets[index] : none;
+    const auto add = [&](RecordKind kind, const std::string& content) {
+      if (content.empty()) return;
+      ByteWriter numbered;
+      numbered.number(index);
+      numbered.raw(content);
+      records.emplace_back(kind, numbered.bytes());
+    };
+    const std::string points = points_of(target);
+    const bool is_same = points == points_of(known);
+    add(RecordKind::kPoints, is_same ? std::string() : points);
+    add(RecordKind::kPointCalls, is_same ? point_calls_of(target, known) : point_calls_of(target));
+  }
+}
+
+}  // namespace
+
 void IntervalEncoder::put_records(ByteWriter& bytes, const Snapshot& now) const {
-  std::vector<std::pair<RecordKind, std::string>> records;
+  Records records;
   if (now.usage) {
     ByteWriter usage;
     usage_fields(usage, *now.usage);
@@ -221,6 +247,7 @@ void IntervalEncoder::put_records(ByteWriter& bytes, const Snapshot& now) const 
     for (std::size_t i = known; i < events.size(); ++i) thread_fields(threads, events[i]);
     records.emplace_back(RecordKind::kThreads, threads.bytes());
   }
+  put_points(records, now, before_);
   bytes.list(records, [&](const std::pair<RecordKind, std::string>& record) {
     bytes.number(static_cast<std::uint64_t>(record.first));
     bytes.text(record.second);

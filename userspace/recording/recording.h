@@ -18,10 +18,12 @@ inline constexpr std::uint32_t kRecordingVersion = 2;
 /// What else an interval holds, by number. A reader passes over numbers that it does not know, so that what is added
 /// here is no new version.
 enum class RecordKind : std::uint64_t {
-  kUsage = 1,      ///< Snapshot::usage
-  kDumpCause = 2,  ///< TraceInfo::dump_cause
-  kThreads = 3,    ///< new ones of TargetInfo::threads, of one target
-  kCgroup = 4,     ///< TargetInfo::cgroup, of one target
+  kUsage = 1,       ///< Snapshot::usage
+  kDumpCause = 2,   ///< TraceInfo::dump_cause
+  kThreads = 3,     ///< new ones of TargetInfo::threads, of one target
+  kCgroup = 4,      ///< TargetInfo::cgroup, of one target
+  kPoints = 5,      ///< ProbedFunction::points and why there are none, of one target
+  kPointCalls = 6,  ///< ProbedPoint::calls, of one target
 };
 
 /// Code of a module as it is mapped into the target.

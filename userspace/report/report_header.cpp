@@ -218,6 +218,8 @@ void put_totals(TextPage& page, const Snapshot& snapshot, const UnwindText& unwi
   put_coverage(page, snapshot);
   const std::string costs = trap_costs_text(snapshot);
   if (!costs.empty()) page.put_wrapped(costs, 2, Style::kDim);
+  const std::string points = trap_points_text(snapshot);
+  if (!points.empty()) page.put_wrapped(points, 2, Style::kDim);
   if (snapshot.trace.attach_via.ends_with(kForFiles)) {
     page.put_wrapped(
         "probes: one set for all processes that map a file: those that are not traced pay for traps, too (--links "

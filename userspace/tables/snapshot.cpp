@@ -24,4 +24,9 @@ std::string_view dump_cause_name(DumpCause cause) {
   return kNames[static_cast<std::size_t>(cause)];
 }
 
+std::string_view point_shows_name(PointShows shows) {
+  static constexpr std::string_view kNames[kPointsShow] = {"call", "size", "result", "return_probe"};
+  return kNames[static_cast<std::size_t>(shows)];
+}
+
 }  // namespace hawk

@@ -52,6 +52,29 @@ struct StackRecord {
   bool operator==(const StackRecord&) const = default;
 };
 
+/// What is seen of a call at a point inside an allocating function.
+enum class PointShows : std::uint8_t {
+  kCall,         ///< all of it: one trap
+  kSize,         ///< its size, which the thread remembers for the next
+  kResult,       ///< the result of one whose size is remembered
+  kReturnProbe,  ///< it goes on where the kernel's return probe takes over
+};
+inline constexpr std::size_t kPointsShow = 4;
+/// "call", "size", "result", "return_probe".
+std::string_view point_shows_name(PointShows shows);
+
+/// A probed instruction inside an allocating function.
+struct ProbedPoint {
+  PointShows shows = PointShows::kCall;
+  std::uint64_t file_offset = 0;
+  bool single_stepped = false;
+  bool conditional = false;                   ///< a branch, at which only some of those calls end that come by
+  std::optional<std::uint64_t> cost_ns = {};  ///< of its trap, as measured on this machine; nullopt: not measured
+  /// Calls of which it was seen there, in all processes of the trace that have the file; nullopt: not counted.
+  std::optional<std::uint64_t> calls = {};
+  bool operator==(const ProbedPoint&) const = default;
+};
+
 /// A function of an allocator and where it is probed.
 struct ProbedFunction {
   std::string name;                       ///< the one that programs use: "free"
@@ -62,6 +85,8 @@ struct ProbedFunction {
   bool single_stepped = false;            ///< the kernel cannot emulate it: each hit costs 3 to 13 times as much
   /// What one call pays for its traps, as measured on this machine; nullopt: not measured.
   std::optional<std::uint64_t> cost_ns = {};
+  std::vector<ProbedPoint> points = {};  ///< where its calls are seen in place of entry and return; empty: there
+  std::string points_fallback = {};      ///< why there are none, where they were asked for
   bool operator==(const ProbedFunction&) const = default;
 };
 

@@ -52,7 +52,7 @@ Result<void> Engine::Parts::open_maps() {
   HAWK_TRY_VOID(table == LiveTable::kArena ? open_arena() : open_reserve());
   places.emplace(*skeleton, maps);
   auto& memory = *skeleton->bss;
-  yield_points.emplace(memory.yield_points);
+  yield_points.emplace(memory.yield_points, memory.point_hits);
   operator_rules = OperatorRules(bpf_map__fd(skeleton->maps.operator_rules));
   if (options.holds) studied_files = StudiedFiles(bpf_map__fd(skeleton->maps.studied_files));
   code.emplace(CodeTables::Memory{.segments_fd = bpf_map__fd(skeleton->maps.row_segments),

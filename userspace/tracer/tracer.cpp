@@ -210,6 +210,12 @@ Result<bool> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   return is_missing_in_ranges || !impl_->probes.are_older_than(impl_->programs_began_ns, before);
 }
 
+std::optional<std::uint64_t> Tracer::hits_of(const YieldPoint& point, hawk_call_kind kind) const {
+  const std::optional<hawk_yield_point> encoded = encode_yield(point, kind);
+  if (!encoded) return std::nullopt;
+  return impl_->engine.yield_points->hits({.file_offset = point.file_offset, .point = *encoded});
+}
+
 Tracer::Asked Tracer::ask_for_files() const {
   return {.time_ns = now_ns(), .program_began_ns = impl_->program_began_ns()};
 }

@@ -55,6 +55,8 @@ class Tracer {
     std::uint64_t program_began_ns = 0;
   };
   Asked ask_for_files() const;
+  /// How often something was seen at the point, in all targets together; nullopt: that is not counted.
+  std::optional<std::uint64_t> hits_of(const YieldPoint& point, hawk_call_kind kind) const;
   /// What has been read since is about to be taken: so many programs have begun in it.
   void take_files(const Asked& asked, std::size_t programs);
 

@@ -138,21 +138,34 @@ std::vector<YieldProbe> yield_probes_of(const AllocatorFile& allocator) {
   return probes;
 }
 
-std::optional<std::uint32_t> YieldPoints::add(const hawk_yield_point& point) {
-  const std::span<hawk_yield_point> known = points_.first(count_);
-  const auto same = std::find_if(known.begin(), known.end(), [&](const hawk_yield_point& other) {
-    return std::memcmp(&other, &point, sizeof(point)) == 0;
-  });
-  if (same != known.end()) return static_cast<std::uint32_t>(same - known.begin());
-  if (count_ >= points_.size()) return std::nullopt;
-  points_[count_] = point;
-  return count_++;
+std::optional<std::uint32_t> YieldPoints::number_of(const YieldProbe& probe) const {
+  for (std::uint32_t number = 0; number < count(); ++number) {
+    if (file_offsets_[number] == probe.file_offset && is_same(points_[number], probe.point)) return number;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> YieldPoints::add(const YieldProbe& probe) {
+  if (const std::optional<std::uint32_t> known = number_of(probe)) return known;
+  const std::uint32_t number = count();
+  if (number >= points_.size()) return std::nullopt;
+  points_[number] = probe.point;
+  for (auto& stripe : hits_) __atomic_store_n(&stripe[number], 0, __ATOMIC_RELAXED);
+  file_offsets_.push_back(probe.file_offset);
+  return number;
+}
+
+std::uint64_t YieldPoints::hits(const YieldProbe& probe) const {
+  const std::optional<std::uint32_t> number = number_of(probe);
+  std::uint64_t sum = 0;
+  for (const auto& stripe : hits_) sum += number ? __atomic_load_n(&stripe[*number], __ATOMIC_RELAXED) : 0;
+  return sum;
 }
 
 std::optional<std::vector<Probe>> YieldPoints::add(const std::vector<YieldProbe>& probes) {
   std::vector<Probe> numbered;
   for (const YieldProbe& probe : probes) {
-    const std::optional<std::uint32_t> number = add(probe.point);
+    const std::optional<std::uint32_t> number = add(probe);
     if (!number) return std::nullopt;
     numbered.push_back({.file_offset = probe.file_offset,
                         .cookie = HAWK_COOKIE_POINT | std::uint64_t{*number} << HAWK_COOKIE_POINT_SHIFT});

@@ -31,20 +31,27 @@ std::vector<YieldProbe> yield_probes_of(const AllocatorFile& allocator);
 /// The points that the programs know, by number. A view of their memory, which must live longer.
 class YieldPoints {
  public:
-  explicit YieldPoints(std::span<hawk_yield_point> points) : points_(points) {}
+  /// What was seen at each point, by stripe.
+  using Hits = std::span<__u64[HAWK_MAX_YIELD_POINTS]>;
 
-  /// The number of the point, which all that are equal have: those of one file in many processes are. nullopt: there is
-  /// no room.
-  std::optional<std::uint32_t> add(const hawk_yield_point& point);
+  YieldPoints(std::span<hawk_yield_point> points, Hits hits) : points_(points), hits_(hits) {}
+
+  /// The number of the point, which the same one of one file has in many processes. nullopt: there is no room.
+  std::optional<std::uint32_t> add(const YieldProbe& probe);
   /// The probes on all of them, by their numbers; nullopt: there is no room.
   std::optional<std::vector<Probe>> add(const std::vector<YieldProbe>& probes);
-  std::uint32_t count() const { return count_; }
+  std::uint32_t count() const { return static_cast<std::uint32_t>(file_offsets_.size()); }
+  /// How often something was seen there, in all processes together; 0 for one that is not known.
+  std::uint64_t hits(const YieldProbe& probe) const;
   /// Forgets those from this number on, which no probe may have any more.
-  void forget_from(std::uint32_t count) { count_ = count; }
+  void forget_from(std::uint32_t count) { file_offsets_.resize(count); }
 
  private:
+  std::optional<std::uint32_t> number_of(const YieldProbe& probe) const;
+
   std::span<hawk_yield_point> points_;
-  std::uint32_t count_ = 0;
+  Hits hits_;
+  std::vector<std::uint64_t> file_offsets_;  ///< by number
 };
 
 }  // namespace hawk

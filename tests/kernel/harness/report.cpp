@@ -51,6 +51,20 @@ std::vector<std::string> read_unread_tables(const json& unwinding) {
   return files;
 }
 
+std::map<std::string, std::uint64_t> read_calls_at_points(const json& target) {
+  std::map<std::string, std::uint64_t> calls;
+  if (target.is_null()) return calls;  // several
+  for (const json& allocator : target.at("allocators")) {
+    for (const json& function : allocator.at("functions")) {
+      for (const json& point : function.at("points")) {
+        if (point.at("shows") != "size" && !point.at("calls").is_null())
+          calls[function.at("name")] += point.at("calls").get<std::uint64_t>();
+      }
+    }
+  }
+  return calls;
+}
+
 }  // namespace
 
 std::vector<const ReportFrame*> ReportStack::outer_frames() const {
@@ -117,6 +131,7 @@ Report read_report(const std::string& path) {
                 .children_without_exec = root.at("untraced_children").at("without_exec"),
                 .child_programs = {},
                 .unread_tables = read_unread_tables(root.at("unwinding"))};
+  report.calls_at_points = read_calls_at_points(root.at("target"));
   for (const json& gap : root.at("symbol_gaps")) {
     const json& module = gap.at("module");  // null: code in no file
     report.files_with_symbol_gaps.push_back(module.is_null() ? std::string() : module.get<std::string>());

@@ -60,6 +60,8 @@ struct Report {
   Numbers live;
   std::uint64_t frees_of_untraced = 0;
   std::map<std::string, std::uint64_t> losses;
+  /// Function -> calls that were seen at points inside it, where they end.
+  std::map<std::string, std::uint64_t> calls_at_points = {};
   std::uint64_t children_without_exec = 0;
   std::map<std::string, std::uint64_t> child_programs = {};  ///< name -> times that it was started
   std::vector<std::string> unread_tables = {};  ///< files whose call frame information is not used, and why is said

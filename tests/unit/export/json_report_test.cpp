@@ -45,7 +45,8 @@ TEST(JsonReport, KeysOfTheSchemaInOrder) {
   EXPECT_EQ(keys_of(json["target"]), (Keys{"pid", "comm", "exe", "cgroup", "allocators", "threads"}));
   EXPECT_EQ(keys_of(json["target"]["allocators"][0]), (Keys{"path", "build_id", "functions"}));
   EXPECT_EQ(keys_of(json["target"]["allocators"][0]["functions"][0]),
-            (Keys{"name", "aliases", "file_offset", "probe_offset", "instruction", "single_stepped", "cost_ns"}));
+            (Keys{"name", "aliases", "file_offset", "probe_offset", "instruction", "single_stepped", "cost_ns",
+                  "points", "points_fallback"}));
   EXPECT_EQ(keys_of(json["trace"]),
             (Keys{"attach_via", "live_table", "unwind", "min_block_bytes", "start_unix_ns", "duration_ns",
                   "interval_ns", "kernel", "target_exited", "exec_count", "dump_cause", "verified"}));

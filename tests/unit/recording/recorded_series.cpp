@@ -73,6 +73,14 @@ void RecordedSeries::advance(std::size_t active) {
   if (second % 8 == 7) threads.push_back({snapshot_.trace.duration_ns, tid, std::nullopt});
   if (second % 6 == 3) snapshot_.target().cgroup = second % 12 == 3 ? "/system.slice/shop.service" : "/moved";
   snapshot_.trace.dump_cause = static_cast<DumpCause>(second % 8 < kDumpCauses ? second % 8 : 0);
+  ProbedFunction& probed = snapshot_.target().allocators[0].functions[0];
+  if (second % 7 == 3 && probed.points.size() < 3)
+    probed.points.push_back({.shows = PointShows::kResult, .file_offset = second, .conditional = true});
+  if (second % 70 == 4 && !probed.points.empty()) probed.points.back().cost_ns = second;
+  if (second % 70 == 5) probed.points_fallback = "not followed";
+  for (std::size_t i = 0; i < probed.points.size(); ++i) {
+    if ((second + i) % 3 == 0 && second < 300) probed.points[i].calls = second * 1000 + i;
+  }
   for (std::size_t i = 0; i < active && !snapshot_.stacks.empty(); ++i) {
     next_active_ += 1 + random() % 19;
     change(snapshot_.stacks[next_active_ % snapshot_.stacks.size()]);

@@ -164,6 +164,10 @@ Sample service_sample() {
   std::vector<ProbedFunction>& probed = made.snapshot.target().allocators[0].functions;
   probed[0].cost_ns = 1127;
   probed[1].cost_ns = 683;
+  probed[0].points = {
+      {.file_offset = probed[0].file_offset + 0x157, .conditional = true, .cost_ns = 664, .calls = 12'345},
+      {.file_offset = probed[0].file_offset + 0x1f0, .single_stepped = true, .cost_ns = 9'500, .calls = 77},
+      {.shows = PointShows::kReturnProbe, .file_offset = probed[0].file_offset + 0x200, .cost_ns = 1'127}};
   fill_service(made, 1000);
   made.snapshot.peak_live_bytes = 2'200'000;
   made.snapshot.memory = ProcessMemory{

@@ -46,6 +46,55 @@ TEST(TrapCosts, TheirShareIsOfTheTimeOfTheTarget) {
   EXPECT_EQ(usage_text(snapshot, NumberStyle::kReadable), "");
 }
 
+/// A function with these points at its instructions 0x10, 0x20, ..., and so many calls at each.
+ProbedFunction seen_inside(const std::string& name, const std::vector<std::optional<std::uint64_t>>& calls) {
+  ProbedFunction probed = function(name, {});
+  probed.file_offset = 0x1000;
+  for (const auto& count : calls)
+    probed.points.push_back({.file_offset = 0x1010 + 0x10 * probed.points.size(), .calls = count});
+  return probed;
+}
+
+TEST(TrapPoints, NothingIsSaidWhereNobodyAskedForThem) {
+  Snapshot snapshot;
+  snapshot.target().allocators.push_back({"/lib/libc.so.6", "", {function("malloc", 1000)}});
+  EXPECT_EQ(trap_points_text(snapshot), "");
+}
+
+TEST(TrapPoints, TheSharesAreOfTheCallsOfEachFunction) {
+  Snapshot snapshot;
+  ProbedFunction calloc = seen_inside("calloc", {40, 40, 0});
+  calloc.points[0].shows = PointShows::kSize;
+  calloc.points[1].shows = PointShows::kResult;
+  ProbedFunction realloc = function("realloc", {});
+  realloc.points_fallback = "its code could not be followed";
+  ProbedFunction valloc = realloc;
+  valloc.name = "valloc";
+  snapshot.target().allocators.push_back(
+      {"/lib/libc.so.6",
+       "",
+       {seen_inside("malloc", {3, 97, {}}), calloc, seen_inside("memalign", {0}), realloc, valloc}});
+  EXPECT_EQ(
+      trap_points_text(snapshot),
+      "traps: malloc at +0x20 97.0 %, at +0x10 3.0 %; calloc at +0x10 100.0 % (size), at +0x20 100.0 %; at entry and "
+      "return: realloc, valloc");
+}
+
+TEST(TrapPoints, TheOnesWithTheMostCallsAreShown) {
+  Snapshot snapshot;
+  snapshot.target().allocators.push_back({"/lib/libc.so.6", "", {seen_inside("malloc", {1, 2, 3, 4, 90, 0})}});
+  EXPECT_EQ(trap_points_text(snapshot),
+            "traps: malloc at +0x50 90.0 %, at +0x40 4.0 %, at +0x30 3.0 %, at +0x20 2.0 % and 1 more");
+}
+
+TEST(TrapPoints, WhatIsTheSameInAllProcessesIsSaidOnce) {
+  Snapshot snapshot;
+  snapshot.targets.resize(2);
+  for (TargetInfo& target : snapshot.targets)
+    target.allocators.push_back({"/lib/libc.so.6", "", {seen_inside("malloc", {5})}});
+  EXPECT_EQ(trap_points_text(snapshot), "traps: malloc at +0x10 100.0 %");
+}
+
 /// Where an allocator has one of its own, it is often the dearest: its returns are single-stepped.
 TEST(TrapCosts, OperatorNewIsListedWhereItIsProbed) {
   Snapshot snapshot;

@@ -154,18 +154,44 @@ TEST(SettlePlans, WhatNeedsNoProbeHasNone) {
 
 TEST(YieldPoints, AreNumberedAndForgotten) {
   std::array<hawk_yield_point, 2> memory = {};
-  YieldPoints points(memory);
-  hawk_yield_point point = *encode_yield(yield_at(0x100), HAWK_CALL_MALLOC);
-  EXPECT_EQ(points.add(point), 0u);
-  EXPECT_EQ(points.add(point), 0u) << "as it is in another process";
-  point.kind = HAWK_CALL_CALLOC;
-  EXPECT_EQ(points.add(point), 1u);
+  __u64 hits[2][HAWK_MAX_YIELD_POINTS] = {};
+  YieldPoints points(memory, hits);
+  const YieldProbe first = {.file_offset = 0x100, .point = *encode_yield(yield_at(0x100), HAWK_CALL_MALLOC)};
+  YieldProbe other = first;
+  EXPECT_EQ(points.add(first), 0u);
+  EXPECT_EQ(points.add(first), 0u) << "as it is in another process";
+  other.point.kind = HAWK_CALL_CALLOC;
+  EXPECT_EQ(points.add(other), 1u);
   EXPECT_EQ(memory[1].slot_at, 40);
-  point.kind = HAWK_CALL_REALLOC;
-  EXPECT_FALSE(points.add(point));
+  other.point.kind = HAWK_CALL_REALLOC;
+  EXPECT_FALSE(points.add(other));
   points.forget_from(1);
   EXPECT_EQ(points.count(), 1u);
-  EXPECT_EQ(points.add(point), 1u);
+  EXPECT_EQ(points.add(other), 1u);
+}
+
+/// What happens at equal instructions of two functions is told apart.
+TEST(YieldPoints, AreCountedByThemselves) {
+  std::array<hawk_yield_point, 4> memory = {};
+  __u64 hits[2][HAWK_MAX_YIELD_POINTS] = {};
+  YieldPoints points(memory, hits);
+  const YieldProbe first = {.file_offset = 0x100, .point = *encode_yield(yield_at(0x100), HAWK_CALL_MALLOC)};
+  YieldProbe second = first;
+  second.file_offset = 0x200;
+  EXPECT_EQ(points.hits(first), 0u);
+  points.add(first);
+  EXPECT_EQ(points.add(second), 1u);
+  hits[0][0] = 3;
+  hits[1][0] = 4;
+  hits[1][1] = 5;
+  EXPECT_EQ(points.hits(first), 7u);
+  EXPECT_EQ(points.hits(second), 5u);
+  points.add(first);
+  EXPECT_EQ(points.hits(first), 7u) << "those of another process go on";
+  points.forget_from(1);
+  EXPECT_EQ(points.hits(second), 0u);
+  points.add(second);
+  EXPECT_EQ(points.hits(second), 0u) << "another point had its number";
 }
 
 }  // namespace
