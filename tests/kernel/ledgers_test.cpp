@@ -42,6 +42,7 @@ const LedgerCase kCases[] = {
     {"functions", "tcmalloc_own", "tcmalloc_functions", {}, kTcmalloc},
     {"functions", "ifunc", "ifunc"},
     {"functions", "ifunc_by_table", "ifunc_by_table"},
+    {"functions", "of_an_odd_allocator", "odd_allocator_calls"},
     {"operators", "libstdcxx", "operators"},
     {"operators", "jemalloc", "operators", {}, kJemalloc},
     {"operators", "mimalloc", "operators", {}, kMimalloc},

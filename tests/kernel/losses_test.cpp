@@ -92,5 +92,38 @@ KERNEL_TEST_OF_CALLS(losses, late_allocators) {
   EXPECT_EQ(report.losses.at("late_allocators"), ledger.losses.at("late_allocators"));
 }
 
+/// A function that is seen where all of a call is known has nothing open before: neither a call that was left, nor one
+/// of which others could be taken for a part.
+KERNEL_TEST_OF_CALLS(losses, calls_left_at_any_instruction) {
+  LedgerProgram program({.program = "left_allocator"});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target lives on";
+  if (way == Way::kPointsArena) {
+    expect_equal(report, ledger);
+    EXPECT_GE(report.calls_at_points.at("malloc"), ledger.sites.at("by_malloc").allocated_count);
+    return;
+  }
+  expect_sound(report);
+  EXPECT_FALSE(report.exact);
+  EXPECT_EQ(report.losses.at("abandoned_calls"), ledger.values.at("left"));
+}
+
+/// The handler of a signal that comes in the middle of a call makes calls of its own.
+KERNEL_TEST_OF_CALLS(losses, calls_in_the_middle_of_a_call) {
+  LedgerProgram program({.program = "left_allocator", .arguments = {"stays"}});
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target lives on";
+  // Where frames in allocators are not followed, the calls of the handler may be parts of the one that is open.
+  if (unwind(way) != "fp" || way == Way::kPointsArena) return expect_equal(report, ledger);
+  EXPECT_FALSE(report.exact);
+  EXPECT_EQ(report.losses.at("hidden_calls"), ledger.sites.at("in_handler").allocated_count);
+}
+
 }  // namespace
 }  // namespace hawk
