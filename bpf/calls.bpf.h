@@ -56,14 +56,15 @@ static __always_inline void leave_hand(struct hawk_call *call)
 	call->old_found = 0;
 }
 
-/* Puts the block in hand, if there is one, back where it was. */
-static __noinline void put_back(struct hawk_call *call)
+/* Puts the block in hand, if there is one, back where it was. Not static: checked once by the verifier. */
+__noinline int put_back(struct hawk_call *call)
 {
-	if (!call->old_found)
-		return;
+	if (!call || !call->old_found)
+		return 0;
 	leave_hand(call);
 	if (!live_put_back(call->old_address, &call->old))
 		count_freed(&call->old);
+	return 0;
 }
 
 /* The calls that were nested in `call` were indeed: it returns. */

@@ -168,20 +168,41 @@ HAWK_INLINE __u32 hawk_slot_program(__u32 high_and_stack)
 	return hawk_program_of_stack(high_and_stack & HAWK_SLOT_STACK_MASK);
 }
 
+/* A look through the slots that hold an address, of whichever program. */
+struct hawk_block_search {
+	hawk_bucket_ref bucket;
+	__u32 program;             /* whose block is looked for */
+	__u32 slots;               /* that are not looked at yet */
+	__u32 found;               /* the bit of the slot */
+};
+
+static long hawk_compare_program(__u32 attempt, void *context)
+{
+	struct hawk_block_search *search = (struct hawk_block_search *)context;
+	__u32 lowest = search->slots & -search->slots;
+
+	(void)attempt;
+	if (!lowest)
+		return 1;
+	search->slots ^= lowest;
+	if (hawk_slot_program(search->bucket->high_and_stack[hawk_lowest(lowest)]) != search->program)
+		return 0;
+	search->found = lowest;
+	return 1;
+}
+
 /* Bit i, of one i at most: slot i holds this address of this program. */
 static __attribute__((noinline)) __u32 hawk_search_block(hawk_bucket_ref bucket, __u32 low, __u32 high_and_stack, __u32 program)
 {
-	__u32 slots = hawk_search_slots(bucket, low, high_and_stack);
+	struct hawk_block_search search = {
+		.bucket = bucket,
+		.program = program,
+		.slots = hawk_search_slots(bucket, low, high_and_stack),
+		.found = 0,
+	};
 
-#ifdef __clang__
-#pragma clang loop unroll(disable)
-#endif
-	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS && slots; i++) {
-		if (hawk_slot_program(bucket->high_and_stack[hawk_lowest(slots)]) == program)
-			return slots & -slots;
-		slots &= slots - 1;
-	}
-	return 0;
+	HAWK_REPEAT(HAWK_BUCKET_SLOTS, hawk_compare_program, &search);
+	return search.found;
 }
 
 HAWK_INLINE void hawk_get(hawk_bucket_ref bucket, __u32 at, struct hawk_slot *slot)

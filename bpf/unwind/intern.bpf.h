@@ -23,7 +23,8 @@ static __always_inline __u64 *index_entry(__u64 hash, __u32 choice)
 	return bpf_map_lookup_elem(&stack_index, &at);
 }
 
-static __noinline __u32 search_number(__u64 hash)
+/* Not static: checked once by the verifier. */
+__noinline int search_number(__u64 hash)
 {
 	for (__u32 i = 0; i < HAWK_INDEX_CHOICES; i++) {
 		__u64 *entry = index_entry(hash, i);
@@ -46,25 +47,39 @@ static __always_inline __u32 known_number(__u64 hash)
 	return search_number(hash);
 }
 
+/* A look through the entries of a hash for one that is free. */
+struct hawk_entry_search {
+	__u64 hash;
+	__u64 ours;                /* the entry that is to be made */
+	__u32 number;              /* that the hash has in the end */
+};
+
+static long take_entry(__u32 choice, struct hawk_entry_search *search)
+{
+	__u64 *entry = index_entry(search->hash, choice);
+
+	if (!entry)
+		return 1;
+	__u64 found = __sync_val_compare_and_swap(entry, 0, search->ours);
+
+	if (found && (found ^ search->hash) > HAWK_STACK_NUMBER_MASK)
+		return 0;
+	search->number = (found ? found : search->ours) & HAWK_STACK_NUMBER_MASK;
+	return 1;
+}
+
 /* Gives `hash` its number, unless another thread was faster with the same stack: then that one's, and ours stays unused.
  * HAWK_NO_STACK: no room. */
 static __noinline __u32 index_number(__u64 hash, __u32 number)
 {
-	__u64 ours = (hash & ~HAWK_STACK_NUMBER_MASK) | number;
+	struct hawk_entry_search search = {
+		.hash = hash,
+		.ours = (hash & ~HAWK_STACK_NUMBER_MASK) | number,
+		.number = HAWK_NO_STACK,
+	};
 
-	for (__u32 i = 0; i < HAWK_INDEX_CHOICES; i++) {
-		__u64 *entry = index_entry(hash, i);
-
-		if (!entry)
-			break;
-		__u64 found = __sync_val_compare_and_swap(entry, 0, ours);
-
-		if (!found)
-			return number;
-		if ((found ^ hash) <= HAWK_STACK_NUMBER_MASK)
-			return found & HAWK_STACK_NUMBER_MASK;
-	}
-	return HAWK_NO_STACK;
+	bpf_loop(HAWK_INDEX_CHOICES, take_entry, &search, 0);
+	return search.number;
 }
 
 /* Whether a call stands in front of `address`. Not static: the verifier then checks it once, and not along each of the
@@ -125,26 +140,42 @@ static __noinline void cut_at_garbage(struct hawk_thread *thread)
  * taken (262,144 locations). */
 #define HAWK_LOCATION_CHOICES 64
 
+/* A look through the entries of an address for its own, or for one that is free. */
+struct hawk_location_search {
+	__u64 address;
+	__u32 first;
+	__u32 number;              /* of the location in the end */
+};
+
+static long take_location(__u32 choice, struct hawk_location_search *search)
+{
+	__u32 number = (search->first + choice) & settings.location_mask;
+	__u64 *location = bpf_map_lookup_elem(&locations, &number);
+
+	if (!location)
+		return 1;
+	__u64 found = *location;
+
+	if (!found)
+		found = __sync_val_compare_and_swap(location, 0, search->address);
+	if (found && found != search->address)
+		return 0;
+	search->number = number;
+	return 1;
+}
+
 /* The number of the location with this address, a new one if it has none; HAWK_NO_LOCATION: no room. Not static: checked once by the
  * verifier. */
 __noinline int location_of(__u64 address)
 {
-	__u32 first = (__u32)(address * HAWK_GOLDEN_RATIO >> 32) >> settings.location_shift;
+	struct hawk_location_search search = {
+		.address = address,
+		.first = (__u32)(address * HAWK_GOLDEN_RATIO >> 32) >> settings.location_shift,
+		.number = HAWK_NO_LOCATION,
+	};
 
-	for (__u32 i = 0; i < HAWK_LOCATION_CHOICES; i++) {
-		__u32 number = (first + i) & settings.location_mask;
-		__u64 *location = bpf_map_lookup_elem(&locations, &number);
-
-		if (!location)
-			break;
-		__u64 found = *location;
-
-		if (!found)
-			found = __sync_val_compare_and_swap(location, 0, address);
-		if (!found || found == address)
-			return (first + i) & settings.location_mask;
-	}
-	return HAWK_NO_LOCATION;
+	bpf_loop(HAWK_LOCATION_CHOICES, take_location, &search, 0);
+	return search.number;
 }
 
 static long name_location(__u32 number, struct hawk_frame_loop *loop)

@@ -218,11 +218,9 @@ static inline __attribute__((always_inline)) int hawk_step_otherwise(struct hawk
 	return hawk_step_with_care(thread, number ? number : hawk_look_up_rule(thread, walk->address, walk->generation));
 }
 
-/* Steps; 0: the walk has ended. Not static: checked once by the verifier, and not for each round of a loop. */
-HAWK_GLOBAL int hawk_walk_on(struct hawk_thread *thread)
+/* Steps; 0: the walk has ended. */
+static inline __attribute__((always_inline)) int hawk_walk_on(struct hawk_thread *thread)
 {
-	if (!thread)
-		return 0;
 	return hawk_walk_plainly(thread) || hawk_step_otherwise(thread);
 }
 

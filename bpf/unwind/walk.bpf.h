@@ -12,6 +12,7 @@
 
 #include "bpf/arch/x86_64/direct_memory.bpf.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/unwind/replaced_returns.bpf.h"
 #include "bpf/unwind/rules.bpf.h"
 #include "bpf/unwind/stack_hash.h"
 
@@ -175,40 +176,6 @@ static __always_inline int hawk_walk_plainly(struct hawk_thread *thread)
 	return walk_in_view(thread);
 }
 
-/* Where the kernel's return trampoline lies in this process; 0: it has none. */
-static __always_inline __u64 trampoline_address(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct mm_struct *mm = task->mm;
-
-	if (!mm)
-		return 0;
-	struct xol_area *area = mm->uprobes_state.xol_area;
-
-	return area ? area->vaddr : 0;
-}
-
-/* Return probes that one thread can have open, one inside the other. */
-#define HAWK_MAX_RETURN_INSTANCES 64
-
-/* The return address that the kernel has replaced at `slot`; 0: it has none. Not static: checked once by the verifier, and not for
- * each of its callers' states (147,517 instructions of alloc_session before, 111,000 then). */
-__noinline __u64 replaced_return(__u64 slot, __u64 trampoline)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct return_instance *instance = BPF_CORE_READ(task, utask, return_instances);
-
-	for (int i = 0; i < HAWK_MAX_RETURN_INSTANCES && instance; i++) {
-		__u64 replaced = BPF_CORE_READ(instance, orig_ret_vaddr);
-
-		/* Several probes of one call, and tail calls, replace each other's trampoline. */
-		if (BPF_CORE_READ(instance, stack) == slot && replaced != trampoline)
-			return replaced;
-		instance = BPF_CORE_READ(instance, next);
-	}
-	return 0;
-}
-
 /* The rule for `pc` when that lies in an operator new without a frame pointer. */
 static __always_inline struct hawk_operator_rule *operator_rule_at(const struct hawk_target *target, __u64 pc)
 {
@@ -311,6 +278,12 @@ static __always_inline void read_start(struct hawk_thread *thread, struct hawk_w
 	start->fp_at = 0;
 }
 
+/* A round of the loop of a walk. In bpf_loop, whose body the verifier checks once, and not for each round. */
+static long walk_on(__u32 round, struct hawk_thread **thread)
+{
+	return !hawk_walk_on(*thread);
+}
+
 /* One walk, from beginning to end. `at_once`: its first steps, and most walks need no more, without a call; which takes stack
  * that there is not up to 6.12. */
 static __always_inline void walk_once(struct hawk_thread *thread, struct hawk_walk_start *start, __u32 generation,
@@ -329,10 +302,7 @@ static __always_inline void walk_once(struct hawk_thread *thread, struct hawk_wa
 	    !hawk_step_otherwise(thread))
 		return;
 	/* At worst every frame's rule has to be searched for. */
-	int goes_on = 1;
-
-	for (int i = 0; goes_on && i < HAWK_MAX_FRAMES + HAWK_MAX_FRAMES / HAWK_STEPS_AT_ONCE; i++)
-		goes_on = hawk_walk_on(thread);
+	bpf_loop(HAWK_MAX_FRAMES + HAWK_MAX_FRAMES / HAWK_STEPS_AT_ONCE, walk_on, &thread, 0);
 }
 
 /* Whether what was read directly counts: each page must have been the target's to the end. */
