@@ -7,10 +7,12 @@
 #include <sys/utsname.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 #include "userspace/base/system_failure.h"
 #include "userspace/base/unique_fd.h"
+#include "userspace/tracer/kernel_types.h"
 #include "userspace/tracer/libbpf_messages.h"
 #include "userspace/tracer/links.h"
 #include "userspace/tracer/trivial_program.h"
@@ -32,17 +34,17 @@ int link_error(unsigned attach_type, int pid) {
 }
 
 /// Puts a program on the function that the real ones are meant for.
-bool can_be_on_functions() {
-  const int function = libbpf_find_vmlinux_btf_id("perf_event_mmap", BPF_TRACE_FENTRY);
-  if (function <= 0) return false;
-  const UniqueFd program = load_trivial_function_program(static_cast<unsigned>(function));
+bool can_be_on_functions(const KernelTypes& types) {
+  const std::uint32_t function = types.function("perf_event_mmap");
+  if (function == 0) return false;
+  const UniqueFd program = load_trivial_function_program(function);
   return program && UniqueFd(bpf_raw_tracepoint_open(nullptr, program.get()));
 }
 
-bool can_hold_threads() {
+bool can_hold_threads(const KernelTypes& types) {
   utsname kernel = {};
   const bool is_real_time = ::uname(&kernel) != 0 || std::strstr(kernel.version, "PREEMPT_RT") != nullptr;
-  return !is_real_time && libbpf_find_vmlinux_btf_id("bpf_task_work_schedule_resume_impl", BPF_TRACE_FENTRY) > 0;
+  return !is_real_time && types.function("bpf_task_work_schedule_resume_impl") != 0;
 }
 
 }  // namespace
@@ -58,8 +60,9 @@ Result<KernelFeatures> probe_kernel_features() {
   features.uprobe_session = features.uprobe_multi && link_error(kAttachTypeUprobeSession, 0) == EBADF;
   // A kernel with the repaired filter refuses a negative pid before it looks at the path.
   features.pid_filter = features.uprobe_multi && link_error(kAttachTypeUprobeMulti, -1) == EINVAL;
-  features.programs_on_functions = can_be_on_functions();
-  features.holds = can_hold_threads();
+  const KernelTypes types;
+  features.programs_on_functions = can_be_on_functions(types);
+  features.holds = can_hold_threads(types);
   return features;
 }
 

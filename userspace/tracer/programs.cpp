@@ -15,6 +15,7 @@
 #include "userspace/base/system_failure.h"
 #include "userspace/tracer/arena_memory.h"
 #include "userspace/tracer/frame_store.h"
+#include "userspace/tracer/kernel_types.h"
 #include "userspace/tracer/links.h"
 
 namespace hawk {
@@ -93,15 +94,13 @@ void configure(hawktrace& skeleton, const EngineOptions& options, const hawk_con
   bpf_program__set_autoload(skeleton.progs.tree_entry, !on_functions && !holds);
   bpf_program__set_autoload(skeleton.progs.tree_entry_holding, !on_functions && holds);
   bpf_program__set_autoload(skeleton.progs.mappings_unlocked, !options.programs_on_functions);
+  const KernelTypes types;
   for (bpf_program* program : {skeleton.progs.memory_left_by_exit, skeleton.progs.memory_left_by_exec}) {
     const char* function = bpf_program__section_name(program) + std::strlen("fentry/");
-    const bool has_function =
-        options.programs_on_functions && libbpf_find_vmlinux_btf_id(function, BPF_TRACE_FENTRY) > 0;
-    bpf_program__set_autoload(program, has_function);
+    bpf_program__set_autoload(program, options.programs_on_functions && types.function(function) != 0);
   }
   bpf_program__set_autoload(skeleton.progs.find_interceptors, options.returns_are_calls);
-  const bool has_prepare_exec = libbpf_find_vmlinux_btf_id("sched_prepare_exec", BPF_TRACE_RAW_TP) > 0;
-  bpf_program__set_autoload(skeleton.progs.prepare_exec, has_prepare_exec);
+  bpf_program__set_autoload(skeleton.progs.prepare_exec, types.tracepoint("sched_prepare_exec") != 0);
   const bool session = options.way == AttachWay::kSession;
   bpf_program__set_autoload(skeleton.progs.alloc_session, session);
   bpf_program__set_autoload(skeleton.progs.alloc_yield, options.by_plan);
