@@ -2,8 +2,10 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "symbolizer/truncated_files.h"
@@ -17,6 +19,30 @@ constexpr std::uint64_t kLargestFileReadIntoMemoryBytes = 64 << 20;
 bool is_regular_file(const UniqueFd& fd) {
   struct stat status {};
   return fd && ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+struct Pages {
+  char* begin;
+  char* end;
+};
+
+/// Those of a mapped image that have been written to, which only this process sees: with the section headers, by libelf
+/// for what it has decompressed, and by ElfFile::hide_from_libdw(). From the file they would be read again as they
+/// were, and libelf would take what it has decompressed for compressed.
+Pages written_pages(Elf* elf) {
+  std::size_t count = 0;
+  char* first = reinterpret_cast<char*>(elf64_getshdr(elf_getscn(elf, 0)));
+  if (first == nullptr || elf_getshdrnum(elf, &count) != 0) return {nullptr, nullptr};
+  const auto page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  char* const end = first + count * sizeof(Elf64_Shdr);
+  const std::uintptr_t before = reinterpret_cast<std::uintptr_t>(first) % page_bytes;
+  const std::uintptr_t in_last = reinterpret_cast<std::uintptr_t>(end) % page_bytes;
+  return {first - before, in_last == 0 ? end : end + (page_bytes - in_last)};
+}
+
+/// To the kernel, which reads it from the file again when it is needed. `begin` is at the beginning of a page.
+void give_back(char* begin, const char* end) {
+  if (begin < end) ::madvise(begin, static_cast<std::size_t>(end - begin), MADV_DONTNEED);
 }
 
 }  // namespace
@@ -58,9 +84,13 @@ void ElfFile::hide_from_libdw(std::size_t number) const {
 
 void ElfFile::release() const {
   std::size_t image_bytes = 0;
-  // A private mapping: what was written to it, by hide_from_libdw() alone, is read again from the file.
   char* image = mapped_ ? elf_rawfile(elf_.get(), &image_bytes) : nullptr;
-  if (image != nullptr) ::madvise(image, image_bytes, MADV_DONTNEED);
+  if (image == nullptr) return;
+  const Pages kept = written_pages(elf_.get());
+  char* const end = image + image_bytes;
+  const bool are_inside = kept.begin >= image && kept.begin < end;  // libelf has its own copy otherwise
+  give_back(image, are_inside ? kept.begin : end);
+  if (are_inside) give_back(kept.end, end);
 }
 
 bool ElfFile::is_mapped(Bytes part) const {

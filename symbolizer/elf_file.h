@@ -37,11 +37,11 @@ class ElfFile {
   /// For libdw.
   Elf* elf() const { return elf_.get(); }
   int fd() const { return file_->fd(); }
-  /// Has libdw take the section for one without content, until the next release().
+  /// Has libdw take the section for one without content.
   void hide_from_libdw(std::size_t number) const;
   /// Lets go of the memory of a file that is mapped: what is asked again is read again, from the page cache as a rule.
   /// Otherwise all that was ever looked at of a file of gigabytes would count as our memory. Nothing happens to a file
-  /// that was read, nor to decompressed sections.
+  /// that was read, nor to decompressed sections, nor to section headers.
   void release() const;
   /// Whether the file is mapped.
   bool is_mapped() const { return mapped_; }

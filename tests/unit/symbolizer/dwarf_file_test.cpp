@@ -3,8 +3,11 @@
 #include <dwarf.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <optional>
+#include <string>
 
 #include "oracle.h"
 #include "symbolizer/section_sizes.h"
@@ -47,6 +50,30 @@ TEST(dwarf_file, that_is_renewed_has_the_same_entries) {
     ASSERT_NE(dwarf_offdie(file->dwarf(), file->units()[1].first_entry, &after), nullptr);
     EXPECT_EQ(after.addr, before.addr);
     EXPECT_EQ(dwarf_diename(&after), text);
+  }
+}
+
+/// A file so large that it is mapped, for it has a hole at its end. What libdw has decompressed is so still.
+TEST(dwarf_file, that_is_mapped_has_the_same_entries_once_its_memory_was_released) {
+  constexpr std::uintmax_t kBytes = std::uintmax_t{80} << 20;
+  for (const char* name : {"dwarf4", "compressed", "compressed_old", "compressed_zstd"}) {
+    const std::string path = ::testing::TempDir() + "hawk_large_" + name + std::to_string(::getpid());
+    std::filesystem::copy_file(fixture(name), path, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(path, kBytes);
+    const std::optional<ElfFile> elf = ElfFile::open(UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)));
+    std::filesystem::remove(path);
+    ASSERT_TRUE(elf && elf->is_mapped()) << name;
+    std::optional<DwarfFile> file = DwarfFile::open(*elf, nullptr);
+    ASSERT_TRUE(file) << name;
+    Dwarf_Die before;
+    ASSERT_NE(dwarf_offdie(file->dwarf(), file->units()[1].first_entry, &before), nullptr) << name;
+    const std::string text = dwarf_diename(&before);
+    elf->release();
+    ASSERT_TRUE(file->renew()) << name;
+    Dwarf_Die after;
+    ASSERT_NE(dwarf_offdie(file->dwarf(), file->units()[1].first_entry, &after), nullptr) << name;
+    EXPECT_EQ(after.addr, before.addr) << name;
+    EXPECT_EQ(dwarf_diename(&after), text) << name;
   }
 }
 

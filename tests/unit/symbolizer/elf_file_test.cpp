@@ -53,7 +53,8 @@ TEST_F(LargeFile, is_mapped_and_gives_its_memory_back) {
   EXPECT_GT(resident_pages(image, bytes), 10'000u) << sum;
   const std::string build_id = file->build_id();
   file->release();
-  EXPECT_EQ(resident_pages(image, bytes), 0u);
+  constexpr std::size_t kPagesOfSectionHeaders = 2;
+  EXPECT_LE(resident_pages(image, bytes), kPagesOfSectionHeaders);
   EXPECT_EQ(file->build_id(), build_id);
 }
 
