@@ -43,7 +43,7 @@ bool DwarfLookup::open(std::string& gap) {
     if (file == nullptr) continue;
     const std::optional<std::uint64_t> bytes = memory_for_sections(*file);
     if (!bytes) {
-      gap = "its debug information is not read: it takes more memory than a file may";
+      gap = "its debug information is not read: it needs more memory than the limit for a file";
       return false;
     }
     section_bytes_ += *bytes;

@@ -27,7 +27,7 @@ void ModuleSymbols::within_budget(const Work& work) {
       const MemoryBudget budget(kBudgetBytes);
       return work();
     } catch (const std::bad_alloc&) {
-      give_up("it takes more memory than a file may");
+      give_up("it needs more memory than the limit for a file");
     } catch (const std::length_error&) {
       give_up("it is damaged");
     }
@@ -106,7 +106,7 @@ SymbolSource ModuleSymbols::source() {
 void ModuleSymbols::load() {
   if (!loaded_) {
     loaded_ = true;
-    if (!file_.fd) gap_ = "its symbols are not read: the file is gone, or was written to, by now";
+    if (!file_.fd) gap_ = "its symbols are not read: the file has been deleted or modified";
     image_ = ElfFile::open(std::move(file_.fd));
     if (!image_) return;
     symbols_.add(*image_);

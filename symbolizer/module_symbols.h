@@ -29,7 +29,7 @@ struct ModuleFile {
 
 /// The gap of a module whose files were closed.
 inline constexpr const char* kFilesClosed =
-    "it was deleted and unloaded, and is one of many: what is not shown of it had not been read by then";
+    "it was deleted and unloaded, like many others: its remaining names had not been read by then";
 
 /// The symbols of one module: opened at the first question, every answer kept. What the file holds may make us spend so
 /// much memory and no more: beyond that its debug information is given up, and then its symbols, and gap() says so.

@@ -59,7 +59,7 @@ std::optional<SplitUnit> SplitFiles::find(Dwarf_Die* skeleton) {
     return unit;
   }
   if (gap_.empty()) {
-    gap_ = fmt::format("its debug information is incomplete: {} is missing, or holds nothing that belongs to it",
+    gap_ = fmt::format("its debug information is incomplete: {} is missing or does not belong to it",
                        text_of(skeleton, {DW_AT_dwo_name, DW_AT_GNU_dwo_name}));
   }
   return std::nullopt;

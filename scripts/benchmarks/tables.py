@@ -76,10 +76,10 @@ def columns_of(bench, wanted):
 
 
 def figure_table(bench, notes, columns):
-    """Workloads down, columns across."""
+    """One row per workload, one column per tool."""
     rows = [[title] + [cell(bench, notes, row, column) for column in columns]
             for row, title, _ in ROWS if any(bench.tried(row, column) for column in columns)]
-    return table(['nanoseconds, or as told'] + [column.title for column in columns], rows) if rows else []
+    return table(['nanoseconds unless stated otherwise'] + [column.title for column in columns], rows) if rows else []
 
 
 def is_first_way(column):
@@ -106,8 +106,8 @@ def whole_report(bench, about, limits):
     lines = ['# hawktrace benchmark', '', f'{machine_line(about)}; {bench.rounds} rounds.', '',
              'Medians of interleaved rounds (min-max). "x": times untraced; "x ... floor": times the bare traps, the same',
              'probes with programs that return at once, of the same round. A number in brackets is a note: the size of the',
-             'work, or why a cell is empty. Of requests a second less is slower. What a process has to be',
-             'started with has its own start and end in the time of the compile.', '']
+             'work, or why a cell is empty. For requests per second less is slower. For tools with which a process must be',
+             'started, the time of the compile includes their own start and end.', '']
     for title, wanted in (('Against other tools', is_first_way),
                           ('Other ways to attach', lambda column: not is_first_way(column))):
         if found := figure_table(bench, notes, columns_of(bench, wanted)):
@@ -123,8 +123,8 @@ def whole_report(bench, about, limits):
 # ----------------------------------------------------------------------------------------------------- for the page
 
 PAGE_ROWS = (('malloc 4', 'malloc+free, 4 calls deep'), ('malloc 50', '50 calls deep'),
-               ('realloc 4', 'realloc that moves, +free'), ('list 1', '`std::list` of 10^6, one thread, an element'),
-               ('list 16', '16 threads, an element'), ('growth', 'growing buffers, a realloc'),
+               ('realloc 4', 'realloc that moves, +free'), ('list 1', '`std::list` of 10^6, one thread, per element'),
+               ('list 16', '16 threads, per element'), ('growth', 'growing buffers, per realloc'),
                ('pair, many', 'malloc+free while the most blocks live'), ('redis set rps', 'redis `SET`, requests/s'),
                ('redis set p99', 'redis `SET`, p99 in ms'), ('compile', 'g++ on one file, seconds'))
 
@@ -136,7 +136,7 @@ def page_columns(bench):
         column for column in others if any(bench.samples(row, column) for row, _ in PAGE_ROWS)]
 
 
-# Runs of the same work that differ by more tell of the machine, not of the tools.
+# Runs of the same work that differ by more reflect the machine, not the tools.
 MOST_SPREAD = 1.2
 
 
@@ -156,14 +156,14 @@ def affordable(bench):
     added = bench.value('malloc 4', bench.column(best)) - untraced
     share = added * 1e-9 * 100
     return ['',
-            f'A traced malloc+free pair costs {added / 1000:.1f} us more than an untraced one here. So multiply: pairs a second '
+            f'A traced malloc+free pair costs {added / 1000:.1f} us more than an untraced one here. Pairs per second '
             f'times {added / 1000:.1f} us',
-            f'is the share of one CPU that tracing takes. 10,000 pairs a second: {share * 1e4:.1f} %. 100,000: {share * 1e5:.0f} %. '
-            f'Up to some {round(5 / share, -3):,.0f} pairs a second it',
-            f'stays below 5 %: affordable in production. Above {round(50 / share, -3):,.0f} a second it takes half a CPU and more, '
+            f'is the share of one CPU that tracing takes. 10,000 pairs per second: {share * 1e4:.1f} %. 100,000: {share * 1e5:.0f} %. '
+            f'Up to about {round(5 / share, -3):,.0f} pairs per second it',
+            f'stays below 5 %: affordable in production. Above {round(50 / share, -3):,.0f} per second it takes half a CPU or more, '
             'and a program that does nothing',
-            'but allocate becomes a hundred times slower and more: trace such a one for seconds, or with a sampling profiler that was '
-            'linked before.']
+            'but allocate becomes at least a hundred times slower: trace it for a few seconds, or use a sampling profiler that is '
+            'linked into it.']
 
 
 # Which build is walked, how, and under which column.
@@ -182,7 +182,7 @@ def stack_table(bench):
             for build, what, key in STACK_ROWS if bench.has(key) and bench.tried(f'{build} {FRAMES[0]}', bench.column(key))]
     if not rows:
         return []
-    return ['', 'What it takes to walk the stack, of the same program built with frame pointers and without:', '',
+    return ['', 'The cost of walking the stack, for the same program built with and without frame pointers:', '',
             *table(['a malloc+free pair'] + [f'{frames} calls deep' for frames in FRAMES], rows)]
 
 
@@ -227,11 +227,11 @@ def page(bench, about, limits):
     failed = [found['what'] for found in limits if found['verdict'] == '**not met**']
     unknown = [found['what'] for found in limits if found['verdict'] == 'not measured']
     lines = ['# What tracing costs', '', f'Measured with `scripts/bench --page scripts/benchmarks/README.md`: {machine_line(about)}.',
-             f'Medians of up to {bench.rounds} interleaved rounds (min-max); nanoseconds where nothing else is said. "x": times '
+             f'Medians of up to {bench.rounds} interleaved rounds (min-max); nanoseconds unless stated otherwise. "x": times '
              'untraced; "x ... floor": times the',
              'bare traps in the same process. Absolute times differ from machine to machine, the ratios less. Slow tools were '
-             'given less work;',
-             'per operation that changes little.', '']
+             'given less work,',
+             'which changes the cost per operation little.', '']
     lines += table([''] + [column.title for column in columns], rows) + [''] + notes.lines()
     lines += affordable(bench) + whole_programs(bench) + stack_table(bench) + unwinding(bench)
     if missing:

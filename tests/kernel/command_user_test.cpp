@@ -82,7 +82,8 @@ TEST(command_user, who_may_not_execute_it) {
   std::filesystem::copy_file("/bin/true", directory.path("true"));
   ChildProcess hawktrace({.argv = {HAWKTRACE_PATH, "--user", "nobody", "--", directory.path("true")}});
   EXPECT_EQ(hawktrace.wait(), 126);
-  EXPECT_NE(hawktrace.errors().find("Permission denied\nhint: the user nobody may not execute it"), std::string::npos)
+  EXPECT_NE(hawktrace.errors().find("Permission denied\nhint: the user nobody is not permitted to execute it"),
+            std::string::npos)
       << hawktrace.errors();
 }
 

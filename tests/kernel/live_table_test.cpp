@@ -95,9 +95,8 @@ KERNEL_TEST_ON(live_table, memory_refused_to_programs, kHashWays) {
   expect_equal(report, ledger);
   EXPECT_TRUE(report.exact);
   const std::string errors = trace.process().errors();
-  EXPECT_NE(errors.find("blocks in reserve: room for "), std::string::npos);
-  EXPECT_EQ(errors.find("blocks in reserve: room for 0 was needed"), std::string::npos)
-      << "programs were refused memory";
+  EXPECT_NE(errors.find("blocks in reserve: at most "), std::string::npos);
+  EXPECT_EQ(errors.find("blocks in reserve: at most 0 in use"), std::string::npos) << "programs were refused memory";
   program.close_input();
   EXPECT_EQ(program.wait(), 0) << "the target lives on";
 }

@@ -172,7 +172,7 @@ TEST(names, the_text_has_a_line_of_the_memory) {
   std::string line;
   while (!line.starts_with("process: ")) line = hawktrace.read_line();
   EXPECT_NE(line.find(" resident, "), std::string::npos) << line;
-  EXPECT_NE(line.find("were live then"), std::string::npos) << line;
+  EXPECT_NE(line.find("live at that time"), std::string::npos) << line;
   hawktrace.send_signal(SIGINT);
   hawktrace.read_to_end();
   EXPECT_EQ(hawktrace.wait(), 0);

@@ -213,7 +213,7 @@ TEST(recording, does_not_wait_for_a_silent_server_for_ever) {
     ChildProcess hawktrace({.argv = words + Words{"--debuginfod-timeout", "1s"}, .environment = environment});
     EXPECT_NE(hawktrace.read_to_end().find("no file with its build id was found"), std::string::npos);
     EXPECT_EQ(hawktrace.wait(), 0);
-    EXPECT_NE(hawktrace.errors().find("its time is over"), std::string::npos) << hawktrace.errors();
+    EXPECT_NE(hawktrace.errors().find("the time limit is reached"), std::string::npos) << hawktrace.errors();
   }
   const UniqueFd first(::accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
   ChildProcess interrupted({.argv = words, .environment = environment});

@@ -122,7 +122,7 @@ TEST(recording, that_was_killed_can_be_read_and_harms_nobody) {
   ChildProcess hawktrace({.argv = {HAWKTRACE_PATH, "report", recording, "--format", "json"}});
   const json report = json::parse(hawktrace.read_to_end());
   EXPECT_EQ(hawktrace.wait(), 0);
-  EXPECT_NE(hawktrace.errors().find("it is cut off behind interval "), std::string::npos) << hawktrace.errors();
+  EXPECT_NE(hawktrace.errors().find("it is truncated after interval "), std::string::npos) << hawktrace.errors();
   EXPECT_EQ(report.at("target").at("pid"), program.pid());
 }
 

@@ -46,7 +46,7 @@ TEST_F(live_screen, list_and_stack) {
   terminal().press("Down");
   terminal().wait_for("Esc top");
   terminal().press("Enter");
-  terminal().wait_for_all({"stack 2 of the list", "digit_", "main"});
+  terminal().wait_for_all({"stack 2 in the list", "digit_", "main"});
   terminal().press("Escape");
   terminal().wait_for("FUNCTION < CALLERS");
 }
@@ -111,7 +111,7 @@ TEST_F(live_screen, every_key) {
                                                                  {"NPage", "Esc top"},
                                                                  {"End", "Esc top"},
                                                                  {"Home", "stacks 1 to"},
-                                                                 {"Right", "stack 1 of the list"},
+                                                                 {"Right", "stack 1 in the list"},
                                                                  {"F", "F fold frames"},
                                                                  {"Left", "LIVE▼"}};
   for (const auto& [key, expected] : keys) {
@@ -133,7 +133,7 @@ TEST_F(live_screen, mouse) {
   terminal().type("\x1b[M %)\x1b[M#%)");
   terminal().wait_for("Esc top");
   terminal().type("\x1b[M %)\x1b[M#%)");
-  terminal().wait_for("of the list");
+  terminal().wait_for("in the list");
 }
 
 TEST_F(live_screen, tiny) {

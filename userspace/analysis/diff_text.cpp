@@ -61,7 +61,7 @@ std::string render_diff_text(const SnapshotDiff& diff, const DiffTextOptions& op
   text += fmt::format("change: {} {}\n", change_text(diff.before.totals, diff.after.totals, diff.sort, options.numbers),
                       quantity_name(quantity_of(diff.sort)));
   if (const std::string narrowing = narrowing_text(diff.filter); !narrowing.empty()) {
-    text += fmt::format("{}: compared are {} before and {} after\n", printable(narrowing),
+    text += fmt::format("{}: compares {} before with {} after\n", printable(narrowing),
                         size_of(diff.compared_before, diff.sort, options.numbers),
                         size_of(diff.compared_after, diff.sort, options.numbers));
   }

@@ -95,9 +95,10 @@ Result<void> check_seccomp(std::string_view release, int seccomp_mode) {
   if (seccomp_mode == 0 || version.major != 6 || version.minor < 11 || version.minor > 13) return {};
   constexpr std::array<unsigned, 3> kFirstRepaired = {~0U, 14, 3};  // of 6.11, 6.12, 6.13
   if (patch_level(release) >= kFirstRepaired.at(version.minor - 11)) return {};
-  return fail(ExitCode::kPrivilege,
-              fmt::format("trace a process with a seccomp filter on Linux {}: its return probes would end it", release),
-              "Linux 6.12.14, 6.13.3, 6.14 and newer, and 6.10 and older, can do it");
+  return fail(
+      ExitCode::kPrivilege,
+      fmt::format("trace a process with a seccomp filter on Linux {}: its return probes would kill it", release),
+      "use Linux 6.12.14, 6.13.3, 6.14 or newer, or 6.10 or older");
 }
 
 bool returns_are_system_calls(std::string_view release) {
@@ -118,9 +119,9 @@ Result<std::uint64_t> parse_effective_capabilities(std::string_view status) {
     const char* const end = text.data() + text.size();
     const std::from_chars_result parsed = std::from_chars(text.data() + kField.size(), end, mask, kHexadecimal);
     if (parsed.ec == std::errc() && parsed.ptr == end) return mask;
-    return fail(ExitCode::kPrivilege, fmt::format("read our capabilities: '{}' is not a mask", text));
+    return fail(ExitCode::kPrivilege, fmt::format("read the capabilities of hawktrace: '{}' is not a mask", text));
   }
-  return fail(ExitCode::kPrivilege, "read our capabilities from /proc/self/status: no line CapEff",
+  return fail(ExitCode::kPrivilege, "read the capabilities of hawktrace: no line CapEff in /proc/self/status",
               "is /proc mounted?");
 }
 
@@ -140,8 +141,7 @@ Result<void> check_capabilities(std::string_view status, bool is_root) {
   if (missing.empty()) return {};
   return fail(ExitCode::kPrivilege,
               fmt::format("trace other processes: not permitted without {}", fmt::join(missing, ", ")),
-              is_root ? "root has been stripped of them here: run the container with --privileged, or with "
-                        "--cap-add for each"
+              is_root ? "root does not have them here: run the container with --privileged, or with --cap-add for each"
                       : "run it with sudo");
 }
 
@@ -151,7 +151,7 @@ Error bpf_failure(int error_number) {
     error.hint = "hawktrace needs a kernel built with CONFIG_BPF_SYSCALL=y";
   } else if (error_number == EPERM || error_number == EACCES) {
     error.hint =
-        "the capabilities are there, so a user namespace or a seccomp filter forbids it: run hawktrace on the host, "
+        "the capabilities are present, so a user namespace or a seccomp filter forbids it: run hawktrace on the host, "
         "or in a container with --privileged";
   }
   return error;

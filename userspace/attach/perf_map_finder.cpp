@@ -40,7 +40,7 @@ void PerfMapFinder::refresh(ConfinedSymbolizer& symbolizer) {
   const Result<std::string> process = read_whole_file(fmt::format("/proc/{}/status", proc_pid_));
   if (const auto users = numbers_in_status(process.value_or(""), "Uid"); users.size() > 1) user_ = users[1];
   if (status.st_uid != user_ && status.st_uid != 0) {
-    log_verbose(fmt::format("{} is not read: it belongs to user {}, not to the target's", path_, status.st_uid));
+    log_verbose(fmt::format("{} is not read: it is owned by user {}, not by the target's user", path_, status.st_uid));
     return;
   }
   identity_ = found.state.file;

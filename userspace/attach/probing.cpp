@@ -293,8 +293,9 @@ UniqueFd Probing::open_for_symbols(ModuleId id) {
   if (modules_.module(id).image) ++files_for_symbols_;
   if (files_for_symbols_ <= max_open_modules_) return modules_.open_file(id);
   if (files_for_symbols_ == max_open_modules_ + 1) {
-    log_warning(fmt::format("only the functions of {} files get names: no more files may be open; raise ulimit -n",
-                            max_open_modules_));
+    log_warning(
+        fmt::format("only the functions of {} files get names: the limit of open files is reached; raise ulimit -n",
+                    max_open_modules_));
   }
   return {};
 }

@@ -175,7 +175,7 @@ Result<void> ProcessTrace::probe_running_process(bool waits) {
     before = mappings;
     pollfd ended = {.fd = pid_fd_.get(), .events = POLLIN, .revents = 0};
     if (::poll(&ended, 1, waits ? kWaitMs : 0) > 0)
-      return fail(ExitCode::kNoTarget, fmt::format("trace process {}: it has just ended", pid()));
+      return fail(ExitCode::kNoTarget, fmt::format("trace process {}: it has ended", pid()));
   }
   if (probing_.refusal()) return tl::unexpected<Error>(*probing_.refusal());
   return fail(ExitCode::kPrivilege, no_allocator_text(),
@@ -184,8 +184,7 @@ Result<void> ProcessTrace::probe_running_process(bool waits) {
 
 std::string ProcessTrace::no_allocator_text() const {
   return fmt::format(
-      "find the allocator of process {}: no file that it has mapped defines malloc or another allocator function",
-      pid());
+      "find the allocator of process {}: none of its mapped files defines malloc or another allocator function", pid());
 }
 
 void ProcessTrace::begin() {

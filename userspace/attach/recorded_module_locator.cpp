@@ -85,11 +85,11 @@ ModuleFile RecordedModuleLocator::locate(ModuleId id) {
 
 std::string RecordedModuleLocator::why_not_found(ModuleId id) const {
   const Module& module = modules_[static_cast<std::size_t>(id)];
-  if (module.path == kVdso) return "it is that of another kernel";
+  if (module.path == kVdso) return "it belongs to another kernel";
   if (module.build_id.size() < 4) {
-    return "its file is not looked for, because it has no build id to know it by: record --symbols stores names";
+    return "its file cannot be identified without a build id: record --symbols stores names";
   }
-  return "no file with its build id was found: --sysroot, --debug-dir and --debuginfod say where to look";
+  return "no file with its build id was found; --sysroot, --debug-dir and --debuginfod set where to search";
 }
 
 }  // namespace hawk

@@ -58,15 +58,15 @@ Result<LinkScope> SharedTracing::choose_scope() {
   const AttachWay way = config_.attach_via.value_or(AttachWay::kSession);
   const bool has_sessions = features_.uprobe_session && (way == AttachWay::kSession || is_by_plan());
   if (!has_sessions && config_.links == LinkScope::kFile) {
-    return fail(ExitCode::kPrivilege, "make links that are for all processes which map a file: that takes sessions",
+    return fail(ExitCode::kPrivilege, "make links for all processes that map a file: this requires uprobe sessions",
                 features_.uprobe_session ? "leave --attach-via out" : "sessions need Linux 6.13: leave --links out");
   }
   if (!has_sessions || config_.links == LinkScope::kProcess) return LinkScope::kProcess;
   if (!config_.links && config_.first_processes.size() < 2) return LinkScope::kProcess;
   const FileUsers users = count_file_users(config_.first_processes, !config_.links);
   const LinkScope scope = config_.links.value_or(choose_links(users));
-  log_verbose(fmt::format("one link for each {}: {} processes have a file in common, which {} others map",
-                          link_scope_name(scope), users.targets, users.others));
+  log_verbose(fmt::format("one link per {}: {} processes share a file that {} others map", link_scope_name(scope),
+                          users.targets, users.others));
   return scope;
 }
 
@@ -77,8 +77,8 @@ Result<void> SharedTracing::load() {
   way_ = HAWK_TRY(choose_way());
   if (config_.holds && !features_.holds) {
     log_info(
-        "this kernel cannot hold threads (Linux 6.18 can): an allocator that a program brings along is probed a moment "
-        "after it was mapped, and what was missed is counted");
+        "this kernel cannot hold threads (Linux 6.18 and newer can): an allocator that a new program maps is probed a "
+        "moment later, and what is missed is counted");
   }
   std::unique_ptr<Engine> engine =
       HAWK_TRY(Engine::make({.way = way_,
@@ -121,9 +121,9 @@ Result<Tracer> SharedTracing::make_tracer(int pid, bool main_thread_lives) {
   const bool is_alone = engine_->target_count() == 0;
   if (!is_alone && (!is_filtered || has_unfiltered_)) {
     return fail(ExitCode::kPrivilege,
-                fmt::format("trace process {} beside others: the kernel cannot keep {} probes out of them", pid,
+                fmt::format("trace process {} together with others: the kernel cannot restrict {} probes to it", pid,
                             is_filtered ? "another one's" : "its"),
-                "trace it by a hawktrace of its own");
+                "trace it with a separate hawktrace");
   }
   Tracer tracer = HAWK_TRY(Tracer::make(*engine_, pid, is_filtered));
   has_unfiltered_ = !is_filtered;

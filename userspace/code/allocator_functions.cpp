@@ -72,7 +72,7 @@ std::vector<FunctionExtent> extents_of(BranchTargets& resolver, const ElfFunctio
   const std::optional<std::vector<std::uint64_t>> candidates = ifunc_candidates(resolver, extent);
   std::vector<FunctionExtent> extents;
   if (!candidates) {
-    file.unprobed.push_back({function.name, "which code it stands for is decided when the program starts"});
+    file.unprobed.push_back({function.name, "its code is selected when the program starts (IFUNC)"});
     return extents;
   }
   for (const std::uint64_t vaddr : *candidates) extents.push_back({vaddr, 0});
@@ -306,8 +306,7 @@ void give_up_too_many(AllocatorFile& file) {
   if (file.unfollowed.size() <= kMostUnfollowed) return;
   file.unprobed.push_back(
       {file.unfollowed.front().names.front() + " and others",
-       fmt::format("the file has {} functions of unknown purpose with an allocator's names, and {} are "
-                   "probed at most",
+       fmt::format("the file has {} functions of unknown purpose with an allocator's names, and at most {} are probed",
                    file.unfollowed.size(), kMostUnfollowed)});
   file.unfollowed.clear();
 }

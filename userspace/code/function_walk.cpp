@@ -104,7 +104,7 @@ class Walker {
       branch_targets_.insert(*target.vaddr);
       reach(*target.vaddr, state);
     } else if (target.name.empty()) {
-      give_up("it jumps to an address that is known at run time only");
+      give_up("it jumps to an address that is known only at run time");
     } else {
       give_up(fmt::format("it continues in {}, which is in another file", target.name));
     }
@@ -136,7 +136,7 @@ class Walker {
   /// The unwinder restores what a call preserves.
   void handle_exception(std::uint64_t return_vaddr, const StackState& state) {
     const ExceptionTable::Way way = resolver_.exceptions().way_of(return_vaddr);
-    if (way.goes == ExceptionTable::Goes::kUnknown) return give_up("where its exceptions are handled is not known");
+    if (way.goes == ExceptionTable::Goes::kUnknown) return give_up("the handlers of its exceptions are not known");
     if (way.goes == ExceptionTable::Goes::kTo) reach(way.vaddr, state);
   }
 

@@ -51,7 +51,7 @@ struct Debuginfod::Library {
 
 void add_debuginfod_rows(OptionRows& rows, DebuginfodOptions& options, const char* group) {
   rows.push_back({"--debuginfod", OptionRow::Value::kOptional, "URLS", group,
-                  "fetch debug information that is not found here from\nthese servers, or those in DEBUGINFOD_URLS",
+                  "fetch debug information that is not found locally from\nthese servers, or those in DEBUGINFOD_URLS",
                   [&options](OptionValue v) -> Result<void> {
                     options.is_wanted = true;
                     options.urls = v.text;
@@ -66,14 +66,14 @@ Result<std::unique_ptr<Debuginfod>> Debuginfod::make(const DebuginfodOptions& op
   if (!options.is_wanted) return nullptr;
   const char* urls = ::getenv(kUrls);
   if (options.urls.empty() && (urls == nullptr || *urls == '\0')) {
-    return fail(ExitCode::kUsage, "--debuginfod: there is no server to ask: DEBUGINFOD_URLS is not set",
+    return fail(ExitCode::kUsage, "--debuginfod: no server is given: DEBUGINFOD_URLS is not set",
                 "name one: --debuginfod=URL");
   }
   auto library = std::make_unique<Library>();
   if (!library->open()) {
     const char* why = ::dlerror();
     return fail(ExitCode::kUsage,
-                fmt::format("--debuginfod: {}", why != nullptr ? why : "libdebuginfod does not start"),
+                fmt::format("--debuginfod: {}", why != nullptr ? why : "libdebuginfod cannot be initialized"),
                 "install libdebuginfod1");
   }
   return std::unique_ptr<Debuginfod>(new Debuginfod(std::move(library), options, verbosity));
@@ -96,7 +96,8 @@ UniqueFd Debuginfod::find(const std::string& build_id) {
   if (answer == -ETIME) left_ = {};
   if (left_.count() <= 0 && !std::exchange(has_warned_of_timeout_, true)) {
     log_warning(
-        "debuginfod: its time is over; what is not here yet is not fetched: --debuginfod-timeout gives it more");
+        "debuginfod: the time limit is reached, and the remaining files are not fetched; --debuginfod-timeout raises "
+        "it");
   } else if (left_.count() > 0 && answer != -ENOENT && answer != -ETIME &&
              !std::exchange(has_warned_of_failure_, true)) {
     log_warning(fmt::format("debuginfod: build id {}: {}", build_id, std::strerror(-answer)));

@@ -34,9 +34,9 @@ constexpr const char* kDiffGroup = "Difference";
 constexpr const char* kUsage[] = {"[OPTIONS] BEFORE AFTER", "[OPTIONS] FILE --from TIME [--to TIME]"};
 
 constexpr Example kExamples[] = {
-    {"hawktrace diff monday.hawk tuesday.hawk", "two runs, or two builds"},
-    {"hawktrace diff heap.hawk --from 10m", "from ten minutes on to its end"},
-    {"hawktrace diff monday.hawk tuesday.hawk --format flamegraph -o diff.html", "as a picture"},
+    {"hawktrace diff monday.hawk tuesday.hawk", "compare two runs, or two builds"},
+    {"hawktrace diff heap.hawk --from 10m", "from ten minutes to the end"},
+    {"hawktrace diff monday.hawk tuesday.hawk --format flamegraph -o diff.html", "as a flame graph"},
     {"hawktrace diff heap.hawk --from 10m --to 20m --top 0 --format json", "for programs"},
 };
 
@@ -98,10 +98,9 @@ const CommandText& diff_text() {
       .title = "show what has changed between two recordings",
       .summary = "Shows what has changed between two recordings, or between two times of one.",
       .description =
-          "hawktrace diff compares what two recordings hold, stack by stack: by the names of functions and modules, "
-          "not "
-          "by addresses, so that another run or another build of the same program can be compared. Stacks of the same "
-          "names are one.",
+          "hawktrace diff compares two recordings stack by stack, by the names of functions and modules, not by "
+          "addresses, so that another run or another build of the same program can be compared. Stacks with the same "
+          "names are merged.",
       .usage = kUsage,
       .examples = kExamples,
       .exits = recorded_exits(),
@@ -119,10 +118,11 @@ OptionRows diff_rows(DiffOptions& options) {
         help,   [&target](OptionValue v) { return set_time_span(target, v, std::chrono::nanoseconds(0)); }};
   };
   rows.push_back(
-      {"", Value::kArgument, "BEFORE AFTER", kFilesGroup, "what hawktrace record has written; one file with --from"});
-  rows.push_back(time("--from", "state of the first at this time after its trace began:\n90s, 1h30m (default: its end)",
+      {"", Value::kArgument, "BEFORE AFTER", kFilesGroup, "written by hawktrace record; with --from, a single file"});
+  rows.push_back(time("--from",
+                      "the state of the first file at this time after its trace\nbegan: 90s, 1h30m (default: its end)",
                       options.from));
-  rows.push_back(time("--to", "the same for the second", options.to));
+  rows.push_back(time("--to", "the same for the second file", options.to));
   rows.push_back(target_row(options.target, kFilesGroup));
   const OptionRow added[] = {
       {"--format", Value::kRequired, "NAME", kDiffGroup,
@@ -130,7 +130,7 @@ OptionRows diff_rows(DiffOptions& options) {
        [&options](OptionValue v) { return set_choice(options.form, v, kForms); }},
       {"-o,--output", Value::kRequired, "FILE", kDiffGroup, "write it to FILE, completely or not at all",
        [&options](OptionValue v) -> Result<void> {
-         options.output_path = HAWK_TRY(parse_file_name(v, "leave the option out to get it on stdout"));
+         options.output_path = HAWK_TRY(parse_file_name(v, "omit the option to write to stdout"));
          return {};
        }},
       {"--sort", Value::kRequired, "KEY", kDiffGroup,
@@ -141,9 +141,10 @@ OptionRows diff_rows(DiffOptions& options) {
       {"--min-size", Value::kRequired, "BYTES", kDiffGroup, "leave out stacks that have changed by fewer bytes",
        [&options](OptionValue v) { return set_size(options.selection.min_size_bytes, v); }},
       {"--by", Value::kRequired, "WHAT", kDiffGroup,
-       "process, exe or cgroup: stacks of one are not compared\nwith those of another, and begin with it",
+       "process, exe or cgroup: compare only stacks of the same\none, which is then their outermost call",
        [&options](OptionValue v) { return set_named(options.by, v, kProcessKinds, group_kind_name); }},
-      {"--full-stacks", Value::kNone, nullptr, kDiffGroup, "fold nothing", turn_on(options.full_stacks)},
+      {"--full-stacks", Value::kNone, nullptr, kDiffGroup, "show every frame, folding none",
+       turn_on(options.full_stacks)},
       {"--bytes", Value::kNone, nullptr, kDiffGroup, "plain numbers of bytes, not KiB and MiB",
        turn_on(options.raw_bytes)},
   };
@@ -163,7 +164,7 @@ Result<int> diff_command(int argc, const char* const* argv) {
   const std::vector<std::string>& files = line.arguments;
   HAWK_TRY_VOID(check_verbosity(diff_text(), line));
   if (files.size() > 2) {
-    return usage_error(diff_text(), fmt::format("'{}': unexpected argument", files[2]), "two recordings at a time");
+    return usage_error(diff_text(), fmt::format("'{}': unexpected argument", files[2]), "give two recordings");
   }
   if (files.empty() || (files.size() == 1 && !options.from)) {
     return usage_error(diff_text(), "nothing to compare with",

@@ -13,7 +13,8 @@ using Value = OptionRow::Value;
 Result<void> set_step(std::optional<std::uint64_t>& target, OptionValue value) {
   HAWK_TRY_VOID(set_size(target, value));
   if (*target != 0) return {};
-  return fail(ExitCode::kUsage, std::string(value.option) + ": 0 bytes are always there", "a size, as 100M or 1G");
+  return fail(ExitCode::kUsage, std::string(value.option) + ": the size must not be 0",
+              "give a size such as 100M or 1G");
 }
 
 }  // namespace

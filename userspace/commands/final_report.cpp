@@ -14,7 +14,7 @@ class NoSymbols : public Symbolizer {
  public:
   std::vector<SourceFrame> frames(ModuleId, std::uint64_t) override { return {}; }
   SymbolSource source(ModuleId) override { return SymbolSource::kNone; }
-  std::string gap(ModuleId) override { return "its symbols are not read: no memory was left"; }
+  std::string gap(ModuleId) override { return "its symbols are not read: out of memory"; }
 };
 
 }  // namespace
@@ -30,7 +30,7 @@ Result<void> write_final_report(const Snapshot& snapshot, Symbolizer& symbolizer
   try {
     return write(symbolizer);
   } catch (const std::bad_alloc&) {
-    log_warning("the report has no names: no memory is left to read them");
+    log_warning("the report has no names: out of memory");
   }
   NoSymbols none;
   return write(none);

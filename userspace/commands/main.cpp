@@ -68,7 +68,7 @@ int main_program(int argc, char** argv) {
     log_error(kOutOfMemory, kOutOfMemoryHint);
     return exit_status_of(ExitCode::kPrivilege, has_command);
   } catch (const std::exception& thrown) {
-    log_error(thrown.what(), "this is a bug of hawktrace: please report it");
+    log_error(thrown.what(), "this is a bug in hawktrace: please report it");
     return exit_status_of(ExitCode::kInternal, has_command);
   }
 }

@@ -159,16 +159,15 @@ Result<int> parse_pid(OptionValue value, int own_pid) {
   const bool digits = all_digits(value.text);
   const std::optional<std::uint64_t> number = digits ? digits_value(value.text) : std::nullopt;
   if (!number || *number == 0 || *number > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
-    std::string hint = "give the number of a process, as ps and pidof print it";
+    std::string hint = "give the id of a process, as ps and pidof print it";
     if (looks_like_program_name(value.text)) {
       hint = fmt::format("for a process by name: {} --name {}", value.command, value.text);
     }
-    if (value.text.empty())
-      hint = "pidof and pgrep print nothing where no process has the name: is the service running?";
+    if (value.text.empty()) hint = "pidof and pgrep print nothing if no process has the name: is the service running?";
     return refuse(value, "is not a process id", std::move(hint));
   }
   if (*number == static_cast<std::uint64_t>(own_pid)) {
-    return refuse(value, "is hawktrace itself", "give the number of another process");
+    return refuse(value, "is hawktrace itself", "give the id of another process");
   }
   return static_cast<int>(*number);
 }
@@ -210,7 +209,7 @@ Result<std::uint64_t> parse_size_bytes(OptionValue value) {
   const std::optional<unsigned> shift = size_shift(quantity.unit);
   if (quantity.digits.empty() || !shift) {
     return refuse(value, "is not a size in bytes",
-                  "give bytes (4096), or a whole number of KiB, MiB, GiB or TiB, in short k, M, G or T: 4k, 1MiB");
+                  "give bytes (4096), or a whole number of KiB, MiB, GiB or TiB (short: k, M, G, T): 4k, 1MiB");
   }
   if (negative) return too_small(value, "0");
   const std::optional<std::uint64_t> number = digits_value(quantity.digits);

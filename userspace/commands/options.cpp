@@ -23,11 +23,11 @@ const char* usage_of_other_commands() {
 }
 
 constexpr Example kExamples[] = {
-    {"sudo hawktrace -p 1234", "watch; q or Ctrl-C reports"},
-    {"sudo hawktrace -p 1234 --sort allocated", "who allocates most, freed or not"},
+    {"sudo hawktrace -p 1234", "live; q or Ctrl-C ends and reports"},
+    {"sudo hawktrace -p 1234 --sort allocated", "all allocated bytes, freed or not"},
     {"sudo hawktrace --name redis --duration 10", "one report after 10 seconds"},
-    {"sudo hawktrace --unit cron", "the process of a unit of systemd"},
-    {"sudo hawktrace -p 1234 --duration 1m --format json -o heap.json", "the same, for programs"},
+    {"sudo hawktrace --unit cron", "the processes of a systemd unit"},
+    {"sudo hawktrace -p 1234 --duration 1m --format json -o heap.json", "the same, as JSON"},
     {"sudo hawktrace -- ./server --port 8080", "from its first instruction on"},
     {"sudo hawktrace record -p 1234 -o heap.hawk", "to a file, for hawktrace report"},
 };
@@ -36,7 +36,7 @@ Result<void> check_report_every(const Options& options) {
   const Format& format = *options.report.format;
   if (!options.wants_several() || format.can_follow) return {};
   return fail(ExitCode::kUsage,
-              fmt::format("{}: a file of the format {} holds a single report",
+              fmt::format("{}: a file in the format {} holds a single report",
                           options.report_every ? "--report-every" : "--dump-...", format.name),
               "leave it out, or choose a format that can hold several: --format text or json");
 }
@@ -54,9 +54,8 @@ const CommandText& trace_text() {
       .description =
           "hawktrace attaches to a running process with eBPF probes on its allocator, without stopping, restarting or "
           "rebuilding it, and reports by call stack which code holds the heap allocated since then. Nothing is "
-          "sampled: "
-          "the report is exact, or it says what is missing. Child processes are not traced; they are counted and their "
-          "programs are named.",
+          "sampled: either the report is exact, or it says what is missing. Without --follow child processes are not "
+          "traced; they are counted and their programs are named.",
       .usage = usage,
       .examples = kExamples,
       .exits = trace_exits(),
@@ -69,11 +68,10 @@ OptionRows option_rows(Options& options) {
   OptionRows rows;
   add_target_rows(rows, options);
   add_time_rows(rows, options);
-  rows.push_back(
-      {"--report-every", OptionRow::Value::kRequired, "TIME", kTimeGroup,
-       "write a report at this interval and at the end, with\nthe change since the previous one (JSON: one document "
-       "a\nline)",
-       [&options](OptionValue v) { return set_time_span(options.report_every, v, kMinInterval); }});
+  rows.push_back({"--report-every", OptionRow::Value::kRequired, "TIME", kTimeGroup,
+                  "write a report at this interval and at the end, with\nthe change since the previous one (JSON: one "
+                  "document\nper line)",
+                  [&options](OptionValue v) { return set_time_span(options.report_every, v, kMinInterval); }});
   add_dump_rows(rows, options.dumps, kTimeGroup);
   add_kill_row(rows, options);
   add_report_rows(rows, options.report);

@@ -68,7 +68,7 @@ Result<ProcessChoice> choose_by_criteria(const ProcessQuery& query) {
   }
   return fail(ExitCode::kNoTarget,
               fmt::format("{}: process {} has just ended", text_of(query), found.processes.front().pid),
-              "try again, if it is being restarted");
+              "try again if it is being restarted");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ constexpr const char* kUsage[] = {"[OPTIONS] -p PID", "[OPTIONS] --unit UNIT|--c
 
 constexpr Example kExamples[] = {
     {"sudo hawktrace record -p 1234 -o heap.hawk", "until Ctrl-C"},
-    {"hawktrace report heap.hawk", "what the report would have been"},
+    {"hawktrace report heap.hawk", "the report of that trace"},
     {"sudo hawktrace record --symbols -o '%h.%e.%t' -- ./server", "named after host, program and time"},
 };
 
@@ -68,7 +68,7 @@ class Recording : public TraceUse {
       return fail(ExitCode::kUsage,
                   fmt::format("{} processes were found, and a recording holds at most {}", traces.size(),
                               recording::kMaxTraces),
-                  "record some of them");
+                  "select fewer of them");
     }
     heap_.emplace(traces);
     named_after_ = traces.front()->snapshot().target();
@@ -92,7 +92,7 @@ class Recording : public TraceUse {
       stacks += last[i].stacks.size();
       if (!ended_.contains(traces[i].get())) HAWK_TRY_VOID(end_in_file(*traces[i], last[i]));
     }
-    log_info(fmt::format("recorded {} stacks{} in {}, {}; hawktrace report shows them", stacks,
+    log_info(fmt::format("recorded {} stack{}{} in {}, {}; hawktrace report shows them", stacks, stacks == 1 ? "" : "s",
                          traces.size() == 1 ? "" : fmt::format(" of {} processes", traces.size()), file_->writer.path(),
                          format_bytes(file_->writer.size_bytes(), NumberStyle::kReadable)));
     if (!output_) return {};
@@ -192,7 +192,7 @@ void add_recording_rows(OptionRows& rows, RecordOptions& options) {
                   "the recording (default hawktrace.%e.%p.hawk): %h stands\nfor the host, %e for the program, %p for "
                   "its process\nid, %t for the time in seconds, %% for %",
                   [&options](OptionValue v) -> Result<void> {
-                    options.pattern = HAWK_TRY(parse_file_name(v, "leave the option out to get a name made"));
+                    options.pattern = HAWK_TRY(parse_file_name(v, "omit the option to use the default name"));
                     return {};
                   }});
   rows.push_back(
@@ -200,11 +200,12 @@ void add_recording_rows(OptionRows& rows, RecordOptions& options) {
   rows.push_back({"--symbols", Value::kNone, nullptr, kRecordingGroup,
                   "also store functions, files and lines, for use where\nthe binaries are not available",
                   turn_on(options.symbols)});
-  rows.push_back({"--rotate-size", Value::kRequired, "BYTES", kRecordingGroup,
-                  "begin a new file when one reaches this size: 64M;\nwithout %t in the name, files are numbered",
-                  [&options](OptionValue v) { return set_size(options.rotate_bytes, v); }});
+  rows.push_back(
+      {"--rotate-size", Value::kRequired, "BYTES", kRecordingGroup,
+       "begin a new file when the current one reaches this size:\n64M; without %t in the name, files are numbered",
+       [&options](OptionValue v) { return set_size(options.rotate_bytes, v); }});
   rows.push_back({"--rotate-every", Value::kRequired, "TIME", kRecordingGroup,
-                  "begin a new file when one reaches this age: 1h",
+                  "begin a new file when the current one reaches this age:\n1h",
                   [&options](OptionValue v) { return set_time_span(options.rotate_after, v, kMinInterval); }});
 }
 
@@ -216,11 +217,11 @@ const CommandText& record_text() {
       .title = "record the heap of a process to a file",
       .summary = "Records the heap of a process to a file, interval by interval.",
       .description =
-          "hawktrace record traces as hawktrace does, and writes what it counts to a file: at each interval what has "
-          "changed since the one before. The file grows with stacks and intervals, not with calls. Whatever ends the "
-          "recording, a SIGKILL or a full disk, the file can be read up to its last complete interval. hawktrace "
-          "report makes of it the reports that there would have been; names are looked up then, by build id, unless "
-          "--symbols stores them.",
+          "hawktrace record traces like hawktrace and writes the counters to a file: at each interval the changes "
+          "since the previous one. The size of the file depends on stacks and intervals, not on calls. However the "
+          "recording ends, even by SIGKILL or a full disk, the file can be read up to its last complete interval. "
+          "hawktrace report makes the reports from it that the trace would have made; names are looked up at that "
+          "time, by build id, unless --symbols stores them.",
       .usage = kUsage,
       .examples = kExamples,
       .exits = trace_exits(),

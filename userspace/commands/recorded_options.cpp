@@ -28,7 +28,7 @@ constexpr ExitRow kExits[] = {
     {"0", "success"},
     {"2", "malformed command line"},
     {"6", "a file could not be read or written"},
-    {"70", "a bug of hawktrace"},
+    {"70", "a bug in hawktrace"},
 };
 
 /// The directories of "DIR:DIR".
@@ -77,10 +77,9 @@ Result<void> choose_target(RecordingReader& reader, const std::string& path, std
     return fail(ExitCode::kUsage, fmt::format("--target: {} holds no process {}", path, choice->number), hint);
   }
   if (found.size() > 1) {
-    return fail(
-        ExitCode::kUsage,
-        fmt::format("--target: {} holds {} processes {}, one after the other", path, found.size(), choice->number),
-        fmt::format("--target @{} is the first of them; report --targets lists all", found.front() + 1));
+    return fail(ExitCode::kUsage,
+                fmt::format("--target: {} holds {} processes with the id {}", path, found.size(), choice->number),
+                fmt::format("--target @{} is the first of them; report --targets lists all", found.front() + 1));
   }
   reader.choose(targets[found.front()].trace);
   return {};
@@ -108,8 +107,8 @@ OptionRow target_row(std::optional<TargetChoice>& target, const char* group) {
           OptionRow::Value::kRequired,
           "PID",
           group,
-          "which process, of a recording of several: its id, or all\nof them together (default); @2 is the second that "
-          "was\nrecorded",
+          "of a recording of several processes, only the one with\nthis id (default: all together); @2 is the second "
+          "one\nrecorded",
           [&target](OptionValue v) { return set_target(target, v); }};
 }
 
@@ -134,7 +133,7 @@ void add_symbol_rows(OptionRows& rows, ModuleSearch& search, DebuginfodOptions& 
   rows.push_back({"--sysroot", OptionRow::Value::kRequired, "DIR", kSymbolsGroup,
                   "look for the traced process's files below DIR, not in\nthis file system",
                   [&search](OptionValue v) -> Result<void> {
-                    search.sysroot = HAWK_TRY(parse_file_name(v, "leave the option out for this file system"));
+                    search.sysroot = HAWK_TRY(parse_file_name(v, "omit the option to use this file system"));
                     return {};
                   }});
   rows.push_back({"--debug-dir", OptionRow::Value::kRequired, "DIR", kSymbolsGroup,

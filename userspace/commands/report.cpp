@@ -35,8 +35,8 @@ constexpr const char* kReportUsage[] = {"[OPTIONS] FILE"};
 constexpr const char* kExportUsage[] = {"[OPTIONS] FILE --to FORMAT"};
 
 constexpr Example kReportExamples[] = {
-    {"hawktrace report heap.hawk", "what the trace has found"},
-    {"hawktrace report heap.hawk --at 10m --sort allocated", "as of ten minutes after its beginning"},
+    {"hawktrace report heap.hawk", "the report of the trace"},
+    {"hawktrace report heap.hawk --at 10m --sort allocated", "as of ten minutes after the start"},
     {"hawktrace report heap.hawk --sysroot /srv/image --debug-dir debug", "on another machine"},
 };
 constexpr Example kExportExamples[] = {
@@ -44,7 +44,7 @@ constexpr Example kExportExamples[] = {
 };
 
 void add_recording_rows(OptionRows& rows, RecordedReportOptions& options) {
-  rows.push_back({"", Value::kArgument, "FILE", kRecordingGroup, "what hawktrace record has written"});
+  rows.push_back({"", Value::kArgument, "FILE", kRecordingGroup, "a file written by hawktrace record"});
   rows.push_back({"--at", Value::kRequired, "TIME", kRecordingGroup,
                   "the state at this time after the trace began: 90s,\n1h30m (default: its end)",
                   [&options](OptionValue v) { return set_time_span(options.at, v, std::chrono::nanoseconds(0)); }});
@@ -155,7 +155,7 @@ Result<int> run(const CommandText& text, OptionRows (*rows)(RecordedReportOption
   const ParsedLine& line = std::get<ParsedLine>(parsed);
   if (line.arguments.empty()) return usage_error(text, "no recording was named", fmt::format("{} FILE", text.name));
   if (line.arguments.size() > 1) {
-    return usage_error(text, fmt::format("'{}': unexpected argument", line.arguments[1]), "one recording at a time");
+    return usage_error(text, fmt::format("'{}': unexpected argument", line.arguments[1]), "give one recording");
   }
   HAWK_TRY_VOID(check_verbosity(text, line));
   if (*required != '\0' && !line.has(required)) {
@@ -172,13 +172,13 @@ Result<int> run(const CommandText& text, OptionRows (*rows)(RecordedReportOption
 const CommandText& report_text() {
   static const CommandText text = {
       .name = "hawktrace report",
-      .title = "report what a recording holds",
-      .summary = "Reports what a recording holds, as the trace would have.",
+      .title = "report the contents of a recording",
+      .summary = "Reports the contents of a recording, as the trace would have.",
       .description =
-          "hawktrace report makes of a file that hawktrace record has written the report that the trace would have "
-          "ended with. It needs neither root nor the machine that was traced: functions, files and lines are those "
-          "that the recording holds (record --symbols), or are read from files with the build ids that were "
-          "recorded. What is not found is named with its share of bytes.",
+          "hawktrace report reads a file written by hawktrace record and makes the report that the trace would have "
+          "ended with. It needs neither root nor the traced machine: functions, files and lines are stored in the "
+          "recording (record --symbols), or are read from files with the recorded build ids. Files that are not found "
+          "are named with their share of bytes.",
       .usage = kReportUsage,
       .examples = kReportExamples,
       .exits = recorded_exits(),
@@ -210,11 +210,11 @@ const CommandText& export_text() {
   static const CommandText text = {
       .name = "hawktrace export",
       .title = "write a recording in another format",
-      .summary = "Writes what a recording holds in a format for other programs.",
+      .summary = "Writes the contents of a recording in a format for other programs.",
       .description =
-          "hawktrace export is hawktrace report in a format that must be named. Where a format can hold a row of "
-          "states, it has one for each interval of the recording: massif with the stacks at the peak, heaptrack with "
-          "what each stack allocated and freed in each.",
+          "hawktrace export is hawktrace report in a format that must be given. Formats that can hold a series of "
+          "states contain one for each interval of the recording: massif with the stacks at the peak, heaptrack with "
+          "what each stack allocated and freed in each interval.",
       .usage = kExportUsage,
       .examples = kExportExamples,
       .exits = recorded_exits(),

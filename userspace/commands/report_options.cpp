@@ -42,15 +42,16 @@ std::string wrapped(std::string_view text) {
   return lines.append(text);
 }
 
-std::string format_help() {
-  return wrapped(
-      fmt::format("{} (default {})", format_names([](const Format&) { return true; }), formats().front().name));
+/// `has_default`: the option may be left out.
+std::string format_help(bool has_default) {
+  const std::string names = format_names([](const Format&) { return true; });
+  return wrapped(has_default ? fmt::format("{} (default {})", names, formats().front().name) : names);
 }
 
 std::string top_help() {
   return wrapped(
-      fmt::format("show the first N stacks, 0 for all that --min-size leaves (default: {} as {}, all in the other "
-                  "formats)",
+      fmt::format("show the first N stacks, 0 for all that are not excluded by --min-size (default: {} in {}, all in "
+                  "the other formats)",
                   kTopForPeople, format_names([](const Format& format) { return format.is_for_people; })));
 }
 
@@ -80,7 +81,7 @@ Result<ReportOutput> ReportOptions::open_output() const {
   ReportOutput output = HAWK_TRY(ReportOutput::make(output_path));
   if (format->is_text || !output.is_terminal()) return output;
   return fail(ExitCode::kUsage,
-              fmt::format("a report of the format {} is no text, and would go to a terminal", format->name),
+              fmt::format("a report in the format {} is not text, and stdout is a terminal", format->name),
               fmt::format("write it to a file: -o heap.{}", format->extension));
 }
 
@@ -93,16 +94,17 @@ void add_report_rows(OptionRows& rows, ReportOptions& options, const ReportRowNa
   constexpr auto kNone = OptionRow::Value::kNone;
   constexpr auto kRequired = OptionRow::Value::kRequired;
   const OptionRow added[] = {
-      {names.format_option, kRequired, "FORMAT", kReportGroup, format_help(),
+      {names.format_option, kRequired, "FORMAT", kReportGroup,
+       format_help(names.format_option == std::string_view("--format")),
        [&options](OptionValue v) { return set_format(options.format, v); }},
       {names.output_option, kRequired, "FILE", kReportGroup, names.output_help,
        [&options](OptionValue v) -> Result<void> {
-         options.output_path = HAWK_TRY(parse_file_name(v, "leave the option out to get the report on stdout"));
+         options.output_path = HAWK_TRY(parse_file_name(v, "omit the option to write the report to stdout"));
          return {};
        }},
       {"--sort", kRequired, "KEY", kReportGroup,
-       "live, live-count, allocated, allocated-count or\nfreed-count (default live: bytes not freed); what a\nformat "
-       "with one number a stack holds",
+       "live, live-count, allocated, allocated-count or\nfreed-count (default live: bytes not freed); also the\nnumber "
+       "in formats with one number per stack",
        [&options](OptionValue v) { return set_sort(options.sort, v); }},
       {"--top", kRequired, "N", kReportGroup, top_help(),
        [&options](OptionValue v) { return set_number(options.top, v, 0, kMaxTop); }},
@@ -113,8 +115,7 @@ void add_report_rows(OptionRows& rows, ReportOptions& options, const ReportRowNa
       {"--color", kRequired, "WHEN", kReportGroup, "auto, always or never (default auto, which honours\nNO_COLOR)",
        [&options](OptionValue v) { return set_choice(options.color, v, kColors); }},
       {"--full-stacks", kNone, nullptr, kReportGroup,
-       "fold, shorten and leave out nothing: every frame of\nevery stack, with its whole name, address, file "
-       "and\nmodule",
+       "show every frame of every stack, with its whole name,\naddress, file and module, without folding",
        turn_on(options.full_stacks)},
       {"--bytes", kNone, nullptr, kReportGroup, "plain numbers of bytes, not KiB and MiB", turn_on(options.raw_bytes)},
   };

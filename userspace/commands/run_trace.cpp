@@ -56,7 +56,7 @@ std::string broken_demands(const Required& required, const Snapshot& snapshot) {
 std::optional<Error> find_fault(const TraceOptions& options, const Snapshot& snapshot, const std::string& whose) {
   if (snapshot.trace.verified == std::optional<bool>(false)) {
     return Error{ExitCode::kInternal,
-                 fmt::format("verify: {}the counters disagree with the live table: this is a bug of hawktrace", whose),
+                 fmt::format("verify: {}the counters disagree with the live table: this is a bug in hawktrace", whose),
                  ""};
   }
   const std::string broken = broken_demands(options.required, snapshot);
@@ -78,7 +78,7 @@ std::optional<ExitCode> find_faults(const TraceOptions& options, const std::vect
     if (++count <= kMostShown) log_error(*fault);
   }
   if (count > kMostShown) {
-    log_info(fmt::format("{} more of {} processes have such faults; targets in JSON names all", count - kMostShown,
+    log_info(fmt::format("the same applies to {} more of {} processes; targets in JSON lists all", count - kMostShown,
                          snapshots.size()));
   }
   return worst;
@@ -90,7 +90,7 @@ Result<bool> watch_while_memory_lasts(TraceUse& use, TracedProcesses& traced, Si
   try {
     return use.watch(traced, signals, relay);
   } catch (const std::bad_alloc&) {
-    log_warning("the trace ends here: no memory is left");
+    log_warning("the trace ends here: out of memory");
     for (const auto& trace : traced.traces()) trace->note_ended_early();
     return false;
   }

@@ -68,7 +68,7 @@ class Reports : public TraceUse {
   Result<bool> dump(DumpCause cause) {
     if (live_) return true;  // the terminal is the screen's, and shows it
     if (!options_.report.format->can_follow) {
-      log_warning(fmt::format("SIGUSR1: a file of the format {} holds a single report, that at the end",
+      log_warning(fmt::format("SIGUSR1: a file in the format {} holds a single report, the one at the end",
                               options_.report.format->name));
       return true;
     }

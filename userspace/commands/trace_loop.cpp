@@ -68,7 +68,7 @@ class TraceLoop {
 
   void pick_up() {
     for (ProcessTrace* const trace : traced_.pick_up()) {
-      if (screen_ == nullptr) log_info(fmt::format("tracing process {}, too", trace->pid()));
+      if (screen_ == nullptr) log_info(fmt::format("also tracing process {}", trace->pid()));
     }
     follow_new();
   }
@@ -147,7 +147,7 @@ class TraceLoop {
 
   Result<void> take_signal(const ReceivedSignal& signal) {
     if (signal.number == 0) {
-      log_warning("the trace ends here: signals cannot be read, so that it could not be ended any more");
+      log_warning("the trace ends here: signals cannot be read, so it could not be ended later");
       for (ProcessTrace* trace : followed_) trace->note_ended_early();
       loop_.end();
     } else if (relay_ != nullptr) {

@@ -57,10 +57,10 @@ constexpr ExitRow kExits[] = {
     {"0", "success"},
     {"2", "malformed command line"},
     {"3", "no such process, or it ended before the trace began"},
-    {"4", "missing privilege, or the kernel lacks something"},
+    {"4", "missing privilege, or a missing kernel feature"},
     {"5", "finished, but something was missed (only with --require-exact)"},
     {"6", "a file could not be read or written"},
-    {"70", "a bug of hawktrace"},
+    {"70", "a bug in hawktrace"},
 };
 
 constexpr ExitRow kCommandExits[] = {
@@ -115,8 +115,8 @@ Result<void> check_target(const CommandText& text, const TraceOptions& options, 
                        fmt::format("{0} -p PID, or {0} -- COMMAND; {0} --help lists other ways", text.name));
   }
   if (!processes.pids.empty() && processes.has_criteria()) {
-    return usage_error(text, "use either -p or options that say what the processes are, not both",
-                       "leave -p out, or name further processes by their numbers");
+    return usage_error(text, "use either -p or options that select processes, not both",
+                       "omit -p, or give all processes by -p");
   }
   return {};
 }
@@ -154,28 +154,27 @@ void add_target_rows(OptionRows& rows, TraceOptions& options) {
       list_row("--name", "NAME", "processes of the program NAME, as pidof and pgrep -x\nfind them", processes.names));
   rows.push_back(
       list_row("--comm", "NAME", "processes that the kernel calls NAME (15 bytes or less)", processes.comms));
-  rows.push_back(list_row(
-      "--exe", "PATTERN",
-      "processes whose executable matches: '/opt/shop/*'; a\npattern without a slash is for the name of its file",
-      processes.executables));
+  rows.push_back(
+      list_row("--exe", "PATTERN",
+               "processes whose executable matches: '/opt/shop/*'; a\npattern without a slash matches the file name",
+               processes.executables));
   rows.push_back(
       list_row("--cgroup", "PATH",
                "processes in this cgroup or below: a path as in\n/proc/PID/cgroup, or a directory below /sys/fs/cgroup",
                processes.cgroups));
   rows.push_back(
-      list_row("--unit", "UNIT", "processes of this systemd unit; .service may be left\nout", processes.units));
+      list_row("--unit", "UNIT", "processes of this systemd unit; .service may be\nomitted", processes.units));
   rows.push_back(list_row("--container", "ID",
                           "processes of this container (docker, podman,\ncontainerd, CRI-O, lxc, systemd-nspawn); the "
                           "beginning\nof its id is enough",
                           processes.containers));
   rows.push_back({"--", OptionRow::Value::kArgument, "COMMAND [ARGS...]", kTargetGroup,
-                  "start it, with the probes in place before its first\ninstruction"});
+                  "start this command, with the probes in place before its\nfirst instruction"});
   rows.push_back({"--follow", kNone, nullptr, kTargetGroup,
-                  "also trace the processes that it starts, and those that\nthese start, from their first instruction "
-                  "(Linux 6.13)",
+                  "also trace its child processes, and theirs, from their\nfirst instruction (Linux 6.13)",
                   turn_on(options.trace.follows_children)});
   rows.push_back({"--hold", kNone, nullptr, kTargetGroup,
-                  "with --follow: a thread that maps a new file waits until\nthat is probed (Linux 6.18)",
+                  "with --follow: a thread that maps a new file waits until\nthe file is probed (Linux 6.18)",
                   turn_on(options.trace.holds)});
   rows.push_back({"--user", kRequired, "USER", kTargetGroup,
                   "with -- COMMAND: run it as this user, a name or number,\nwith the groups of that user and without "
@@ -197,51 +196,50 @@ void add_time_rows(OptionRows& rows, TraceOptions& options) {
 }
 
 void add_kill_row(OptionRows& rows, TraceOptions& options) {
-  rows.push_back(
-      {"--kill", kNone, nullptr, kTimeGroup,
-       "with --duration and -- COMMAND: also end the command\n(SIGTERM, then SIGKILL after 5 s); otherwise it runs on",
-       turn_on(options.kill_command)});
+  rows.push_back({"--kill", kNone, nullptr, kTimeGroup,
+                  "with --duration and -- COMMAND: also end the command\n(SIGTERM, then SIGKILL after 5 s); otherwise "
+                  "it continues",
+                  turn_on(options.kill_command)});
 }
 
 void add_tracing_rows(OptionRows& rows, TraceOptions& options) {
   TraceConfig& trace = options.trace;
   const OptionRow added[] = {
       {"--min-block", kRequired, "BYTES", kTracingGroup,
-       "ignore blocks smaller than that, which halves the cost\nof such a call",
+       "ignore blocks smaller than BYTES, which halves the cost\nof such a call",
        [&trace](OptionValue v) { return set_size(trace.min_block_bytes, v); }},
-      {"--stack-depth", kRequired, "N", kTracingGroup, "frames kept of a stack, 1 to 256 (default 256)",
+      {"--stack-depth", kRequired, "N", kTracingGroup, "frames kept per stack, 1 to 256 (default 256)",
        [&trace](OptionValue v) { return set_number(trace.stack_depth, v, 1, kMaxStackDepth); }},
       {"--attach-via", kRequired, "WAY", kTracingGroup,
-       "how probes are attached: auto, session (Linux 6.13),\nmulti (6.6), perf, or points: inside a function "
-       "where\nits code allows that, without return probes (default\nauto: the fastest of the first three)",
+       "how probes are attached: auto, session (Linux 6.13),\nmulti (6.6), perf, or points: inside functions "
+       "whose\ncode allows it, without return probes (default auto: the\nfastest of session, multi and perf)",
        [&trace](OptionValue v) { return set_choice_or_auto(trace.attach_via, v, kAttachWays, attach_way_name); }},
       {"--links", kRequired, "SCOPE", kTracingGroup,
-       "whom probes are for: process, each has its own, which\ncost the other traced ones time; file, one set for "
-       "all\nthat map the file, where processes that are not traced\npay for traps (Linux 6.13); auto (default), what "
-       "costs\nless in all",
+       "scope of the probes: process, a separate set for each,\nwhich slows down the other traced processes; file, "
+       "one\nset for all that map the file, where untraced processes\npay for traps too (Linux 6.13); auto (default), "
+       "the one\nwith the lower total cost",
        [&trace](OptionValue v) { return set_choice_or_auto(trace.links, v, kLinkScopes, link_scope_name); }},
       {"--unwind", kRequired, "HOW", kTracingGroup,
        "how stacks are walked: cfi, by unwind tables; fp, along\nframe pointers; auto (default), along frame "
        "pointers\nonly where there is no table",
        [&trace](OptionValue v) { return set_named(trace.unwind, v, kUnwindMethods, unwind_method_name); }},
       {"--live-table", kRequired, "KIND", kTracingGroup,
-       "where the kernel keeps live blocks: auto, arena (Linux\n6.10) or hash (default auto: the arena if there is "
-       "one)",
+       "where the kernel keeps live blocks: auto, arena (Linux\n6.10) or hash (default auto: the arena if possible)",
        [&trace](OptionValue v) { return set_choice_or_auto(trace.live_table, v, kLiveTables, live_table_name); }},
       {"--max-blocks", kRequired, "N", kTracingGroup,
-       "most live blocks that can be held, 1 to 67108864; an\narena always has room for 10000 (default: 67108864 "
-       "in\nan arena, 1048576 in a hash map; memory is taken as\nit fills)",
+       "maximum number of live blocks, 1 to 67108864; an arena\nalways has room for 10000 (default: 67108864 in "
+       "an\narena, 1048576 in a hash map; memory is allocated as\nneeded)",
        [&trace](OptionValue v) { return set_number(trace.max_blocks, v, 1, kMaxBlocks); }},
       {"--max-stacks", kRequired, "N", kTracingGroup,
-       "most distinct stacks that can be held, 16 to 1000000\n(default 131072)",
+       "maximum number of distinct stacks, 16 to 1000000\n(default 131072)",
        [&trace](OptionValue v) { return set_number(trace.max_stacks, v, kMinStacks, kMaxStacks); }},
       {"--max-memory", kRequired, "BYTES", kTracingGroup,
        "upper limit for the kernel's tables: 256M, 2G (default:\nwhat they need; the minimum depends on "
-       "--max-stacks\nand is named if it is not met)",
+       "--max-stacks\nand is printed if it is not met)",
        [&trace](OptionValue v) { return set_size(trace.max_memory_bytes, v); }},
       {"--require-exact", kOptional, "WHAT", kTracingGroup,
-       "exit with status 5 if anything was missed of WHAT, one\nor more of: numbers (of this process), children "
-       "(some\nwere not traced), stacks (some are incomplete), all\n(default: numbers,children)",
+       "exit with status 5 if anything in WHAT was missed, a\nlist of: numbers (of this process), children (some "
+       "were\nnot traced), stacks (some are incomplete), all\n(default: numbers,children)",
        [&options](OptionValue v) { return set_required(options.required, v); }},
       {"--verify", kNone, nullptr, kTracingGroup,
        "at the end, compare the counters with the table of\nlive blocks and report the result",
@@ -282,25 +280,26 @@ Result<void> check_trace(const CommandText& text, const ParsedLine& line, TraceO
   HAWK_TRY_VOID(check_target(text, options, has_separator));
   HAWK_TRY_VOID(check_verbosity(text, line));
   if (options.user && !options.starts_command()) {
-    return usage_error(text, "--user: there is no command to be run as another user",
+    return usage_error(text, "--user: no command to run as another user",
                        fmt::format("{} --user {} -- COMMAND", text.name, options.user->name));
   }
   const std::optional<AttachWay> way = options.trace.attach_via;
   if (options.trace.follows_children && options.trace.links != LinkScope::kFile && way && *way != AttachWay::kPerf &&
       *way != AttachWay::kPoints) {
     return usage_error(
-        text, fmt::format("--follow: probes attached via {} do not pass on to child processes", attach_way_name(*way)),
-        "leave --attach-via out: perf events do");
+        text,
+        fmt::format("--follow: probes attached via {} are not inherited by child processes", attach_way_name(*way)),
+        "leave --attach-via out: perf events are inherited");
   }
   if (trace_links_need_sessions(options.trace)) {
-    return usage_error(text, fmt::format("--links file: not with --attach-via {}", attach_way_name(*way)),
-                       "leave one of them out: it takes sessions");
+    return usage_error(text, fmt::format("--links file: not possible with --attach-via {}", attach_way_name(*way)),
+                       "leave one of them out: --links file requires sessions");
   }
   if (options.trace.holds && !options.trace.follows_children)
-    return usage_error(text, "--hold: only with --follow are threads held", "add --follow, or leave --hold out");
+    return usage_error(text, "--hold: threads are held only with --follow", "add --follow, or leave --hold out");
   if (options.kill_command && (!options.starts_command() || !options.duration)) {
-    return usage_error(text, "--kill: there is no command that could outlive the trace",
-                       fmt::format("it goes with --duration: {} --duration 10 --kill -- COMMAND", text.name));
+    return usage_error(text, "--kill: no command can outlive this trace",
+                       fmt::format("use it with --duration: {} --duration 10 --kill -- COMMAND", text.name));
   }
   return {};
 }

@@ -32,8 +32,7 @@ Result<Snapshot> TracedHeap::sum_of(const std::vector<Snapshot>& last) {
   for (const Snapshot& snapshot : last) parts.push_back(&snapshot);
   std::optional<Snapshot> sum = merger_.merge(parts, peak_live_bytes_);
   if (sum) return std::move(*sum);
-  return fail(ExitCode::kNotExact,
-              fmt::format("sum up {} processes: their numbers are too large for a sum", last.size()),
+  return fail(ExitCode::kNotExact, fmt::format("sum up {} processes: the sums are too large", last.size()),
               "trace them one by one, or record them: hawktrace report --target shows each");
 }
 

@@ -34,7 +34,7 @@ Result<CallPattern> parse_pattern(OptionValue value) {
   if (text.size() > kMaxPatternBytes) {
     return fail(
         ExitCode::kUsage,
-        fmt::format("{}: an expression of {} bytes, of at most {}", value.option, text.size(), kMaxPatternBytes),
+        fmt::format("{}: the expression has {} bytes, more than {}", value.option, text.size(), kMaxPatternBytes),
         "use a shorter one");
   }
   const RegularExpression expression(text);
@@ -42,64 +42,60 @@ Result<CallPattern> parse_pattern(OptionValue value) {
   return fail(ExitCode::kUsage,
               fmt::format("{}: '{}' is not a regular expression{}{}", value.option, text,
                           expression.is_valid() ? "" : ": ", expression.error()),
-              "an extended one, as of grep -E: 'my_alloc|^Pool::'");
+              "give an extended regular expression, as for grep -E: 'my_alloc|^Pool::'");
 }
 
 void add_filter_rows(OptionRows& rows, FrameFilter& filter, const char* group) {
   rows.push_back(pattern_row("--focus", group,
                              "only stacks with a call whose function, file or module\nmatches (extended regular "
-                             "expression, as --ignore and\n--hide; totals stay those of the process)",
+                             "expression, as for --ignore\nand --hide; totals remain those of the process)",
                              filter.focus));
-  rows.push_back(pattern_row("--ignore", group, "no stacks with a call that matches", filter.ignore));
-  rows.push_back(pattern_row("--hide", group,
-                             "take calls that match out of their stacks: an\napplication's own wrappers of malloc that "
-                             "are not known",
-                             filter.hide));
+  rows.push_back(pattern_row("--ignore", group, "no stacks with a matching call", filter.ignore));
+  rows.push_back(pattern_row(
+      "--hide", group, "remove matching calls from their stacks, such as an\napplication's own wrappers of malloc",
+      filter.hide));
   rows.push_back(
       {"--suppressions", Value::kRequired, "FILE", group,
-       "leave out, and count, stacks that a rule in FILE\nmatches: lines leak:TEMPLATE, as LeakSanitizer has "
-       "them",
+       "leave out and count stacks that match a rule in FILE:\nlines leak:TEMPLATE, in LeakSanitizer's format",
        [&filter](OptionValue v) -> Result<void> {
-         const std::string path = HAWK_TRY(parse_file_name(v, "leave the option out to suppress nothing"));
+         const std::string path = HAWK_TRY(parse_file_name(v, "omit the option to suppress nothing"));
          filter.suppressions = std::make_shared<const Suppressions>(HAWK_TRY(read_suppressions(path)));
          return {};
        }});
 }
 
 void add_grouping_rows(OptionRows& rows, Grouping& grouping, const char* group) {
-  rows.push_back(
-      {"--by", Value::kRequired, "WHAT", group,
-       "sum stacks up by stack, function, file, line, module or\n"
-       "caller: what is its own, and what passes through it;\nby process, exe (executable) or cgroup: what is "
-       "theirs\n(default stack; text and JSON; by process, exe or cgroup\nalso most formats of stacks, which "
-       "begin with it)",
-       [&grouping](OptionValue v) { return set_choice(grouping.by, v, kGroupKindNames); }});
-  rows.push_back({"--cumulative", Value::kNone, nullptr, group, "order the rows of --by by what passes through them",
+  rows.push_back({"--by", Value::kRequired, "WHAT", group,
+                  "group by stack, function, file, line, module or caller,\nwith own and cumulative numbers; or divide "
+                  "by process,\nexe (executable) or cgroup (default stack; text and\nJSON; by process, exe or cgroup "
+                  "also most formats of\nstacks, which then begin with it)",
+                  [&grouping](OptionValue v) { return set_choice(grouping.by, v, kGroupKindNames); }});
+  rows.push_back({"--cumulative", Value::kNone, nullptr, group, "sort the rows of --by by their cumulative numbers",
                   turn_on(grouping.cumulative_first)});
-  rows.push_back(
-      {"--tree", Value::kOptional, "DIRECTION", group,
-       "show stacks as a tree of calls: top-down, from the\noutermost function (default), or bottom-up, from "
-       "those\nthat allocate; with --by process, exe or cgroup a tree\nof each (text and JSON)",
-       [&grouping](OptionValue v) -> Result<void> {
-         grouping.tree = TreeDirection::kTopDown;
-         return v.text.empty() ? Result<void>() : set_choice(*grouping.tree, v, kTreeDirectionNames);
-       }});
+  rows.push_back({"--tree", Value::kOptional, "DIRECTION", group,
+                  "show stacks as a tree of calls: top-down, from the\noutermost function (default), or bottom-up, "
+                  "from the\nfunctions that allocate; with --by process, exe or\ncgroup one tree each (text and JSON)",
+                  [&grouping](OptionValue v) -> Result<void> {
+                    grouping.tree = TreeDirection::kTopDown;
+                    return v.text.empty() ? Result<void>() : set_choice(*grouping.tree, v, kTreeDirectionNames);
+                  }});
 }
 
 Result<void> check_grouping(const Grouping& grouping, const Format& format) {
   const bool has_groups = grouping.by != GroupKind::kStack;
   if (has_groups && grouping.tree && !grouping.split_by()) {
-    return fail(ExitCode::kUsage, fmt::format("--by {} and --tree exclude each other", group_kind_name(grouping.by)),
-                "use either --by or --tree, not both");
+    return fail(ExitCode::kUsage, fmt::format("use either --by {} or --tree, not both", group_kind_name(grouping.by)),
+                "leave one of them out");
   }
   if (grouping.cumulative_first && !has_groups) {
-    return fail(ExitCode::kUsage, "--cumulative: there are no rows of --by to order", "add --by function, or another");
+    return fail(ExitCode::kUsage, "--cumulative: there are no rows of --by to sort",
+                "add --by function, or another value");
   }
   const bool fits = format.groups == Format::Groups::kAll || (!has_groups && !grouping.tree) ||
                     (format.groups == Format::Groups::kProcesses && grouping.split_by() && !grouping.tree);
   if (fits) return {};
   return fail(ExitCode::kUsage,
-              fmt::format("{}: a file of the format {} holds stacks",
+              fmt::format("{}: a file in the format {} holds stacks",
                           grouping.tree ? "--tree" : fmt::format("--by {}", group_kind_name(grouping.by)), format.name),
               "leave it out, or choose another format: --format text or json");
 }

@@ -31,7 +31,7 @@ class DhatFile {
     const Snapshot& snapshot = request_.snapshot;
     out_.text() += "{\"dhatFileVersion\":2,\"mode\":";
     append_json_text(out_.text(), origin_line(request_) +
-                                      "; maxima and t-gmax are what was live at the end, lifetimes are not recorded");
+                                      "; maxima and t-gmax are the values at the end, lifetimes are not recorded");
     out_.text() +=
         ",\"verb\":\"Allocated\",\"bklt\":true,\"bkacc\":false,\"tu\":\"µs\",\"Mtu\":\"s\",\"tuth\":500,\"cmd\":";
     append_json_text(out_.text(), command_text(snapshot));

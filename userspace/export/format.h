@@ -56,7 +56,7 @@ struct ReportRequest {
 struct Format {
   const char* name;         ///< after --format
   const char* extension;    ///< of a file that holds such a report, without the dot
-  const char* description;  ///< what it is for: "for people"
+  const char* description;  ///< what it is for: "a report to read"
   bool is_for_people;       ///< read on a screen: the first stacks are enough, and a live screen may stand in for it
   bool can_follow;          ///< several reports may follow each other in one file (--report-every)
   bool is_text;             ///< or any bytes, which no terminal should be sent

@@ -270,7 +270,8 @@ void ReportOutput::warn_if_moved() const {
   const bool is_there = now && ::fstat(directory_.get(), &before) == 0 && ::fstat(now->directory.get(), &after) == 0 &&
                         is_same_file(before, after) && now->entry == entry_;
   if (is_there) return;
-  log_warning(fmt::format("{} now leads elsewhere: the report is where it led when the trace began", name_));
+  log_warning(fmt::format(
+      "{} now refers to another place: the report is at the place that it referred to when the trace began", name_));
 }
 
 bool ReportOutput::is_terminal() const { return ::isatty(is_stdout() ? STDOUT_FILENO : file_.get()) == 1; }

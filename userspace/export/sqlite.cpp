@@ -79,7 +79,7 @@ class Database {
     sqlite3_int64 size = 0;
     const std::unique_ptr<unsigned char, Freer<::sqlite3_free>> file(
         ::sqlite3_serialize(database_.get(), "main", &size, 0));
-    HAWK_CHECK(file != nullptr, "SQLite gives the file out");
+    HAWK_CHECK(file != nullptr, "SQLite serializes the database");
     std::string_view rest(reinterpret_cast<const char*>(file.get()), static_cast<std::size_t>(size));
     while (!rest.empty() && sink(rest.substr(0, kPieceBytes))) rest.remove_prefix(std::min(rest.size(), kPieceBytes));
   }

@@ -136,7 +136,7 @@ class FileCollector {
     std::string_view arguments = first_line.substr(0, first_line.find('\n'));
     const std::string interpreter(take_word(arguments));
     if (interpreter.empty())
-      return fail(ExitCode::kCannotExecute, fmt::format("run {}: its #! line names nothing", path));
+      return fail(ExitCode::kCannotExecute, fmt::format("run {}: its #! line names no interpreter", path));
     HAWK_TRY_VOID(add_program(interpreter, depth + 1));
     const std::string_view base_name = std::string_view(interpreter).substr(interpreter.rfind('/') + 1);
     if (base_name != "env") return {};

@@ -182,13 +182,13 @@ Result<void> LaunchedCommand::release() {
   reap(std::exchange(pid_, -1));
   if (failed.call != nullptr) {
     return system_failure(ExitCode::kItself, fmt::format("run {} as {}: {}", name_, user_, failed.call), failed.error,
-                          "may root change users here? a user namespace or a container without the capabilities SETUID "
-                          "and SETGID forbids it");
+                          "root may not be permitted to change users here: a user namespace, or a container without "
+                          "the capabilities SETUID and SETGID, forbids it");
   }
   std::string hint;
   if (failed.error == ENOENT) hint = "check the spelling, and PATH under sudo";
   if (failed.error == EACCES && !user_.empty())
-    hint = fmt::format("the user {} may not execute it, or not reach it", user_);
+    hint = fmt::format("the user {} is not permitted to execute it, or to search a directory on its path", user_);
   return fail(exec_failure(failed.error), fmt::format("run {}: {}", name_, std::strerror(failed.error)),
               std::move(hint));
 }

@@ -53,7 +53,7 @@ tl::unexpected<Error> fail_to_look(int pid, const std::string& file, int error) 
   if (error == EACCES || error == EPERM) {
     return fail(ExitCode::kPrivilege, fmt::format("inspect process {}: {}: {}", pid, file, std::strerror(error)),
                 ::geteuid() == 0
-                    ? "root may not do so here: a security module (SELinux, AppArmor), a user namespace or "
+                    ? "root is not permitted to do so here: a security module (SELinux, AppArmor), a user namespace or "
                       "the way /proc is mounted forbids it"
                     : "run hawktrace as root: sudo hawktrace ...");
   }
@@ -110,7 +110,7 @@ Result<void> require_process(int pid, const std::string& directory, const std::s
   const Result<std::string> stat = read_whole_file(directory + "/stat", ExitCode::kNoTarget);
   if (stat && (task_flags(*stat) & kKernelThreadFlag) != 0) {
     return fail(ExitCode::kPrivilege, fmt::format("inspect process {}: it is a kernel thread", pid),
-                "kernel threads have no heap of their own; choose a process of a program");
+                "kernel threads have no heap of their own; choose a user-space process");
   }
   return {};
 }
@@ -158,7 +158,7 @@ Result<ProcessInfo> inspect_process(int pid, const std::string& proc_root) {
     const std::optional<int> tid = find_living_thread(directory, pid);
     if (!tid) {
       return fail(ExitCode::kNoTarget, fmt::format("inspect process {}: it has exited (zombie)", pid),
-                  "its parent has yet to collect it; there is no memory left to trace");
+                  "its parent has not reaped it yet; there is no memory left to trace");
     }
     info.main_thread_exited = true;
     info.living_tid = *tid;

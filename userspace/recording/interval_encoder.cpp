@@ -239,7 +239,7 @@ void IntervalEncoder::put_records(ByteWriter& bytes, const Snapshot& now) const 
   for (std::size_t index = 0; index < now.targets.size(); ++index) {
     const SharedTable<ThreadEvent>& events = now.targets[index].threads;
     const std::size_t known = index < before_.targets.size() ? before_.targets[index].threads.size() : 0;
-    HAWK_CHECK(events.size() >= known, "what is known of threads is never lost");
+    HAWK_CHECK(events.size() >= known, "the list of known threads never shrinks");
     if (events.size() == known) continue;
     ByteWriter threads;
     threads.number(index);

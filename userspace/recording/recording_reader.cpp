@@ -49,7 +49,7 @@ Result<RecordingReader> RecordingReader::open(UniqueFd file, const std::string& 
 }
 
 Error RecordingReader::malformed(const Trace& trace) const {
-  return {ExitCode::kFile, fmt::format("read {}: interval {} makes no sense", path_, trace.intervals + 1),
+  return {ExitCode::kFile, fmt::format("read {}: interval {} is invalid", path_, trace.intervals + 1),
           trace.intervals == 0 ? "" : "--at TIME reads the part before"};
 }
 
@@ -58,7 +58,7 @@ Result<void> RecordingReader::decode(Trace& trace, const std::string& interval) 
     case IntervalDecoder::Outcome::kTaken:
       return {};
     case IntervalDecoder::Outcome::kTooLarge:
-      return fail(ExitCode::kFile, fmt::format("read {}: it takes more memory than a recording may", path_),
+      return fail(ExitCode::kFile, fmt::format("read {}: it needs more memory than the limit for a recording", path_),
                   "--at TIME reads the part before");
     case IntervalDecoder::Outcome::kMalformed:
       break;
@@ -148,7 +148,7 @@ Result<void> RecordingReader::choose_all() {
   SnapshotMerger merger;
   std::optional<Snapshot> merged = merger.merge(parts, peak_live_bytes_);
   if (!merged) {
-    return fail(ExitCode::kFile, fmt::format("read {}: the numbers of its processes are too large for a sum", path_),
+    return fail(ExitCode::kFile, fmt::format("read {}: the sums over its processes are too large", path_),
                 "--target shows one of them");
   }
   for (std::size_t part = 0; part < order_.size(); ++part) {
@@ -179,13 +179,13 @@ std::uint64_t RecordingReader::intervals() const {
 std::string RecordingReader::what_is_missing() const {
   if (chosen_ != nullptr && chosen_->ended_by_time) return {};
   const std::string until = chosen_ == nullptr ? std::string()
-                                               : fmt::format(" behind interval {}, {} after the trace began",
+                                               : fmt::format(" after interval {}, {} after the trace began",
                                                              intervals(), seconds(snapshot().trace.duration_ns));
   switch (chunks_.end()) {
     case ChunkReader::End::kEnded:
       return {};
     case ChunkReader::End::kCutOff:
-      return "it is cut off" + until;
+      return "it is truncated" + until;
     case ChunkReader::End::kDamaged:
       return fmt::format("it is damaged{}, at byte {}", until, chunks_.complete_bytes());
     case ChunkReader::End::kTooLarge:

@@ -66,7 +66,7 @@ class RecordingReader {
   const std::vector<RecordedDump>& dumps() const;
   /// How many intervals have been read.
   std::uint64_t intervals() const;
-  /// Why the recording has no more intervals than those that were read, where it should: "it is cut off ...". Empty:
+  /// Why the recording has no more intervals than those that were read, where it should: "it is truncated ...". Empty:
   /// it was ended, or `until_ns` ended the reading.
   std::string what_is_missing() const;
 

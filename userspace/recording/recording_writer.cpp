@@ -18,7 +18,7 @@ namespace {
 
 std::string hint_for(int error) {
   if (error == ENOENT) return "create the directory first, or choose another name with -o";
-  if (error == ENOSPC || error == EDQUOT) return "what was recorded until then can be read; free some space";
+  if (error == ENOSPC || error == EDQUOT) return "what was recorded before can be read; free some space";
   return "choose another path with -o";
 }
 

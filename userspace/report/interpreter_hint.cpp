@@ -26,10 +26,10 @@ std::string interpreter_hint(const Snapshot& snapshot) {
   for (const Module& module : snapshot.modules) {
     const std::string file = file_name(module.path);
     if (python_minor_version(file) >= kFirstPythonWithPerfMaps) {
-      return "hint: python3 -X perf, or PYTHONPERFSUPPORT=1 in its environment, has Python's functions named";
+      return "hint: to name Python functions, use python3 -X perf, or PYTHONPERFSUPPORT=1 in its environment";
     }
     if (file == "node" || file == "nodejs") {
-      return "hint: node --perf-basic-prof --interpreted-frames-native-stack has the functions of JavaScript named";
+      return "hint: to name JavaScript functions, use node --perf-basic-prof --interpreted-frames-native-stack";
     }
   }
   return {};

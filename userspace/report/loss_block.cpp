@@ -42,9 +42,10 @@ std::string remedy(std::size_t cause, const Snapshot& snapshot) {
       return "attach after the library is loaded, or start the program with hawktrace -- COMMAND; a library to preload "
              "is named before hawktrace, not in the command: sudo env LD_PRELOAD=... hawktrace -- COMMAND";
     case HAWK_LOSS_INTERCEPTED_CALL:
-      return "end strace, or whatever traces the process; one that handles its system calls itself cannot be traced";
+      return "end strace, or the program that traces the process; a process that handles its own system calls cannot "
+             "be traced";
     case HAWK_LOSS_MISSING_BREAKPOINT:
-      return "the process maps the code writable or shared, or has written over it: a warning names the functions";
+      return "the process maps the code writable or shared, or has overwritten it: a warning names the functions";
     case HAWK_LOSS_NO_ALLOCATOR:
       return std::string(no_allocator_hint(snapshot.parts.empty() && snapshot.target().is_go));
     case HAWK_LOSS_UNFOLLOWED_CALL:
@@ -65,7 +66,7 @@ std::string_view heading(Promise promise, bool is_one) {
     case Promise::kChildren:
       break;
   }
-  return is_one ? "the numbers are those of this process alone:" : "the numbers are those of these processes alone:";
+  return is_one ? "the numbers cover only this process:" : "the numbers cover only these processes:";
 }
 
 /// What people read of a cause: for children, their programs too.
@@ -122,7 +123,7 @@ std::vector<StyledLine> render_losses(const Snapshot& snapshot, NumberStyle styl
   }
   if (lines.empty()) {
     for (const std::string& words :
-         wrap_words("nothing was missed: every number above is exact, but for the peak, which is a lower bound",
+         wrap_words("nothing was missed: every number above is exact except the peak, which is a lower bound",
                     max_columns, 0)) {
       lines.push_back(StyledLine{}.add(words, Style::kGood));
     }

@@ -59,7 +59,7 @@ void put_trace_notes(TextPage& page, const Snapshot& snapshot) {
   }
   if (const char* cause = dump_cause_text(trace.dump_cause); *cause != '\0') page.put_wrapped(cause, 2);
   if (is_one && trace.target_exited)
-    page.put_wrapped("the target ended during the trace: live is what it still held at its end", 2);
+    page.put_wrapped("the target ended during the trace: live is what it held when it ended", 2);
 }
 
 /// Whether a process that was traced from its start holds so much beside the heap that its stacks do not explain it.
@@ -76,13 +76,13 @@ void put_coverage(TextPage& page, const Snapshot& snapshot) {
   std::string text = fmt::format("process{}: {} resident, {} of it anonymous", snapshot.parts.empty() ? "" : "es",
                                  page.bytes(memory.resident_bytes), page.bytes(memory.anonymous_bytes));
   if (memory.swapped_bytes != 0) text += fmt::format(", {} swapped", page.bytes(memory.swapped_bytes));
-  text += fmt::format("; {} were live then", page.bytes(memory.live_bytes));
+  text += fmt::format("; {} live at that time", page.bytes(memory.live_bytes));
   if (memory.live_bytes > own) {
-    text += ": not all of it has been written to";
+    text += ", not all of which has been written to";
   } else {
-    text +=
-        fmt::format(" ({}), the rest is {}mappings and stacks, or the allocator's own",
-                    format_share(memory.live_bytes, own), snapshot.trace.from_start ? "" : "older than the trace, ");
+    text += fmt::format(" ({}), the rest is {}mappings and stacks, or the allocator's own",
+                        format_share(memory.live_bytes, own),
+                        snapshot.trace.from_start ? "" : "memory from before the trace, ");
   }
   page.put_wrapped(text, 2, Style::kDim);
   if (snapshot.parts.empty() && snapshot.trace.from_start && is_mostly_mapped(own, memory.live_bytes)) {
@@ -102,7 +102,7 @@ void put_change(TextPage& page, const Snapshot& snapshot) {
   const Counters since = difference(snapshot.totals, &before);
   page.put_wrapped(
       fmt::format(
-          "since the previous report, {} ago (rates are of this time): live {}, allocated {} in {}, freed {} in {}",
+          "since the previous report, {} ago (rates cover this time): live {}, allocated {} in {}, freed {} in {}",
           format_duration(period.elapsed_ns),
           format_bytes_change(before.live_bytes(), snapshot.totals.live_bytes(), page.style()),
           page.bytes(since.allocated_bytes), page.blocks(since.allocated_count), page.bytes(since.freed_bytes),
@@ -171,8 +171,8 @@ void put_nothing_allocated(TextPage& page, const Snapshot& snapshot) {
     }
   }
   page.put_hint(
-      "hint: the process may have been idle, so trace longer, or while it is busy; memory that it takes from mmap, "
-      "or from an allocator of its own, does not pass through the functions probed",
+      "hint: the process may have been idle, so trace longer, or while it is busy; memory from mmap, or from an "
+      "allocator of its own, does not pass through the probed functions",
       6);
   page.put("");
 }
@@ -222,8 +222,8 @@ void put_totals(TextPage& page, const Snapshot& snapshot, const UnwindText& unwi
   if (!points.empty()) page.put_wrapped(points, 2, Style::kDim);
   if (snapshot.trace.attach_via.ends_with(kForFiles)) {
     page.put_wrapped(
-        "probes: one set for all processes that map a file: those that are not traced pay for traps, too (--links "
-        "process spares them)",
+        "probes: one set for all processes that map a file; untraced ones pay for traps too (--links process avoids "
+        "that)",
         2, Style::kDim);
   }
   const std::string usage = usage_text(snapshot, page.style());

@@ -106,9 +106,10 @@ class TargetLines {
     const auto ended = std::count_if(snapshot_.parts.begin(), snapshot_.parts.end(),
                                      [](const TargetPart& part) { return part.target_exited; });
     if (ended == 0) return;
-    page_.put_wrapped(fmt::format("{} of {} processes ended during the trace: live includes what they still held then",
-                                  page_.count(static_cast<std::uint64_t>(ended)), page_.count(snapshot_.parts.size())),
-                      2);
+    page_.put_wrapped(
+        fmt::format("{} of {} processes ended during the trace: live includes what they held when they ended",
+                    page_.count(static_cast<std::uint64_t>(ended)), page_.count(snapshot_.parts.size())),
+        2);
   }
 
   TextPage& page_;

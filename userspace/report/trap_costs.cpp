@@ -90,7 +90,7 @@ std::string trap_costs_text(const Snapshot& snapshot) {
   const std::optional<std::uint64_t> traps_ns = text.empty() ? std::nullopt : trap_time_ns(snapshot);
   if (!traps_ns || !snapshot.usage || snapshot.usage->target_cpu_ns.value_or(0) == 0) return text;
   return text +
-         fmt::format("; with {} the traps took at least {} of the {} of CPU that the process{} had meanwhile",
+         fmt::format("; with {} the traps took at least {} of the {} of CPU time that the process{} used",
                      worded_for(calls_of(snapshot),
                                 fmt::format("{} call{{|s}}", format_count(calls_of(snapshot), NumberStyle::kReadable))),
                      format_share(*traps_ns, *snapshot.usage->target_cpu_ns),
@@ -135,7 +135,7 @@ std::optional<std::uint64_t> trap_time_ns(const Snapshot& snapshot) {
 std::string usage_text(const Snapshot& snapshot, NumberStyle style) {
   if (!snapshot.usage) return {};
   const TracingUsage& usage = *snapshot.usage;
-  return fmt::format("hawktrace took {} of CPU and at most {} of memory; the kernel's tables take {}",
+  return fmt::format("hawktrace used {} of CPU time and at most {} of memory; the kernel's tables use {}",
                      format_duration(usage.cpu_ns), format_bytes(usage.peak_resident_bytes, style),
                      format_bytes(usage.table_bytes, style));
 }

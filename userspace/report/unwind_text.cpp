@@ -21,7 +21,7 @@ bool could_be_guessed(hawk_end end) {
 }
 
 std::string_view guess_text(hawk_end end, bool knows_module) {
-  if (end == HAWK_END_NO_CODE) return "code that is in no file, as JIT compilers make it";
+  if (end == HAWK_END_NO_CODE) return "code outside files, such as JIT-compiled code";
   if (end == HAWK_END_NO_TABLE && knows_module) return "no unwind table in";
   return "code missing from its file's unwind table, or whose table had not been read yet";
 }
@@ -128,7 +128,7 @@ std::vector<std::string> UnwindText::hints(const std::vector<UnwindCause>& cause
         "unwind tables (-fasynchronous-unwind-tables); for Java -XX:+PreserveFramePointer");
   }
   if (could_go_on && snapshot_.trace.unwind == "cfi") {
-    hints.emplace_back("hint: --unwind auto goes on along frame pointers where there is no unwind table");
+    hints.emplace_back("hint: --unwind auto continues along frame pointers where there is no unwind table");
   }
   return hints;
 }

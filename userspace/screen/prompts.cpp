@@ -41,7 +41,7 @@ std::vector<std::string> keys_of(const ViewState& state, bool are_several) {
 StyledLine filter_prompt(const ViewState& state, bool is_expression) {
   StyledLine line;
   line.add("/").add(state.filter, Style::kStrong).add("_");
-  line.add(is_expression ? "  Enter keep, Esc clear" : "  no regular expression: searched for as it stands",
+  line.add(is_expression ? "  Enter keep, Esc clear" : "  not a regular expression: searched for literally",
            Style::kDim);
   return line;
 }
@@ -60,19 +60,19 @@ ScreenLines help_page() {
       "s, S or > <              sort by the next, the previous of them",
       "p or space               pause the display; tracing goes on",
       "b                        exact bytes, or KiB, MiB, ...",
-      "P                        what is whose: the traced processes, one by one",
-      "F                        in a stack: all frames, or the folded ones left out",
+      "P                        list the traced processes",
+      "F                        in a stack: show all frames, or fold some",
       "m                        mouse on or off (off: the terminal selects text)",
       "q                        quit and print the final report",
       "",
       "LIVE     bytes allocated since the trace began and not freed",
-      "CHANGE   of LIVE since the last refresh",
+      "CHANGE   change of LIVE since the last refresh",
       "BLOCKS   live blocks",
-      "ALLOC/s  bytes allocated per second, freed again or not",
-      "SHARE    of the column marked ▼ in its total",
-      "older    freed blocks from before the trace",
-      "FUNCTION that called the allocator (library frames skipped), and its",
-      "         callers; a call behind … distinguishes equal lines",
+      "ALLOC/s  bytes allocated per second, freed or not",
+      "SHARE    share of the total of the column marked ▼",
+      "older    freed blocks that were allocated before the trace",
+      "FUNCTION function that called the allocator (library frames skipped) and",
+      "         its callers; a call after … distinguishes equal lines",
   };
   ScreenLines page;
   for (const std::string& line : lines) page.push_back({StyledLine{}.add(line)});

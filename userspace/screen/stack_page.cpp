@@ -46,7 +46,7 @@ ScreenLine call_line(const ShownFrame& shown, const Snapshot& now, bool all_fram
 ScreenLines stack_page(const Moment& moment, const StackRecord& stack, std::size_t rank, Symbolizer& symbolizer,
                        const RoleOfFunction& role_of, bool all_frames) {
   ScreenLines lines;
-  lines.push_back({StyledLine{}.add(fmt::format("stack {} of the list", rank), Style::kStrong)});
+  lines.push_back({StyledLine{}.add(fmt::format("stack {} in the list", rank), Style::kStrong)});
   for (const Quantity quantity : {Quantity::kLive, Quantity::kAllocated, Quantity::kFreed}) {
     lines.push_back(quantity_line(moment, stack, quantity));
   }

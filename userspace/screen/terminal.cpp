@@ -206,7 +206,7 @@ Result<Terminal> Terminal::make(int input_fd, int output_fd, bool color) {
   if (!start_curses(input_fd, output_fd)) {
     unguard_terminal();
     stop_curses();
-    return fail(ExitCode::kFile, "take the terminal for the live screen: ncurses cannot use it", kHint);
+    return fail(ExitCode::kFile, "use the terminal for the live screen: ncurses does not support it", kHint);
   }
   if (color) start_colors();
   ::tcgetattr(input_fd, &modes.as_used);

@@ -69,9 +69,8 @@ std::vector<CgroupMount> parse_cgroup_mounts(std::string_view mountinfo) {
 
 Result<NamedCgroup> name_cgroup(std::string_view text, const std::vector<CgroupMount>& mounts) {
   if (text.empty() || has_parent_component(text)) {
-    return fail(
-        ExitCode::kUsage, fmt::format("--cgroup: '{}' is not the path of a cgroup", text),
-        "give it as /proc/PID/cgroup has it, or below where it is mounted: --cgroup /system.slice/cron.service");
+    return fail(ExitCode::kUsage, fmt::format("--cgroup: '{}' is not the path of a cgroup", text),
+                "give it as in /proc/PID/cgroup, or below its mount point: --cgroup /system.slice/cron.service");
   }
   const std::string path = plain_path(text);
   const CgroupMount* mount = nullptr;
@@ -83,8 +82,8 @@ Result<NamedCgroup> name_cgroup(std::string_view text, const std::vector<CgroupM
     return NamedCgroup{mount->hierarchy, plain_path(mount->root + "/" + path.substr(mount->point.size())), path};
   }
   if (is_within(path, kUsualMountPoint)) {
-    return fail(ExitCode::kNoTarget, fmt::format("--cgroup: no hierarchy of cgroups is mounted at {}", path),
-                mounts.empty() ? "give the path as /proc/PID/cgroup has it, or mount them: mount -t cgroup2 none "
+    return fail(ExitCode::kNoTarget, fmt::format("--cgroup: no cgroup hierarchy is mounted at {}", path),
+                mounts.empty() ? "give the path as in /proc/PID/cgroup, or mount the hierarchy: mount -t cgroup2 none "
                                  "/sys/fs/cgroup"
                                : fmt::format("there is one at {}", mounts.back().point));
   }

@@ -42,8 +42,8 @@ Result<CgroupRule> resolve_cgroup(const std::string& text, const Processes& proc
   return fail(
       ExitCode::kNoTarget,
       exists ? fmt::format("--cgroup: {} has no process", text) : fmt::format("--cgroup: no process is in {}", text),
-      exists ? fmt::format("it is there: {}", named.directory)
-             : "what a process is in is in /proc/PID/cgroup; systemd-cgls shows all");
+      exists ? fmt::format("the cgroup exists: {}", named.directory)
+             : "/proc/PID/cgroup shows the cgroup of a process; systemd-cgls shows all");
 }
 
 tl::unexpected<Error> no_process_of_unit(const std::string& unit, const Processes& processes) {
@@ -65,7 +65,7 @@ tl::unexpected<Error> no_process_of_unit(const std::string& unit, const Processe
   }
   return fail(ExitCode::kNoTarget, fmt::format("--unit: no process is in a cgroup of {}", unit),
               has_systemd ? fmt::format("is it running? systemctl status {}", unit)
-                          : "this machine's cgroups are not those of systemd: choose by --cgroup, --name or --exe");
+                          : "this machine's cgroups are not managed by systemd: select by --cgroup, --name or --exe");
 }
 
 /// The system's unit; if it has none of that name, that of the only user who has.
@@ -85,7 +85,7 @@ Result<CgroupRule> resolve_unit(const std::string& name, const Processes& proces
   }
   Error error{ExitCode::kUsage,
               fmt::format("--unit: {} users have a unit {}", by_user.size(), unit),
-              fmt::format("name one by its cgroup: --cgroup {}", *by_user.begin()->second.begin()),
+              fmt::format("select one by its cgroup: --cgroup {}", *by_user.begin()->second.begin()),
               {}};
   for (const auto& [uid, paths] : by_user) error.details.push_back(fmt::format("user {}: {}", uid, *paths.begin()));
   return tl::unexpected<Error>(std::move(error));
@@ -104,8 +104,8 @@ Result<Container> resolve_container(const std::string& text, const Processes& pr
   if (found.size() == 1) return std::move(found.begin()->second);
   if (found.empty()) {
     return fail(ExitCode::kNoTarget, fmt::format("--container: no process is in a container {}", text),
-                "give its id, or how that begins, as docker ps, podman ps and crictl ps print it; names are known of "
-                "lxc and systemd-nspawn only");
+                "give its id or the beginning of it, as docker ps, podman ps and crictl ps print it; names work only "
+                "for lxc and systemd-nspawn");
   }
   Error error{ExitCode::kUsage,
               fmt::format("--container: the ids of {} containers begin with {}", found.size(), text),
@@ -146,11 +146,11 @@ tl::unexpected<Error> nothing_matches(const ProcessQuery& query) {
   const auto comm = std::find_if(query.comms.begin(), query.comms.end(), is_too_long);
   const auto name = std::find_if(query.names.begin(), query.names.end(), is_too_long);
   std::string hint = "list processes with: ps -e";
-  if (text_of(query).find(" --") != std::string::npos) hint += "; a process must be all that these options say";
+  if (text_of(query).find(" --") != std::string::npos) hint += "; a process must match all of these options";
   if (comm != query.comms.end()) {
     hint = fmt::format("the kernel keeps 15 bytes of a name: --comm '{}'", comm->substr(0, kCommLength));
   } else if (name != query.names.end()) {
-    hint = fmt::format("of a script the kernel keeps 15 bytes of its name: --name '{}'", name->substr(0, kCommLength));
+    hint = fmt::format("the kernel keeps 15 bytes of a script's name: --name '{}'", name->substr(0, kCommLength));
   }
   return fail(ExitCode::kNoTarget, fmt::format("{}: no process matches", text_of(query)), std::move(hint));
 }

@@ -80,7 +80,7 @@ int refuse(scmp_filter_ctx filter, std::initializer_list<int> calls) {
 
 std::string filter_calls() {
   const Filter filter(seccomp_init(SCMP_ACT_KILL_PROCESS));
-  if (!filter) return "no memory for its filter of system calls";
+  if (!filter) return "no memory for its system call filter";
   int error = allow(filter.get(),
                     {SCMP_SYS(read),          SCMP_SYS(pread64),      SCMP_SYS(readv),          SCMP_SYS(preadv),
                      SCMP_SYS(recvmsg),       SCMP_SYS(sendmsg),      SCMP_SYS(poll),           SCMP_SYS(ppoll),

@@ -69,9 +69,9 @@ class Inheritance {
 
 std::string how_it_ended(int status) {
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
-    return "its reader made a forbidden system call, and was stopped";
+    return "its reader made a forbidden system call and was killed";
   if (WIFSIGNALED(status)) return fmt::format("its reader crashed ({})", ::strsignal(WTERMSIG(status)));
-  return "its reader ended without an answer";
+  return "its reader exited without an answer";
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ bool WorkerProcess::is_worth_waiting() {
   idle_seconds_ = *now > seen_at_ ? 0 : idle_seconds_ + 1;
   seen_at_ = *now;
   if (*now - began_at_ > limits_.processor_seconds) given_up_ = "its reader took too long";
-  if (idle_seconds_ >= limits_.idle_seconds) given_up_ = "its reader got no further, and no answer";
+  if (idle_seconds_ >= limits_.idle_seconds) given_up_ = "its reader made no progress";
   return given_up_ == nullptr;
 }
 
@@ -118,7 +118,7 @@ std::string WorkerProcess::end() {
   if (pid_ == 0) return {};
   const std::optional<int> status = stop();
   if (given_up_ != nullptr) return given_up_;
-  return status ? how_it_ended(*status) : "its reader is gone";
+  return status ? how_it_ended(*status) : "its reader has disappeared";
 }
 
 std::optional<int> WorkerProcess::stop() noexcept {

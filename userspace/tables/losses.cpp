@@ -30,10 +30,9 @@ bool Losses::keep(Promise promise) const {
 std::span<const LossText, HAWK_LOSS_COUNT> loss_texts() { return kTexts; }
 
 std::string_view no_allocator_hint(bool is_go) {
-  return is_go
-             ? "a Go program without cgo has a heap of its own, which no allocator function shows: net/http/pprof and "
-               "go tool pprof read it"
-             : "a static program must not be stripped: its symbol table names the functions to probe";
+  return is_go ? "a Go program without cgo has a heap of its own, without allocator functions to probe: use "
+                 "net/http/pprof and go tool pprof"
+               : "stripped static programs cannot be traced: the functions to probe are found by the symbol table";
 }
 
 }  // namespace hawk

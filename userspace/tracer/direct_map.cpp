@@ -18,7 +18,7 @@ void find_direct_map(int program_fd, hawk_state& state) {
   LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &argument, .ctx_size_in = sizeof(argument));
   if (bpf_prog_test_run_opts(program_fd, &options) != 0) argument.direct_map = 0;
   state.direct_map = argument.direct_map;
-  log_verbose(argument.direct_map != 0 ? "stacks are read where the kernel has them"
+  log_verbose(argument.direct_map != 0 ? "stacks are read through the kernel's direct map"
                                        : "the direct map was not found: stacks are read through a helper");
 }
 

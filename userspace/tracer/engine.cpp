@@ -20,7 +20,7 @@ Result<std::unique_ptr<Engine>> Engine::make(const EngineOptions& options) {
   parts->options = options;
   Result<void> loaded = parts->load(options.live_table.value_or(LiveTable::kArena));
   if (!loaded && !options.live_table && loaded.error().exit_code == ExitCode::kPrivilege) {
-    log_verbose("the live table cannot be an arena on this kernel, it is a hash map");
+    log_verbose("the live table cannot be an arena on this kernel: a hash map is used");
     loaded = parts->load(LiveTable::kHash);
   }
   HAWK_TRY_VOID(loaded);
@@ -108,10 +108,10 @@ void Engine::stop() {
   if (parts_->file_links) parts_->file_links->remove_all();
   parts_->report_holds();
   parts_->frames->thread().end();
-  log_verbose(fmt::format("frames: {} stored; there was always room for {} more", parts_->maps.state->next_frame,
+  log_verbose(fmt::format("frames: {} stored; the free room never fell below {}", parts_->maps.state->next_frame,
                           parts_->frames->least_room()));
   if (!parts_->reserve) return;
-  log_verbose(fmt::format("blocks in reserve: room for {} was needed", parts_->reserve->room_used()));
+  log_verbose(fmt::format("blocks in reserve: at most {} in use", parts_->reserve->room_used()));
 }
 
 }  // namespace hawk

@@ -110,7 +110,7 @@ Result<void> Engine::Parts::watch_mappings() {
   const auto& programs = skeleton->progs;
   if (options.programs_on_functions)
     return attach_tracepoint(options.holds ? programs.mapping_made_holding : programs.mapping_made);
-  log_verbose("the kernel cannot have programs on its functions: mappings are announced by tracepoints");
+  log_verbose("the kernel does not allow programs on its functions: mappings are reported by tracepoints");
   HAWK_TRY_VOID(attach_tracepoint(options.holds ? programs.tree_entry_holding : programs.tree_entry));
   return attach_tracepoint(programs.mappings_unlocked);
 }
@@ -149,9 +149,9 @@ void Engine::Parts::report_holds() const {
   }
   if (all.count == 0) return;
   log_info(
-      fmt::format("threads waited for hawktrace {} times, {} ms in all and {} ms at most, until new files were "
+      fmt::format("threads waited for hawktrace {} time{}, {} ms in total and {} ms at most, until new files were "
                   "probed or there was room for more processes",
-                  all.count, all.total_ns / 1000000, all.longest_ns / 1000000));
+                  all.count, all.count == 1 ? "" : "s", all.total_ns / 1000000, all.longest_ns / 1000000));
 }
 
 void Engine::Parts::keep_spares() {

@@ -77,7 +77,7 @@ Result<AttachWay> choose_attach_way(const KernelFeatures& features, std::optiona
   if (available) return *forced;
   return fail(ExitCode::kPrivilege,
               fmt::format("attach via {}: this kernel does not have it", attach_way_name(*forced)),
-              "leave --attach-via out: the best way that the kernel has is chosen then");
+              "leave --attach-via out to use the best way that the kernel supports");
 }
 
 }  // namespace hawk

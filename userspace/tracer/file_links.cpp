@@ -26,7 +26,8 @@ Result<void> FileLinks::require_same_content(const File& file, const Content& co
   const auto first = known_.lower_bound({file, 0, std::numeric_limits<int>::min()});
   for (auto known = first; known != known_.end() && std::get<File>(known->first) == file; ++known) {
     if (!known->second.link.expired() && known->second.content != content)
-      return fail(ExitCode::kPrivilege, "the file was written to, and other processes are traced with what it was");
+      return fail(ExitCode::kPrivilege,
+                  "the file was written to, and other processes are traced with its previous contents");
   }
   return {};
 }
@@ -49,7 +50,7 @@ Result<std::vector<FileLinks::Use>> FileLinks::add(bpf_program* program, int fd,
       add_use(uses, std::move(link));
     } else {
       return fail(ExitCode::kPrivilege,
-                  fmt::format("the instruction at {:#x} is probed as another one already", probe.file_offset));
+                  fmt::format("the instruction at {:#x} is already probed as a different one", probe.file_offset));
     }
   }
   if (missing.empty()) return uses;

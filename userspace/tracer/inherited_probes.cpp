@@ -39,7 +39,7 @@ UniqueFd open_event(std::uint64_t event, int tid, bool is_inherited) {
 tl::unexpected<Error> open_failure(const Probe& probe, int error) {
   return system_failure(ExitCode::kPrivilege,
                         fmt::format("open a perf event of the uprobe at offset {:#x}", probe.file_offset), error,
-                        error == EINVAL ? "to follow child processes takes Linux 6.13" : "");
+                        error == EINVAL ? "--follow requires Linux 6.13" : "");
 }
 
 /// Of a thread that has one, those that it makes have one: it is over when all that are there do.

@@ -20,18 +20,17 @@ Result<void> require_no_interceptor(const bpf_program* find_interceptors, hawk_s
   if (found == 0) return {};
   const bool is_own = (found & HAWK_DISPATCHED) != 0;
   if (is_own) {
-    return fail(
-        ExitCode::kPrivilege,
-        fmt::format("trace process {}: it handles its system calls itself (Syscall User Dispatch)", pid),
-        "the kernel's return probes are system calls of the process, and it would not survive if it got them to "
-        "handle: hawktrace cannot trace such a process");
+    return fail(ExitCode::kPrivilege,
+                fmt::format("trace process {}: it handles its own system calls (Syscall User Dispatch)", pid),
+                "the kernel's return probes are system calls of the process, which would not survive having to handle "
+                "them: hawktrace cannot trace such a process");
   }
   const PtraceInfo by = find_ptracer(pid).value_or(PtraceInfo{.pid = 0, .comm = "another process"});
-  return fail(
-      ExitCode::kPrivilege, fmt::format("trace process {}: its system calls are traced by {} (ptrace)", pid, by.comm),
-      fmt::format("the kernel's return probes are system calls of the process, and it would not survive if they "
-                  "were refused, as strace alone is known not to do: end {} first",
-                  by.pid != 0 ? fmt::format("process {}", by.pid) : "that"));
+  return fail(ExitCode::kPrivilege,
+              fmt::format("trace process {}: its system calls are traced by {} (ptrace)", pid, by.comm),
+              fmt::format("the kernel's return probes are system calls of the process, which would not survive if they "
+                          "were refused; only strace is known not to refuse them: end {} first",
+                          by.pid != 0 ? fmt::format("process {}", by.pid) : "that"));
 }
 
 }  // namespace hawk

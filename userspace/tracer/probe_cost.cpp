@@ -110,7 +110,7 @@ Result<UniqueFd> make_perf_probe(std::uint64_t file_offset, int program, bool on
       static_cast<int>(::syscall(SYS_perf_event_open, &attributes, ::getpid(), -1, -1, PERF_FLAG_FD_CLOEXEC)));
   if (!event || ::ioctl(event.get(), PERF_EVENT_IOC_SET_BPF, program) != 0 ||
       ::ioctl(event.get(), PERF_EVENT_IOC_ENABLE, 0) != 0) {
-    return system_failure(ExitCode::kPrivilege, "probe a function of our own", errno);
+    return system_failure(ExitCode::kPrivilege, "probe a function of hawktrace itself", errno);
   }
   return event;
 }
@@ -149,7 +149,7 @@ Result<ProbeCosts> measure_probe_costs(AttachWay way) {
   constexpr std::array<Function, 3> kFunctions = {hawk_pushing_function, hawk_moving_function, hawk_returning_function};
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     const std::optional<std::uint64_t> offset = own.offset_of(kFunctions[i]);
-    if (!offset) return fail(ExitCode::kInternal, "measure the cost of a probe: our own code is not mapped");
+    if (!offset) return fail(ExitCode::kInternal, "measure the cost of a probe: hawktrace's own code is not mapped");
     offsets[i] = *offset;
   }
   const UniqueFd program = load_trivial_program(way == AttachWay::kPerf ? 0 : kAttachTypeUprobeMulti);

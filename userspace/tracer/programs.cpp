@@ -135,10 +135,10 @@ Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, co
                 fmt::format("the tables do not fit into memory: lower --max-blocks or --max-stacks{}",
                             reason == E2BIG ? other : ""));
   }
-  const char* const hint = options.live_table == LiveTable::kArena
-                               ? "an arena needs Linux 6.10: leave --live-table out and the best that the kernel has "
-                                 "is chosen"
-                               : "the kernel's reason is printed with --verbose";
+  const char* const hint =
+      options.live_table == LiveTable::kArena
+          ? "an arena needs Linux 6.10: leave --live-table out to use the best table that the kernel supports"
+          : "the kernel's reason is printed with --verbose";
   return system_failure(ExitCode::kPrivilege, "load the BPF programs", reason, hint);
 }
 

@@ -55,7 +55,7 @@ Result<std::uint32_t> TargetPlaces::prepare() {
   const auto free =
       std::find_if(places_.begin(), places_.end(), [](const Place& place) { return place.use == Use::kFree; });
   if (free == places_.end())
-    return fail(ExitCode::kPrivilege, fmt::format("{} processes are traced already", places_.size()));
+    return fail(ExitCode::kPrivilege, fmt::format("{} processes are already traced", places_.size()));
   const auto number = static_cast<std::uint32_t>(std::distance(places_.begin(), free));
   HAWK_TRY_VOID(begin_program(maps_.targets[number], number));
   return number;

@@ -32,7 +32,7 @@ Result<UniqueFd> open_tracefs() {
     root = UniqueFd(static_cast<int>(::syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, 0)));
   if (root) return root;
   return system_failure(ExitCode::kPrivilege, "open tracefs, to follow child processes", errno,
-                        "the kernel needs CONFIG_UPROBE_EVENTS; --no-follow traces the process alone");
+                        "the kernel needs CONFIG_UPROBE_EVENTS; leave --follow out to trace only the process");
 }
 
 /// One line of the definitions' file. Returns errno, 0: it is done.

@@ -61,7 +61,7 @@ using KnownPoints = std::map<std::uint64_t, hawk_yield_point>;
 /// Why the programs cannot follow the function, together with those whose points are known; empty: they can.
 std::string reason_against(const AllocatorFunction& function, const KnownPoints& known) {
   if (function.may_throw && has_return_probe(function))
-    return "it may throw, and goes on in a function that cannot be followed";
+    return "it may throw, and continues in a function that cannot be followed";
   for (const YieldPoint& point : function.yields.points) {
     if (!can_take(point, function.kind))
       return fmt::format("what is known at {:#x} cannot be passed on", point.file_offset);

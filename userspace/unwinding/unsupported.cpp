@@ -57,7 +57,7 @@ const char* name_of(Unsupported what) {
     case Unsupported::kTooManyRecords:
       return "more functions than there is room for";
     case Unsupported::kFarAway:
-      return "function more than 4 GiB behind the first";
+      return "function more than 4 GiB after the first";
   }
   return "";
 }

@@ -41,7 +41,7 @@ std::string narrowing_text(const FrameFilter& filter) {
   if (filter.suppressions != nullptr) {
     text += fmt::format("{}--suppressions '{}'", text.empty() ? "" : ", ", filter.suppressions->path);
   }
-  return fmt::format("narrowed down by {}", text);
+  return fmt::format("filtered by {}", text);
 }
 
 void put_view_notes(TextPage& page, const Snapshot& snapshot, const StackView& view, const FrameFilter& filter) {

@@ -111,10 +111,9 @@ TEST(StackDiff, SaysWhatItIsNarrowedDownBy) {
   filter.suppressions = std::make_shared<Suppressions>(suppressions);
   const SnapshotDiff diff = diff_by(runs.before, runs.after, {.top = 0}, filter);
   const std::string text = render_diff_text(diff, {});
-  EXPECT_NE(
-      text.find("change: +835 B live\nnarrowed down by --focus 'grow', --suppressions 'known.supp': compared are 80 "
-                "B in 8 blocks before and 980 B in 38 blocks after\n\n1 stack has changed; shown: 1, "),
-      std::string::npos)
+  EXPECT_NE(text.find("change: +835 B live\nfiltered by --focus 'grow', --suppressions 'known.supp': compares 80 "
+                      "B in 8 blocks before with 980 B in 38 blocks after\n\n1 stack has changed; shown: 1, "),
+            std::string::npos)
       << text;
   const nlohmann::json json = nlohmann::json::parse(render_diff_json(diff));
   EXPECT_EQ(json.at("view").at("focus"), "grow");
@@ -126,7 +125,7 @@ TEST(StackDiff, SaysWhatItIsNarrowedDownBy) {
   EXPECT_FALSE(nlohmann::json::parse(render_diff_json(diff_by(runs.before, runs.after, {}))).contains("view"));
   const ExportedStacks a = runs.before.stacks(filter);
   const ExportedStacks b = runs.after.stacks(filter);
-  EXPECT_NE(diff_flame_graph(a, b, SortKey::kLive, filter).title.find("; narrowed down by --focus 'grow', "),
+  EXPECT_NE(diff_flame_graph(a, b, SortKey::kLive, filter).title.find("; filtered by --focus 'grow', "),
             std::string::npos);
 }
 

@@ -108,7 +108,7 @@ TEST(Log, StderrThatTakesNothingIsNoFailure) {
   int ends[2] = {};
   ASSERT_EQ(::pipe(ends), 0);
   ::close(ends[0]);
-  EXPECT_TRUE(lives_with_stderr(ends[1], say_everything)) << "its reader is gone";
+  EXPECT_TRUE(lives_with_stderr(ends[1], say_everything)) << "its reader has disappeared";
   ::close(ends[1]);
 }
 

@@ -79,7 +79,7 @@ TEST_P(AllocatorFunctions, WhatCannotBeProbedIsNamedWithItsReason) {
   std::map<std::string, std::string> reasons;
   for (const UnprobedFunction& function : file.unprobed) reasons[function.name] = function.reason;
   const std::map<std::string, std::string> expected = {
-      {"_ZnwmSt11align_val_t", "it jumps to an address that is known at run time only"},
+      {"_ZnwmSt11align_val_t", "it jumps to an address that is known only at run time"},
       {"_ZnamSt11align_val_t", "it continues in somewhere_else, which is in another file"},
       {"calloc", "functions of different kinds share its address"},
       {"realloc", "functions of different kinds share its address"}};

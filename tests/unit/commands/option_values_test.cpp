@@ -121,10 +121,9 @@ TEST(ParseSize, NamesTheNearestValidValue) {
 
 TEST(ParseSize, RefusesUnitsThatMeanTwoThings) {
   for (const std::string text : {"", "k", "4KB", "4kb", "4MB", "4 k", "4kk", "4x", "1.5M", "0x10", "4Ki", "4BiB"}) {
-    EXPECT_EQ(message_of(bytes_of(text)),
-              "--size: '" + text +
-                  "' is not a size in bytes / give bytes (4096), or a whole number of KiB, MiB, GiB or TiB, in short "
-                  "k, M, G or T: 4k, 1MiB");
+    EXPECT_EQ(message_of(bytes_of(text)), "--size: '" + text +
+                                              "' is not a size in bytes / give bytes (4096), or a whole number of KiB, "
+                                              "MiB, GiB or TiB (short: k, M, G, T): 4k, 1MiB");
   }
 }
 
@@ -146,14 +145,14 @@ TEST(ParsePid, TakesPositiveNumbers) {
 TEST(ParsePid, RefusesWhatNoProcessCanHave) {
   for (const std::string text : {"0", "-5", "2147483648", "99999999999999999999", "12x", "12-13", "+7"}) {
     EXPECT_EQ(message_of(pid_of(text)),
-              "--pid: '" + text + "' is not a process id / give the number of a process, as ps and pidof print it");
+              "--pid: '" + text + "' is not a process id / give the id of a process, as ps and pidof print it");
   }
 }
 
 TEST(ParsePid, NothingIsWhatPidofPrintsOfAServiceThatDoesNotRun) {
   EXPECT_EQ(message_of(pid_of("")),
-            "--pid: '' is not a process id / pidof and pgrep print nothing where no process has the name: is the "
-            "service running?");
+            "--pid: '' is not a process id / pidof and pgrep print nothing if no process has the name: is the service "
+            "running?");
 }
 
 TEST(ParsePid, NameGetsACommandThatWorks) {
@@ -162,7 +161,7 @@ TEST(ParsePid, NameGetsACommandThatWorks) {
 }
 
 TEST(ParsePid, RefusesOurOwn) {
-  EXPECT_EQ(message_of(pid_of("4711")), "--pid: '4711' is hawktrace itself / give the number of another process");
+  EXPECT_EQ(message_of(pid_of("4711")), "--pid: '4711' is hawktrace itself / give the id of another process");
 }
 
 TEST(ParseOpenFd, TakesWhatIsOpenAndNothingElse) {

@@ -24,7 +24,7 @@ TEST(OptionFormats, SeveralReportsNeedAFormatThatCanHoldThem) {
     if (parsed) continue;
     EXPECT_EQ(parsed.error().exit_code, ExitCode::kUsage);
     EXPECT_EQ(parsed.error().what,
-              std::string("--report-every: a file of the format ") + format.name + " holds a single report");
+              std::string("--report-every: a file in the format ") + format.name + " holds a single report");
     EXPECT_EQ(parsed.error().hint, "leave it out, or choose a format that can hold several: --format text or json");
   }
 }
@@ -51,7 +51,7 @@ TEST(OptionFormats, ATerminalIsSentNothingButText) {
     if (output) continue;
     EXPECT_EQ(output.error().exit_code, ExitCode::kUsage);
     EXPECT_EQ(output.error().what,
-              std::string("a report of the format ") + format.name + " is no text, and would go to a terminal");
+              std::string("a report in the format ") + format.name + " is not text, and stdout is a terminal");
     EXPECT_EQ(output.error().hint, std::string("write it to a file: -o heap.") + format.extension);
   }
 }

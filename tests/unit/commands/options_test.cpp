@@ -179,11 +179,11 @@ TEST(OptionErrors, PidThatIsNone) {
   EXPECT_EQ(refusal_of({"-p", "redis"}),
             "--pid: 'redis' is not a process id / for a process by name: hawktrace --name redis");
   EXPECT_EQ(refusal_of({"--pid=-5"}),
-            "--pid: '-5' is not a process id / give the number of a process, as ps and pidof print it");
+            "--pid: '-5' is not a process id / give the id of a process, as ps and pidof print it");
   EXPECT_EQ(refusal_of({"-p", "0"}),
-            "--pid: '0' is not a process id / give the number of a process, as ps and pidof print it");
+            "--pid: '0' is not a process id / give the id of a process, as ps and pidof print it");
   const std::string own = std::to_string(::getpid());
-  EXPECT_EQ(refusal_of({"-p", own}), "--pid: '" + own + "' is hawktrace itself / give the number of another process");
+  EXPECT_EQ(refusal_of({"-p", own}), "--pid: '" + own + "' is hawktrace itself / give the id of another process");
 }
 
 TEST(OptionErrors, MissingValue) {
@@ -262,8 +262,8 @@ TEST(OptionErrors, MalformedValuesNameOptionAndValue) {
       "--duration: 'fast' is not a time span / give seconds, or numbers with ms, s, m or h: 0.2, 10, 250ms, 1.5s, "
       "1h30m");
   EXPECT_EQ(refusal_with_pid({"--min-size", "4KB"}),
-            "--min-size: '4KB' is not a size in bytes / give bytes (4096), or a whole number of KiB, MiB, GiB or TiB, "
-            "in short k, M, G or T: 4k, 1MiB");
+            "--min-size: '4KB' is not a size in bytes / give bytes (4096), or a whole number of KiB, MiB, GiB or TiB "
+            "(short: k, M, G, T): 4k, 1MiB");
   EXPECT_EQ(refusal_with_pid({"--sort", "size"}),
             "--sort: 'size' is not one of live, live-count, allocated, allocated-count, freed-count / hawktrace --help "
             "explains them");
@@ -273,25 +273,25 @@ TEST(OptionErrors, MalformedValuesNameOptionAndValue) {
   EXPECT_EQ(refusal_with_pid({"--unwind"}), "--unwind: needs a value / hawktrace --help lists all options");
   EXPECT_EQ(refusal_with_pid({"--unwind", "cfi", "--unwind", "fp"}),
             "--unwind: 'fp' is a second value / give the option only once");
-  EXPECT_EQ(refusal_with_pid({"--links", "file", "--attach-via", "multi"}),
-            "--links file: not with --attach-via multi / leave one of them out: it takes sessions");
+  EXPECT_EQ(
+      refusal_with_pid({"--links", "file", "--attach-via", "multi"}),
+      "--links file: not possible with --attach-via multi / leave one of them out: --links file requires sessions");
   EXPECT_EQ(refusal_with_pid({"--attach-via", "uprobe"}),
             "--attach-via: 'uprobe' is not one of auto, points, session, multi, perf / hawktrace --help explains them");
   EXPECT_EQ(refusal_with_pid({"--live-table", "aerna"}),
             "--live-table: 'aerna' is not one of auto, arena, hash / did you mean 'arena'?");
   EXPECT_EQ(refusal_with_pid({"--live-table", "btree"}),
             "--live-table: 'btree' is not one of auto, arena, hash / hawktrace --help explains them");
-  EXPECT_EQ(
-      refusal_with_pid({"--max-memory", "2GB"}),
-      "--max-memory: '2GB' is not a size in bytes / give bytes (4096), or a whole number of KiB, MiB, GiB or TiB, "
-      "in short k, M, G or T: 4k, 1MiB");
+  EXPECT_EQ(refusal_with_pid({"--max-memory", "2GB"}),
+            "--max-memory: '2GB' is not a size in bytes / give bytes (4096), or a whole number of KiB, MiB, GiB or TiB "
+            "(short: k, M, G, T): 4k, 1MiB");
   EXPECT_EQ(refusal_with_pid({"--max-memory"}), "--max-memory: needs a value / hawktrace --help lists all options");
   EXPECT_EQ(refusal_with_pid({"--color", "alway"}),
             "--color: 'alway' is not one of auto, always, never / did you mean 'always'?");
   EXPECT_EQ(refusal_with_pid({"--ready-fd", "987654"}),
             "--ready-fd: '987654' is not an open descriptor / open it in the shell: hawktrace ... 987654>FILE");
   EXPECT_EQ(refusal_with_pid({"-o", ""}),
-            "--output: '' is not a file name / leave the option out to get the report on stdout");
+            "--output: '' is not a file name / omit the option to write the report to stdout");
   EXPECT_EQ(refusal_with_pid({"-qv"}), "use either --quiet or --verbose, not both / leave one of them out");
 }
 
@@ -348,8 +348,8 @@ TEST(Options, RequireExactSaysWhichPromiseItMeans) {
 
 TEST(Options, OnlyACommandThatOutlivesTheTraceCanBeKilled) {
   EXPECT_TRUE(options_of({"--duration", "1", "--kill", "--", "ls"}).kill_command);
-  EXPECT_TRUE(refusal_with_pid({"--duration", "1", "--kill"}).starts_with("--kill: there is no command"));
-  EXPECT_TRUE(refusal_of({"--kill", "--", "ls"}).starts_with("--kill: there is no command"));
+  EXPECT_TRUE(refusal_with_pid({"--duration", "1", "--kill"}).starts_with("--kill: no command"));
+  EXPECT_TRUE(refusal_of({"--kill", "--", "ls"}).starts_with("--kill: no command"));
 }
 
 TEST(Color, ChoiceIsStrongerThanEverything) {

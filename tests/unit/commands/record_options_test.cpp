@@ -30,12 +30,12 @@ TEST(RecordOptions, WhatCannotBeRecordedIsRefused) {
   EXPECT_EQ(refusal_of(record_command, {"-p", "1", "--report-every", "1"}),
             "2: --report-every: no such option / hawktrace record --help lists all options");
   EXPECT_EQ(refusal_of(record_command, {"-p1", "-o", ""}),
-            "2: --output: '' is not a file name / leave the option out to get a name made");
+            "2: --output: '' is not a file name / omit the option to use the default name");
 }
 
 TEST(ReportOptions, OneRecordingIsNeeded) {
   EXPECT_EQ(refusal_of(report_command, {}), "2: no recording was named / hawktrace report FILE");
-  EXPECT_EQ(refusal_of(report_command, {"a", "b"}), "2: 'b': unexpected argument / one recording at a time");
+  EXPECT_EQ(refusal_of(report_command, {"a", "b"}), "2: 'b': unexpected argument / give one recording");
   EXPECT_EQ(refusal_of(report_command, {"a", "--formta", "json"}),
             "2: --formta: no such option / did you mean --format?");
   EXPECT_EQ(refusal_of(report_command, {"a", "--format", "jsom"}).substr(0, 32), "2: --format: 'jsom' is not one o");

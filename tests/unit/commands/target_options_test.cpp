@@ -34,7 +34,7 @@ TEST(Options, WhatProcessesAre) {
 }
 
 TEST(OptionErrors, ProcessesByNumberAndByMore) {
-  EXPECT_TRUE(refusal_with_pid({"--unit", "cron"}).starts_with("use either -p or options that say what"));
+  EXPECT_TRUE(refusal_with_pid({"--unit", "cron"}).starts_with("use either -p or options that select"));
   EXPECT_TRUE(refusal_of({"--unit", "cron", "--", "ls"}).starts_with("use either --unit or -- COMMAND, not both"));
   EXPECT_TRUE(refusal_of({"--unit", "cron", "812"}).starts_with("'812': unexpected argument"));
   EXPECT_TRUE(refusal_of({"--name", ""}).starts_with("--name: the value is empty"));
@@ -44,7 +44,7 @@ TEST(Options, WhomTheCommandRunsAs) {
   EXPECT_EQ(options_of({"--user", "0", "--", "ls"}).user.value().name, "root");
   EXPECT_TRUE(refusal_of({"--user", "no-such-user", "--", "ls"}).starts_with("--user: there is no user no-such-user"));
   EXPECT_EQ(refusal_with_pid({"--user", "root"}),
-            "--user: there is no command to be run as another user / hawktrace --user root -- COMMAND");
+            "--user: no command to run as another user / hawktrace --user root -- COMMAND");
 }
 
 }  // namespace

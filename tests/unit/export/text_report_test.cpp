@@ -72,7 +72,8 @@ TEST(TextReport, ASummaryThatIsRepeatedRefersToTheWholeOne) {
 TEST(TextReport, NothingIsOlderThanATraceFromTheStart) {
   Sample sample = service_sample();
   sample.snapshot.memory = ProcessMemory{200 << 20, 180 << 20, 0, 1 << 20};
-  EXPECT_TRUE(contains(text_of(sample, sample_options()), "the rest is older than the trace, mappings and stacks"));
+  EXPECT_TRUE(
+      contains(text_of(sample, sample_options()), "the rest is memory from before the trace, mappings and stacks"));
   EXPECT_FALSE(contains(text_of(sample, sample_options()), "hint: most of the memory"));
   sample.snapshot.trace.from_start = true;
   const std::string text = text_of(sample, sample_options());
@@ -87,9 +88,9 @@ TEST(TextReport, HowToNameAnInterpretersFunctionsIsSaidUntilTheyAreNamed) {
   const ModuleId exe = sample.add_module("/usr/bin/python3.13", "");
   const Location resize = sample.call(exe, {function("list_resize")});
   sample.add_stack(1, {100, 1, 0, 0}, {resize});
-  EXPECT_TRUE(contains(text_of(sample, sample_options()), "hint: python3 -X perf"));
+  EXPECT_TRUE(contains(text_of(sample, sample_options()), "hint: to name Python functions, use python3 -X perf"));
   sample.add_stack(2, {100, 1, 0, 0}, {resize, sample.call_in_no_file(function("py::load", "svc.py", 0))});
-  EXPECT_FALSE(contains(text_of(sample, sample_options()), "hint: python3 -X perf"));
+  EXPECT_FALSE(contains(text_of(sample, sample_options()), "hint: to name Python functions, use python3 -X perf"));
 }
 
 TEST(TextReport, WhatFailedItsVerificationIsNotExact) {

@@ -63,13 +63,14 @@ TEST(RecordingCut, AtEveryByteIsReadUpToTheLastCompleteInterval) {
     const Result<void> read = reader->read();
     if (complete == 0) {
       ASSERT_FALSE(read);
-      EXPECT_NE(read.error().what.find("no complete interval: it is cut off"), std::string::npos) << read.error().what;
+      EXPECT_NE(read.error().what.find("no complete interval: it is truncated"), std::string::npos)
+          << read.error().what;
       continue;
     }
     ASSERT_TRUE(read) << read.error().what;
     EXPECT_EQ(reader->snapshot(), written.snapshots[complete - 1]);
     EXPECT_EQ(reader->intervals(), complete);
-    EXPECT_EQ(reader->what_is_missing(), "it is cut off behind interval " + std::to_string(complete) + ", " +
+    EXPECT_EQ(reader->what_is_missing(), "it is truncated after interval " + std::to_string(complete) + ", " +
                                              std::to_string(complete) + ".0 s after the trace began");
   }
 }

@@ -99,10 +99,10 @@ TEST(SeveralTraces, CutOffAnywhere) {
     ASSERT_TRUE(reader);
     const Result<void> read = reader->read();
     if (!read) {
-      EXPECT_NE(read.error().what.find("it is cut off"), std::string::npos) << read.error().what;
+      EXPECT_NE(read.error().what.find("it is truncated"), std::string::npos) << read.error().what;
       continue;
     }
-    EXPECT_NE(reader->what_is_missing().find("it is cut off behind interval "), std::string::npos) << size;
+    EXPECT_NE(reader->what_is_missing().find("it is truncated after interval "), std::string::npos) << size;
     EXPECT_EQ(reader->snapshot(), traces.of_first[reader->intervals() - 1]);
     complete += reader->targets().size() == 2 ? 1 : 0;
   }

@@ -53,7 +53,7 @@ TEST(TargetLines, ALineEachWithItsVerdictTheLargestFirst) {
             "  2.93 KiB       2  cc1 (pid 102): NOT exact: 1 allocation not kept: the live table is full, and 1 more "
             "cause; ended\n"
             "     100 B       2  cc1 (pid 101): exact\n"
-            "1 of 2 processes ended during the trace: live includes what they still held then\n");
+            "1 of 2 processes ended during the trace: live includes what they held when they ended\n");
 }
 
 TEST(TargetLines, WhatTellsThemApartIsSaid) {

@@ -37,9 +37,9 @@ TEST(TrapCosts, TheirShareIsOfTheTimeOfTheTarget) {
       .cpu_ns = 340'000'000, .peak_resident_bytes = 45 << 20, .table_bytes = 12 << 20, .target_cpu_ns = 1'500'000'000};
   EXPECT_EQ(trap_costs_text(snapshot),
             "tracing overhead: about 1 µs per malloc, 0.5 µs per free; with 200,000 calls the traps took at least "
-            "10.0 % of the 1.5 s of CPU that the process had meanwhile");
+            "10.0 % of the 1.5 s of CPU time that the process used");
   EXPECT_EQ(usage_text(snapshot, NumberStyle::kReadable),
-            "hawktrace took 340 ms of CPU and at most 45.00 MiB of memory; the kernel's tables take 12.00 MiB");
+            "hawktrace used 340 ms of CPU time and at most 45.00 MiB of memory; the kernel's tables use 12.00 MiB");
   snapshot.trace.exec_count = 1;
   EXPECT_EQ(trap_time_ns(snapshot), std::nullopt);
   snapshot.usage.reset();

@@ -82,7 +82,7 @@ TEST(UnwindText, CausesNameTheFileAndWhatIsInIt) {
   Sample sample = unwinding_sample();
   const UnwindText::Causes causes = UnwindText(sample.snapshot, Quantity::kLive).causes();
   EXPECT_EQ(causes.lines, (Lines{"  15.0 %  guessed: no unwind table in /opt/vendor/lib/libvendor-codec.so.3",
-                                 "   8.0 %  guessed: code that is in no file, as JIT compilers make it",
+                                 "   8.0 %  guessed: code outside files, such as JIT-compiled code",
                                  "   6.0 %  truncated: a rule of the unwind table that cannot be followed "
                                  "(/usr/lib/x86_64-linux-gnu/libcrypto.so.3: CFA by an expression, CFA from rbx)",
                                  "   0.1 %  truncated: mappings were being changed",

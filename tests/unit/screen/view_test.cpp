@@ -269,7 +269,7 @@ TEST(View, EnterOpensTheStackUnderTheCursorAndEscClosesIt) {
   user.show(sample);
   user.press(Key::kDown);
   user.press(Key::kEnter);
-  EXPECT_TRUE(user.contains("stack 2 of the list")) << user.text();
+  EXPECT_TRUE(user.contains("stack 2 in the list")) << user.text();
   EXPECT_TRUE(user.contains("shop::Cache::warm"));
   EXPECT_TRUE(user.contains("shop::Warmer::run"));
   EXPECT_FALSE(user.contains("std::thread::_State_impl"));
@@ -321,7 +321,7 @@ TEST(View, LongStacksScroll) {
   user.press(Key::kEnd);
   EXPECT_TRUE(user.contains("depth_59")) << user.text();
   user.press(Key::kHome);
-  EXPECT_TRUE(user.contains("stack 1 of the list"));
+  EXPECT_TRUE(user.contains("stack 1 in the list"));
 }
 
 TEST(View, FilterKeepsStacksWithACallThatMatches) {
@@ -360,7 +360,7 @@ TEST(View, ClickSelectsAndASecondOpens) {
   user.click(row, 5);
   EXPECT_TRUE(user.selected().find("function_3") != std::string::npos);
   user.click(row, 5);
-  EXPECT_TRUE(user.contains("stack 4 of the list")) << user.text();
+  EXPECT_TRUE(user.contains("stack 4 in the list")) << user.text();
 }
 
 TEST(View, QuitsAndTogglesTheMouse) {

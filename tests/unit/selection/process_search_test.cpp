@@ -182,7 +182,7 @@ TEST(FindProcesses, WithoutSystemdOrMounts) {
   proc.add({.pid = 10, .comm = "x"});
   const Result<FoundProcesses> unit = find_processes({.units = {"x"}}, proc.root(), kOwn);
   ASSERT_FALSE(unit);
-  EXPECT_NE(unit.error().hint.find("not those of systemd"), std::string::npos);
+  EXPECT_NE(unit.error().hint.find("not managed by systemd"), std::string::npos);
   const Result<FoundProcesses> cgroup = find_processes({.cgroups = {"/sys/fs/cgroup/x"}}, proc.root(), kOwn);
   ASSERT_FALSE(cgroup);
   EXPECT_NE(cgroup.error().hint.find("mount -t cgroup2"), std::string::npos);

@@ -113,9 +113,9 @@ TEST_F(Misbehaving, CrashCostsOneModule) { expect_lost("/crashes", "its reader c
 TEST_F(Misbehaving, ForbiddenCallCostsOneModule) {
   expect_lost("/is_stopped", "its reader made a forbidden system call");
 }
-TEST_F(Misbehaving, EndCostsOneModule) { expect_lost("/ends", "its reader ended without an answer"); }
+TEST_F(Misbehaving, EndCostsOneModule) { expect_lost("/ends", "its reader exited without an answer"); }
 TEST_F(Misbehaving, WorkWithoutEndCostsOneModule) { expect_lost("/works_for_ever", "its reader took too long"); }
-TEST_F(Misbehaving, WaitingWithoutEndCostsOneModule) { expect_lost("/waits_for_ever", "its reader got no further"); }
+TEST_F(Misbehaving, WaitingWithoutEndCostsOneModule) { expect_lost("/waits_for_ever", "its reader made no progress"); }
 TEST_F(Misbehaving, NonsenseCostsOneModule) { expect_lost("/answers_nonsense", "its symbols are not read"); }
 TEST_F(Misbehaving, OtherMessagesCostOneModule) { expect_lost("/answers_something_else", "its symbols are not read"); }
 

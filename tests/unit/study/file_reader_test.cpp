@@ -145,9 +145,9 @@ TEST_F(MisledReader, CrashCostsOneFile) { expect_lost("crashes", "its reader cra
 TEST_F(MisledReader, ForbiddenCallCostsOneFile) {
   expect_lost("is_stopped", "its reader made a forbidden system call");
 }
-TEST_F(MisledReader, EndCostsOneFile) { expect_lost("ends", "its reader ended without an answer"); }
+TEST_F(MisledReader, EndCostsOneFile) { expect_lost("ends", "its reader exited without an answer"); }
 TEST_F(MisledReader, WorkWithoutEndCostsOneFile) { expect_lost("works_for_ever", "its reader took too long"); }
-TEST_F(MisledReader, WaitingWithoutEndCostsOneFile) { expect_lost("waits_for_ever", "its reader got no further"); }
+TEST_F(MisledReader, WaitingWithoutEndCostsOneFile) { expect_lost("waits_for_ever", "its reader made no progress"); }
 TEST_F(MisledReader, WhatItCannotReadCostsOneFile) { expect_lost("gives_up", "no memory to read it"); }
 
 TEST_F(MisledReader, AnswersThatCannotBeCostOneFile) {

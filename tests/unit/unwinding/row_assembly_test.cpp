@@ -87,7 +87,7 @@ TEST(RowAssembly, WhatLiesMoreThan4GiBBehindIsCounted) {
   bytes.add_function(common, 1ull << 40, 0x10);
   EXPECT_EQ(testing::rows_of(bytes), (Rows{row("0x0", 8), "0x10 gap", row("0xffffff00", 16), "0xffffffff gap"}));
   EXPECT_EQ(table_of(bytes).unsupported,
-            (std::map<std::string, std::uint64_t>{{"function more than 4 GiB behind the first", 2}}));
+            (std::map<std::string, std::uint64_t>{{"function more than 4 GiB after the first", 2}}));
 }
 
 TEST(RowAssembly, OffsetsBeginAtZeroThoughTheFirstFunctionIsUnreadable) {

@@ -58,7 +58,7 @@ TEST(ViewText, WhereAllIsSuppressedNothingSaysThatAllWasFreed) {
     EXPECT_TRUE(contains(text, "… 4 stacks suppressed")) << text;
     EXPECT_FALSE(contains(text, "everything was freed")) << text;
   }
-  EXPECT_TRUE(contains(text_of(sample, filter), "no stacks are left to be shown\n"));
+  EXPECT_TRUE(contains(text_of(sample, filter), "no stacks to show\n"));
 }
 
 TEST(ViewText, ATreeSaysWhereItBranches) {
