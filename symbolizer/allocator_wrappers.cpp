@@ -248,7 +248,7 @@ constexpr std::array<std::string_view, 17> kModifiers = {
 constexpr std::array<std::string_view, 17> kSuffixes = {"0",    "1",     "2",       "n",        "z",      "s",
                                                         "64",   "array", "aligned", "impl",     "raw",    "zero",
                                                         "fail", "or",    "die",     "internal", "wrapper"};
-/// Short words that are no project's name: who allocates in a function so called means something by it.
+/// Short words that are not the name of a project: a function with such a name is not a wrapper.
 constexpr std::array<std::string_view, 16> kVerbs = {"use", "run", "bad", "big", "old", "new", "hot", "one",
                                                      "all", "get", "set", "put", "no",  "is",  "on",  "end"};
 constexpr std::size_t kLongestProject = 3;

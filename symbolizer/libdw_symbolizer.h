@@ -20,7 +20,7 @@ class LibdwSymbolizer : public Symbolizer {
   /// Makes `module` known. A second file for the same module replaces the first, with all its answers.
   void add_module(ModuleId module, ModuleFile file);
 
-  /// Closes the files of `module` for good: what has not been asked by now stays unknown.
+  /// Closes the files of `module` permanently: names that have not been looked up by now remain unknown.
   void close_files(ModuleId module);
 
   /// As the interface says; empty also for a module that was never added.

@@ -12,7 +12,7 @@ namespace {
 
 std::uintptr_t page_bytes = 0;
 
-/// BUS_ADRERR: there is a mapping, but no longer a file behind it. Nothing of ours but mapped files can raise it.
+/// BUS_ADRERR: the mapping has no file content any more. In hawktrace only mapped files can raise it.
 void put_zeros_there(int /*signal_number*/, siginfo_t* info, void* /*context*/) {
   if (info->si_code == BUS_ADRERR) {
     void* page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(info->si_addr) & ~(page_bytes - 1));

@@ -2,8 +2,8 @@
 
 namespace hawk {
 
-/// From now on, what is read of a mapped file behind the end to which it was truncated meanwhile is zeros; otherwise
-/// SIGBUS would end the program. For the whole process.
+/// From now on, reading a mapped file beyond the end to which it has been truncated yields zeros; otherwise SIGBUS
+/// would end the program. Applies to the whole process.
 void survive_truncated_files();
 
 }  // namespace hawk

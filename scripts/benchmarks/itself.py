@@ -20,7 +20,7 @@ ACTIVE_STACKS = 10_000
 THREADS = 50
 MANY_THREADS = 1000
 FILES = 3000
-# Seconds over which hawktrace's own CPU time is counted, and between two sweeps through all stacks meanwhile.
+# Seconds over which hawktrace's own CPU time is measured, and between two sweeps through all stacks during that time.
 CPU_SECONDS = 10
 SWEEP_PAUSE = 0.1
 
@@ -39,7 +39,7 @@ def measure_stacks(bench):
     last one), and the time to the report."""
     options = ['--verbose', '--interval', '10m']
     with Program([bench.programs / 'bench_stacks']) as target:
-        # Losses are told of all stacks, however few are shown.
+        # Losses are reported for all stacks, however few are shown.
         lost = sweep_once(bench, target, [*options, '--top', '1'], 'json')[0]
         bench.add('stacks lost', lost)
         if lost:

@@ -105,8 +105,8 @@ def run_with_memory(bench, column, command, blocks):
         # Until the counters were read again.
         time.sleep(1.2)
         memory = memory_of(tracer.tracer, cgroup)
-        # The same from the other side, for who doubts it: what the machine has less, but for the program's own blocks.
-        # Rough, because the whole machine is in it.
+        # A cross-check: the decrease of the machine's available memory, without the program's own blocks. Approximate,
+        # because it covers the whole machine.
         memory['machine_lost'] = available - available_bytes() - int(figures['resident KiB'] * 1024)
         tracer.finish(total)
     bench.memory[f'{column.key}, {blocks:,} live blocks'] = memory

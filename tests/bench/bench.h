@@ -1,5 +1,5 @@
 /* What the programs of scripts/bench share. Each obeys lines on its standard input and answers each with one line that
- * begins with "= "; what a profiler prints on the same stream is told from that. */
+ * begins with "= ", which distinguishes it from output of a profiler on the same stream. */
 #ifndef HAWKTRACE_BENCH_H
 #define HAWKTRACE_BENCH_H
 

@@ -1,4 +1,4 @@
-/* Holds as many live blocks as it is told to, and tells what a call costs then.
+/* Holds a given number of live blocks, and measures the cost of a call then.
  *
  *   bench_live MAX
  *   stdin:  build COUNT        allocates until COUNT blocks live, and times each call
@@ -141,7 +141,7 @@ static int compare(const void* a, const void* b) {
   return (left > right) - (left < right);
 }
 
-/* As pairs.h tells it: the batch that a tenth of all batches beat. */
+/* As in pairs.h: the batch that one tenth of all batches beat. */
 static struct outcome time_pairs(int at_random, int batches) {
   run_batch(at_random);
   double before = now_ns();

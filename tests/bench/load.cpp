@@ -1,4 +1,4 @@
-// Allocates when it is told to, so that one and the same process is measured under each tracer in turn.
+// Allocates on request, so that the same process is measured under each tracer in turn.
 //
 //   stdin:  malloc|calloc|realloc|memalign DEPTH PAIRS     see run_pairs
 //           threads COUNT DEPTH PAIRS                      see run_pairs_in_threads
@@ -28,7 +28,7 @@ constexpr std::array<const char*, 4> kPairNames{"malloc", "calloc", "realloc", "
 
 bool are_batches(long pairs) { return pairs >= kBatchPairs && pairs / kBatchPairs <= kMaxBatches; }
 
-/// For tracers that only tell what is left: proof that they saw something.
+/// For tracers that only report remaining blocks: proof that they saw something.
 BENCH_CALL outcome keep(long count) {
   for (long i = 0; i < count; i++) {
     void* block = std::malloc(64);

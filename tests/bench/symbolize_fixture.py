@@ -141,7 +141,7 @@ class Builder:
     def build(self, output, wanted_bytes):
         variants = list(self.pool.map(self.compile, range(VARIANTS)))
         objects = [self.multiply(compiled, number) for number, compiled in enumerate(variants)]
-        # Objects shrink when they are linked (relocations go, strings are merged): the first round tells by how much.
+        # Objects shrink when they are linked (relocations go, strings are merged): the first round shows by how much.
         self.link(output, objects)
         count = max(VARIANTS, round(wanted_bytes / os.path.getsize(output) * VARIANTS))
         numbers = range(VARIANTS, count)

@@ -12,7 +12,7 @@ extern "C" {
 struct outcome run_lists(int threads, long elements);
 
 /* A buffer that grows step by step to `mib` MiB as a vector does, and `small` buffers that grow from 16 bytes to 1 KiB
- * beside it. Nanoseconds per realloc. */
+ * at the same time. Nanoseconds per realloc. */
 struct outcome run_growth(long mib, long small);
 
 #ifdef __cplusplus

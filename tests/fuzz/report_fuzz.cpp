@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kHeaderBytes = 16;
 constexpr std::size_t kMaxFrames = 40;  // more only cost time
 
-/// Hands out the input's names one after the other, over and over.
+/// Returns the input's names one after the other, repeatedly.
 class Names {
  public:
   explicit Names(std::string_view text) : names_(hawk::fuzz::split_at_nul(text)) {}

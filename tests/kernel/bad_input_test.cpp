@@ -100,7 +100,7 @@ TEST(bad_input, process_without_an_allocator) {
   expect_refused({"-p", pid_of(program)}, 4);
 }
 
-/// Found before tracing: the target, which would have to be told to go on, is never probed.
+/// Found before tracing: the target, which would have to be continued, is never probed.
 TEST(bad_input, unwritable_output) {
   LedgerProgram program({.program = "ends", .arguments = {"wait"}});
   expect_refused({"-p", pid_of(program), "--format", "json", "-o", "/nonexistent/report.json"}, 6);

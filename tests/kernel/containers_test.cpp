@@ -35,7 +35,7 @@ class Container {
     std::filesystem::copy_file(path, directory_.path("lower/program/" + path.filename().string()));
   }
 
-  /// Runs the program in it: process 1 of its own pid namespace, and whatever else `unshare` is told to unshare.
+  /// Runs the program in it: process 1 of its own PID namespace, with the other namespaces that are given to `unshare`.
   LedgerProgram start(const Layers& layers, const std::vector<std::string>& arguments = {},
                       const std::vector<std::string>& unshared = {}) const {
     std::string script =
@@ -96,7 +96,7 @@ KERNEL_TEST(overlay, two_file_systems_numbered_together) {
   expect_traced_on_overlay({.upper_elsewhere = true, .options = ",xino=on,metacopy=on"}, way);
 }
 
-/// The library is opened for writing while the trace goes on: what is mapped next is another file under the same
+/// The library is opened for writing during the trace: the next mapping is of another file with the same
 /// number.
 KERNEL_TEST(overlay, library_copied_up_while_traced) {
   const Container container("copied_up_library");

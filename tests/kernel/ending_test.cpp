@@ -132,8 +132,8 @@ bool is_pending(pid_t pid, int number) {
   throw std::runtime_error("hawktrace has ended");
 }
 
-/// As timeout(1) sends it, to the process and to its group: the second when the first has been taken already. Returns
-/// whether this test was not interrupted for so long meanwhile that the second counts for itself.
+/// As timeout(1) sends it, to the process and to its group: the second when the first has already been handled. Returns
+/// whether this test was not interrupted for so long in between that the second is handled separately.
 bool send_twice(ChildProcess& process, int number) {
   const auto start = std::chrono::steady_clock::now();
   process.send_signal(number);

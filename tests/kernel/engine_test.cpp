@@ -30,7 +30,7 @@ struct Orders {
   std::array<std::uintptr_t, kMostBlocks> addresses{};
 };
 
-/// A process that is forked here and does what it is told.
+/// A process that is forked here and executes commands.
 class Sibling {
  public:
   Sibling() {

@@ -47,7 +47,7 @@ std::size_t deleted_files_of(pid_t pid) {
   return count;
 }
 
-/// Their disk space would be taken as long as the trace goes on.
+/// Their disk space would be used as long as the trace runs.
 KERNEL_TEST(hostile_files, libraries_that_come_and_go) {
   constexpr std::size_t kLibraries = 150;
   constexpr std::size_t kStaying = 40;

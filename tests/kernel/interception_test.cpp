@@ -41,7 +41,7 @@ void expect_counted(Way way, const std::string& interceptor) {
   expect_unharmed(program);
 }
 
-/// A process of that name lets through what it does not know.
+/// A process of that name passes on system calls that it does not know.
 KERNEL_TEST_OF_CALLS(interception, watched_by_strace) {
   for (const char* const moment : {"before", "during"}) {
     LedgerProgram program({.program = "intercepted_calls", .arguments = {"watched", moment}});

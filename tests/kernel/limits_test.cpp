@@ -43,7 +43,7 @@ bool is_end_of_loader(int status, const std::string& errors) {
          status == 128 + SIGSEGV;
 }
 
-/// Runs hawktrace with that many bytes of address space, beside a target and with a command.
+/// Runs hawktrace with that many bytes of address space, on a target and with a command.
 bool try_with_addresses(std::uint64_t bytes, Way way) {
   SCOPED_TRACE(std::to_string(bytes >> 20) + " MiB of addresses");
   const FaultPlan plan;

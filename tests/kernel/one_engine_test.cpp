@@ -1,4 +1,4 @@
-// One set of programs in the kernel for all processes that are traced, those that begin or end meanwhile among them.
+// One set of BPF programs for all traced processes, including those that begin or end during the trace.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <poll.h>

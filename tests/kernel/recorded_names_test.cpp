@@ -133,7 +133,7 @@ TEST(recording, below_another_root_is_reported_as_if_nothing_had_been_stripped) 
       << "another build is not taken for it";
 }
 
-/// A port that nobody has now.
+/// A port that is free now.
 std::string free_port() {
   const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = {.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};

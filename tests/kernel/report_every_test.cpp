@@ -1,4 +1,4 @@
-// Several reports of one trace (--report-every): each tells what has changed since the one before.
+// Several reports of one trace (--report-every): each shows the changes since the previous one.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <signal.h>

@@ -137,7 +137,7 @@ KERNEL_TEST_ON(stacks, in_huge_pages, kStackWays) {
   expect_begins_with(report.stacks[0], functions("by_malloc", 61, "descend", "work"));
 }
 
-/// By tables alone the walk does not go that far: none tells of call_on_pair.
+/// With tables only, the walk does not get that far: call_on_pair is in none.
 KERNEL_TEST_ON(stacks, chain_leaves_the_stack, kStackWays) {
   LedgerProgram program({.program = "broken_chain"});
   Trace trace = Trace::attach(program.pid(), way);

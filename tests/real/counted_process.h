@@ -50,7 +50,7 @@ class CountedProcess {
   std::unique_ptr<ChildProcess> process_;
 };
 
-/// Both witnesses of the same calls.
+/// Both counters of the same calls.
 struct Witnesses {
   Report report;
   hawk_account account = {};

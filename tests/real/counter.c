@@ -1,8 +1,8 @@
-/* Independent witness, preloaded: counts every call that the program makes to its allocator and passes it on.
+/* Independent counter, preloaded: counts every call that the program makes to its allocator and passes it on.
  *
  * Nothing is shared with hawktrace but the rule that only a thread's outermost call counts, with the size that was
  * asked for. The account lies in a file that the test maps too; the test sets its switch while the process is stopped
- * with no thread inside, so that both witnesses start with the same call. Not made for processes that fork. */
+ * with no thread inside, so that both counters start with the same call. Not made for processes that fork. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

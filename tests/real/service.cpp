@@ -304,7 +304,7 @@ class Service {
     return reply;
   }
 
-  /// The last owner of most replies, and of entries that the cache has dropped meanwhile.
+  /// The last owner of most replies, and of entries that the cache has dropped in the meantime.
   void write_forever() {
     while (true) {
       const Delivery delivery = deliveries_.pop();

@@ -1,5 +1,5 @@
-// Calls of every allocator function, each between two breakpoints that tell the test what is asked for and what came of
-// it. Its own functions run at full speed in between.
+// Calls of every allocator function, each between two breakpoints that show the test the request and the result. Its
+// own functions run at full speed in between.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

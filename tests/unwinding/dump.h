@@ -3,13 +3,13 @@
  */
 #include <stdint.h>
 
-/* The variables that tell the preloaded library what to do. Without the first it does nothing. */
+/* The variables that control the preloaded library. Without the first it does nothing. */
 #define HAWK_DUMP_DIRECTORY "HAWK_DUMP_DIRECTORY" /* where its files go, <pid>.<n>; any user may write there */
 #define HAWK_DUMP_EVERY "HAWK_DUMP_EVERY"         /* mean number of allocations from one dump to the next of a thread */
 #define HAWK_DUMP_SEED "HAWK_DUMP_SEED"           /* of the choice among them */
 #define HAWK_DUMP_LIMIT "HAWK_DUMP_LIMIT"         /* most dumps of one program image */
 
-/* Of a stack longer than that the outer end is missing; stack_bytes < stack_end - stack_pointer tells. */
+/* Of a stack longer than that the outer end is missing: then stack_bytes < stack_end - stack_pointer. */
 #define HAWK_DUMP_MAX_STACK (1u << 20)
 
 enum hawk_dump_kind {
@@ -25,7 +25,7 @@ struct hawk_dump_record {
 #define HAWK_DUMP_MAGIC 0x6b776168u
 
 /* Registers at an allocator's first instruction. Those that functions preserve are also those of its caller after the
- * call; the word at stack_pointer is where that goes on. */
+ * call; the word at stack_pointer is its return address. */
 struct hawk_dump_stack {
   uint64_t pc; /* the allocator's first instruction */
   uint64_t stack_pointer;

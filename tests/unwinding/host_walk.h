@@ -15,7 +15,7 @@ struct hawk_thread;
 
 namespace hawk {
 
-/// The code of one process: what user space tells the kernel.
+/// The code of one process: the data that user space passes to the kernel.
 struct HostTables {
   std::vector<hawk_code_range> ranges;  ///< sorted
   std::span<const hawk_row> rows;       ///< of all files

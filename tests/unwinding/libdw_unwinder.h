@@ -13,13 +13,13 @@
 
 namespace hawk {
 
-/// elfutils' unwinder over dumps of one process. Its modules are what it makes of the text of /proc/PID/maps itself;
-/// memory is the dump's stack and nothing else.
+/// elfutils' unwinder over dumps of one process. It derives its modules from the text of /proc/PID/maps; memory is only
+/// the dump's stack.
 ///
 /// It starts at the allocator's first instruction rather than in the caller, because it takes the first address for
-/// that of an interrupted instruction. Two of its habits are undone. Where a file says nothing about an address, it
-/// goes on along rbp as if that were known: the stack ends there. And it takes a return address of zero for a proper
-/// end.
+/// that of an interrupted instruction. Two of its peculiarities are corrected. Where a file says nothing about an
+/// address, it goes on along rbp as if that were known: the stack ends there. And it takes a return address of zero for
+/// a proper end.
 class LibdwUnwinder {
  public:
   static constexpr const char* kEntryPoint = "(entry point)";

@@ -9,8 +9,8 @@
 
 namespace hawk {
 
-/// What hawktrace would tell the kernel of a process: its code, and the rows and rules that it makes of the files. Each
-/// file is read once, also if several processes map it.
+/// The data that hawktrace would pass to the kernel about a process: its code, and the rows and rules made from the
+/// files. Each file is read once, also if several processes map it.
 class ProcessTables {
  public:
   ProcessTables();

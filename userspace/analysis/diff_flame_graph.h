@@ -5,9 +5,9 @@
 
 namespace hawk {
 
-/// The difference of two snapshots as a flame graph: all stacks of both, those of the same calls as one, by the names
-/// of functions and modules as diff_of() has it. `sort`: what is shown first;
-/// `filter`: what both are narrowed down by.
+/// The difference of two snapshots as a flame graph: all stacks of both, with stacks of the same calls merged,
+/// by the names of functions and modules as in diff_of(). `sort`: the number shown first; `filter`: applied to
+/// both.
 FlameGraph diff_flame_graph(const ExportedStacks& before, const ExportedStacks& after, SortKey sort,
                             const FrameFilter& filter = {});
 

@@ -27,7 +27,7 @@ std::string change_text(const Counters& before, const Counters& after, SortKey k
   return format_bytes_change(bytes_of(before, quantity), bytes_of(after, quantity), style);
 }
 
-/// The calls that say something; all of them where nothing is left.
+/// The calls that are not folded; all of them if all are folded.
 std::vector<const ComparedCall*> shown_calls(const StackChange& change, const DiffTextOptions& options) {
   std::vector<const ComparedCall*> shown;
   for (const ComparedCall& call : change.calls) {

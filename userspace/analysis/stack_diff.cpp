@@ -28,7 +28,7 @@ std::uint64_t size_of_change(const StackChange& change, SortKey key) {
   return difference < 0 ? 0 - static_cast<std::uint64_t>(difference) : static_cast<std::uint64_t>(difference);
 }
 
-/// As --min-size has it: by bytes, whatever is sorted by.
+/// As for --min-size: by bytes, independently of the sort key.
 std::uint64_t changed_bytes(const StackChange& change, SortKey key) {
   const bool is_allocated = key == SortKey::kAllocated || key == SortKey::kAllocatedCount;
   return size_of_change(change, is_allocated ? SortKey::kAllocated : SortKey::kLive);

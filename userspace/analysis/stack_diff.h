@@ -14,7 +14,7 @@
 
 namespace hawk {
 
-/// A call as it is compared: where code lies differs from run to run, and from build to build.
+/// A call in comparable form: addresses differ from run to run, and from build to build.
 struct ComparedCall {
   std::string function;  ///< of a call without one: module and offset
   std::string module;    ///< the file's name without its directory; empty: in no file
@@ -24,7 +24,7 @@ struct ComparedCall {
   }
 };
 
-/// What all stacks of the same calls hold, before and after.
+/// The numbers of all stacks with the same calls, before and after.
 struct StackChange {
   std::vector<ComparedCall> calls;  ///< from the caller of the allocator outwards
   Counters before;                  ///< zeros: there was none
@@ -43,7 +43,7 @@ struct SnapshotDiff {
   Counters compared_after = {};
 };
 
-/// As which `call` of one of `stacks` is compared.
+/// The comparable form of `call` in one of `stacks`.
 ComparedCall compared_call(const ExportedStacks& stacks, const ListedFrame& call);
 
 /// How much larger `after` is, modulo 2^64: as signed, the change.

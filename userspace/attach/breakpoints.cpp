@@ -15,7 +15,7 @@ namespace hawk {
 namespace {
 
 constexpr std::uint64_t kPageBytes = 4096;
-/// As /proc/PID/maps calls where the calls of call_over_nop lead.
+/// The name in /proc/PID/maps of the memory that the calls of call_over_nop lead to.
 constexpr std::string_view kTrampoline = "[uprobes-trampoline]";
 
 const Mapping* mapping_at(const std::vector<Mapping>& mappings, std::uint64_t address) {
@@ -27,8 +27,8 @@ const Mapping* mapping_at(const std::vector<Mapping>& mappings, std::uint64_t ad
 /// A byte's mark in a mask of hawk_probe_point.
 constexpr std::uint8_t kMarked = 0x80;
 
-/// What the programs know the module's file by: as its mappings do or, before it has any, as stat does, which is the
-/// same on most file systems.
+/// The identity of the module's file for the BPF programs: that of its mappings or, before it has any, that of stat,
+/// which is the same on most file systems.
 void name_file(const MappedModule& module, hawk_probe_point& point) {
   constexpr unsigned kMinorBits = 20;  // include/linux/kdev_t.h
   const bool was_mapped = module.inode != 0;
@@ -111,7 +111,7 @@ Breakpoints::Breakpoints(const Breakpoints& maker, int proc_pid, const ModuleMap
   points_changed_ = true;
 }
 
-/// Also where the file has been mapped without our knowledge yet.
+/// Also if the file has been mapped, but not yet announced.
 std::vector<MappedCode> Breakpoints::points_of(ModuleId id) const {
   std::vector<MappedCode> points;
   std::copy_if(modules_.code().begin(), modules_.code().end(), std::back_inserter(points),
@@ -230,7 +230,7 @@ void Breakpoints::publish() {
     points.push_back(as_programs_have_it(*point.code, point.address));
     name_file(modules_.module(point.module), points.back());
   }
-  // A look may have come since the last ones were taken.
+  // A check may have been made since the last ones were taken.
   note_last_look(last_look_.set(points, hulls_));
   published_ = std::move(all);
 }
@@ -247,7 +247,7 @@ void Breakpoints::note_last_look(const std::vector<LastLook::Missing>& seen) {
       seen_last_.push_back({.function = point.code->function, .module = point.module});
       continue;
     }
-    // Something else may have been mapped there of which we have heard only now.
+    // Another mapping may have been made there that has been announced only now.
     const std::optional<ModuleAddress> now = modules_.resolve(point.address);
     if (now && now->module == point.module) report(point, seen_last_);
   }

@@ -32,7 +32,7 @@ class Breakpoints {
   /// The functions of `file` are probed now.
   void watch(ModuleId id, const AllocatorFile& file);
 
-  /// Takes note of a mapping that `modules` knows by now. The code that is there may have been changed with it.
+  /// Registers a mapping that `modules` already has. The code that is there may have been changed with it.
   void note_mapping(const Mapping& mapping);
   /// As if of each mapping.
   void note_all_mappings() { points_changed_ = is_look_due_ = true; }

@@ -9,7 +9,7 @@
 
 namespace hawk {
 
-/// Whether this machine can be traced on at all, asked before the target is touched: the kernel's version, our
+/// Whether tracing is possible on this machine, checked before the target is touched: the kernel's version, hawktrace's
 /// capabilities, the kernel's type information, and bpf(2) itself. Fails with kPrivilege and the remedy.
 Result<void> check_environment();
 
@@ -35,9 +35,9 @@ Result<KernelVersion> parse_kernel_version(std::string_view release);
 /// Fails when `release` is older than kMinKernel.
 Result<void> check_kernel_version(std::string_view release);
 
-/// Fails when a return probe would end a process with that seccomp mode (ProcessInfo::seccomp_mode) on kernel
-/// `release`. Linux 6.11 made return probes a system call of the traced process, which filters refuse or kill
-/// for; 6.14, 6.13.3 and 6.12.14 let it pass (commit cf6cb56ef244; systemd issue 34615 is about services that died).
+/// Fails if a return probe would kill a process with that seccomp mode (ProcessInfo::seccomp_mode) on kernel `release`.
+/// Linux 6.11 made return probes a system call of the traced process, which filters refuse or kill for; 6.14, 6.13.3
+/// and 6.12.14 let it pass (commit cf6cb56ef244; systemd issue 34615 is about services that died).
 Result<void> check_seccomp(std::string_view release, int seccomp_mode);
 
 /// Whether return probes are system calls of the traced process on kernel `release`: on x86-64 from Linux 6.11 on.
@@ -52,7 +52,7 @@ std::vector<std::string> missing_capabilities(std::uint64_t effective);
 /// Fails when `status` lacks a capability. `is_root` (effective user id 0) decides the hint: sudo would not help.
 Result<void> check_capabilities(std::string_view status, bool is_root);
 
-/// What it means that bpf(2) failed with `error_number`, for a process with all capabilities.
+/// The error for a failure of bpf(2) with `error_number`, in a process with all capabilities.
 Error bpf_failure(int error_number);
 
 }  // namespace hawk

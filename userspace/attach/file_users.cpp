@@ -27,7 +27,7 @@ std::set<File> code_files(int pid) {
   return files;
 }
 
-/// File -> how many map it; those that most do.
+/// File -> number of processes that map it; the files with the highest numbers.
 std::map<File, std::size_t> most_common_files(std::span<const int> targets, std::size_t& most) {
   std::map<File, std::size_t> counts;
   for (const int pid : targets) {

@@ -6,9 +6,9 @@
 
 namespace hawk {
 
-/// Counts who maps the file with code that most of the targets map, of several such files the one that most others
-/// map: to look for allocators takes longer. A process that cannot be read is none. `decides`: not more others are
-/// counted than choose_links() can do with.
+/// Counts the processes that map the file whose code most of the targets map; of several such files, the one that most
+/// other processes map. (Searching for allocators would take longer.) Processes that cannot be read are not counted.
+/// `decides`: counting stops when more others would not change choose_links().
 FileUsers count_file_users(std::span<const int> targets, bool decides);
 
 }  // namespace hawk

@@ -10,13 +10,13 @@
 
 namespace hawk {
 
-/// What has been found out about files, for the next process that has mapped one of them. A file is known by what stat
-/// says of it, the time of change included: the inode number of one that is gone may be another's by then, but not with
-/// the same time.
+/// A cache of results about files, for the next process that has mapped one of them. A file is identified by the data
+/// of stat, including the time of change: the inode number of a deleted file may be reused, but not with the same
+/// time.
 template <class Found>
 class KnownFiles {
  public:
-  /// nullptr: nothing is known of the module's file, or its content has changed since.
+  /// nullptr: the module's file is not in the cache, or its content has changed since.
   const Found* find(const MappedModule& module) const {
     const auto known = module.image ? by_state_.find(key_of(module)) : by_state_.end();
     return known != by_state_.end() ? &known->second : nullptr;

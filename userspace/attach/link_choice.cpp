@@ -3,8 +3,8 @@
 namespace hawk {
 namespace {
 
-/// What a malloc and free of a target pays for the links of another one, and what those of a process pay that is not
-/// traced, in nanoseconds: the relation is what counts. Measured on Linux 6.18 (scripts/bench --rows targets).
+/// The cost of a malloc and free of a target for the links of another one, and of an untraced process, in nanoseconds:
+/// only the ratio matters. Measured on Linux 6.18 (scripts/bench --rows targets).
 constexpr std::size_t kLinkNs = 105;
 constexpr std::size_t kStrangerNs = 1300;
 

@@ -17,8 +17,8 @@ UniqueFd vdso() {
   return copy ? std::move(*copy) : UniqueFd();
 }
 
-/// By build id. What else the names depend on is part of it: where debug files are looked for, which is below the root
-/// and relative to the path; and who could have given the file its build id.
+/// The key is the build id and everything else that the names depend on: where debug files are searched, which is below
+/// the root and relative to the path; and which user could have given the file its build id.
 std::string name_by_content(const MappedModule& module, const std::string& root) {
   const std::optional<FileState> directory = module.build_id.empty() ? std::nullopt : state_of(root);
   if (!directory) return {};

@@ -6,8 +6,8 @@
 
 namespace hawk {
 
-/// Finds the files of a snapshot's modules, for the symbolizer, which does not know whether they are those of a process
-/// that lives or of a recording.
+/// Finds the files of a snapshot's modules for the symbolizer, in the same way for a live process and for a
+/// recording.
 class ModuleLocator {
  public:
   virtual ~ModuleLocator() = default;
@@ -15,7 +15,7 @@ class ModuleLocator {
   virtual ModuleFile locate(ModuleId id) = 0;
 };
 
-/// Those of a process that is traced: by the descriptors that are held, or else below its root.
+/// The files of a traced process: by open descriptors, or else below its root.
 class LiveModuleLocator : public ModuleLocator {
  public:
   /// `probing` must outlive this. `proc_pid`: see ModuleMap.

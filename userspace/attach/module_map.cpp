@@ -36,8 +36,8 @@ std::size_t count_up_to(const std::vector<std::uint64_t>& sorted, std::uint64_t 
 
 std::string root_of(int pid) { return fmt::format("/proc/{}/root", pid); }
 
-/// Opens the mapped file itself: map_files leads to it whatever its name has become; the paths serve when the target
-/// has ended since, and must then still name the same file. The device is not compared: see FileIdentity. `error`: why
+/// Opens the mapped file itself: map_files leads to it even if it has been renamed; the paths are used if the target
+/// has ended since then, and must still name the same file. The device is not compared: see FileIdentity. `error`: why
 /// the mapped file could not be opened.
 RegularFile open_mapped_file(int pid, const Mapping& mapping, int& error) {
   const auto is_it = [&](RegularFile file) {
@@ -81,8 +81,8 @@ ModuleId ModuleMap::add_module(MappedModule module, RegularFile file) {
   return id;
 }
 
-/// Whether the mapping is of the file, and of the content, that `module` was made of. An inode number is given out
-/// again once its file is gone, so that nothing is known of a mapping that has gone too, unless we have the file open.
+/// Whether the mapping is of the file, and of the content, from which `module` was made. An inode number is reused
+/// after its file is deleted, so that an old mapping proves nothing unless the file is still open.
 bool ModuleMap::is_still(const MappedModule& module, const Mapping& mapping) const {
   const std::optional<FileState> now = state_of(map_files_path(proc_pid_, mapping.start, mapping.end));
   if (module.file.file.inode == 0) return !now || !module.is_gone();

@@ -70,26 +70,26 @@ struct MappedCode {
 /// Leads to the file of the mapping at these addresses, whatever its name has become (proc(5)).
 std::string map_files_path(int pid, std::uint64_t start, std::uint64_t end);
 
-/// Which files lie where in the target's address space. Files are opened when they are first seen, and kept open while
-/// there are not too many, so that they can still be read when they have been replaced, unmapped, or the target is
-/// gone. Not thread-safe.
+/// The files in the target's address space and their addresses. Files are opened when they are first seen, and kept
+/// open as long as there are not too many, so that they can still be read after they have been replaced or unmapped, or
+/// the target has ended. Not thread-safe.
 class ModuleMap {
  public:
   /// Files are opened through /proc/`proc_pid`/map_files and root: the process, or a living thread of it when its main
   /// thread has exited (ProcessInfo::living_tid). Beyond `max_open_files` a file is closed once it has been studied.
   explicit ModuleMap(int proc_pid, std::size_t max_open_files = std::numeric_limits<std::size_t>::max());
 
-  /// That of a process that was just made as a copy of the one of `maker`.
+  /// For a process that was just forked from that of `maker`.
   ModuleMap(const ModuleMap& maker, int proc_pid) : ModuleMap(maker) { proc_pid_ = proc_pid; }
 
   /// Forgets where files are mapped, not the files: the whole list of mappings follows, by add().
   void forget_mappings();
-  /// Takes one mapping more, over whatever was there. Returns its module if that was not seen before, or was written to
-  /// since it was mapped last; its file is open until settle().
+  /// Adds a mapping, replacing any that overlap. Returns its module if that is new, or was written to since it was last
+  /// mapped; its file is open until settle().
   std::optional<ModuleId> add(const Mapping& mapping);
   /// Adds a file that will be mapped later, so that it can be prepared. nullopt when it cannot be opened.
   std::optional<ModuleId> expect(const std::string& path);
-  /// All that is needed of the module's file has been read: it may be closed.
+  /// The module's file has been read completely and may be closed.
   void settle(ModuleId id);
 
   /// Of the files that are open though nothing of them is mapped now: those that still have a name are to be closed,
@@ -100,13 +100,13 @@ class ModuleMap {
     std::vector<ModuleId> deleted;
   };
   Unmapped unmapped(std::size_t max_deleted) const;
-  /// Lets go of the module's file, which is closed unless another process's module has it too.
+  /// Releases the module's file, which is closed unless another process's module uses it too.
   void close_file(ModuleId id);
   std::size_t open_files() const { return open_files_; }
-  /// Gives back memory that makes resolve() fast.
+  /// Releases the memory that makes resolve() fast.
   void forget_look_ups() const { look_ups_.forget(); }
 
-  /// nullopt: no executable file mapping there. Some 5 ns for addresses in pages that were asked for a while ago.
+  /// nullopt: no executable file mapping there. About 5 ns for addresses in recently used pages.
   std::optional<ModuleAddress> resolve(std::uint64_t address) const;
   /// The address that ELF virtual address 0 of `module` has now; nullopt when it is not mapped.
   std::optional<std::uint64_t> load_base(ModuleId module) const;

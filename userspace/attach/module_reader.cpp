@@ -7,7 +7,7 @@
 
 namespace hawk {
 
-/// Takes from `wants` what is known. Returns whether nothing is left.
+/// Removes from `wants` what is known. Returns whether nothing is left.
 bool ModuleReader::takes_known(const MappedModule& module, FileWants& wants, FileStudy& study) const {
   const FileCode* const code = wants.code ? known_.find(module) : nullptr;
   if (code != nullptr) {

@@ -36,7 +36,7 @@ void PerfMapFinder::refresh(ConfinedSymbolizer& symbolizer) {
     if (size_bytes_ > known_bytes) symbolizer.perf_map_grew();
     return;
   }
-  // Who has become another user since has a status that says so.
+  // A process that has changed its user since then shows that in its status.
   const Result<std::string> process = read_whole_file(fmt::format("/proc/{}/status", proc_pid_));
   if (const auto users = numbers_in_status(process.value_or(""), "Uid"); users.size() > 1) user_ = users[1];
   if (status.st_uid != user_ && status.st_uid != 0) {

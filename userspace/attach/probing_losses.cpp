@@ -1,4 +1,4 @@
-// What probing warns of, and counts as missed.
+// The warnings and losses of probing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void Probing::leave_out_changed(ModuleId id, AllocatorFile& file) {
   }
 }
 
-/// One file that the kernel refuses, as one that changes under its hands, must not cost the trace of all others.
+/// A file that the kernel refuses, for example because it is being modified, must not end the trace of all others.
 void Probing::note_refused(const MappedModule& module, const AllocatorFile& file, const Error& error) {
   log_warning(fmt::format("allocator functions in {} are not probed: {}", module.path, error.what));
   tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED, file.functions.size());
@@ -49,7 +49,7 @@ void Probing::note_unreadable(const MappedModule& module) {
   tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
 }
 
-/// The kernel goes on placing the breakpoints of before, wherever they stand now.
+/// The kernel continues to place the breakpoints at the old offsets, whatever code is there now.
 void Probing::note_rewritten(const MappedModule& module) {
   const auto probed = std::find(allocator_files_.begin(), allocator_files_.end(), *module.earlier);
   if (probed == allocator_files_.end()) return;

@@ -20,8 +20,8 @@ namespace hawk {
 /// For the unwind tables of all files together. A desktop's programs and libraries have 20 million rows.
 inline constexpr std::uint64_t kMaxRowsInSum = 1u << 25;
 
-/// Has files read by several workers at once, while the programs are being loaded into the kernel: a process of 200 MB
-/// of code has some 250 ms of them.
+/// Has files read by several workers at once, while the programs are being loaded into the kernel: for a process with
+/// 200 MB of code this takes about 250 ms.
 class ReadAhead {
  public:
   /// A file to read.
@@ -36,9 +36,9 @@ class ReadAhead {
   /// The key of a module's file: for one that is not mapped yet its path.
   static std::string key_of(const MappedModule& module);
 
-  /// Begins to read what `wants` says, in this order, tables as far as kMaxRowsInSum reaches; by so many workers, the
-  /// first of which is that of `first`. That must be left alone until wait() has returned, or this object is gone.
-  /// Where the system allows no threads, nothing is read.
+  /// Begins to read the files in `wants`, in this order, and their tables up to kMaxRowsInSum rows, with that many
+  /// workers, the first of which is that of `first`. `first` must not be used until wait() has returned or this object
+  /// is destroyed. If the system allows no threads, nothing is read.
   ReadAhead(std::vector<Source> sources, FileWants wants, FileReader& first, std::size_t worker_count);
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;

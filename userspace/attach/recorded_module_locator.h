@@ -16,9 +16,9 @@ struct ModuleSearch {
   DebugFileFinder finder = {};                 ///< asked at last; may be empty
 };
 
-/// Finds the files of a recording's modules, perhaps on another machine. A file counts only if it has the build id that
-/// was recorded: in the debug directories, below the sysroot, in usr/lib/debug there, and from where else the finder
-/// has it.
+/// Finds the files of a recording's modules, perhaps on another machine. Only a file with the recorded
+/// build id is accepted: in the debug directories, below the sysroot, in usr/lib/debug there, and from the
+/// finder.
 class RecordedModuleLocator : public ModuleLocator {
  public:
   /// `modules` must outlive this. `kernel`: the release that the target ran on, whose vdso is ours if it is ours.

@@ -45,10 +45,10 @@ void ThreadWatch::forget_ended(const std::vector<int>& ids, std::uint64_t now_ns
   });
 }
 
-/// The kernel ends a name with a line's end, whatever the name holds.
+/// The kernel ends a name with a newline, and the name may contain others.
 void ThreadWatch::read_name(int tid, std::uint64_t now_ns) {
   Result<std::string> name = read_whole_file(fmt::format("/proc/self/fd/{}/task/{}/comm", process_.get(), tid));
-  if (!name || name->empty()) return;  // it has ended meanwhile: the next reading shows it
+  if (!name || name->empty()) return;  // it has ended since then: the next reading shows that
   name->pop_back();
   const auto known = present_.find(tid);
   if (known != present_.end() && known->second == *name) return;

@@ -11,15 +11,15 @@
 
 namespace hawk {
 
-/// Knows which threads a process has and what they are called, as of each reading. One that begins and ends between
-/// two readings is not seen, nor is a name that lasts no longer.
+/// The threads of a process and their names, as of each reading. A thread that begins and ends between two readings is
+/// not seen, nor is a name that exists only between two.
 class ThreadWatch {
  public:
-  /// `directory`: "/proc/PID". So many names are kept, at most.
+  /// `directory`: "/proc/PID". At most that many names are kept.
   explicit ThreadWatch(const std::string& directory, std::size_t max_names = kMaxThreadNames);
 
-  /// Reads the list of threads, the names of new ones and those of some others, whose turn it is. What would take long
-  /// with very many threads is spread over the readings. Of a process that is gone what is known stays.
+  /// Reads the list of threads, the names of new ones and, in rotation, those of some others, so that very many threads
+  /// do not make a reading slow. If the process has ended, the known threads remain.
   void read(std::uint64_t now_ns);
 
   const SharedTable<ThreadEvent>& events() const { return events_; }

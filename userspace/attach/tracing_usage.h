@@ -8,7 +8,7 @@
 
 namespace hawk {
 
-/// Keeps account of what tracing takes.
+/// Measures the CPU time and memory that tracing takes.
 class UsageMeter {
  public:
   /// `proc_pid`: a living thread of the target.
@@ -16,7 +16,7 @@ class UsageMeter {
 
   /// The trace begins. `from_start`: so does the target.
   void begin(bool from_start);
-  /// What has been taken until now. What the target took stays, once it has ended.
+  /// The usage until now. The figures of a target remain after it has ended.
   TracingUsage read(std::uint64_t table_bytes);
 
  private:
@@ -25,8 +25,8 @@ class UsageMeter {
   std::optional<std::uint64_t> target_cpu_ns_;
 };
 
-/// The CPU time of a process, all its threads and those that have ended, by its /proc/PID/stat; nullopt: it makes no
-/// sense. `ticks_per_second`: of the clock that it is counted in.
+/// The CPU time of a process, all its threads and those that have ended, by its /proc/PID/stat; nullopt: it is invalid.
+/// `ticks_per_second`: of the clock in which it is counted.
 std::optional<std::uint64_t> cpu_ns_in_stat(std::string_view stat, std::uint64_t ticks_per_second);
 
 }  // namespace hawk

@@ -32,8 +32,8 @@ struct FilePart {
   hawk_code_range code = {};
 };
 
-/// The unwind rules and rows that the kernel side has, for all targets of an engine: equal rows are there once. Rows
-/// stay when the last process that has mapped their file is gone, for the next one.
+/// The unwind rules and rows in the kernel, for all targets of an engine: equal rows are stored once. Rows remain after
+/// the last process that has mapped their file has ended, for the next one.
 class UnwindStore {
  public:
   /// The engine must live longer.
@@ -43,19 +43,19 @@ class UnwindStore {
   UnwindTable number(FileTable read);
   /// Makes room for so many rows: see CodeTables::reserve_rows.
   void reserve(std::uint64_t rows);
-  /// Hands the rows to the kernel side. `path`: whose they are, for the warning if that fails.
+  /// Passes the rows to the kernel side. `path`: their file, for the warning if that fails.
   StoredTable store(const std::string& path, const UnwindTable& table);
   /// Where the kernel has the rows of the module's file; nullptr: it is not known to have any.
   const StoredTable* find(const MappedModule& module) const { return tables_.find(module); }
   void note_stored(const MappedModule& module, const StoredTable& table) { tables_.add(module, table); }
-  /// Gives the kernel side rules that are new. To be called before a range or a part names rows that use them.
+  /// Passes new rules to the kernel side. To be called before a range or a part refers to rows that use them.
   void publish_rules();
 
   /// Announces which rows the part of a file has that a target has mapped, or may map.
   void add_part(const FilePart& part);
   /// Another target needs what add_part() was called with.
   void share_part(const hawk_file_part& part) { ++part_users_[{part.inode, part.device, part.number}]; }
-  /// One target that add_part() was called for needs it no more.
+  /// One target for which add_part() was called no longer needs it.
   void remove_part(const hawk_file_part& part);
 
   std::size_t rule_count() const { return rules_.rules().size(); }

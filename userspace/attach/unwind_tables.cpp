@@ -77,7 +77,7 @@ hawk_code_range code_of_segment(const LoadSegment& segment, const StoredTable& t
   return code;
 }
 
-/// What the kernel may call the file: as it is mapped, and before that as stat has it.
+/// The identities that the kernel may use for the file: that of its mappings, and before those exist that of stat.
 std::vector<hawk_file_part> names_of(const MappedModule& module) {
   const std::uint64_t device = module.file.file.device;
   std::vector<hawk_file_part> names = {

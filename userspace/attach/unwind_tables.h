@@ -21,37 +21,37 @@
 namespace hawk {
 
 /// Every executable mapping of an ELF file or of the vdso, by address, with the rows of its file. `tables` is indexed
-/// by module, and may be too short. Code of which it is not clear where in its file it belongs has no rows. Where there
-/// are more than `max_ranges`, those without rows are left out, then those at the highest addresses.
+/// by module, and may be too short. Code whose offset in its file is not certain has no rows. If there are more than
+/// `max_ranges`, those without rows are left out first, then those at the highest addresses.
 std::vector<hawk_code_range> code_ranges_of(const ModuleMap& modules, std::span<const StoredTable> tables,
                                             std::size_t max_ranges = HAWK_MAX_CODE_RANGES);
 
-/// By what the kernel finds the code of a module's file, wherever it is mapped; of a file that is not ELF, that there
-/// is none. Empty when the ELF file has no rows, is not open (another file might get its inode number), or has segments
-/// of code that cannot be distinguished by offsets.
+/// The parts by which the kernel finds the code of a module's file, wherever it is mapped; for a file that is not ELF,
+/// the note that it has none. Empty when the ELF file has no rows, is not open (another file might get its inode
+/// number), or has segments of code that cannot be distinguished by offsets.
 std::vector<FilePart> file_parts_of(const MappedModule& module, const StoredTable& table);
 
-/// Gives the kernel side what it unwinds the target's code by: what the files' unwind tables say, and where the files
-/// are mapped. Single-threaded.
+/// Provides the kernel side with the data for unwinding the target's code: the files' unwind tables, and where the
+/// files are mapped. Single-threaded.
 class UnwindTables {
  public:
-  /// `uses_tables`: false makes all of it do nothing.
+  /// `uses_tables`: if false, all functions do nothing.
   UnwindTables(Tracer& tracer, UnwindStore& store, bool uses_tables);
   /// Those of a process that was just made as a copy of the one of `maker`, by another tracer.
   UnwindTables(const UnwindTables& maker, Tracer& tracer);
   UnwindTables(const UnwindTables&) = delete;
   UnwindTables& operator=(const UnwindTables&) = delete;
-  /// What only this target needed is forgotten.
+  /// Removes what only this target needed.
   ~UnwindTables();
 
   /// Whether the module's unwind table is to be read, and taken by take_table(): files of one build id are read once.
-  /// To be asked once for each module.
+  /// To be called once for each module.
   bool wants_table(const ModuleMap& modules, ModuleId id);
   /// Takes the module's table, for the next publish() to store it. nullopt: it could not be read, because of `gap`.
   void take_table(const ModuleMap& modules, ModuleId id, std::optional<FileTable> table, const std::string& gap);
   /// Stores what has been read since the last time, and announces where code is mapped now, in place of what was
-  /// announced before. Without new tables that takes microseconds, but what the kernel side had cached is void
-  /// afterwards.
+  /// announced before. Without new tables that takes microseconds, but it invalidates the cache of the kernel
+  /// side.
   void publish(const ModuleMap& modules);
   /// The same if mappings have been added, or forgotten, since the last time.
   void publish_changes(const ModuleMap& modules) {
@@ -63,7 +63,7 @@ class UnwindTables {
   /// The module's file is going to be closed: another one may get its inode number.
   void forget_file(ModuleId id);
 
-  /// What was found out about the tables of all modules so far.
+  /// The results for the tables of all modules so far.
   const UnwindInfo& info() const { return info_; }
 
  private:

@@ -55,7 +55,7 @@ Result<void> EventLoop::run_once() {
     if (errno == EINTR) return {};
     return system_failure(ExitCode::kPrivilege, "poll", errno);
   }
-  // By number: a handler may add others. One that was forgotten meanwhile is not called.
+  // By index: a handler may add others. A descriptor that has been removed is not called.
   for (std::size_t i = 0; i < waited_.size(); ++i) {
     if (waited_[i].revents != 0 && watches_[i].fd >= 0) HAWK_TRY_VOID(watches_[i].handler(waited_[i].revents));
   }

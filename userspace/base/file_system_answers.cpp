@@ -35,7 +35,7 @@ constexpr std::chrono::seconds kTimeInSum{10};
 constexpr std::uint64_t kMaxCopyBytes = 256u << 20;
 constexpr std::uint64_t kMaxBytesInSum = std::uint64_t{2} << 30;
 
-/// What the process that asks ends with.
+/// The exit status of the process that reads the file.
 enum Status { kStatusKernel, kStatusCopied, kStatusUnreadable, kStatusTooLarge };
 
 void keep_nothing_open_but(int first, int second) {
@@ -73,11 +73,11 @@ Status copy_all(int from, int to) {
   }
 }
 
-/// In a process of its own, that of a thread of ours: calls of the kernel only.
+/// Runs in a child process of a multi-threaded process: only system calls are allowed.
 [[noreturn]] void ask(int fd, int copy) {
   keep_nothing_open_but(fd, copy);
   struct statfs file_system = {};
-  // One that refuses to describe itself is one in user space: the kernel's own all do.
+  // A file system that refuses statfs is in user space: all of the kernel's support it.
   if (::fstatfs(fd, &file_system) == 0 && file_system.f_type != FUSE_SUPER_MAGIC) ::_exit(kStatusKernel);
   const int file = open_found(fd);
   ::_exit(file < 0 ? kStatusUnreadable : copy_all(file, copy));
@@ -88,7 +88,7 @@ std::uint64_t size_of(const UniqueFd& file) {
   return ::fstat(file.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-/// Whether that process ends; false: the copy has not grown for a while, or time is over.
+/// Whether that process ends; false: the copy has not grown for a while, or the time limit is reached.
 bool await(const UniqueFd& ending, const UniqueFd& copy, Clock::time_point deadline) {
   pollfd ended = {.fd = ending.get(), .events = POLLIN, .revents = 0};
   for (std::uint64_t before = 0;;) {
@@ -119,7 +119,7 @@ std::optional<Status> ask_beside(int fd, const UniqueFd& copy, Clock::time_point
   return WIFEXITED(status) ? std::optional(static_cast<Status>(WEXITSTATUS(status))) : std::nullopt;
 }
 
-/// Asks one at a time, and remembers.
+/// Queries one file system at a time, and caches the result.
 class Copier {
  public:
   ReadBy read(int fd, std::uint64_t device, UniqueFd& copy) {

@@ -43,8 +43,8 @@ void send(std::string_view bytes) {
   }
 }
 
-/// A line on its way to stderr. Takes no memory, because that none is left may be what it says; and no piece of it is
-/// longer than what a pipe takes at once.
+/// A line on its way to stderr. Allocates no memory, because the message may be that memory is exhausted; and no piece
+/// of it is longer than a pipe accepts atomically.
 class Line {
  public:
   explicit Line(std::string_view ours) { put(ours); }

@@ -29,7 +29,7 @@ constexpr std::array<Range, 10> kCommands = {{{0x00, 0x1F},
 
 CharacterSet current = CharacterSet::kUnicode;
 
-/// What stands for the characters that we write ourselves where only ASCII may be printed.
+/// The replacements for hawktrace's own characters if only ASCII may be printed.
 struct Likeness {
   char32_t code;
   std::string_view ascii;

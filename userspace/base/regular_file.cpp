@@ -20,7 +20,7 @@ constexpr int kFindFlags = O_PATH | O_CLOEXEC;
 /// O_NONBLOCK: a leased file is refused at once.
 constexpr int kReadFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
-/// What is cached of the file: a file system in user space might never answer.
+/// Cached data of the file: a file system in user space might never answer.
 std::optional<struct statx> examine(int directory, const char* path) {
   struct statx found = {};
   constexpr unsigned kWanted = STATX_TYPE | STATX_INO | STATX_SIZE | STATX_MTIME | STATX_CTIME | STATX_UID;
@@ -41,7 +41,7 @@ std::optional<FileState> state_in(const std::optional<struct statx>& found) {
                    .modified_ns = ns_of(found->stx_mtime)};
 }
 
-/// Opens for reading what has been found: it can be nothing else by now.
+/// Opens the file that was found for reading: it cannot be a different one any more.
 RegularFile open_found(UniqueFd found) {
   if (!found) return {};
   const std::optional<struct statx> status = examine(found.get(), "");

@@ -9,7 +9,7 @@
 namespace hawk {
 namespace {
 
-/// How to get more of what has run out; nullptr: nothing has.
+/// How to raise the limit that was reached; nullptr: none was.
 const char* remedy_for_shortage(int error) {
   switch (error) {
     case EMFILE:

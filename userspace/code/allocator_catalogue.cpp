@@ -78,7 +78,7 @@ constexpr std::array kJemalloc = {
     in_company(c_function("dallocx", HAWK_CALL_FREE)),
     in_company(c_function("sdallocx", HAWK_CALL_FREE)),
     in_company(c_function("mallctl", HAWK_CALL_CONTROL)),
-    // Numbers are made from names: who asks for one of a control that counts is counted here.
+    // Numbers are made from names: the conversion of the name of a counted control is counted here.
     in_company(c_function("mallctlnametomib", HAWK_CALL_CONTROL)),
 };
 constexpr std::array<std::string_view, 2> kJemallocPrefixes = {"je_", "_rjem_"};

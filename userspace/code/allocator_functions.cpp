@@ -1,16 +1,16 @@
 /// Which of a file's allocator functions are probed, and where.
 ///
-/// Whatever the catalogue does not know of an allocator that is here, by the prefix of its names, is taken for one that
-/// cannot be followed: its calls are counted, unless it only passes on what it is asked for.
+/// A function that the catalogue does not know, but that has the name prefix of an allocator in the file, is treated as
+/// one that cannot be followed: its calls are counted, unless it only forwards the request.
 ///
-/// A block must be counted once. On the allocating side the kernel programs see to that: they count the outermost call
-/// of a thread only. On the freeing side there is no such rule, because a free is counted at its entry; so a freeing
-/// function that does nothing but pass its block on to another function of the catalogue must not be probed itself. The
-/// same goes for C++ operators, to keep libstdc++'s wrappers, which may throw, out of it.
+/// A block must be counted once. On the allocating side the BPF programs ensure that: they count the outermost call of
+/// a thread only. On the freeing side there is no such rule, because a free is counted at its entry; so a freeing
+/// function that only forwards its block to another function of the catalogue must not be probed itself. The same
+/// applies to C++ operators, so that libstdc++'s wrappers, which may throw, are not probed.
 ///
-/// "Nothing but pass on" means: every path from the entry to a return leads through such a call, paths on which the
-/// pointer is null aside. jemalloc's operator new has a path that retries with malloc when memory is short, but others
-/// that do not; skipping it would lose all C++ allocations.
+/// "Only forwards" means: every path from the entry to a return leads through such a call, paths on which the pointer
+/// is null aside. jemalloc's operator new has a path that retries with malloc when memory is short, but others that do
+/// not; skipping it would lose all C++ allocations.
 #include "userspace/code/allocator_functions.h"
 
 #include <fmt/core.h>
@@ -86,8 +86,8 @@ void add_candidate(Candidates& candidates, const FunctionExtent& extent, const C
   add_name(candidate, entry);
 }
 
-/// Adds what an allocator has behind its prefix beside what the catalogue knows. Returns the addresses of those of its
-/// functions that leave blocks alone.
+/// Adds the functions with an allocator's prefix that are not in the catalogue. Returns the addresses of those that do
+/// not change blocks.
 std::set<std::uint64_t> add_families(const ElfImage& image, Candidates& candidates) {
   std::set<std::uint64_t> harmless;
   for (const AllocatorFamily& family : allocator_families()) {

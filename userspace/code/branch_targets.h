@@ -15,7 +15,7 @@ namespace hawk {
 /// What a call or jump leads to once PLT stubs are seen through.
 struct CodeTarget {
   std::optional<std::uint64_t> vaddr;  ///< code in this file; nullopt: elsewhere, or unknown
-  std::string name;                    ///< of the symbol that the GOT slot asks for; empty: no GOT slot involved
+  std::string name;                    ///< of the symbol of the GOT slot; empty: no GOT slot involved
   bool operator==(const CodeTarget&) const = default;
 };
 

@@ -19,8 +19,8 @@ class CodeScan {
   /// `walk`, which has steps, knows the function's own parts that lie elsewhere.
   bool may_enter(FunctionExtent function, const FunctionWalk& walk);
 
-  /// Whether it may have restartable sequences (rseq), by the signature that stands before their abort handlers. Who
-  /// registers them gives it to the kernel in a register, which is no such handler.
+  /// Whether it may have restartable sequences (rseq), by the signature that precedes their abort handlers. Code that
+  /// registers them passes the signature to the kernel in a register, which is not such a handler.
   bool may_have_abort_handlers();
 
  private:

@@ -46,11 +46,11 @@ struct WalkOptions {
   std::size_t max_instructions = 4096;
   /// A path ends at a call or jump to a target for which this returns true.
   std::function<bool(const CodeTarget&)> ends_path = [](const CodeTarget&) { return false; };
-  /// Functions, beside those that are known by name, whose calls do not return, given what is known of the caller.
+  /// Functions whose calls do not return, in addition to those known by name, given what is known about the caller.
   std::function<bool(const CodeTarget&, const StackState&)> never_returns = [](const CodeTarget&, const StackState&) {
     return false;
   };
-  /// A call to such a target ends the path; else the path goes on behind it, and only jumps end it.
+  /// A call to such a target ends the path; otherwise the path continues after it, and only jumps end it.
   bool calls_end_paths = true;
   /// Paths on which the first argument has been found to be null are left alone.
   bool skip_null_argument = false;

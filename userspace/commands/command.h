@@ -8,12 +8,12 @@
 
 namespace hawk {
 
-/// Something that hawktrace can be asked to do. Its file has its options and its narrative.
+/// A command of hawktrace. Its file contains its options and its steps.
 struct Command {
   const char* word;  ///< the first one on the command line; empty: it needs none
   const CommandText& (*text)();
   OptionRows (*rows)();  ///< for --help and the man page: they set nothing
-  /// Reads the whole command line and does what it says. Returns the exit status.
+  /// Parses the whole command line and executes the command. Returns the exit status.
   Result<int> (*run)(int argc, const char* const* argv);
 
   /// Whether it may start a command (-- COMMAND), whose exit statuses hawktrace's own are distinguished from.
@@ -26,7 +26,7 @@ std::span<const Command> commands();
 /// The one that the command line names, or the one that needs no name: to trace a process.
 const Command& find_command(int argc, const char* const* argv);
 
-/// Prints the answer to --help or --version. A reader that went away has seen what it wanted.
+/// Prints the answer to --help or --version. A closed pipe is not an error.
 Result<int> print_info(std::string_view text);
 
 }  // namespace hawk

@@ -51,7 +51,7 @@ std::string argument_lines(const OptionRow& row) {
   return lines;
 }
 
-/// CLI11's layout with our usage lines, and with the rows of what is no option to CLI11.
+/// CLI11's layout with hawktrace's usage lines, and with rows for arguments, which are not options for CLI11.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter(const CommandText& text, const OptionRows& rows) : text_(text), rows_(rows) {
@@ -92,7 +92,7 @@ class HelpFormatter : public CLI::Formatter {
   const OptionRows& rows_;
 };
 
-/// How the value is shown behind the option's name.
+/// The value as shown after the option's name.
 std::string value_text(const OptionRow& row) {
   return row.value == Value::kOptional ? fmt::format("[={}]", row.value_name) : row.value_name;
 }
@@ -105,7 +105,7 @@ void add_option_row(CLI::App& app, const OptionRow& row) {
   // To CLI11 an option whose value may be left out is a flag whose meaning may be changed.
   const bool is_optional = row.value == Value::kOptional;
   CLI::Option* option = is_optional ? app.add_flag(row.names) : app.add_option(row.names);
-  // All occurrences are kept so that a second one can be refused in our words.
+  // All occurrences are kept so that a second one can be refused with hawktrace's own message.
   option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   option->type_name(value_text(row))->group(row.group)->description(row.help);
 }
@@ -132,7 +132,7 @@ void set_up_parser(CLI::App& app, const CommandText& text, const OptionRows& row
 
 std::string name_of(const CLI::Option& option) { return "--" + option.get_lnames().front(); }
 
-/// CLI11 says only in its message which option an error is about: it is the word that the message begins with.
+/// CLI11 names the option of an error only in its message: it is the first word of the message.
 tl::unexpected<Error> translate_mismatch(const CommandText& text, const CLI::App& app,
                                          const CLI::ArgumentMismatch& mismatch) {
   std::string name = mismatch.what();
@@ -149,7 +149,7 @@ bool is_known_option(const CLI::App& app, const std::string& text) {
   return text.starts_with('-') && app.get_option_no_throw(text.substr(0, text.find('='))) != nullptr;
 }
 
-/// What was given for an option; a text for each time. Empty texts for one without a value.
+/// The values given for an option, one text for each occurrence. Empty texts for an option without a value.
 std::vector<std::string> texts_of(const CLI::App& app, const OptionRow& row) {
   const CLI::Option& option = *app.get_option(full_name(row.names));
   if (row.value == Value::kRequired) return option.results();

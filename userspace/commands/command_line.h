@@ -13,13 +13,13 @@
 
 namespace hawk {
 
-/// Something that a command takes on its command line: what --help, the man page and the parser know of it.
+/// An option or argument of a command: its data for --help, the man page and the parser.
 struct OptionRow {
   enum class Value {
     kNone,
     kOptional,  ///< given as --name=VALUE
     kRequired,
-    kArgument,  ///< no option but a word without a name, which parse_command_line() leaves to its caller
+    kArgument,  ///< not an option but a word without a name, which parse_command_line() returns to its caller
   };
 
   const char* names;       ///< short one first: "-p,--pid"
@@ -45,10 +45,10 @@ struct ExitRow {
   const char* meaning;
 };
 
-/// What is said of a command beside its options.
+/// The text about a command, apart from its options.
 struct CommandText {
   const char* name;                    ///< as it is typed: "hawktrace record"
-  const char* title;                   ///< what it does, as a list of commands says it: without a full stop
+  const char* title;                   ///< what it does, for a list of commands: without a full stop
   const char* summary;                 ///< the sentence that --help begins with
   const char* description;             ///< for the man page
   std::span<const char* const> usage;  ///< each way to use it, without the name: "[OPTIONS] -p PID"
@@ -65,7 +65,7 @@ struct InfoText {
   std::string text;
 };
 
-/// What was found on a command line, beside the options whose values have been set.
+/// The result of parsing a command line, apart from the values of options, which have been set.
 struct ParsedLine {
   std::set<std::string> given;         ///< options, by their full names
   std::vector<std::string> arguments;  ///< words without a name; more than asked for only where one is too many
@@ -73,8 +73,8 @@ struct ParsedLine {
   bool has(std::string_view option) const { return given.contains(std::string(option)); }
 };
 
-/// Reads the words of a command line and sets what `rows` say. Every error is kUsage, one line that names the option
-/// and the value, with a hint.
+/// Parses the words of a command line and sets the options in `rows`. Every error is kUsage, one line that names the
+/// option and the value, with a hint.
 Result<std::variant<ParsedLine, InfoText>> parse_command_line(const CommandText& text, const OptionRows& rows,
                                                               std::span<const std::string> words,
                                                               std::size_t max_arguments = 0);

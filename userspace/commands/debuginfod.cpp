@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kLibrary = "libdebuginfod.so.1";
 constexpr const char* kUrls = "DEBUGINFOD_URLS";
 
-/// The one that is at work: what calls us back knows nothing of it.
+/// The active one: the library's callback has no user data.
 Debuginfod* asking = nullptr;
 
 }  // namespace
@@ -108,7 +108,7 @@ UniqueFd Debuginfod::find(const std::string& build_id) {
 int Debuginfod::ask(const std::string& build_id) {
   // Not in the environment of a command that is traced.
   if (!urls_.empty()) ::setenv(kUrls, urls_.c_str(), 1);
-  // The library asks us only once there is an answer; until then it knows nothing but whole seconds.
+  // The library calls back only once there is an answer; until then its time limit is in whole seconds.
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(left_).count();
   ::setenv("DEBUGINFOD_MAXTIME", std::to_string(seconds).c_str(), 1);
   build_id_ = build_id;
@@ -129,7 +129,7 @@ bool Debuginfod::may_go_on(long done, long all) {
   return std::chrono::steady_clock::now() - began_ < left_;
 }
 
-/// What the library counts before a transfer has begun are no bytes: `all` is 0 then.
+/// The library's numbers before a transfer has begun are not bytes: `all` is 0 then.
 void Debuginfod::show(long done, long all) {
   if (!line_.is_on_terminal() || !line_.is_due()) return;
   std::string text = fmt::format("hawktrace: fetching debug information {}", build_id_.substr(0, 12));

@@ -22,19 +22,19 @@ struct DebuginfodOptions {
 };
 void add_debuginfod_rows(OptionRows& rows, DebuginfodOptions& options, const char* group);
 
-/// Fetches debug information from debuginfod servers, by build id. Nothing is asked unless the user wants it. By
-/// elfutils' library, which keeps what it has fetched in a directory of the user's (debuginfod-find(1)) and which is
-/// loaded for this only: with it come those for HTTP and TLS.
+/// Fetches debug information from debuginfod servers, by build id. No server is contacted unless the user requests it.
+/// Uses elfutils' library, which caches files in a directory of the user (debuginfod-find(1)) and which is loaded only
+/// for this purpose, because it loads libraries for HTTP and TLS.
 class Debuginfod {
  public:
-  /// nullptr: it is not wanted. Fails with kUsage if there is no server to ask, or no library.
+  /// nullptr: it was not requested. Fails with kUsage if there is no server, or no library.
   static Result<std::unique_ptr<Debuginfod>> make(const DebuginfodOptions& options, Verbosity verbosity);
   ~Debuginfod();
   Debuginfod(const Debuginfod&) = delete;
   Debuginfod& operator=(const Debuginfod&) = delete;
 
   /// The debug information of the file with that build id (hexadecimal); none if no server has it. Waits for the
-  /// network, as long as the time limit for all files allows. A terminal shows how far it has come.
+  /// network, as long as the time limit for all files allows. The progress is shown on a terminal.
   UniqueFd find(const std::string& build_id);
 
  private:

@@ -173,7 +173,7 @@ Result<int> diff_command(int argc, const char* const* argv) {
   options.before = files.front();
   options.after = files.back();
   set_verbosity(options.verbosity);
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away has had enough
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is not an error
   return write_diff(options);
 }
 

@@ -39,7 +39,7 @@ struct DiffOptions {
 /// `hawktrace diff A B`: what has changed, stack by stack.
 Result<int> diff_command(int argc, const char* const* argv);
 
-/// What is said of the command, and its options, which set `options`.
+/// The text about the command, and its options, which set `options`.
 const CommandText& diff_text();
 OptionRows diff_rows(DiffOptions& options);
 

@@ -9,7 +9,7 @@ namespace {
 
 using Value = OptionRow::Value;
 
-/// Bytes, of which there must be some.
+/// A number of bytes other than 0.
 Result<void> set_step(std::optional<std::uint64_t>& target, OptionValue value) {
   HAWK_TRY_VOID(set_size(target, value));
   if (*target != 0) return {};

@@ -9,7 +9,7 @@
 
 namespace hawk {
 
-/// When a state is to be reported or recorded out of turn, beside SIGUSR1.
+/// When a state is to be reported or recorded early, in addition to SIGUSR1.
 struct DumpOptions {
   std::optional<std::uint64_t> allocated_bytes;  ///< each time so many more have been allocated
   std::optional<std::uint64_t> growth_bytes;     ///< each time so many more are live than at the last dump
@@ -21,8 +21,8 @@ struct DumpOptions {
 /// The rows --dump-allocated, --dump-growth and --dump-peak.
 void add_dump_rows(OptionRows& rows, DumpOptions& options, const char* group);
 
-/// Decides by the counters of each drain whether a dump is due. What lies between two drains is not seen: however often
-/// a level was passed meanwhile, it is one dump.
+/// Decides by the counters of each drain whether a dump is due. Events between two drains are not seen: a level passed
+/// several times makes one dump.
 class DumpTriggers {
  public:
   /// A peak is dumped if it is higher than the last dumped one by a tenth and by 1 MiB at least: a slow climb makes few
@@ -32,8 +32,8 @@ class DumpTriggers {
 
   explicit DumpTriggers(const DumpOptions& options) : options_(options) {}
 
-  /// Why one is due; kNone: none is. Counters that are smaller than before are those of another program (exec), for
-  /// which all begins anew.
+  /// The cause for a dump that is due; kNone: none is. Counters that are smaller than before are those of another
+  /// program (exec), for which everything starts again.
   DumpCause due(const Counters& totals);
   /// To be called with every dump, whatever has caused it.
   void dumped(DumpCause cause, const Counters& totals);

@@ -1,4 +1,4 @@
-// Part of the program alone: it replaces the operator new of whatever it is linked into.
+// Linked only into the program: it replaces the operator new of everything that it is linked into.
 #include "userspace/commands/emergency_memory.h"
 
 #include <array>
@@ -13,7 +13,7 @@ constexpr std::size_t kPoolBytes = 4 << 20;
 constexpr std::size_t kLargestRequest = 64 << 10;  // what is larger is a table, not a part of a report's head
 constexpr std::size_t kAlignment = alignof(std::max_align_t);
 
-alignas(kAlignment) std::array<std::byte, kPoolBytes> pool;  // takes no memory before it is touched
+alignas(kAlignment) std::array<std::byte, kPoolBytes> pool;  // uses no memory before it is accessed
 std::atomic<std::size_t> used = 0;
 std::atomic<bool> is_allowed = false;
 

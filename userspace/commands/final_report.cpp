@@ -9,7 +9,7 @@
 namespace hawk {
 namespace {
 
-/// A Symbolizer that knows nothing, and needs nothing for it.
+/// A Symbolizer without any names, which needs no memory.
 class NoSymbols : public Symbolizer {
  public:
   std::vector<SourceFrame> frames(ModuleId, std::uint64_t) override { return {}; }

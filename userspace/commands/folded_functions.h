@@ -7,8 +7,8 @@
 
 namespace hawk {
 
-/// What the live screen folds: frames of allocators and libraries, and functions whose name as shown matches `hide`,
-/// which is a regular expression (nullopt: no others). A report takes the latter out of its stacks: a screen, on which
+/// The frames that the live screen folds: those of allocators and libraries, and functions whose displayed name matches
+/// the regular expression `hide` (nullopt: no others). A report removes the latter from its stacks; a screen, on which
 /// a stack can be opened, does not.
 RoleOfFunction folded_functions(const std::optional<std::string>& hide);
 

@@ -5,10 +5,10 @@
 
 namespace hawk {
 
-/// Whether the live screen is what the user wants: a report in text to a terminal, with no end set.
+/// Whether the live screen is to be shown: a report in text to a terminal, without a set end.
 bool wants_live_screen(const Options& options, bool output_is_terminal);
 
-/// The live screen as the options ask for it.
+/// The live screen with the given options.
 Result<LiveScreen> make_live_screen(const Options& options);
 
 }  // namespace hawk

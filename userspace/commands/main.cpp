@@ -20,7 +20,7 @@
 namespace hawk {
 namespace {
 
-/// Whether "--" is on the command line. Asked also where there is no way to answer any more.
+/// Whether "--" is on the command line. Also used where no error can be reported any more.
 bool has_command = false;
 
 constexpr const char* kOutOfMemory = "out of memory";
@@ -43,12 +43,12 @@ constexpr const char* kOutOfMemoryHint = "free some memory, or raise the limit o
   std::abort();
 }
 
-/// What other initialisers of static objects find.
+/// The state that other initializers of static objects find.
 [[gnu::constructor(101)]] void end_initialisation_without_memory() { std::set_new_handler(end_without_memory); }
 /// As early as may be.
 [[gnu::constructor(101)]] void survive_early_signals() { SignalSource::survive_early_signals(); }
 
-/// What is thrown has taken probes, command and temporary file down on its way here.
+/// The exception has already removed probes, command and temporary file on its way here.
 int main_program(int argc, char** argv) {
   const Command& command = find_command(argc, argv);
   has_command = command.starts_commands() &&

@@ -11,7 +11,7 @@
 namespace hawk {
 namespace {
 
-/// `text` as roff takes it: what would be a command or an escape is not, and lines that were broken for a terminal are
+/// `text` for roff: commands and escapes are quoted, and lines that were broken for a terminal are
 /// joined.
 std::string roff(std::string_view text) {
   std::string out;
@@ -30,7 +30,7 @@ std::string roff(std::string_view text) {
   return out;
 }
 
-/// What stands for something else, which is what begins with a capital, in italics: "[\fIARGS\fR...]".
+/// Placeholders, which are words in capitals, in italics: "[\fIARGS\fR...]".
 std::string with_variables(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -115,7 +115,7 @@ std::string page_name(const CommandText& command) {
   return name;
 }
 
-/// The same as it is looked up: "hawktrace\-record"
+/// The name of the page: "hawktrace\-record"
 std::string entry_name(const CommandText& command) {
   std::string name = command.name;
   std::replace(name.begin(), name.end(), ' ', '-');

@@ -22,7 +22,7 @@ struct OptionValue {
 /// The longest time span that can be asked for: a year.
 inline constexpr std::chrono::nanoseconds kMaxTimeSpan = std::chrono::hours(8760);
 
-/// A decimal whole number from `min` to `max`. No sign, no unit, nothing behind it.
+/// A decimal whole number from `min` to `max`. No sign, no unit, nothing after it.
 Result<std::uint64_t> parse_number(OptionValue value, std::uint64_t min, std::uint64_t max);
 
 /// Seconds, "0.2" or "10", or numbers with units, the largest first or not: "250ms", "1.5s", "1h30m". At least `min`,

@@ -75,7 +75,7 @@ Result<ProcessChoice> choose_by_criteria(const ProcessQuery& query) {
 
 std::optional<ChosenProcess> hold(const ProcRoot& proc, const ProcessFacts& process) {
   ProcessHandle handle(process.pid);
-  // Who has the number now, and began when that one did, had it all along.
+  // A process with this number now, and with the same start time, has had it all along.
   const std::optional<ProcessFacts> now = read_facts(proc, process.pid);
   if (!now || now->start_ticks != process.start_ticks) return std::nullopt;
   return ChosenProcess{process.pid, std::move(handle)};

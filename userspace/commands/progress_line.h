@@ -19,7 +19,7 @@ struct ProgressOutlet {
   std::function<void(std::string_view)> put;  ///< may be empty
 };
 
-/// That of stderr; nothing is shown to users who want it quiet.
+/// That of stderr; nothing is shown with --quiet.
 ProgressOutlet progress_on_stderr(Verbosity verbosity);
 
 /// How far work has come, on a line that is erased from a terminal at its end.

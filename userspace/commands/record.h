@@ -12,7 +12,7 @@
 
 namespace hawk {
 
-/// What the user asked for of a recording.
+/// The options of a recording.
 struct RecordOptions : TraceOptions {
   std::string pattern = "hawktrace.%e.%p.hawk";  ///< see recording_name()
   bool overwrite = false;                        ///< --force
@@ -20,13 +20,13 @@ struct RecordOptions : TraceOptions {
   std::optional<std::uint64_t> rotate_bytes;             ///< a new file is begun when one has as many
   std::optional<std::chrono::nanoseconds> rotate_after;  ///< the same, when one is as old
   bool wants_report = false;
-  ReportOptions report;  ///< if one is wanted at the end; its output is where
+  ReportOptions report;  ///< if one is made at the end; its output is the destination
 };
 
 /// `hawktrace record`: traces one process as trace_command() does, into a file.
 Result<int> record_command(int argc, const char* const* argv);
 
-/// What is said of the command, and its options, which set `options`.
+/// The text about the command, and its options, which set `options`.
 const CommandText& record_text();
 OptionRows record_rows(RecordOptions& options);
 

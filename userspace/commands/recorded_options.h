@@ -15,11 +15,11 @@
 
 namespace hawk {
 
-/// What commands that read recordings share: the rows that say where symbols are looked for, and statuses.
+/// Shared by the commands that read recordings: the rows for the search of symbols, and exit statuses.
 void add_symbol_rows(OptionRows& rows, ModuleSearch& search, DebuginfodOptions& debuginfod);
 std::span<const ExitRow> recorded_exits();
 
-/// --target: which process of a recording is meant, or all of them together.
+/// --target: the selected process of a recording, or all of them together.
 struct TargetChoice {
   enum class Kind { kPid, kNumber, kAll };
   Kind kind = Kind::kPid;
@@ -28,9 +28,9 @@ struct TargetChoice {
 /// The row of --target.
 OptionRow target_row(std::optional<TargetChoice>& target, const char* group);
 
-/// Reads a recording up to that time; nullopt: its end. Hands each interval's snapshot to `observer`. Warns if it was
-/// cut off. Shows how far it has come, as ProgressLine does.
-/// `target`: what is wanted of several; nullopt: all of them together. Fails with kUsage if that names none of them.
+/// Reads a recording up to that time; nullopt: its end. Passes each interval's snapshot to `observer`. Warns if the
+/// file is truncated. Shows the progress by a ProgressLine. `target`: one of several processes; nullopt: all of them
+/// together. Fails with kUsage if there is no such process.
 Result<RecordingReader> read_recording(const std::string& path, std::optional<std::chrono::nanoseconds> at,
                                        std::optional<TargetChoice> target, Verbosity verbosity,
                                        const RecordingReader::Observer& observer = {});

@@ -19,7 +19,7 @@ RecordedState RecordedStates::next(const Snapshot& snapshot, ProcessTrace& trace
   return state;
 }
 
-/// Such code may be replaced by other code at the same address: what is known last counts, as in a live report.
+/// Such code may be replaced by other code at the same address: the last known name is used, as in a live report.
 void RecordedStates::add_names_in_no_file(const Snapshot& snapshot, Symbolizer& symbolizer, RecordedState& state) {
   for (const Location& location : snapshot.locations) {
     if (location.module) continue;

@@ -13,11 +13,11 @@
 
 namespace hawk {
 
-/// What of a trace goes into a recording beside its snapshots, interval by interval: mappings, and the names that are
-/// new or have changed.
+/// The parts of a recording in addition to snapshots, for each interval: mappings, and new or changed
+/// names.
 class RecordedStates {
  public:
-  /// `symbols`: names of code in files too, not only of that in none, which no file has later.
+  /// `symbols`: also names of code in files, not only of code outside files, which cannot be looked up later.
   explicit RecordedStates(bool symbols) : symbols_(symbols) {}
 
   /// As of now. `snapshot` is the trace's, and must outlive what is returned.

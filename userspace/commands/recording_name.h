@@ -6,7 +6,7 @@
 
 namespace hawk {
 
-/// What a recording may be named after.
+/// The values that the name of a recording may contain.
 struct RecordingSubject {
   std::string host;
   std::string comm;
@@ -14,9 +14,9 @@ struct RecordingSubject {
   std::uint64_t unix_seconds = 0;
 };
 
-/// `pattern` with %h (host), %e (the target's program), %p (its process id), %t (seconds since 1970) and %% replaced,
-/// as core(5) has them. A name that holds a slash gets '!' in its place, so that a target chooses no directory; any
-/// other % stays.
+/// `pattern` with %h (host), %e (the target's program), %p (its process id), %t (seconds since 1970) and %% replaced
+/// as in core(5). A slash in a name is replaced by '!', so that a target cannot choose a directory; any other %
+/// remains.
 std::string recording_name(std::string_view pattern, const RecordingSubject& subject);
 
 }  // namespace hawk

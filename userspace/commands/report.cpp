@@ -64,7 +64,7 @@ HeapSeries series_of(const Points& points, const RecordingReader& reader) {
   return series;
 }
 
-/// A time of the trace that is shown, as a recording is asked for it.
+/// A time of the displayed trace as a time of the recording.
 std::uint64_t in_recording(const RecordingReader& reader, std::uint64_t time_ns) {
   for (const RecordingReader::Target& target : reader.targets()) {
     if (target.trace == reader.chosen()) return target.began_ns + time_ns;
@@ -83,8 +83,8 @@ Result<std::optional<RecordingReader>> read_peak(const RecordedReportOptions& op
   return at_peak;
 }
 
-/// Hands on the states before the last one again: a recording is too large to be kept. If it cannot be read any more,
-/// the others are missing.
+/// Reads the states before the last one again: a recording is too large to be kept in memory. If it cannot be read any
+/// more, those states are missing.
 void replay(const RecordedReportOptions& options, const RecordingReader& reader,
             const std::function<bool(const Snapshot&)>& take) {
   Result<RecordingReader> again = RecordingReader::open(options.recording);
@@ -163,7 +163,7 @@ Result<int> run(const CommandText& text, OptionRows (*rows)(RecordedReportOption
   }
   options.recording = line.arguments.front();
   set_verbosity(options.verbosity);
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away has had enough
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is not an error
   return write_recorded_report(options);
 }
 

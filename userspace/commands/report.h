@@ -14,7 +14,7 @@
 
 namespace hawk {
 
-/// What the user asked for of a report of a recording.
+/// The options of a report of a recording.
 struct RecordedReportOptions {
   std::string recording;                       ///< its file
   std::optional<std::chrono::nanoseconds> at;  ///< since the trace began; nullopt: its end
@@ -28,12 +28,12 @@ struct RecordedReportOptions {
   Verbosity verbosity = Verbosity::kNormal;
 };
 
-/// `hawktrace report FILE` and `hawktrace export FILE --to FORMAT`: the report that the trace would have ended with,
-/// had it ended at that time.
+/// `hawktrace report FILE` and `hawktrace export FILE --to FORMAT`: the report that the trace would have ended with at
+/// that time.
 Result<int> report_command(int argc, const char* const* argv);
 Result<int> export_command(int argc, const char* const* argv);
 
-/// What is said of the commands, and their options, which set `options`.
+/// The texts about the commands, and their options, which set `options`.
 const CommandText& report_text();
 OptionRows report_rows(RecordedReportOptions& options);
 const CommandText& export_text();

@@ -5,8 +5,8 @@
 
 namespace hawk {
 
-/// What `produce` makes; shows how much has been written once that takes longer than a second: "hawktrace: writing the
-/// report, 12.3 MiB". `line` must outlive it.
+/// Runs `produce`; shows how much has been written if that takes longer than a second: "hawktrace: writing the report,
+/// 12.3 MiB". `line` must outlive it.
 ReportProducer with_progress(ReportProducer produce, ProgressLine& line);
 
 }  // namespace hawk

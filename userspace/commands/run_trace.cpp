@@ -25,8 +25,8 @@
 namespace hawk {
 namespace {
 
-/// Announces, where that was asked for, that every probe is in place: a newline, as s6 and systemd-notify-like
-/// supervisors expect.
+/// Announces, if requested, that every probe is in place: a newline, as expected by s6 and similar
+/// supervisors.
 void announce_ready(const TraceOptions& options) {
   if (!options.ready_fd) return;
   if (const int error = write_all(*options.ready_fd, "\n"); error != 0) {
@@ -35,12 +35,12 @@ void announce_ready(const TraceOptions& options) {
   ::close(*options.ready_fd);
 }
 
-/// A copy in the command would keep a reader waiting for the end.
+/// With a copy in the command, a reader would wait for the end of the command.
 void keep_from_command(const TraceOptions& options) {
   if (options.ready_fd) ::fcntl(*options.ready_fd, F_SETFD, FD_CLOEXEC);
 }
 
-/// What was demanded and is not so; empty: nothing.
+/// The requirements that are not met; empty: all are met.
 std::string broken_demands(const Required& required, const Snapshot& snapshot) {
   std::string text;
   const auto add = [&](bool is_broken, std::string_view what) {
@@ -52,7 +52,7 @@ std::string broken_demands(const Required& required, const Snapshot& snapshot) {
   return text;
 }
 
-/// nullopt: nothing is wrong. `whose`: where there are several, the process of the snapshot, for the message.
+/// nullopt: no fault. `whose`: if there are several, the process of the snapshot, for the message.
 std::optional<Error> find_fault(const TraceOptions& options, const Snapshot& snapshot, const std::string& whose) {
   if (snapshot.trace.verified == std::optional<bool>(false)) {
     return Error{ExitCode::kInternal,
@@ -65,7 +65,7 @@ std::optional<Error> find_fault(const TraceOptions& options, const Snapshot& sna
                ""};
 }
 
-/// Reports the first of many; that of hawktrace itself counts most.
+/// Reports the first faults; a bug in hawktrace takes precedence.
 std::optional<ExitCode> find_faults(const TraceOptions& options, const std::vector<Snapshot>& snapshots) {
   constexpr std::size_t kMostShown = 10;
   std::optional<ExitCode> worst;
@@ -84,7 +84,7 @@ std::optional<ExitCode> find_faults(const TraceOptions& options, const std::vect
   return worst;
 }
 
-/// What was counted so far is still to be had.
+/// The numbers counted so far are still available.
 Result<bool> watch_while_memory_lasts(TraceUse& use, TracedProcesses& traced, SignalSource& signals,
                                       SignalRelay* relay) {
   try {
@@ -118,7 +118,7 @@ Result<std::vector<Snapshot>> end_traces(TraceGroup& group, TraceGroup::EndOptio
 Result<int> run_trace(const TraceOptions& options, TraceUse& use) {
   HAWK_TRY_VOID(check_environment());
   keep_from_command(options);
-  // From here on a signal that ends us first lets us clean up.
+  // From here on hawktrace cleans up before a signal ends it.
   SignalSource signals =
       HAWK_TRY(SignalSource::make(options.trace.command.empty() ? SignalScope::kOurs : SignalScope::kOfACommand));
   HAWK_TRY_VOID(use.open());
@@ -140,10 +140,10 @@ Result<int> run_trace(const TraceOptions& options, TraceUse& use) {
   if (!command && use.wants_notice()) notice_begin(traces);
   const bool ended_by_user = HAWK_TRY(watch_while_memory_lasts(use, *traced, signals, command ? &relay : nullptr));
 
-  // What was counted has been paid for.
+  // The numbers must not be lost.
   allow_emergency_memory();
-  // Beyond this point no probe is left. A second Ctrl-C now ends us at once.
-  // No debug file is fetched for symbols that are read meanwhile: then they wait, too.
+  // Beyond this point no probe is left. A second Ctrl-C now ends hawktrace at once. No debug file is fetched for
+  // symbols that are read during this time: their readers would wait too.
   const std::vector<Snapshot> last = HAWK_TRY(
       end_traces(traced->group(), {.verify = options.verify, .reads_symbols = use.wants_names() && !debuginfod}));
   if (ended_by_user) {
@@ -151,7 +151,7 @@ Result<int> run_trace(const TraceOptions& options, TraceUse& use) {
   } else {
     signals.restore_defaults_after_one();
   }
-  // No sooner: while it traces, hawktrace waits for no network.
+  // Not earlier: hawktrace does not wait for a network while it traces.
   if (debuginfod) {
     for (const auto& trace : traces) {
       trace->find_debug_files_with([&](const std::string& id) { return debuginfod->find(id); });

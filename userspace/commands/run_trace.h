@@ -6,7 +6,7 @@
 
 namespace hawk {
 
-/// Traces what the options say, from its first probe to its last number. Returns the exit status.
+/// Runs a trace with the given options, from its first probe to its last number. Returns the exit status.
 Result<int> run_trace(const TraceOptions& options, TraceUse& use);
 
 }  // namespace hawk

@@ -2,10 +2,10 @@
 
 namespace hawk {
 
-/// To be called before anything is opened: makes descriptors 0, 1 and 2 taken, so that no file of ours gets such a
-/// number and is written to as stdout or stderr. One that was closed stays as good as closed: it can be neither read
-/// nor written, and a command that we start does not inherit it. From then on a reader that went away is an error of
-/// write(2), not a signal.
+/// To be called before anything is opened: opens descriptors 0, 1 and 2 if they are closed, so that no other file
+/// gets such a number and is written to as stdout or stderr. A descriptor that was closed can still be neither read
+/// nor written, and a command does not inherit it. From then on a closed pipe is an error of write(2), not a
+/// signal.
 void secure_standard_streams();
 
 }  // namespace hawk

@@ -10,9 +10,9 @@
 
 namespace hawk {
 
-/// Passes questions on to another symbolizer, and shows how far the work has come once it takes longer than a second:
-/// "hawktrace: reading debug information, 1,234 of 20,000 addresses". What was put on a terminal is erased at the end
-/// of the work.
+/// Forwards calls to another symbolizer, and shows the progress if the work takes longer than a second:
+/// "hawktrace: reading debug information, 1,234 of 20,000 addresses". On a terminal the line is erased at the
+/// end.
 class ProgressSymbolizer : public Symbolizer {
  public:
   /// Both must outlive this.
@@ -20,7 +20,7 @@ class ProgressSymbolizer : public Symbolizer {
 
   ProgressLine& line() { return line_; }
 
-  /// The work begins now: so many calls of frames() are going to follow, each for another address.
+  /// The work begins now: that many calls of frames() will follow, each for another address.
   void expect(std::size_t addresses);
 
   std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override;

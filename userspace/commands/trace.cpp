@@ -1,4 +1,4 @@
-// What hawktrace does where no other command is named: it traces, and reports.
+// The default command of hawktrace: it traces a process and reports.
 #include "userspace/commands/trace.h"
 
 #include <fmt/core.h>
@@ -43,7 +43,7 @@ class Reports : public TraceUse {
     return {};
   }
 
-  /// The screen is given back before the report is made.
+  /// The terminal is restored before the report is made.
   Result<bool> watch(TracedProcesses& traced, SignalSource& signals, SignalRelay* relay) override {
     std::optional<LiveScreen> screen;
     if (live_) screen.emplace(HAWK_TRY(make_live_screen(options_)));
@@ -64,9 +64,9 @@ class Reports : public TraceUse {
   }
 
  private:
-  /// Writes one of several. False: the reader is gone.
+  /// Writes one of several. False: the pipe is closed.
   Result<bool> dump(DumpCause cause) {
-    if (live_) return true;  // the terminal is the screen's, and shows it
+    if (live_) return true;  // the terminal belongs to the screen, which shows it
     if (!options_.report.format->can_follow) {
       log_warning(fmt::format("SIGUSR1: a file in the format {} holds a single report, the one at the end",
                               options_.report.format->name));

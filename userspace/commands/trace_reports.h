@@ -10,13 +10,13 @@
 
 namespace hawk {
 
-/// Writes the final report as the options ask. Shows on stderr how far it has come when debug information takes long to
-/// read (ProgressSymbolizer), unless --quiet. `series`: nullptr if only the snapshot is known.
+/// Writes the final report with the given options. Shows the progress on stderr if debug information takes long to read
+/// (ProgressSymbolizer), unless --quiet. `series`: nullptr if only the snapshot is known.
 Result<void> write_report(const Snapshot& snapshot, Symbolizer& symbolizer, const ReportOptions& options,
                           Verbosity verbosity, ReportOutput& output, const HeapSeries* series = nullptr);
 
-/// Writes one report of several (--report-every), with what has changed since `previous`, the snapshot of the one
-/// before (nullptr: this is the first). False: the reader is gone.
+/// Writes one report of several (--report-every), with what has changed since `previous`, the snapshot of the previous
+/// one (nullptr: this is the first). False: the pipe is closed.
 Result<bool> write_next_report(const Snapshot& snapshot, const Snapshot* previous, Symbolizer& symbolizer,
                                const ReportOptions& options, Verbosity verbosity, ReportOutput& output);
 

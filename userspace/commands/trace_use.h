@@ -9,7 +9,7 @@
 
 namespace hawk {
 
-/// What a command makes of the numbers of traces. Its functions are called in this order.
+/// How a command uses the numbers of traces. Its functions are called in this order.
 class TraceUse {
  public:
   virtual ~TraceUse() = default;
@@ -21,7 +21,7 @@ class TraceUse {
   virtual Result<void> open_for(const Traces& /*traces*/) { return {}; }
   /// Whether a line is to say that the trace has begun.
   virtual bool wants_notice() const { return true; }
-  /// Whether finish() asks for the names of functions.
+  /// Whether finish() needs the names of functions.
   virtual bool wants_names() const = 0;
   /// Waits for the end of the traces (run_trace_loop), and returns whether the user has ended them.
   virtual Result<bool> watch(TracedProcesses& traced, SignalSource& signals, SignalRelay* relay) = 0;

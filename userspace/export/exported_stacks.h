@@ -109,7 +109,7 @@ class ExportedStacks {
   std::vector<std::uint32_t> function_of_call_;  ///< by number in the table
 };
 
-/// The address that tools look a call up by: of an instruction of the call itself, not of the one behind it.
+/// The address by which tools look up a call: that of the call instruction itself, not of the one after it.
 inline std::uint64_t call_address(const Location& location) {
   return location.address - (location.interrupted || location.address == 0 ? 0 : 1);
 }

@@ -70,7 +70,7 @@ class Page {
     return true;
   }
 
-  /// Each behind its caller: depth and name. The last name is the root's.
+  /// Each after its caller: depth and name. The last name is the root's.
   bool nodes() {
     const CallTree::Children children(graph_.tree);
     std::vector<CallTree::Node> rest = {CallTree::kRoot};

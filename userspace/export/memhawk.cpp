@@ -23,7 +23,7 @@ double average_of(const Counters& counters) {
   return static_cast<double>(counters.live_bytes()) / static_cast<double>(counters.live_count());
 }
 
-/// There is no bookkeeping in the process, which is what "overhead" and "MemHawk heap" are of.
+/// There is no data structure in the process to which "overhead" and "MemHawk heap" would refer.
 void put_numbers(PieceWriter& out, std::string_view heading, const Counters& counters) {
   out.put("{} size: {:9.3f} mb, active: {:12}, total: {:12}, average: {:12.3f} bytes, overhead:     0.000 mb\n",
           heading, mb_of(counters.live_bytes()), counters.live_count(), counters.allocated_count, average_of(counters));

@@ -108,7 +108,7 @@ class Replacement {
     return alike ? 0 : errno;
   }
   int append(std::string_view piece) { return write_all(file_.get(), piece); }
-  /// A file system may report a full disk or an exhausted quota no sooner than here.
+  /// A file system may report a full disk or an exhausted quota only here.
   int close() { return ::close(file_.release()) == 0 ? 0 : errno; }
   int rename_to(const std::string& entry) {
     if (::renameat(directory_, name_.c_str(), directory_, entry.c_str()) != 0) return errno;
@@ -138,7 +138,7 @@ bool is_same_file(const struct stat& a, const struct stat& b) { return a.st_dev 
 /// FIFO from waiting for its reader.
 UniqueFd open_or_create(const Destination& destination, bool& created) {
   constexpr mode_t kMode = 0666;  // less umask
-  constexpr int kTries = 100;     // somebody else may create and remove it in turn
+  constexpr int kTries = 100;     // another process may create and remove it repeatedly
   const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (destination.is_open_file ? 0 : O_NOFOLLOW);
   created = false;
   UniqueFd file;
@@ -262,7 +262,7 @@ Result<bool> ReportOutput::try_replace(const ReportProducer& produce) {
   return true;
 }
 
-/// Somebody has renamed the directory, or changed a link on the way there, since the trace began.
+/// The directory was renamed, or a link on its path was changed, since the trace began.
 void ReportOutput::warn_if_moved() const {
   const std::optional<Destination> now = find_destination(name_);
   struct stat before = {};

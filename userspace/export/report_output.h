@@ -11,11 +11,11 @@
 
 namespace hawk {
 
-/// Makes the report and hands it to `sink` piece by piece, until that wants no more. May be asked a second time.
+/// Makes the report and passes it to `sink` piece by piece, until `sink` refuses one. May be called a second time.
 using ReportProducer = std::function<void(const TextSink& sink)>;
 
-/// Where the report goes: stdout, or the file of -o. Opened before the trace, so that a destination that cannot be
-/// written is found out before the trace; written once, at the end.
+/// Where the report goes: stdout, or the file of -o. Opened before the trace, so that an unwritable destination is
+/// detected before the trace; written once, at the end.
 ///
 /// A regular file holds either what it held before or the whole report: the report goes to a temporary file next to it
 /// that is renamed over it. The file keeps its owner and mode; a symbolic link to it stays one. A file that did not
@@ -23,8 +23,8 @@ using ReportProducer = std::function<void(const TextSink& sink)>;
 /// files that are named by a descriptor (/dev/stdout, /dev/fd/N; appended to), and files that cannot be renamed over
 /// (a directory where we may create nothing, a single file mounted into a container).
 ///
-/// The directory is found once and held open: a path that is changed meanwhile does not lead the report, with
-/// the owner and mode of the file that was there first, to another place.
+/// The directory is looked up once and held open: a path that is changed later cannot redirect the report, with the
+/// owner and mode of the original file, to another place.
 class ReportOutput {
  public:
   /// `path`: nullopt or "-" for stdout. Fails with kFile; for a FIFO also when it is not open for reading, because

@@ -6,10 +6,10 @@
 
 namespace hawk {
 
-/// What becomes of the command when its trace is over and its report is written: a command that has ended gives its
-/// status, as a shell gives it (128 + N for a death by signal N). One that goes on runs on, which is said, and the
-/// status is 0; with `kill` it is ended by SIGTERM, or by SIGKILL where that is not enough. Signals that came for it
-/// meanwhile are passed on.
+/// The command after its trace has ended and its report is written. If it has ended, its status is returned as by a
+/// shell (128 + N if signal N ended it). If it is running, it continues, a message says so, and the status is 0; with
+/// `kill` it is ended by SIGTERM, or by SIGKILL if necessary. Signals for it that have arrived in the meantime are
+/// passed on.
 int finish_command(LaunchedCommand& command, int pid_fd, bool kill, SignalSource& signals, SignalRelay& relay);
 
 }  // namespace hawk

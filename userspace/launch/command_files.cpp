@@ -43,7 +43,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-/// The command that `env` is asked to run: behind its options and assignments.
+/// The command that `env` runs: the first word after its options and assignments.
 std::string_view command_of_env(std::string_view arguments) {
   for (std::string_view word = take_word(arguments); !word.empty(); word = take_word(arguments)) {
     if (!word.starts_with('-') && word.find('=') == std::string_view::npos) return word;

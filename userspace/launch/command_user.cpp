@@ -45,7 +45,7 @@ std::vector<gid_t> groups_of(const char* name, gid_t gid) {
   }
 }
 
-/// With these bits the kernel leaves capabilities to one who gives up being root.
+/// With these bits the kernel keeps the capabilities of a process that changes its user from root.
 bool keep_no_capabilities() noexcept {
   const int bits = ::prctl(PR_GET_SECUREBITS);
   const int keeping = SECBIT_KEEP_CAPS | SECBIT_NO_SETUID_FIXUP;

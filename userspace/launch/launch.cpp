@@ -22,7 +22,7 @@ namespace {
 struct ExecPlan {
   ExecPlan(const std::vector<std::string>& argv, const CommandUser* whom);
 
-  const CommandUser* user;  ///< nullptr: it stays who we are
+  const CommandUser* user;  ///< nullptr: hawktrace's own user
   std::vector<std::string> paths;
   std::vector<std::string> variables;  ///< of the user's environment
   std::vector<char*> environment;      ///< with the closing null

@@ -12,10 +12,10 @@ namespace hawk {
 /// A child that has been forked and waits, before execve, for the word to go.
 class LaunchedCommand {
  public:
-  /// Forks. The child keeps our standard streams, process group, environment and the signals that were ignored when we
-  /// were started (nohup), and has default handling of all others and no signal blocked, so that it behaves as if
-  /// started by the user's shell. The command is looked up here, as execvp does. `user`: whom it becomes before it
-  /// executes anything; nullptr: it stays who we are. Fails with kUsage when `argv` is empty.
+  /// Forks. The child keeps hawktrace's standard streams, process group, environment and the signals that were ignored
+  /// when hawktrace was started (nohup), and has default handling of all others and no signal blocked, so that it
+  /// behaves as if started by the user's shell. The command is looked up here, as execvp does. `user`: whom it becomes
+  /// before it executes anything; nullptr: hawktrace's own user. Fails with kUsage when `argv` is empty.
   static Result<LaunchedCommand> make(std::vector<std::string> argv, const CommandUser* user = nullptr);
 
   LaunchedCommand(LaunchedCommand&& other) noexcept;
@@ -34,7 +34,7 @@ class LaunchedCommand {
   LaunchedCommand() = default;
   int pid_ = -1;
   std::string name_;
-  std::string user_;  ///< whom it becomes; empty: it stays who we are
+  std::string user_;  ///< the user that it becomes; empty: hawktrace's own
   UniqueFd go_;  ///< writing a byte releases the child; held until then, so that it distinguishes released from waiting
   UniqueFd failure_;  ///< the child writes what it failed at here; closed by a successful exec
 };

@@ -6,7 +6,7 @@
 namespace hawk {
 namespace {
 
-/// Signals that ask for an end.
+/// Signals that request termination.
 bool is_ending(int number) { return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT; }
 
 /// The kernel alone says where a signal comes from, except that it was queued with a value.

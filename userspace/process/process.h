@@ -41,7 +41,7 @@ class ProcessHandle {
   int error_;
 };
 
-/// Who traces a thread of a process by ptrace.
+/// The process that traces a thread by ptrace.
 struct PtraceInfo {
   int pid = 0;
   std::string comm;

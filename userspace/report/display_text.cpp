@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kEllipsis = "\xE2\x80\xA6";     // U+2026
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-/// What stands for what is left out, and its columns: three where only ASCII may be printed.
+/// The mark of an omission, and its columns: three if only ASCII may be printed.
 std::string ellipsis() { return printable(kEllipsis); }
 std::size_t ellipsis_columns() { return character_set() == CharacterSet::kAscii ? 3 : 1; }
 
@@ -102,12 +102,12 @@ std::string cut_out(const std::vector<Glyph>& glyphs, std::size_t head_columns, 
     --tail_begin;
     used += tail_begin->columns;
   }
-  // A combining mark belongs to the character before it, which is gone.
+  // A combining mark belongs to the character before it, which was removed.
   while (tail_begin != glyphs.end() && tail_begin->columns == 0) ++tail_begin;
   return join(glyphs.begin(), head_end) + ellipsis() + join(tail_begin, glyphs.end());
 }
 
-/// What fits where nothing but the ellipsis does, or not even that.
+/// The part that fits if there is room only for the ellipsis, or not even for that.
 std::string too_narrow(std::size_t columns) {
   if (character_set() == CharacterSet::kAscii) return ellipsis().substr(0, columns);
   return columns == 0 ? "" : ellipsis();

@@ -14,10 +14,10 @@ namespace hawk {
 std::size_t display_width(std::string_view text);
 
 /// `text` made printable and no wider than `columns`: when too long, its middle becomes "…". The ends of a function's
-/// name and of a path say more than the middle.
+/// name and of a path are more informative than the middle.
 std::string shorten_middle(std::string_view text, std::size_t columns);
 
-/// As shorten_middle, but it is the end that becomes "…".
+/// Like shorten_middle, but the end becomes "…".
 std::string shorten_end(std::string_view text, std::size_t columns);
 
 /// `text` with spaces on the left (numbers) or on the right, at least `columns` wide.

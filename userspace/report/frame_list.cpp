@@ -26,7 +26,7 @@ std::string last_components(const std::string& path, std::size_t components) {
   return path.substr(start + 1);
 }
 
-/// Of the last `outer` lines, those that do not refer to lines before them.
+/// Those of the last `outer` lines that do not refer to lines before them.
 std::size_t lines_by_themselves(const std::vector<ShownFrame>& shown, std::size_t outer) {
   const std::size_t first = shown.size() - outer;
   std::size_t kept = outer;
@@ -40,7 +40,7 @@ std::size_t lines_by_themselves(const std::vector<ShownFrame>& shown, std::size_
 void leave_middle_out(std::vector<ShownFrame>& shown, std::size_t max_frames) {
   std::size_t outer = std::min(kOuterFrames, max_frames / 2);
   const std::size_t inner = max_frames - outer;
-  // Two lines at least: the line that says so takes one itself.
+  // At least two lines: the line about the omission takes one itself.
   if (max_frames == 0 || shown.size() < max_frames + 2) return;
   outer = lines_by_themselves(shown, outer);
   std::size_t count = 0;
@@ -52,11 +52,11 @@ void leave_middle_out(std::vector<ShownFrame>& shown, std::size_t max_frames) {
   *first = ShownFrame{.left_out_count = count, .why = LeftOut::kTooMany};
 }
 
-/// Calls of an allocator's own are not that deep; what is deeper is something that it called out for, a handler
-/// perhaps.
+/// An allocator's own calls are not that deep; deeper ones are in code that it called, for example a
+/// handler.
 constexpr std::size_t kMaxInsideAllocator = 10;
 
-/// Whether a function of this name is libc's, and calls main or begins a thread: it says nothing of what it called.
+/// Whether a function of this name belongs to libc and calls main or begins a thread: it is not informative.
 bool starts_every_program(const std::string& function) {
   static constexpr std::string_view kNames[] = {"_start",  "__libc_start_call_main", "__libc_start_main_impl",
                                                 "clone3",  "__libc_start_main",      "call_init",
@@ -94,7 +94,7 @@ ShownFrame shown_run(const FrameList& frames, const CallRun& run) {
   return {.frame = frames[run.first], .index = run.first, .times = run.count};
 }
 
-/// The line that stands for all rounds of `cycle` but the first.
+/// The line that replaces all rounds of `cycle` except the first.
 ShownFrame repetition(const std::vector<CallRun>& runs, const Cycle& cycle) {
   ShownFrame line{.times = cycle.rounds, .why = LeftOut::kRepeated, .lines = cycle.period};
   for (std::size_t index = cycle.end_of_first(); index < cycle.end(); ++index) line.left_out_count += runs[index].count;

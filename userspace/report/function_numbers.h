@@ -9,7 +9,7 @@
 namespace hawk {
 
 /// Gives calls of one function one number, so that stacks with recursion are compared without names. A function is
-/// known by its name; what has none, by the location.
+/// identified by its name, or by the location if it has none.
 class FunctionNumbers {
  public:
   std::uint32_t number_of(const Location& location, const std::string& function);

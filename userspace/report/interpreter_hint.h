@@ -6,8 +6,8 @@
 
 namespace hawk {
 
-/// How to have the functions named that an interpreter runs, if the target maps one that can name them (CPython
-/// from 3.12 on, Node.js); "" otherwise.
+/// How to get the names of interpreted functions, if the target maps an interpreter that can provide them (CPython from
+/// 3.12 on, Node.js); "" otherwise.
 std::string interpreter_hint(const Snapshot& snapshot);
 
 }  // namespace hawk

@@ -13,8 +13,8 @@
 namespace hawk {
 namespace {
 
-/// Causes that end where a table, or the depth of stacks, may be made larger, if it is not the largest already. Empty:
-/// nothing the user could do.
+/// Remedies for causes that disappear with a larger table or a greater depth of stacks, if it is not at its maximum.
+/// Empty: the user can do nothing.
 std::string remedy_by_limit(std::size_t cause, const TraceLimits& limits) {
   const std::string_view or_memory = limits.has_max_memory ? ", or --max-memory" : "";
   switch (cause) {
@@ -69,7 +69,7 @@ std::string_view heading(Promise promise, bool is_one) {
   return is_one ? "the numbers cover only this process:" : "the numbers cover only these processes:";
 }
 
-/// What people read of a cause: for children, their programs too.
+/// The text about a cause; for children, also their programs.
 std::string sentence_of(std::size_t cause, const Snapshot& snapshot, NumberStyle style) {
   std::string sentence = worded_for(snapshot.losses.counts[cause], loss_texts()[cause].sentence);
   if (cause != HAWK_LOSS_UNTRACED_CHILD) return sentence;

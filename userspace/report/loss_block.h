@@ -9,8 +9,8 @@
 
 namespace hawk {
 
-/// The block that closes every report: one line where nothing was missed; otherwise, by promise that is not kept, each
-/// cause that occurred with its count, its sentence and the remedy if there is one.
+/// The block that closes every report: one line if nothing was missed; otherwise, for each promise that is not kept,
+/// each cause that occurred with its count, its sentence and the remedy if there is one.
 std::vector<StyledLine> render_losses(const Snapshot& snapshot, NumberStyle style, std::size_t max_columns);
 
 }  // namespace hawk

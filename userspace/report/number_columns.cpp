@@ -58,7 +58,7 @@ void NumberColumns::add_titles(StyledLine& line) const {
 }
 
 void NumberColumns::add_cells(StyledLine& line, std::size_t row) const {
-  std::string cells;  // as one piece as far as it goes: there may be 100,000 rows
+  std::string cells;  // in one piece: there may be 100,000 rows
   for (const Column& column : columns_) {
     const std::string& cell = column.cells[row];
     cells.append(column.width - cell.size(), ' ');

@@ -18,7 +18,7 @@ struct NumberColumn {
   bool emphasizes_growth = false;
 };
 
-/// Where on a line a column stands, the gap behind it included.
+/// The position of a column on a line, including the gap after it.
 struct TitleSpan {
   std::string title;
   std::size_t first_column = 0;

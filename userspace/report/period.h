@@ -14,7 +14,7 @@ inline const StackRecord* find_stack(const Snapshot& snapshot, StackId id) {
   return found != snapshot.stacks.end() && found->id == id ? &*found : nullptr;
 }
 
-/// The time that changes and rates are of: between the state that was shown before and this one.
+/// The time that changes and rates refer to: between the previous state and this one.
 struct Period {
   const Snapshot& now;
   const Snapshot* previous;      ///< nullptr at first, and after the target has replaced its program
@@ -28,14 +28,14 @@ struct Period {
     }
   }
 
-  /// The counters of `stack` in the state before; nullptr where it had not been seen.
+  /// The counters of `stack` in the previous state; nullptr if it had not been seen.
   const Counters* counters_before(StackId stack) const {
     const StackRecord* const found = previous == nullptr ? nullptr : find_stack(*previous, stack);
     return found == nullptr ? nullptr : &found->counters;
   }
 };
 
-/// What was counted between the two. All counters only grow.
+/// The counts between the two states. All counters only grow.
 inline Counters difference(const Counters& now, const Counters* before) {
   if (before == nullptr) return now;
   return {now.allocated_bytes - before->allocated_bytes, now.allocated_count - before->allocated_count,

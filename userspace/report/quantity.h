@@ -41,7 +41,7 @@ inline std::uint64_t blocks_of(const Counters& counters, Quantity quantity) {
                                             : counters.freed_count;
 }
 
-/// What people call the value that `key` orders by: "live bytes", "allocated blocks".
+/// The displayed name of the value that `key` orders by: "live bytes", "allocated blocks".
 inline std::string_view sort_key_words(SortKey key) {
   switch (key) {
     case SortKey::kLive:

@@ -7,9 +7,9 @@ namespace hawk {
 namespace {
 
 constexpr std::size_t kMaxPeriod = 32;  // functions of a cycle
-constexpr std::size_t kMinSaved = 2;    // lines: a, b, a, b is as easy to read as what would say so
+constexpr std::size_t kMinSaved = 2;    // lines: a, b, a, b is as easy to read as a note about it
 
-/// False: there is no cycle. Nearly no stack has one, and this costs less than to look for it.
+/// False: there is no cycle. Few stacks have one, and this check costs less than the search.
 bool may_have_cycle(const std::vector<CallRun>& lines) {
   // Three lines are saved at least, and no two neighbours are folded calls.
   constexpr std::size_t kLeastRepeated = 2;
@@ -24,7 +24,7 @@ bool may_have_cycle(const std::vector<CallRun>& lines) {
   return false;
 }
 
-/// How often the `period` lines from `first` on stand there one after the other.
+/// How many times in succession the `period` lines from `first` on occur.
 std::size_t count_rounds(const std::vector<CallRun>& lines, std::size_t first, std::size_t period) {
   std::size_t next = first + period;
   while (next < lines.size() && lines[next - period].is_same_line(lines[next])) ++next;

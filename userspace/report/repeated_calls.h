@@ -6,7 +6,7 @@
 
 namespace hawk {
 
-/// Calls of a stack that take one line together: those of one function in a row, or some that are folded.
+/// Calls of a stack that share one line: those of one function in a row, or some that are folded.
 struct CallRun {
   static constexpr std::uint32_t kFolded = ~std::uint32_t{0};
   std::uint32_t function_number = kFolded;
@@ -20,13 +20,13 @@ struct CallRun {
   }
 };
 
-/// Some lines that stand two or more times in succession, as they do where functions call each other in turn.
+/// Lines that occur two or more times in succession, as with functions that call each other in turn.
 struct Cycle {
   std::size_t first = 0;   ///< index of the first line
   std::size_t period = 0;  ///< so many lines
   std::size_t rounds = 0;  ///< so often
 
-  /// Behind the last line of the first round, and of the last one.
+  /// The ends of the first round and of the last one (exclusive).
   std::size_t end_of_first() const { return first + period; }
   std::size_t end() const { return first + period * rounds; }
 };

@@ -6,13 +6,13 @@
 
 namespace hawk {
 
-/// What was traced, whether the numbers are exact, and what a reader must know of the trace.
+/// What was traced, whether the numbers are exact, and notes about the trace.
 void put_header(TextPage& page, const Snapshot& snapshot);
 
-/// Live, peak, allocated and freed, with what the trace cost and how far its stacks can be trusted.
+/// Live, peak, allocated and freed, with the cost of the trace and the quality of its stacks.
 void put_totals(TextPage& page, const Snapshot& snapshot, const UnwindText& unwind);
 
-/// In place of totals and stacks where there is none: what was probed, and what may be the reason.
+/// Instead of totals and stacks if there are none: what was probed, and possible reasons.
 void put_nothing_allocated(TextPage& page, const Snapshot& snapshot);
 
 }  // namespace hawk

@@ -3,7 +3,7 @@
 namespace hawk {
 namespace {
 
-/// More than stacks that are read have; a table that leaves the processor's cache takes several times as long.
+/// More than displayed stacks have; a table that exceeds the processor's cache takes several times as long.
 constexpr std::size_t kMaxNodes = std::size_t{1} << 15;
 
 }  // namespace

@@ -13,10 +13,10 @@ namespace {
 constexpr std::size_t kMaxArguments = 20;  // with their brackets; longer lists are elided
 constexpr std::string_view kElided = "<...>";
 constexpr std::string_view kStd = "std::";
-/// Of libstdc++ and libc++, which sources do not spell out.
+/// Inline namespaces of libstdc++ and libc++, which sources omit.
 constexpr std::array<std::string_view, 3> kInlineNamespaces = {"__cxx11::", "__1::", "__ndk1::"};
 
-/// What std::basic_...<T, traits, allocator> is called for a character type.
+/// The usual name of std::basic_...<T, traits, allocator> for a character type.
 struct CharacterType {
   std::string_view name;
   std::string_view prefix;
@@ -233,7 +233,7 @@ class NameReader {
 std::string short_name(std::string_view function) {
   const std::string text = with_standard_names(without_inline_namespaces(without_clone_mark(function)));
   std::string name = NameReader(text).read();
-  // Whatever that was: people see something, and it is what the file says.
+  // Unknown syntax: the name is shown as it is in the file.
   return name.empty() ? text : name;
 }
 

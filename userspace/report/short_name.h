@@ -5,9 +5,9 @@
 
 namespace hawk {
 
-/// A demangled function name as people know it: without return type and parameters, with standard names for what
-/// compilers write out, and with long lists of template arguments elided. Names can have tens of thousands of
-/// characters; those of the same shape differ in file and line.
+/// A demangled function name for display: without return type and parameters, with the usual names of standard types,
+/// and with long lists of template arguments elided. Names can have tens of thousands of characters; those of the same
+/// shape differ in file and line.
 ///
 ///   std::string (anonymous namespace)::make<int>(int) const          make<int>
 ///   std::__cxx11::basic_string<char, ...>::_M_create(unsigned long&) std::string::_M_create

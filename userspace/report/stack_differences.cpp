@@ -21,7 +21,7 @@ constexpr std::string_view kFurtherOut = " < … ";
 /// How much of a call is looked at.
 enum class Detail { kFunction, kLine, kAddress };
 
-/// A call as far as it is looked at; members that are not are empty. Ordered, for maps.
+/// The compared part of a call; members that are not compared are empty. Ordered, for maps.
 using CallKey = std::tuple<std::string_view, std::string, std::uint64_t>;
 
 CallKey key_of(const ListedFrame* call, Detail detail) {
@@ -87,7 +87,7 @@ class Differences {
   std::vector<std::string> found_;
 };
 
-/// A function or line further out says more than an address near by.
+/// A function or line further out is more informative than a nearby address.
 std::optional<std::pair<std::size_t, Detail>> Differences::first_difference(const Rows& rows, std::size_t from) const {
   std::size_t deepest = 0;
   for (const std::size_t row : rows) deepest = std::max(deepest, stacks_[row].size());

@@ -16,13 +16,13 @@
 namespace hawk {
 namespace {
 
-// Beside the numbers so many columns are wanted for functions: for the longest name, but no more than that.
+// The number of columns for functions next to the numbers: enough for the longest name, but not more.
 constexpr std::size_t kMinNamesColumns = 22;
 constexpr std::size_t kMaxNamesColumns = 36;
 constexpr std::size_t kMostToldApart = 1000;  // rows; more are not compared by a reader
 constexpr std::size_t kMaxDifferences = 2;    // calls that are named to distinguish a row
 
-/// What was counted in the time that rates are of, for each row; the last is that of the totals.
+/// The counts during the time that rates refer to, for each row; the last is that of the totals.
 std::vector<Counters> counted_in(const Period& period, const std::vector<const StackRecord*>& stacks) {
   std::vector<Counters> counted;
   counted.reserve(stacks.size() + 1);
@@ -66,8 +66,8 @@ NumberColumns columns_of(const TextPage& page, const Snapshot& snapshot,
   return columns;
 }
 
-/// What stands behind the numbers: the function that a stack is named by, and where several are named the same, what
-/// distinguishes them.
+/// The text after the numbers: the function that names a stack, and, if several have the same name, what distinguishes
+/// them.
 class FunctionCells {
  public:
   FunctionCells(const std::vector<const StackRecord*>& stacks, const CallTable& calls)
@@ -82,7 +82,7 @@ class FunctionCells {
     return widest;
   }
 
-  /// So many columns there are; 0: any number. To be called before add_to().
+  /// The number of available columns; 0: any number. To be called before add_to().
   void fit(std::size_t columns) {
     columns_ = columns == 0 ? kMaxNameColumns : columns;
     std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> equal;
@@ -132,7 +132,7 @@ class FunctionCells {
     return made = {naming->name, source_position(naming->source, 1)};
   }
 
-  /// Where the function is, if that fits beside its name.
+  /// The position of the function, if it fits next to its name.
   std::string_view position_of(const Cell& made) const {
     const bool fits = display_width(made.name) + kGap.size() + display_width(made.position) <= columns_;
     return fits ? std::string_view(made.position) : std::string_view();

@@ -7,7 +7,7 @@
 
 namespace hawk {
 
-/// How a piece of a line looks where colours are wanted.
+/// The appearance of a piece of a line with colours.
 enum class Style { kPlain, kStrong, kDim, kGood, kBad };
 
 /// Text of one style.
@@ -17,8 +17,8 @@ struct StyledPiece {
   std::size_t columns = 0;  ///< that the text takes
 };
 
-/// One line for people, made of pieces. Whatever is added is made printable first, so that no name that the target
-/// chose can reach the terminal as a command.
+/// One line of text, made of pieces. All text is made printable when it is added, so that no name from the target can
+/// reach the terminal as a command.
 class StyledLine {
  public:
   StyledLine& add(std::string_view text, Style style = Style::kPlain);

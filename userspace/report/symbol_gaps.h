@@ -15,14 +15,14 @@
 
 namespace hawk {
 
-/// A module whose missing symbols keep readers from seeing names in the stacks of a report.
+/// A module whose missing symbols cause missing names in the stacks of a report.
 struct SymbolGap {
   ModuleId module{};
   /// No symbol of any kind: `affected_bytes` counts every stack of the snapshot that passes through the module.
   /// Otherwise only some functions are nameless, and it counts the shown stacks that pass through one of those.
   bool no_symbols = false;
   std::uint64_t affected_bytes = 0;
-  std::string cause = {};  ///< why its files were not read as far as they go: see Symbolizer::gap
+  std::string cause = {};  ///< why its files were not read completely: see Symbolizer::gap
 };
 
 /// Collects nameless frames, and modules, while the stacks of a report are rendered.
@@ -32,7 +32,7 @@ class SymbolGaps {
 
   /// Takes note of a stack that is shown.
   void add(const StackRecord& stack, const FrameList& frames);
-  /// Bytes of the stacks that pass through code without a name that lies in no file.
+  /// Bytes of the stacks that pass through code outside files without a name.
   std::uint64_t bytes_in_no_file() const { return in_no_file_.shown_bytes; }
   /// Largest share first.
   std::vector<SymbolGap> gaps(const Snapshot& snapshot, Symbolizer& symbolizer) const;
@@ -47,13 +47,13 @@ class SymbolGaps {
   Nameless in_no_file_;
   std::map<ModuleId, Nameless> nameless_;
   std::set<ModuleId> shown_modules_;
-  std::optional<ModuleId> last_module_;  ///< added to these: the next call is mostly of the same
+  std::optional<ModuleId> last_module_;  ///< the last ones added to: the next call is mostly of the same
 };
 
-/// Whether a stack passes through code in no file that has no name.
+/// Whether a stack passes through code outside files that has no name.
 bool has_nameless_code_in_no_file(const Snapshot& snapshot, Symbolizer& symbolizer);
 
-/// How to get names of code that lies in no file.
+/// How to get names of code outside files.
 inline constexpr const char* kPerfMapHint =
     "hint: such code gets names from a perf map, /tmp/perf-PID.map, which must be there or be turned on: python3 -X "
     "perf (3.12 or newer), node --perf-basic-prof, jcmd PID Compiler.perfmap for Java (17 or newer)";

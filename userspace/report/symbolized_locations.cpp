@@ -8,11 +8,11 @@
 namespace hawk {
 namespace {
 
-/// What the frame that the kernel puts between a signal handler and what it interrupted is called where its file has no
-/// name for it: debuggers show the same. It is no sign of missing symbols.
+/// The name of the frame that the kernel puts between a signal handler and the interrupted code, if its file has none:
+/// the same as in debuggers. It does not indicate missing symbols.
 constexpr const char* kTrampolineName = "<signal handler called>";
 
-/// The locations that some stacks pass through, and how to ask for each.
+/// The locations in some stacks, and how to look up each.
 class AskedLocations {
  public:
   AskedLocations(const Snapshot& snapshot, const std::vector<const StackRecord*>& stacks)
@@ -36,7 +36,7 @@ class AskedLocations {
   bool is_trampoline(LocationId id) const {
     return !trampolines_.empty() && trampolines_[static_cast<std::size_t>(id)] != 0;
   }
-  /// By which a Symbolizer finds the location: its address, if that lies in no file.
+  /// The number by which a Symbolizer looks up the location: its address, if it is outside files.
   std::uint64_t offset_of(LocationId id) const {
     const Location& location = snapshot_.location(id);
     if (!location.module) return location.address + (location.interrupted ? 1 : 0);
@@ -49,7 +49,7 @@ class AskedLocations {
   std::vector<LocationId> locations_;
 };
 
-/// Looked up together: enough to share what they need of the debug information, few enough to see progress.
+/// The number looked up together: enough to share debug information, few enough to show progress.
 constexpr std::size_t kPreparedTogether = 2000;
 
 /// Announces the locations from `first` on, as far as they are of one module. Returns the first one that is not

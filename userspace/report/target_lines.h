@@ -10,16 +10,16 @@
 
 namespace hawk {
 
-/// Who several processes are, and what the numbers of each are worth.
+/// The lines of several processes: their names, and whether the numbers of each are exact.
 class TargetDescriptions {
  public:
   /// `snapshot`, which is of several, must outlive this.
   explicit TargetDescriptions(const Snapshot& snapshot);
 
-  /// What all of them have in common, and add() leaves out: "all run /usr/sbin/nginx, in /system.slice/nginx.service".
-  /// Empty: nothing.
+  /// The properties that all of them share, which add() omits: "all run /usr/sbin/nginx, in
+  /// /system.slice/nginx.service". Empty: nothing.
   std::string common_text() const;
-  /// Appends "shop (pid 42): exact", with what is to be said of its numbers, its executable and its cgroup.
+  /// Appends "shop (pid 42): exact", with notes on its numbers, its executable and its cgroup.
   void add(StyledLine& line, std::size_t target, NumberStyle style) const;
 
  private:
@@ -28,8 +28,8 @@ class TargetDescriptions {
   const bool same_cgroup_;
 };
 
-/// Puts a line for each of several processes: what it holds, who it is, and what its numbers are worth. Those come
-/// first that have most of what the report is sorted by; behind the first ten the others are summed up.
+/// Puts a line for each of several processes: what it holds, its name, and whether its numbers are exact. They are
+/// sorted like the report; after the first ten the others are summed up.
 void put_target_lines(TextPage& page, const Snapshot& snapshot);
 
 }  // namespace hawk

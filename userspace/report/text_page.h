@@ -12,8 +12,8 @@
 
 namespace hawk {
 
-/// The lines of a report for people on their way to the reader: laid out for the terminal's width, coloured where that
-/// is wanted, handed on piece by piece.
+/// The lines of a text report: laid out for the terminal's width, coloured if requested, written piece by
+/// piece.
 class TextPage {
  public:
   /// Both must outlive the page.
@@ -21,7 +21,7 @@ class TextPage {
 
   void put(const StyledLine& line) { put_rendered(rendered(line)); }
   void put(std::string_view text, Style style = Style::kPlain) { put(StyledLine{}.add(text, style)); }
-  /// Sentences and numbers are wrapped where names are shortened: nothing that was counted may be cut off.
+  /// Sentences and numbers are wrapped instead of being shortened like names: no number may be cut off.
   void put_wrapped(std::string_view text, std::size_t indent, Style style = Style::kPlain);
   /// Prose is wrapped even where lines may have any length.
   void put_hint(std::string_view text, std::size_t indent);
@@ -32,12 +32,12 @@ class TextPage {
   /// An empty line, unless the last one is.
   void end_section();
 
-  /// One line as it is to be put, newline included: for lines that recur.
+  /// A finished line including its newline, for lines that recur.
   std::string rendered(const StyledLine& line) const { return line.render(options_.width, options_.color) + "\n"; }
 
   /// Lines put so far.
   std::size_t line_count() const;
-  /// Hands on what has become a piece. Returns whether the reader is still there.
+  /// Writes the text when it is as long as a piece. Returns whether the reader is still there.
   bool go_on();
   /// Hands on what is left.
   void finish();

@@ -22,7 +22,7 @@ struct StackGroup {
   bool operator==(const StackGroup&) const = default;
 };
 
-/// How far the stacks of a snapshot can be trusted. Every stack is in one group of `by_quality`, or in `not_recorded`.
+/// The quality of the stacks of a snapshot. Every stack is in one group of `by_quality`, or in `not_recorded`.
 struct UnwindShares {
   std::array<StackGroup, HAWK_STACK_TRUNCATED + 1> by_quality;  ///< by enum hawk_stack_quality
   std::array<StackGroup, HAWK_END_COUNT> by_end;                ///< by hawk_end; only stacks that are not complete
@@ -34,15 +34,15 @@ UnwindShares unwind_shares(const Snapshot& snapshot);
 /// Why some stacks are not complete.
 struct UnwindCause {
   enum hawk_stack_quality quality = HAWK_STACK_TRUNCATED;  ///< of the stacks; never complete
-  /// Where the walk could not go on by a rule. Of truncated stacks that is where they end; a guess went on, and it is
-  /// NO_TABLE or NO_CODE where a frame's file says so, otherwise GAP.
+  /// Where the walk could not continue by a rule. For truncated stacks that is their end; for guessed ones it is
+  /// NO_TABLE or NO_CODE according to the frame's file, otherwise GAP.
   hawk_end end = HAWK_END_GAP;
-  std::optional<ModuleId> module;  ///< the file at fault; nullopt: none is, or it is not known
+  std::optional<ModuleId> module;  ///< the file concerned; nullopt: none, or not known
   StackGroup group;
 };
 
-/// The causes, those with the most bytes of `quantity` first. None under --unwind fp: guesses were asked for, and they
-/// end at the depth limit or where the chain does. Takes time for stacks that are not complete only.
+/// The causes, those with the most bytes of `quantity` first. None with --unwind fp: guesses were requested, and they
+/// end at the depth limit or at the end of the chain. Takes time only for stacks that are not complete.
 std::vector<UnwindCause> unwind_causes(const Snapshot& snapshot, Quantity quantity);
 
 }  // namespace hawk

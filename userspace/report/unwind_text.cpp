@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMaxCauses = 8;  // more are of no use to a reader
 constexpr std::size_t kShareColumns = 8;
 
-/// Whether a walk along frame pointers could have gone on there.
+/// Whether a walk along frame pointers could have continued there.
 bool could_be_guessed(hawk_end end) {
   return end == HAWK_END_NO_CODE || end == HAWK_END_NO_TABLE || end == HAWK_END_GAP;
 }

@@ -20,11 +20,11 @@ class LiveScreen {
   void show(Snapshot now, Symbolizer& symbolizer);
   /// Shows the same state again: after a key, or when the terminal has another size.
   void redraw(Symbolizer& symbolizer);
-  /// Takes what the user did. Returns whether they want to quit.
+  /// Handles the user's input. Returns whether the user quits.
   bool take_events(Symbolizer& symbolizer);
   /// To poll for reading.
   int input_fd() const { return terminal_.input_fd(); }
-  /// Whether the user wants to look at one state: another need not even be made.
+  /// Whether the display is paused: no new state needs to be made.
   bool paused() const { return view_.paused(); }
 
  private:

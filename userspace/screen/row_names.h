@@ -11,9 +11,9 @@
 
 namespace hawk {
 
-/// The functions on each line of the list: who called the allocator, where that is, and its callers as far as there is
-/// room. No two different stacks look the same: where what fits would be equal, the first call in which they differ is
-/// named behind it.
+/// The functions on each line of the list: the caller of the allocator, its position, and its callers, as far as there
+/// is room. No two different stacks look the same: if the visible parts are equal, the first call in which they differ
+/// is appended.
 class RowNames {
  public:
   /// `calls` must outlive it.

@@ -42,7 +42,7 @@ ScreenSort previous_sort(ScreenSort sort);
 /// The order of --sort.
 ScreenSort screen_sort(SortKey key);
 
-/// Whether shares and sizes beside that order are of what is live, or of all that was allocated.
+/// Whether shares and sizes shown with that order refer to live or to allocated memory.
 Quantity quantity_of(ScreenSort sort);
 
 /// Whether a stack with nothing of what is sorted by is left out: one that has freed everything, of the live bytes.

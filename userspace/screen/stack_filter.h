@@ -12,8 +12,8 @@
 
 namespace hawk {
 
-/// Which stacks the user wants to see: those with a call whose function, source file or module matches a pattern. A
-/// stack is looked at once, however often the screen is drawn.
+/// The filter for stacks: those with a call whose function, source file or module matches a pattern. Each stack is
+/// checked once, however often the screen is drawn.
 class StackFilter {
  public:
   /// `pattern`: an extended regular expression (regex(7)) in which case does not matter; one that is none is searched

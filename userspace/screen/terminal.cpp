@@ -230,7 +230,7 @@ Terminal::Terminal(Terminal&& other) noexcept
 
 Terminal::~Terminal() {
   if (input_fd_ < 0) return;
-  // Not by endwin(): the terminal is left in one way, and once, whatever happens meanwhile.
+  // Not by endwin(): the terminal is restored in only one way, and only once.
   restore_terminal();
   unguard_terminal();
   stop_curses();

@@ -50,7 +50,7 @@ void on_deadly_signal(int signal_number, siginfo_t* info, void*) {
   const int saved_errno = errno;
   restore_terminal();
   ::sigaction(signal_number, &guard.previous_actions[deadly_index(signal_number)], nullptr);
-  // A faulting instruction runs, and faults, again; its first report shall be the one that is seen.
+  // A faulting instruction runs and faults again; only its first report is to be visible.
   const bool is_fault =
       (signal_number == SIGSEGV || signal_number == SIGBUS || signal_number == SIGFPE || signal_number == SIGILL) &&
       info->si_code > 0;

@@ -64,7 +64,7 @@ StyledLine header_line(const Moment& moment, Quantity quantity, std::uint64_t in
   };
   const std::string shares = UnwindText(now, quantity).short_summary();
   const std::string incomplete = shares.empty() ? "" : fmt::format(" ({})", shares);
-  // Beside the word that they explain; where the numbers are not exact, that word is not there.
+  // Next to the word that they explain, which is missing if the numbers are not exact.
   const bool is_of_stacks = now.numbers_exact();
   if (is_of_stacks) add_if_it_fits(incomplete, state.size());
   line.add(state, Style::kStrong);

@@ -16,7 +16,7 @@
 namespace hawk {
 namespace {
 
-constexpr std::size_t kNamesColumns = 32;    // beside the numbers so many columns are wanted for functions
+constexpr std::size_t kNamesColumns = 32;    // columns for functions next to the numbers
 constexpr std::size_t kRowsForTotals = 12;   // smaller terminals get one line of totals
 constexpr std::size_t kRowsForOneTotal = 6;  // and these none
 constexpr std::size_t kRowsForTitles = 4;

@@ -26,7 +26,7 @@ struct ViewOptions {
   bool raw_bytes = false;
 };
 
-/// The live screen as lines of text, without a terminal: shows the last snapshot as the events ask for it.
+/// The live screen as lines of text, without a terminal: shows the last snapshot as selected by the events.
 class View {
  public:
   explicit View(ViewOptions options);
@@ -38,7 +38,7 @@ class View {
   /// At most `rows` lines, to be cut to `columns`; a shorter screen ends in empty rows. None without rows, columns or a
   /// snapshot. Only the stacks on the screen are symbolized, unless all are sorted by name or filtered.
   ScreenLines render(std::size_t rows, std::size_t columns, Symbolizer& symbolizer);
-  /// Whether the user wants to look at one state: another need not even be made.
+  /// Whether the display is paused: no new state needs to be made.
   bool paused() const { return state_.paused; }
 
  private:

@@ -42,7 +42,7 @@ void for_each_unit(std::string_view path, Use use) {
   std::string_view rest = path;
   std::string_view uid;
   for (std::string_view component; !(component = take_component(rest)).empty();) {
-    // What lies beside a cgroup namespace of ours is shown so.
+    // The kernel shows a path outside hawktrace's own cgroup namespace like this.
     if (component == "..") continue;
     const std::string_view unit = unit_of(component);
     use(unit, path.substr(0, path.size() - rest.size()), uid);

@@ -37,7 +37,7 @@ struct Container {
   bool operator==(const Container&) const = default;
 };
 
-/// Those that `path` lies in, from outside inwards; what the managers run beside them (conmon) lies in none.
+/// Those that contain `path`, from the outermost inwards; helper processes of the managers (conmon) are in none.
 std::vector<Container> containers_of(std::string_view path);
 
 }  // namespace hawk

@@ -17,7 +17,7 @@ struct ProcessQuery {
   std::vector<std::string> containers = {};   ///< --container: what their ids begin with, or their names
 
   bool empty() const { return pids.empty() && !has_criteria(); }
-  /// Whether anything but numbers says who is meant, so that processes that begin later may be as well.
+  /// Whether processes are selected by anything other than their numbers, so that later ones may match as well.
   bool has_criteria() const;
   bool operator==(const ProcessQuery&) const = default;
 };

@@ -68,7 +68,7 @@ tl::unexpected<Error> no_process_of_unit(const std::string& unit, const Processe
                           : "this machine's cgroups are not managed by systemd: select by --cgroup, --name or --exe");
 }
 
-/// The system's unit; if it has none of that name, that of the only user who has.
+/// The system's unit; if it has none of that name, that of the only user that has one.
 Result<CgroupRule> resolve_unit(const std::string& name, const Processes& processes) {
   const std::string unit = complete_unit_name(name);
   std::map<std::string, std::set<std::string>> by_user;  // "" is the system

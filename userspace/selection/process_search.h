@@ -9,7 +9,7 @@
 
 namespace hawk {
 
-/// Who is meant, and by what.
+/// The processes that match, and the rules by which they match.
 struct FoundProcesses {
   std::vector<ProcessFacts> processes;  ///< ascending by number; never empty
   ProcessMatcher matcher;               ///< for those that begin later

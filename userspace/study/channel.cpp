@@ -20,7 +20,7 @@ struct Header {
 
 /// Larger than anything that either end sends at once.
 constexpr std::uint32_t kMaxBodyBytes = 64u << 20;
-/// Messages up to this are held back, and so many bytes are received at once.
+/// Messages up to this size are held back, and this many bytes are received at once.
 constexpr std::size_t kSmallBytes = std::size_t{16} << 10;
 constexpr timeval kSecond = {.tv_sec = 1, .tv_usec = 0};
 constexpr timeval kSendLimit = {.tv_sec = 30, .tv_usec = 0};
@@ -46,7 +46,7 @@ void skip(std::span<iovec>& parts, std::size_t bytes) {
   parts.front().iov_len -= bytes;
 }
 
-/// Sends all of it; the descriptor goes with the first byte.
+/// Sends all of it; the descriptor is sent with the first byte.
 bool send_parts(int socket, std::span<iovec> parts, int fd) {
   for (skip(parts, 0); !parts.empty();) {
     Control control = {};
@@ -106,7 +106,7 @@ bool Channel::send_later(std::uint32_t kind, std::string_view body) {
   return true;
 }
 
-/// Returns how many bytes have come; 0: none will.
+/// Returns the number of received bytes; 0: there will be none.
 std::size_t Channel::receive_some(char* to, std::size_t bytes, const std::function<bool()>& goes_on) {
   for (;;) {
     iovec part = {.iov_base = to, .iov_len = bytes};
@@ -156,7 +156,7 @@ std::optional<Message> Channel::receive(const std::function<bool()>& goes_on) {
   message.kind = header.kind;
   message.body.resize(header.bytes);
   if (!receive_bytes(message.body.data(), header.bytes, goes_on)) return std::nullopt;
-  // What is received at once ends where a descriptor came: it is that of the last message (unix(7), SCM_RIGHTS).
+  // One receive ends after a descriptor, which therefore belongs to the last message (unix(7), SCM_RIGHTS).
   if (taken_ == there_) message.fd = std::move(received_fd_);
   return message;
 }

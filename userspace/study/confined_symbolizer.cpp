@@ -16,8 +16,8 @@
 namespace hawk {
 namespace {
 
-/// Whether a worker may have this file. It asks for names that it has read in files of the target's: they must not lead
-/// it to anything but what it exists for. A core file holds what a process had in its memory.
+/// Whether a worker may be given this file. It requests names that it has read in files of the target: only files that
+/// it needs may be opened for it. A core file, for example, holds the memory of a process.
 bool is_code_file(int fd) {
   std::array<std::uint8_t, sizeof(Elf64_Ehdr)> head = {};
   const ssize_t got = ::pread(fd, head.data(), head.size(), 0);
@@ -26,7 +26,7 @@ bool is_code_file(int fd) {
   return header && (header->e_type == ET_REL || header->e_type == ET_EXEC || header->e_type == ET_DYN);
 }
 
-/// "DIR/.build-id/61/96744a.debug" is of the build id 6196744a; empty: it is no such path.
+/// "DIR/.build-id/61/96744a.debug" has the build id 6196744a; empty: not such a path.
 std::string build_id_in(const std::string& path) {
   constexpr std::string_view kDirectory = "/.build-id/";
   constexpr std::string_view kEnd = ".debug";
@@ -126,7 +126,7 @@ void ConfinedSymbolizer::read(std::span<const ModuleId> modules) {
       if (workers_.current() != nullptr) source(id);
     }
   } catch (const std::bad_alloc&) {
-    workers_.end();  // the answer that was not received would be taken for the next one
+    workers_.end();  // the pending answer would be mistaken for the next one
   }
 }
 
@@ -149,7 +149,7 @@ void ConfinedSymbolizer::ask(ModuleId id, Module& module, std::span<const std::u
   if (!is_asked || !take_answer(module)) lose(module);
 }
 
-/// Hands the module to the worker, if that does not have it.
+/// Passes the module to the worker, if it does not have it.
 bool ConfinedSymbolizer::introduce(ModuleId id, Module& module) {
   if (module.known_to == workers_.number()) return true;
   module.known_to = workers_.number();
@@ -167,7 +167,7 @@ bool ConfinedSymbolizer::take_answer(Module& module) {
   }
 }
 
-/// False: it makes no sense.
+/// False: it is invalid.
 bool ConfinedSymbolizer::take_message(Module& module, const Message& message) {
   ModuleState state;
   switch (message.kind) {
@@ -190,10 +190,10 @@ bool ConfinedSymbolizer::open_file(const Module& module, const std::string& body
   if (!from_body(body, wanted)) return false;
   if (!wanted.root.empty() && wanted.root != module.file.root) return false;
   UniqueFd file = open_regular_file_below(wanted.root, wanted.path);
-  // Our own file system is the last that is looked at.
+  // hawktrace's own file system is searched last.
   if (const std::string id = build_id_in(wanted.path); !file && finder_ && wanted.root.empty() && !id.empty()) {
     file = finder_(id);
-    workers_.current()->begin_work();  // what it has waited for was not its work
+    workers_.current()->begin_work();  // the waiting time does not count as its work
   }
   if (file && !is_code_file(file.get())) file.reset();
   return workers_.current()->channel().send(kOpenedFile, {}, file.get());
@@ -215,7 +215,7 @@ bool ConfinedSymbolizer::keep_frames(Module& module, const std::string& body) {
   return true;
 }
 
-/// The worker has failed on this module. Another is started for the others.
+/// The worker has failed on this module. Another one is started for the other modules.
 void ConfinedSymbolizer::lose(Module& module) {
   module.gap =
       fmt::format("{} read: {}", module.symbols->answers.empty() ? "its symbols are not" : "not all of its symbols are",

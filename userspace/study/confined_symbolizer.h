@@ -17,39 +17,39 @@
 
 namespace hawk {
 
-/// Finds a file with debug information by build id (hexadecimal), where the file system has none. No descriptor: there
-/// is none.
+/// Finds a file with debug information by build id (hexadecimal) if the file system has none. No descriptor: not
+/// found.
 using DebugFileFinder = std::function<UniqueFd(const std::string& build_id)>;
 
-/// Symbolizer that never reads a module's file itself. A process without rights does (run_worker), which is
-/// handed descriptors; what it answers is kept. One that crashes, hangs or outgrows its memory costs the names of the
-/// module it was asked about, and gap() says so; the next question starts another. For one thread at a time.
+/// A Symbolizer that never reads a module's file itself. An unprivileged process (run_worker) does, which receives
+/// descriptors; its answers are cached. If it crashes, hangs or exceeds its memory limit, only the names of the current
+/// module are lost, and gap() says so; the next request starts another one. For one thread at a time.
 class ConfinedSymbolizer : public Symbolizer {
  public:
-  /// `program`: what to start as the worker; this program, if nothing else is said.
+  /// `program`: the program to start as the worker; by default this one.
   explicit ConfinedSymbolizer(std::string program = kThisProgram, WorkerLimits limits = {})
       : workers_(std::move(program), limits) {}
-  /// What is found out about files is kept in `known`, which must live longer, and which others may use at other times.
+  /// Results about files are cached in `known`, which must live longer, and which others may use at other times.
   explicit ConfinedSymbolizer(KnownSymbols& known, std::string program = kThisProgram, WorkerLimits limits = {})
       : workers_(std::move(program), limits), known_(&known) {}
 
   /// Makes `module` known. A second file for the same module replaces the first, with all its answers.
   void add_module(ModuleId module, ModuleFile file);
-  /// Closes the files of `module` for good: what has not been asked by now stays unknown.
+  /// Closes the files of `module` permanently: names that have not been looked up by now remain unknown.
   void close_files(ModuleId module);
-  /// From now on `finder` is asked for debug files that are not in .build-id. The worker waits for it.
+  /// From now on debug files that are not in .build-id are searched by `finder`. The worker waits for it.
   void find_debug_files_with(DebugFileFinder finder) { finder_ = std::move(finder); }
-  /// From now on code that lies in no file has the names that this perf map gives it. It is read when it is asked for.
+  /// From now on code outside files gets its names from this perf map. It is read on demand.
   void use_perf_map(UniqueFd file);
   /// More has been written to it.
   void perf_map_grew();
 
   /// Starts the worker, if there is none. It ends with the thread that has started it.
   void start() { workers_.get(); }
-  /// Ends the worker until it is needed: what it has answered is kept.
+  /// Ends the worker until it is needed: its answers are kept.
   void rest() { workers_.end(); }
-  /// Has the symbols of `modules` read by the worker that there is. May run on another thread; until it has returned,
-  /// only use_perf_map() and perf_map_grew() may be called.
+  /// Has the symbols of `modules` read by the current worker. May run on another thread; until it has returned, only
+  /// use_perf_map() and perf_map_grew() may be called.
   void read(std::span<const ModuleId> modules);
 
   std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override;
@@ -63,8 +63,8 @@ class ConfinedSymbolizer : public Symbolizer {
   struct Module {
     ModuleFile file;
     std::uint32_t known_to = 0;  ///< the number of the worker that has it; 0: none
-    bool is_closed = false;      ///< nothing is asked about it any more
-    std::string gap = {};        ///< why not; empty: what its symbols say
+    bool is_closed = false;      ///< it is not looked up any more
+    std::string gap = {};        ///< the reason; empty: see its symbols
     std::shared_ptr<FileSymbols> symbols = std::make_shared<FileSymbols>();
   };
 
@@ -80,7 +80,7 @@ class ConfinedSymbolizer : public Symbolizer {
 
   WorkerSupply workers_;
   DebugFileFinder finder_;            ///< may be empty
-  Module in_no_file_ = {.file = {}};  ///< whose file is the perf map, if there is one
+  Module in_no_file_ = {.file = {}};  ///< its file is the perf map, if there is one
   bool has_perf_map_grown_ = false;   ///< since the worker has heard of it
   std::map<ModuleId, Module> modules_;
   KnownSymbols* known_ = nullptr;

@@ -27,12 +27,12 @@ using Filter = std::unique_ptr<void, Freer<seccomp_release>>;
 /// "nobody", on every distribution; the kernel's own number for users that it cannot name.
 constexpr uid_t kNobody = 65534;
 
-/// Should the parent be gone without a trace, and the socket with it, a loop without end ends here.
+/// Ends an endless loop if the parent has disappeared together with the socket.
 constexpr rlimit kProcessorSeconds = {.rlim_cur = 600, .rlim_max = 600};
 
 std::string failure(const char* what, int error) { return fmt::format("{}: {}", what, std::strerror(error)); }
 
-/// Nothing is written to files, no core is dumped: it would hold what was read.
+/// Nothing is written to files, and no core is dumped, which would contain data of the files.
 void limit_resources() {
   const rlimit none = {.rlim_cur = 0, .rlim_max = 0};
   ::setrlimit(RLIMIT_FSIZE, &none);
@@ -40,8 +40,8 @@ void limit_resources() {
   ::setrlimit(RLIMIT_CPU, &kProcessorSeconds);
 }
 
-/// Fails where this process may not change its user, as in a user namespace of one: there it has that user already, or
-/// has no rights to lose; capabilities go in any case.
+/// Fails if this process may not change its user, as in a user namespace with a single one: there it already has that
+/// user, or has no rights to lose; capabilities are dropped in any case.
 void become_nobody() {
   if (::setgroups(0, nullptr) != 0 || ::setresgid(kNobody, kNobody, kNobody) != 0) return;
   if (::setresuid(kNobody, kNobody, kNobody) != 0) return;
@@ -71,7 +71,7 @@ int allow_without(scmp_filter_ctx filter, int call, unsigned number, std::uint64
   return seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, clear);
 }
 
-/// Libraries that would open a file go on without it.
+/// Libraries that try to open a file continue without it.
 int refuse(scmp_filter_ctx filter, std::initializer_list<int> calls) {
   int error = 0;
   for (const int call : calls) error = error != 0 ? error : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0);

@@ -15,7 +15,7 @@ namespace {
 
 /// So many rows go into a message: 1 MiB.
 constexpr std::size_t kRowsAtOnce = (std::size_t{1} << 20) / sizeof(hawk_row);
-/// Memory for a larger table than this is given back at once.
+/// Memory for a table larger than this is released at once.
 constexpr std::size_t kManyRows = std::size_t{1} << 19;
 
 }  // namespace

@@ -7,12 +7,12 @@
 
 namespace hawk {
 
-/// The worker's side of FileReader: reads one file after the other, and keeps nothing.
+/// The worker's side of FileReader: reads one file after the other, and keeps no state.
 class FileAnswers {
  public:
   explicit FileAnswers(Channel& channel) : channel_(channel) {}
 
-  /// Answers a kReadFile. False: it makes no sense, or the answer is not taken.
+  /// Answers a kReadFile. False: it is invalid, or the answer could not be sent.
   bool take(Message message);
 
  private:

@@ -17,7 +17,7 @@ class CodeLayout {
       return file_offset >= segment.file_offset && file_offset - segment.file_offset < segment.file_bytes;
     });
   }
-  /// A call returns behind its segment's last byte, if it is the last.
+  /// A call that is the last instruction of its segment returns to the address after the segment's last byte.
   bool has_code_before(std::uint64_t vaddr) const {
     return std::any_of(code_.begin(), code_.end(), [&](const LoadSegment& segment) {
       return vaddr > segment.vaddr && vaddr - segment.vaddr <= segment.file_bytes;

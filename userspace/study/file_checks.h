@@ -5,8 +5,8 @@
 
 namespace hawk {
 
-/// Whether every probe that `code` asks for would be on code of the file, as its program headers say: the process that
-/// answers may have been taken over by the file.
+/// Whether every probe in `code` lies in code of the file, according to its program headers: the process that answers
+/// may have been taken over by the file.
 bool is_about(const FileCode& code, const ElfLayout& file);
 
 }  // namespace hawk

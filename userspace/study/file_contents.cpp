@@ -19,8 +19,8 @@ namespace {
 /// library that it is one file with, defines __tls_get_addr (System V ABI, thread-local storage).
 constexpr std::array<std::string_view, 1> kDynamicLinkerNames = {"__tls_get_addr"};
 
-/// A file that defines none of these functions is of no interest. Of 3,000 files nearly all are of that sort, so that
-/// they are asked once for all names.
+/// A file that defines none of these functions is of no interest. Of 3,000 files nearly all are like that, so that each
+/// is searched once for all names.
 const NameSet& telling_names() {
   static const NameSet names = [] {
     std::vector<std::string_view> all(kDynamicLinkerNames.begin(), kDynamicLinkerNames.end());

@@ -6,13 +6,13 @@
 
 namespace hawk {
 
-/// What symbols and code say: the allocator functions, if there are any, and where to probe each.
+/// The result of symbols and code: the allocator functions, if there are any, and where to probe each.
 FileCode read_code(const ElfImage& image, Plans plans = Plans::kNone);
 
-/// What .eh_frame says, or .debug_frame where there is no other.
+/// The table in .eh_frame, or in .debug_frame if there is no other.
 UnwindTable read_unwind_table_of(const ElfImage& image, RuleSet& rules);
-/// The same, with rules of its own. Where memory does not suffice, it is as if the file had none, and the table names
-/// the cause.
+/// The same, with rules of its own. If memory is insufficient, the result is as if the file had none, and the table
+/// names the cause.
 FileTable read_table(const ElfImage& image);
 
 }  // namespace hawk

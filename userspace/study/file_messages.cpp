@@ -22,7 +22,7 @@ constexpr std::uint64_t kPointKinds = static_cast<std::uint64_t>(PointKind::kRet
 constexpr std::size_t kLeastPointBytes = 13 * kNumberBytes;
 /// Of code that is one piece of a plan.
 constexpr std::uint64_t kMostPlannedBytes = std::uint64_t{1} << 20;
-/// Behind the last row for which there is room: what ends the table, the entry point, the start of a context.
+/// After the last row for which there is room: the end of the table, the entry point, the start of a context.
 constexpr std::uint64_t kMostRowsAdded = 8;
 /// Two lists, a kind, offsets, an instruction: more than this many numbers in each.
 constexpr std::size_t kLeastFunctionBytes = 8 * kNumberBytes;
@@ -46,7 +46,7 @@ std::optional<T> read_optional(WireReader& reader, std::uint64_t end) {
   return value == 0 ? std::nullopt : std::optional<T>(static_cast<T>(value - 1));
 }
 
-/// An address, of which every value makes sense.
+/// An address, of which every value is valid.
 void write_address(WireWriter& writer, const std::optional<std::uint64_t>& value) {
   writer.number(value ? 1 : 0);
   writer.number(value.value_or(0));

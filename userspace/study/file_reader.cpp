@@ -12,12 +12,12 @@
 namespace hawk {
 namespace {
 
-/// Questions that a worker has before it. Their descriptors are open in both processes.
+/// The number of requests that are sent ahead. Their descriptors are open in both processes.
 constexpr std::size_t kMostAsked = 8;
 
 }  // namespace
 
-/// Ends a worker that is left with questions, whose answers would be taken for those to others.
+/// Ends a worker with pending requests, whose answers would be mistaken for those to others.
 class FileReader::Unfinished {
  public:
   explicit Unfinished(FileReader& reader) : reader_(reader) {}
@@ -50,7 +50,7 @@ FileStudy FileReader::read(const FileQuestion& question) {
   return found;
 }
 
-/// The answer to the first of `questions`, of which the worker has the first `sent` before it.
+/// The answer to the first of `questions`, of which the first `sent` have been sent to the worker.
 FileStudy FileReader::read_first(std::span<const FileQuestion> questions, std::size_t& sent) {
   for (;;) {
     FileStudy study;
@@ -67,12 +67,12 @@ FileStudy FileReader::read_first(std::span<const FileQuestion> questions, std::s
     study.table.reset();
     study.gap = workers_.lose();
     sent = 0;
-    // Another may have ended for other reasons, or have been damaged by an earlier file.
+    // The old worker may have ended for other reasons, or have been damaged by an earlier file.
     if (is_new || has_hung) return study;
   }
 }
 
-/// That the worker takes no more is found out when its answer does not come.
+/// A worker that accepts no more requests is detected by its missing answer.
 void FileReader::send_some(std::span<const FileQuestion> questions, std::size_t& sent) {
   for (; sent < std::min(questions.size(), kMostAsked); ++sent) {
     const FileQuestion& question = questions[sent];
@@ -80,7 +80,7 @@ void FileReader::send_some(std::span<const FileQuestion> questions, std::size_t&
   }
 }
 
-/// False: there will be no answer, or it makes no sense.
+/// False: there will be no answer, or it is invalid.
 bool FileReader::receive(const FileQuestion& question, FileStudy& study) {
   rows_expected_ = 0;
   WorkerProcess& worker = *workers_.current();

@@ -13,30 +13,30 @@
 
 namespace hawk {
 
-/// A file, which is open until it has been read, and what is to be found out about it.
+/// A file, which is open until it has been read, and the requested results.
 struct FileQuestion {
   const ElfLayout* file = nullptr;
   FileWants wants;
 };
 
-/// Has code and unwind tables of files read by a process without rights (run_worker), to which it hands descriptors. A
-/// worker that crashes, hangs, outgrows its memory or answers what cannot be costs the file that it was reading, and
-/// FileStudy::gap says so; another one reads the next. It lives as long as this object: starting it takes as long as
-/// reading many files. For one thread at a time.
+/// Has code and unwind tables of files read by an unprivileged process (run_worker), to which it passes descriptors. If
+/// a worker crashes, hangs, exceeds its memory limit or sends an invalid answer, only the file that it was reading is
+/// lost, and FileStudy::gap says so; another worker reads the next. A worker lives as long as this object, because
+/// starting one takes as long as reading many files. For one thread at a time.
 class FileReader {
  public:
   static constexpr WorkerLimits kLimits = {.processor_seconds = 20, .idle_seconds = 30};
-  /// `program`: what to start as the worker; this program, if nothing else is said.
+  /// `program`: the program to start as the worker; by default this one.
   explicit FileReader(std::string program = kThisProgram, WorkerLimits limits = kLimits)
       : workers_(std::move(program), limits) {}
 
   /// A reader with a worker of its own.
   FileReader another() const { return FileReader(workers_.program(), workers_.limits()); }
-  /// Starts the worker, so that the first question need not wait for it. Why that failed is the answer to the first
-  /// question.
+  /// Starts the worker, so that the first request need not wait for it. If that fails, the error is the answer to the
+  /// first request.
   void start() { workers_.get(); }
-  /// Has the files read, and calls `use` with the number of each and with what was found, in their order. While `use`
-  /// works, the next ones are read.
+  /// Has the files read, and calls `use` with the number and the result of each, in order. While `use` runs, the next
+  /// ones are read.
   using Use = std::function<void(std::size_t number, FileStudy study)>;
   void read(std::span<const FileQuestion> questions, const Use& use);
   /// Has one file read.

@@ -12,7 +12,7 @@
 
 namespace hawk {
 
-/// What has been found out about the symbols of one file.
+/// The known symbols of one file.
 struct FileSymbols {
   FrameAnswers answers;  ///< with texts of `pool`
   StringPool pool;
@@ -20,8 +20,8 @@ struct FileSymbols {
   std::string gap;                     ///< see Symbolizer::gap
 };
 
-/// Keeps what was found out about files, so that the next process that has mapped one of them need not have it read
-/// again. For one thread at a time.
+/// A cache of symbols of files, so that a file that another process has mapped is not read again. For one thread at a
+/// time.
 class KnownSymbols {
  public:
   /// Those of the files with this name (ModuleFile::known_as); of a file of its own if it is empty.

@@ -13,9 +13,9 @@ class PerfMapFile {
  public:
   /// Reads `file`, in place of the one before.
   void read(UniqueFd file);
-  /// Reads what has been written since. Of a file that is shorter by now, all.
+  /// Reads the text that was added since; the whole file if it has become shorter.
   void read_on();
-  /// What is known of the call that returns to `address`; empty: nothing.
+  /// The name for the call that returns to `address`; empty: not known.
   std::vector<SourceFrame> frames(std::uint64_t address) const;
 
  private:

@@ -11,10 +11,10 @@
 namespace hawk {
 namespace {
 
-/// A message is sent as soon as it is so long.
+/// A message is sent as soon as it has this length.
 constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 
-/// Files are opened by the process that may.
+/// Files are opened by the privileged process.
 UniqueFd ask_for_file(Channel& channel, const std::string& root, const std::string& path) {
   if (!channel.send(kOpenFile, to_body(FileWanted{root, path}))) return {};
   std::optional<Message> answer = channel.receive();

@@ -20,7 +20,7 @@ class SymbolAnswers {
   SymbolAnswers& operator=(const SymbolAnswers&) = delete;
   ~SymbolAnswers();
 
-  /// Answers a SymbolMessage. False: it makes no sense, or the answer is not taken.
+  /// Answers a SymbolMessage. False: it is invalid, or the answer could not be sent.
   bool take(Message message);
 
  private:

@@ -10,18 +10,18 @@
 
 namespace hawk {
 
-/// What the two ends of a symbol worker's channel say.
+/// The messages of a symbol worker's channel.
 enum SymbolMessage : std::uint32_t {
   kAddModule,     ///< to the worker, with the file if there is one: ModuleHead
   kCloseFiles,    ///< to the worker: the module's number
   kAskForFrames,  ///< to the worker: the module's number, and return addresses
-  kPerfMap,       ///< to the worker, with the file: what names code that lies in no file, in place of what did before
-  kPerfMapGrew,   ///< to the worker: more has been written to it
-  kAskInNoFile,   ///< as kAskForFrames, of such code; the module's number means nothing
-  kOpenFile,      ///< from the worker, while it works: root and path of a file with debug information
-  kOpenedFile,    ///< the answer, with the file if it could be opened
-  kFrames,        ///< from the worker: some of the frames asked for
-  kModuleState,   ///< from the worker, when that is all: ModuleState
+  kPerfMap,  ///< to the worker, with the file: the perf map that names code outside files, replacing the previous one
+  kPerfMapGrew,  ///< to the worker: more has been written to it
+  kAskInNoFile,  ///< as kAskForFrames, of such code; the module's number means nothing
+  kOpenFile,     ///< from the worker, while it works: root and path of a file with debug information
+  kOpenedFile,   ///< the answer, with the file if it could be opened
+  kFrames,       ///< from the worker: some of the frames asked for
+  kModuleState,  ///< from the worker, when that is all: ModuleState
 };
 
 /// A module without its file.
@@ -50,7 +50,7 @@ struct FramesAt {
   std::vector<SourceFrame> frames;
 };
 
-/// A file that the worker wants, below whose root.
+/// A file that the worker requests, and the root below which it is searched.
 struct FileWanted {
   std::string root;
   std::string path;

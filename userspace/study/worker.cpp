@@ -35,7 +35,7 @@ void answer_questions(Channel& channel) {
 int run_worker() {
   // Our end is the parent's: it ends when the channel does.
   for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(signal_number, SIG_IGN);
-  std::set_new_handler(nullptr);  // what finds no memory shall see the exception, and not end the worker
+  std::set_new_handler(nullptr);  // an allocation that fails throws, instead of ending the worker
   ::prctl(PR_SET_NAME, "hawktrace-read");
   Channel channel{UniqueFd(kWorkerSocket)};
   const MemoryBudget budget(kMemoryBytes);

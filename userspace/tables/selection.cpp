@@ -70,7 +70,7 @@ void keep_top(std::vector<const StackRecord*>& stacks, SortKey sort, std::size_t
 
 void keep_top(std::vector<const StackRecord*>& stacks, const std::function<std::uint64_t(const StackRecord&)>& value,
               std::size_t top) {
-  // The values beside the pointers: to fetch them at every comparison takes several times as long.
+  // The values next to the pointers: fetching them at every comparison takes several times as long.
   struct Valued {
     std::uint64_t value;
     const StackRecord* stack;

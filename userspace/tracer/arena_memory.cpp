@@ -15,7 +15,7 @@
 namespace hawk {
 namespace {
 
-/// Pages made ahead of growth: 8 MiB, room for 390,000 blocks, which no process allocates between asking and the
+/// Pages made ahead of growth: 8 MiB, room for 390,000 blocks, which no process allocates between request and
 /// answer.
 constexpr std::uint32_t kHeadroomPages = 2 * ArenaMemory::kPagesLow;
 /// Pages to be made at a time: the kernel holds the arena's mutex that long.
@@ -58,7 +58,7 @@ Result<ArenaMemory> ArenaMemory::make(const ArenaPrograms& programs, std::uint32
   if (!memory.make_pages(HAWK_ARENA_HEADER_PAGE, header_pages)) {
     return fail(ExitCode::kPrivilege, fmt::format("make {} pages of the BPF arena: no memory", header_pages));
   }
-  // The address was given to the kernel, which mapped the arena there.
+  // The kernel mapped the arena at the requested address.
   memory.header_ = reinterpret_cast<hawk_arena_header*>(programs.address);  // NOLINT(performance-no-int-to-ptr)
   memory.header_pages_ = header_pages;
   memory.header_->cpus = cpus;
@@ -123,7 +123,7 @@ void ArenaMemory::free_unused() {
 }
 
 bool ArenaMemory::adjust_pages() {
-  // Before looking: a program that runs short from now on asks again.
+  // Before the check: a program that runs short from now on requests again.
   __atomic_store_n(&state_->pages_asked, 0, __ATOMIC_SEQ_CST);
   const bool supplied = supply();
   shrink();

@@ -9,7 +9,7 @@
 
 namespace hawk {
 
-/// An arena, and descriptors of the programs that act on it for us.
+/// An arena, and descriptors of the BPF programs that operate on it.
 struct ArenaPrograms {
   std::uint64_t address = 0;  ///< where it is mapped: next_arena_address()
   int make_pages = -1;
@@ -18,13 +18,13 @@ struct ArenaPrograms {
   int sweep = -1;
 };
 
-/// Where an arena is to be mapped that is made now: no two of this process have the same place.
+/// The address for a new arena, different for each arena of this process.
 std::uint64_t next_arena_address();
 
-/// The pages of the arena: makes them before the programs need them, and gives back what they no longer use.
+/// The pages of the arena: makes them before the programs need them, and frees pages that are no longer used.
 ///
-/// Pages are made by a program (bpf_arena_alloc_pages), which can be refused memory; if we faulted them in, we would be
-/// killed then. So nothing here touches a page that has not been made.
+/// Pages are made by a program (bpf_arena_alloc_pages), which can be refused memory; if hawktrace faulted them in, it
+/// would be killed in that case. So nothing here touches a page that has not been made.
 class ArenaMemory {
  public:
   /// For a table that can hold `max_blocks` blocks in at most `max_pages` pages.
@@ -32,11 +32,11 @@ class ArenaMemory {
 
   /// Pages of the live table that hold that many blocks.
   static std::uint32_t pages_for(std::uint64_t blocks);
-  /// Fewer pages ready than this: programs ask for more.
+  /// Fewer pages ready than this: programs request more.
   static constexpr std::uint32_t kPagesLow = 1024;
 
   /// Makes as many pages as growth may need before the next call, shrinks the table if it has become sparse, and frees
-  /// pages. To be called when the programs ask and once in a while. Returns false when memory was refused.
+  /// pages. To be called on request of the programs and periodically. Returns false when memory was refused.
   bool adjust_pages();
 
   /// Removes the blocks of programs that have ended.

@@ -11,8 +11,8 @@
 namespace hawk {
 namespace {
 
-/// To make a map of so many blocks takes the kernel 20 ms. Larger ones take longer, and so do programs to fill the one
-/// before, which is half as large.
+/// The kernel takes 20 ms to make a map of this size. Larger ones take longer, but filling the previous one, which is
+/// half as large, does too.
 constexpr std::uint32_t kUrgentBlocks = 1U << 18;
 
 }  // namespace

@@ -14,9 +14,9 @@ namespace hawk {
 
 /// Maps for blocks that the programs had no memory for: adds the next one when the last is used for the first time.
 ///
-/// What a program allocates it gets at once or not at all: in a cgroup at its limit not at all, even if all it holds is
-/// the page cache of files that we have read. We can wait until the kernel has made room. It has a thread,
-/// because programs fill a map in tens of milliseconds.
+/// A BPF program gets memory at once or not at all: in a cgroup at its limit not at all, even if the cgroup holds only
+/// page cache. User space can wait until the kernel has made room. It has a thread, because programs fill a map in tens
+/// of milliseconds.
 class BlockReserve {
  public:
   /// Both maps live as long as this.
@@ -33,11 +33,11 @@ class BlockReserve {
   /// Gives maps to the programs, once it has started. The kernel takes 15 ms for each.
   MemoryThread& thread() { return thread_; }
 
-  /// Blocks that the first `maps` maps have room for together, `most` at the most.
+  /// The number of blocks for which the first `maps` maps have room together, at most `most`.
   static std::uint32_t room_of(std::uint32_t maps, std::uint32_t most);
-  /// The maps there are: hawk_block_key -> hawk_block. They stay open as long as this lives.
+  /// The maps: hawk_block_key -> hawk_block. They stay open during the lifetime of this object.
   std::vector<int> map_fds() const;
-  /// Blocks that the maps which were ever used have room for together.
+  /// The number of blocks for which the maps used so far have room together.
   std::uint32_t room_used() const;
 
  private:

@@ -7,10 +7,10 @@
 
 namespace hawk {
 
-/// What the programs know of the processes that the target at `index` has started. `programs_fd`: the map
+/// The data of the BPF programs about the processes that the target at `index` has started. `programs_fd`: the map
 /// child_programs.
 UntracedChildren read_children(int programs_fd, const hawk_target& target, std::uint32_t index);
-/// From now on nothing is known of them: another target gets the place.
+/// Removes all data about them: another target gets the slot.
 void forget_children(int programs_fd, std::uint32_t index);
 
 }  // namespace hawk

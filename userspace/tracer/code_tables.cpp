@@ -151,8 +151,8 @@ void CodeTables::set_ranges(hawk_target& target, PooledArea& place, std::span<co
   __atomic_store_n(&target.code_ranges,
                    hawk_ranges_word(publication, static_cast<__u32>(first), static_cast<__u32>(count)),
                    __ATOMIC_SEQ_CST);
-  // A program that still reads what another target's ranges are written over next sees, before it relies on it, that
-  // the word has changed.
+  // A program that still reads ranges while those of another target are written over them detects that the word has
+  // changed before it relies on them.
   std::swap(place, spare_);
   clear_cache_in_time();
 }

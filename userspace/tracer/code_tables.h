@@ -40,12 +40,12 @@ class CodeTables {
   CodeTables& operator=(const CodeTables&) = delete;
   ~CodeTables();
 
-  /// Makes room for so many rows more, as far as there is any. The kernel takes 15 ms each time, whether for one table
-  /// or for fifty.
+  /// Makes room for that many more rows, as far as possible. The kernel takes 15 ms each time, whether for one table or
+  /// for fifty.
   Result<void> reserve_rows(std::uint64_t rows);
-  /// Stores the rows of one file after all others, unless equal ones are there. nullopt: no room is left.
+  /// Stores the rows of one file after all others, unless equal rows are stored. nullopt: no room is left.
   Result<std::optional<RowsPlace>> add_rows(std::span<const hawk_row> rows);
-  /// All rules there are: first those of before, as they were. To be called before rows that name them are in use.
+  /// Sets all rules: first the existing ones, unchanged. To be called before rows that refer to them are in use.
   void set_rules(std::span<const hawk_rule> rules);
   /// Which rows an executable segment of a file has, for code that set_ranges has not named: `code.start` to
   /// `code.end` are offsets in the file, and so is what `code.base` is subtracted from. To be called before set_ranges.
@@ -54,8 +54,8 @@ class CodeTables {
   void remove_file_part(const hawk_file_part& part);
   /// A target's place in the table of ranges.
   PooledArea no_place() { return PooledArea(pool_); }
-  /// All code there is of a target, sorted and without overlaps, in place of what was said before; from now on nothing
-  /// of it that was cached before is used. Beyond HAWK_MAX_CODE_RANGES, or what room there is, the rest is left out.
+  /// Sets all code of a target, sorted and without overlaps, replacing the previous ranges; from now on cached data
+  /// about it is not used. Beyond HAWK_MAX_CODE_RANGES, or what room there is, the rest is left out.
   void set_ranges(hawk_target& target, PooledArea& place, std::span<const hawk_code_range> ranges);
 
   /// The maps that hold the rows.

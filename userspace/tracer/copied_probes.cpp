@@ -6,7 +6,7 @@
 namespace hawk {
 namespace {
 
-/// For each the kernel looks at all processes that map the file.
+/// For each the kernel walks all processes that map the file.
 constexpr std::chrono::seconds kOften{5};
 
 }  // namespace

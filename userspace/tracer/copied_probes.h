@@ -11,17 +11,17 @@
 
 namespace hawk {
 
-/// Frees processes that targets have made as copies of themselves, and that are not traced, from the breakpoints which
-/// they have copied. Multi links leave them where they are: each call would cost a trap that is not read, for as long
-/// as the process runs no other program. But whenever a link goes, the kernel removes the breakpoints of its
-/// instructions from all processes for which there is none: further links are made for that. (Perf events need no help:
-/// the first hit removes the breakpoint.)
+/// Removes the breakpoints that untraced children of targets have inherited by fork. Multi links leave
+/// them in place: each call would cost a trap without effect until the process runs another program. But
+/// when a link is closed, the kernel removes the breakpoints of its instructions from all processes
+/// without one: additional links are made for that. (Perf events need nothing: the first hit removes the
+/// breakpoint.)
 class CopiedProbes {
  public:
-  /// Looks after what the process of this target makes. Both must live until forget().
+  /// Handles the children of this target's process. Both must live until forget().
   void add(std::uint32_t number, const hawk_target& target, const ProbeLinks& links);
   void forget(std::uint32_t number) { makers_.erase(number); }
-  /// To be called often: does nothing as a rule. The kernel takes a while for it, for which `remover` waits.
+  /// To be called often: usually does nothing. `remover` waits for the kernel to finish.
   void remove(ProbeRemover& remover);
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// Functions of our own, written in machine code, on which the price of a probe is measured: what stands at their first
-// instruction decides on it.
+// Functions in machine code with which the cost of a probe is measured: it depends on their first
+// instruction.
 extern "C" {
 void hawk_pushing_function();    ///< begins with an instruction that the kernel emulates
 void hawk_moving_function();     ///< begins with one that it has to single-step

@@ -13,7 +13,7 @@ void find_direct_map(int program_fd, hawk_state& state) {
   alignas(64) hawk_direct_map_check check = {};
   if (program_fd < 0 || ::getrandom(check.words, sizeof(check.words), 0) != sizeof(check.words)) return;
   check.address = reinterpret_cast<std::uintptr_t>(&check.words);
-  // The copy is what the program is given; the words themselves it must find.
+  // The program receives a copy of the address; it must find the words themselves.
   hawk_direct_map_check argument = check;
   LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &argument, .ctx_size_in = sizeof(argument));
   if (bpf_prog_test_run_opts(program_fd, &options) != 0) argument.direct_map = 0;

@@ -4,8 +4,8 @@
 
 namespace hawk {
 
-/// Lets the programs look for the direct map, by the program find_direct_map. Without it tracing works as well, but
-/// costs more.
+/// Lets the programs search for the direct map, by the program find_direct_map. Without it tracing works too, but costs
+/// more.
 void find_direct_map(int program_fd, hawk_state& state);
 
 }  // namespace hawk

@@ -15,9 +15,9 @@ struct bpf_program;
 
 namespace hawk {
 
-/// Links that are for all processes which map a file: each is made when the first target asks for it and closed when
-/// the last one that uses it is gone. The programs find out whose hit it was, and leave at once where it was no
-/// target's: a session leaves its return out then.
+/// Links for all processes that map a file: each is made for the first target that needs it and closed after the last
+/// one that uses it. The BPF programs determine which process hit a probe, and return at once if it is not a target; a
+/// session then omits the return probe.
 class FileLinks {
  public:
   /// The program on some instructions of a file.

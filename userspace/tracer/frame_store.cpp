@@ -58,7 +58,7 @@ Result<void> FrameStore::make_segments(std::size_t count) {
   return {};
 }
 
-/// All that are made together, because the kernel takes 15 ms each time, whether for one segment or for many.
+/// All new ones together, because the kernel takes 15 ms each time, for one segment as well as for many.
 Result<void> FrameStore::hand_over() {
   const std::vector<UniqueFd> segments = std::exchange(made_, {});
   if (segments.empty()) return {};
@@ -78,13 +78,13 @@ Result<void> FrameStore::hand_over() {
   return {};
 }
 
-/// How many frames there should be room for now.
+/// The number of frames for which there should be room now.
 std::uint64_t FrameStore::wanted() const {
   const std::uint64_t needed = __atomic_load_n(&kernel_.state->next_frame, __ATOMIC_ACQUIRE) + spare_;
   return std::min<std::uint64_t>(most_, (needed + HAWK_SEGMENT_FRAMES - 1) / HAWK_SEGMENT_FRAMES * HAWK_SEGMENT_FRAMES);
 }
 
-/// More than once if need be: the programs go on meanwhile.
+/// More than once if necessary: the programs continue at the same time.
 Result<void> FrameStore::grow() {
   for (std::uint64_t all = wanted(); all > kernel_.state->frames_ready; all = wanted()) {
     const Result<void> made = make_segments((all - kernel_.state->frames_ready) / HAWK_SEGMENT_FRAMES);
@@ -105,10 +105,10 @@ std::uint64_t FrameStore::least_room() const { return std::min(least_room_.load(
 std::span<const __u32> FrameStore::frames() const { return {reinterpret_cast<const __u32*>(memory_), most_}; }
 
 Result<void> FrameStore::make_more() {
-  // Before looking: a program that runs short from now on asks again.
+  // Before the check: a program that runs short from now on requests again.
   __atomic_store_n(&kernel_.state->frames_asked, 0, __ATOMIC_SEQ_CST);
   Result<void> grown = or_out_of_memory([this] { return grow(); });
-  // Who could get nothing shall not ask.
+  // If no memory was available, no more is requested.
   const bool is_full = kernel_.state->frames_ready == most_;
   if (is_full) MemoryThread::set_realtime(false);
   if (is_full || !grown) __atomic_store_n(&kernel_.state->frames_asked, 1, __ATOMIC_SEQ_CST);

@@ -31,17 +31,17 @@ class FrameStore {
   FrameStore& operator=(const FrameStore&) = delete;
   ~FrameStore();
 
-  /// Keeps room for `spare` frames ahead of what is stored, once it has started. The kernel takes 15 ms to give the
-  /// first to the programs; waiting for it side by side with something else that does, begun at the same time, takes
-  /// only once.
+  /// Keeps room for `spare` frames in addition to the stored ones, once it has started. The kernel takes 15 ms to
+  /// pass the first to the programs; if another such operation is started at the same time, both take 15 ms
+  /// together.
   MemoryThread& thread() { return thread_; }
-  /// Less room than this: programs ask for more. An eighth of what is kept ahead is used by then.
+  /// Less room than this: programs request more. One eighth of the reserve is used by then.
   static constexpr std::uint32_t low_of(std::uint32_t spare) { return spare / 8 * 7; }
 
   /// Numbers of locations, `most` of them. Those of a stack can be read once its number is known; beyond what is stored
   /// there is no memory.
   std::span<const __u32> frames() const;
-  /// The least room there has been for frames, since it was made.
+  /// The smallest room for frames so far.
   std::uint64_t least_room() const;
 
  private:

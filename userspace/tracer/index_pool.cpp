@@ -8,7 +8,7 @@
 namespace hawk {
 namespace {
 
-/// The least that an owner gets: what it needs grows, and there may be a thousand of them.
+/// The minimum for an owner: its needs grow, and there may be a thousand owners.
 constexpr std::size_t kLeast = 8;
 
 }  // namespace

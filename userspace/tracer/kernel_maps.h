@@ -12,7 +12,7 @@
 
 namespace hawk {
 
-/// A BPF array map, mapped for reading. Programs go on writing into it: read elements with __atomic_load_n.
+/// A BPF array map, mapped for reading. Programs continue to write into it: read elements with __atomic_load_n.
 class MappedArray {
  public:
   MappedArray() = default;

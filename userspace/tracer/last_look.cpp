@@ -23,7 +23,7 @@ void LastLook::set_files(std::span<const hawk_probe_point> points) {
 
 std::vector<LastLook::Missing> LastLook::set(std::span<const hawk_probe_point> points,
                                              std::span<const AddressRange> code) {
-  // None while they are being written: a look that comes now finds none.
+  // None while they are being written: a check at this moment finds none.
   const __u32 before = __atomic_exchange_n(&target_.probe_point_count, 0, __ATOMIC_SEQ_CST);
   std::vector<Missing> missing = take_missing_of(before);
   const std::size_t count = area_.require(points.size()) ? points.size() : 0;

@@ -25,7 +25,7 @@ class LastLook {
     bool is_in_new_code = false;  ///< where code was mapped since, and not at its address, or there as well
     bool operator==(const Missing&) const = default;
   };
-  /// Where to look from now on, in place of what was said before, as far as there is room. `code`: where these
+  /// Sets the points to check from now on, replacing the previous ones, as far as there is room. `code`: where these
   /// points lie, one range for each file; anonymous memory that becomes code there is announced as a change of the
   /// mappings. Returns take_missing() of the points before.
   std::vector<Missing> set(std::span<const hawk_probe_point> points, std::span<const AddressRange> code);

@@ -15,7 +15,7 @@ namespace hawk {
 namespace {
 
 int print(const char* format, va_list arguments) {
-  constexpr std::size_t kShown = 8192;  // of a longer one, the verifier's log, the end has the reason
+  constexpr std::size_t kShown = 8192;  // of a longer message, the verifier's log, the end has the reason
   va_list again;
   va_copy(again, arguments);
   const int length = std::vsnprintf(nullptr, 0, format, again);

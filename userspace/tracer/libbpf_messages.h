@@ -2,7 +2,7 @@
 
 namespace hawk {
 
-/// Lets what libbpf says pass through log_verbose, line by line; its debug messages nowhere.
+/// Passes libbpf's messages to log_verbose, line by line; debug messages are dropped.
 void show_libbpf_messages();
 
 }  // namespace hawk

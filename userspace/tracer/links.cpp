@@ -26,7 +26,7 @@ Result<UniqueFd> make_multi_link(const MultiLinkSpec& spec) {
     offsets.push_back(probe.file_offset);
     cookies.push_back(probe.cookie);
   }
-  // By hand, because libbpf refuses attach types that it does not know, and sessions are younger than Debian's.
+  // Without libbpf, because it refuses unknown attach types, and sessions are newer than Debian's libbpf.
   bpf_attr attr = {};
   attr.link_create.prog_fd = static_cast<__u32>(spec.program_fd);
   attr.link_create.attach_type = spec.attach_type;

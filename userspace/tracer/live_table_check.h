@@ -19,8 +19,8 @@ struct LiveBlocks {
   std::span<const hawk_live_page> arena = {};  ///< empty: the hash maps hold all
 };
 
-/// Whether the invariant holds: for each stack, allocated - freed is the sum over the live table, but for the blocks
-/// that open realloc calls hold in hand, whose number and bytes are counted apart and must be exactly what is missing.
+/// Whether the invariant holds: for each stack, allocated - freed is the sum over the live table, except the blocks in
+/// open realloc calls, whose number and bytes are counted separately and must equal the difference.
 ///
 /// Of the program that a target runs; `drained` is a drain of it made after its probes were removed.
 Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps, const hawk_target& target,
@@ -30,8 +30,8 @@ Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps,
 Result<std::set<std::uint32_t>> programs_with_blocks(const LiveBlocks& blocks, const KernelMaps& maps,
                                                      const std::set<std::uint32_t>& programs);
 
-/// Removes from a hash map the blocks of programs that have ended, so that they take no room from others'. Calls
-/// `dropped` with the key of each. Safe while tracing: no program's number is given again before it has no block.
+/// Removes from a hash map the blocks of programs that have ended, to free their room. Calls `dropped` with the key of
+/// each. Safe while tracing: the number of a program is not reused before it has no block.
 Result<void> drop_blocks_of_ended(int hash_fd, const std::function<bool(std::uint32_t program)>& lives,
                                   const std::function<void(const hawk_block_key& key)>& dropped);
 

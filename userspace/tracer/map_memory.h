@@ -5,7 +5,7 @@
 
 namespace hawk {
 
-/// Bytes that the kernel says these BPF maps take, given as descriptors. Of an arena it says nothing: 0.
+/// The memory in bytes of these BPF maps (descriptors), according to the kernel. It reports 0 for an arena.
 std::uint64_t map_memory_bytes(std::span<const int> maps);
 
 }  // namespace hawk

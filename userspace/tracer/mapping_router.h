@@ -27,7 +27,7 @@ struct NewFile {
   std::uint64_t inode = 0;   ///< the same
 };
 
-/// What happened to a process's mappings since the last look.
+/// The changes of a process's mappings since the last reading.
 struct MappingChanges {
   std::vector<Mapping> mapped;         ///< of code, in order of time; some more than once, and some gone again
   std::vector<NewFile> new_files;      ///< of some of them
@@ -41,7 +41,7 @@ struct MappingChanges {
   std::vector<Mapping> of_last_program() const;
 };
 
-/// Sorts what the programs announce of mappings by target (Tracer::first_program): the records of all come through one
+/// Sorts the events about mappings by target (Tracer::first_program): the records of all arrive through one
 /// ring.
 class MappingRouter {
  public:
@@ -53,11 +53,11 @@ class MappingRouter {
   void forget(std::uint32_t target) { changes_.erase(target); }
 
   void add(const hawk_mapping_event& event);
-  /// Records were lost, and of which target is not known.
+  /// Records were lost, and their targets are not known.
   void note_lost();
   /// Whether something has been announced of the target since the last take().
   bool has_changes(std::uint32_t target) const;
-  /// What was announced of the target since the last call; nothing of one that is not followed.
+  /// The events of the target since the last call; nothing for one that is not followed.
   MappingChanges take(std::uint32_t target);
 
  private:

@@ -11,9 +11,9 @@
 
 namespace hawk {
 
-/// Makes memory for the programs in the kernel when they ask for it, independently of the other threads: one that draws
-/// a screen or reads the tables of a library cannot answer in time. One for each kind of memory, for the kernel takes
-/// 15 ms or more to hand over a map, during which another kind must not run out.
+/// Provides memory for the BPF programs when they request it, independently of the other threads: a thread that draws a
+/// screen or reads the tables of a library cannot answer in time. One for each kind of memory, because the kernel takes
+/// 15 ms or more to create a map, during which another kind must not run out.
 class MemoryThread {
  public:
   /// Both run in the thread. That they fail, or find no memory of ours, means that the kernel has none.
@@ -54,7 +54,7 @@ class MemoryThread {
   std::latch opened_{1};
   std::atomic<bool> refused_ = false;
   WakeupRing wakeups_;
-  UniqueFd stop_;  ///< readable: the thread shall end
+  UniqueFd stop_;  ///< readable: the thread must end
   std::jthread thread_;
 };
 

@@ -15,9 +15,9 @@ struct ProbeCosts {
   std::uint64_t return_ns = 0;    ///< more for a call whose return is probed too, by the kernel's return probe
 };
 
-/// Measures them: probes three small functions of our own and calls them some hundred times. kPrivilege when the kernel
-/// refuses. The calls take some 6 ms; detaching waits for the kernel's grace periods: 60 ms for links, 400 ms for perf
-/// events. Can run beside anything else.
+/// Measures them: probes three small functions of hawktrace and calls them several hundred times. kPrivilege when the
+/// kernel refuses. The calls take some 6 ms; detaching waits for the kernel's grace periods: 60 ms for links, 400 ms
+/// for perf events. Can run concurrently with anything else.
 Result<ProbeCosts> measure_probe_costs(AttachWay way);
 
 }  // namespace hawk

@@ -8,7 +8,7 @@
 
 namespace hawk {
 
-/// What the programs know of files, so that no thread is held that maps one which has been looked at (bpf/holds.bpf.h).
+/// The files known to the BPF programs: a thread that maps one of them is not held (bpf/holds.bpf.h).
 class StudiedFiles {
  public:
   /// `map_fd`: of the map studied_files; -1: no thread is held.

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxFunctions = 1u << 22;
 constexpr std::size_t kMaxCommons = 1u << 18;
 /// In the place of a length: the length follows with 64 bits.
 
-/// A record of either kind; the cursor stands behind its id.
+/// A record of either kind; the cursor is after its id.
 struct Record {
   ByteCursor body;
   std::uint64_t section_offset = 0;

@@ -22,7 +22,7 @@ void skip_padding(ByteCursor& cursor, std::uint64_t at_vaddr) { cursor.take((0 -
 }  // namespace
 
 bool is_readable_pointer(std::uint8_t encoding) {
-  // An aligned address is written whole; a format beside that means nothing.
+  // An aligned address is written in full; the format has no meaning for it.
   if (encoding == dwarf::kPointerAligned) return true;
   const std::uint8_t base = encoding & (dwarf::kPointerBaseMask | dwarf::kPointerIndirect);
   return is_known_format(encoding) && (base == dwarf::kPointerAbsolute || base == dwarf::kPointerToPc);

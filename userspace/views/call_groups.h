@@ -39,7 +39,7 @@ void select_groups(std::vector<CallGroup>& groups, const Selection& selection, b
 /// `short_names`: as the report for people shows functions and files.
 std::string group_name(const CallGroup& group, GroupKind kind, const Snapshot& snapshot, bool short_names);
 
-/// What a row says of a group beside its name: the file of a function, the function of a line; may be empty.
+/// The text of a row after the name of a group: the file of a function, the function of a line; may be empty.
 std::string group_position(const CallGroup& group, GroupKind kind, const Snapshot& snapshot);
 
 /// Of so many: "1 function", "24 modules", "3 processes"; of GroupKind::kCaller "3 pairs of function and caller". With

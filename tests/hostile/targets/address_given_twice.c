@@ -1,5 +1,5 @@
-/* An arena that is reset without a free: the same addresses are given out again while their blocks, as far as any
- * tracer can tell, live. */
+/* An arena that is reset without a free: the same addresses are returned again while their blocks, as seen by any
+ * tracer, are live. */
 #include "own_allocator.h"
 
 int main(void) {

@@ -39,7 +39,7 @@ __attribute__((unused)) static void allocate_a_while(size_t rounds) {
 /* A word of the target, with a number. */
 __attribute__((unused)) static void say(const char* what, uint64_t number) { ledger_line("said", what, &number, 1); }
 
-/* Tells whom to trace, where that is another process than the one that was started. */
+/* Names the process to trace, if it is not the one that was started. */
 __attribute__((unused)) static void trace_instead(pid_t pid) {
   uint64_t number = (uint64_t)pid;
   char line[32] = "pid ";

@@ -1,4 +1,4 @@
-/* A library beside it has 20,000 functions with names of an allocator's (many_functions_library.c). */
+/* A library in the same directory has 20,000 functions with names of an allocator (many_functions_library.c). */
 #include "hostile.h"
 
 void* mi_malloc(size_t n);

@@ -1,4 +1,4 @@
-/* A second process that acts on the traced one from outside: they tell each other when by bytes in two pipes. */
+/* A second process that acts on the traced one from outside: they synchronize by bytes in two pipes. */
 #ifndef HAWKTRACE_RELAY_H
 #define HAWKTRACE_RELAY_H
 

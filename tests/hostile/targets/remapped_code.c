@@ -1,6 +1,6 @@
 /* Puts libc's code elsewhere in the sense of the kernel, and in the same place in every other: anonymous memory with
- * the same bytes, as programs do that want huge pages under their code, or the same file mapped shared. No probe can
- * stand there. The argument says which, and whether before the trace or during it. */
+ * the same bytes, as programs do that want huge pages under their code, or the same file mapped shared. No probe can be
+ * placed there. The argument selects which, and whether before or during the trace. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdio.h>

@@ -18,8 +18,8 @@ struct Conditions {
   std::function<bool(int, const std::string&)> is_end_of_other = [](int, const std::string&) { return false; };
 };
 
-/// Runs hawktrace beside a target that runs its script. Expects that it ends in time, with one message and a status
-/// that it documents, or with a report that is right or says that it is not; that none of its objects stays in the
+/// Runs hawktrace on a target that runs its script. Expects that it ends in time, with one message and a documented
+/// status, or with a report that is correct or says that it is not exact; that none of its objects remain in the
 /// kernel; and that the target is unharmed. Returns whether there was a report.
 bool try_beside_target(const Conditions& conditions);
 

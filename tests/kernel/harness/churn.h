@@ -4,7 +4,7 @@
 
 namespace hawk {
 
-/// Tells a churn program to stop; expects that all its blocks are in order.
+/// Stops a churn program; expects that all its blocks are intact.
 void expect_unharmed(LedgerProgram& churn);
 
 }  // namespace hawk

@@ -35,7 +35,7 @@ std::string compressed(const std::string& text, int window_bits) {
   return out;
 }
 
-/// Of `text` and zeros behind it.
+/// Of `text` followed by zeros.
 std::string bomb(const std::string& text, std::uint64_t zero_blocks) {
   const std::string zeros(kBlockBytes, '\0');
   const std::string block = compressed(zeros, -15);

@@ -39,8 +39,8 @@ struct Ledger {
   std::optional<Numbers> totals;  ///< of everything in the process, known to ledgers/counting_allocator.c only
 };
 
-/// A running ledger program (tests/kernel/ledgers/ledger.h tells its side of the conversation). At the end it is run
-/// once more, alone, and what it says and how it ends must be the same (untraced.h).
+/// A running ledger program (tests/kernel/ledgers/ledger.h has its side of the protocol). At the end it is run once
+/// more, alone, and its output and exit status must be the same (untraced.h).
 class LedgerProgram : public ChildProcess {
  public:
   struct Setup {

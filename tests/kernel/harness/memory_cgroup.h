@@ -6,8 +6,8 @@
 
 namespace hawk {
 
-/// A memory cgroup below our own (version 1) or beside it (version 2), in a mount of our own: where the system has them
-/// mounted, and whether, makes no difference. What cannot be done is thrown as std::runtime_error.
+/// A memory cgroup below that of this process (version 1) or next to it (version 2), in a separate mount, so that the
+/// mounts of the system make no difference. Failures are thrown as std::runtime_error.
 class MemoryCgroup {
  public:
   MemoryCgroup();
@@ -22,7 +22,7 @@ class MemoryCgroup {
 
   /// The words of a command that runs another in it.
   std::vector<std::string> runner() const;
-  /// How many of its processes the kernel has killed for want of memory.
+  /// The number of its processes that the kernel has killed for lack of memory.
   std::uint64_t kills() const;
 
   /// Bytes that are charged to it.

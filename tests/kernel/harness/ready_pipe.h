@@ -2,7 +2,7 @@
 
 namespace hawk {
 
-/// How hawktrace tells that it counts: `--ready-fd`.
+/// The pipe of `--ready-fd`, by which hawktrace announces that it counts.
 class ReadyPipe {
  public:
   ReadyPipe();
@@ -10,10 +10,10 @@ class ReadyPipe {
   ReadyPipe(const ReadyPipe&) = delete;
   ReadyPipe& operator=(const ReadyPipe&) = delete;
 
-  /// For the process that tells, which inherits it under its number.
+  /// For the announcing process, which inherits it with its number.
   int write_end() const { return write_end_; }
-  /// Gives up our copy of that end, and waits until it tells (true), or has ended without (false). Throws after
-  /// kPatienceMs.
+  /// Closes the copy of that end in this process, and waits for the announcement (true), or the end of the process
+  /// without one (false). Throws after kPatienceMs.
   bool wait();
 
  private:

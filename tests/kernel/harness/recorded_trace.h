@@ -7,8 +7,8 @@
 
 namespace hawk {
 
-/// Whether traces by `way` are made by `hawktrace record`, which writes a recording beside its report. Every kernel
-/// test has such a way and one of the others.
+/// Whether traces by `way` are made by `hawktrace record`, which writes a recording in addition to its report. Every
+/// kernel test has such a way and one of the others.
 bool is_recorded(Way way);
 
 /// Says that files of the running test are not to be found by its end: all of its recordings hold names.

@@ -11,8 +11,8 @@
 
 namespace hawk {
 
-/// A real terminal, tmux's, with a command in it. It is driven through tmux's control mode, which tells when something
-/// was drawn: nothing is waited for by the clock.
+/// A real terminal, tmux's, with a command in it. It is driven through tmux's control mode, which reports when
+/// something was drawn: no test waits for a fixed time.
 class TmuxTerminal {
  public:
   /// Runs `command` on a terminal of `columns` and `rows`, with `locale` as LC_ALL. When it ends, what it has drawn
@@ -24,7 +24,7 @@ class TmuxTerminal {
 
   /// What a user sees: a line a row, without the spaces at the ends.
   std::vector<std::string> screen();
-  /// Waits until the screen is as `is_so` wants it, and returns it. Throws when nothing more is drawn for kPatience.
+  /// Waits until `is_so` holds for the screen, and returns it. Throws when nothing more is drawn for kPatience.
   std::vector<std::string> wait_until(const std::function<bool(const std::vector<std::string>&)>& is_so);
   /// Waits until some line contains `part`.
   std::vector<std::string> wait_for(std::string_view part);

@@ -17,7 +17,7 @@ struct Twin {
   std::function<std::string(std::string)> comparable = [](std::string line) { return line; };
   /// The same of all lines of standard output.
   std::function<void(std::vector<std::string>&)> mask = [](std::vector<std::string>&) {};
-  /// What ends it, beside the end of its input. 0: nothing else is needed.
+  /// The signal that ends it, in addition to the end of its input. 0: none is needed.
   int end_signal = 0;
 };
 

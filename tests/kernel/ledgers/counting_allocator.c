@@ -1,4 +1,4 @@
-/* Independent witness for "-- CMD": linked before libc, it counts every call that reaches the allocator from the first
+/* Independent counter for "-- CMD": linked before libc, it counts every call that reaches the allocator from the first
  * one on, the dynamic linker's and the C++ library's included. It knows the requested size of every block by address,
  * in a table of its own. */
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
 /* Very many stacks, each used once: number n is written in base 8, each digit is a call of a function of its own. The
- * n-th block has n + 1 bytes, so that the test can tell which stack it must carry. */
+ * n-th block has n + 1 bytes, so that the test knows which stack it must have. */
 #include "ledger.h"
 
 enum { kStacks = LEDGER_STACKS, kDigits = LEDGER_DIGITS };

@@ -1,7 +1,7 @@
-/* One of three programs, each of which replaces itself with the next: equal code at equal addresses, so that what is
- * still known of one of them would be believed of the next; only the names of the functions differ. The numbers are
- * those of the last one. LEDGER_SITE: its function. LEDGER_NEXT: the next program, beside it; not defined: it is the
- * last. */
+/* One of three programs, each of which replaces itself with the next: equal code at equal addresses, so that cached
+ * data of one of them would be wrongly used for the next; only the names of the functions differ. The numbers are those
+ * of the last one. LEDGER_SITE: its function. LEDGER_NEXT: the next program, in the same directory; not defined: it is
+ * the last. */
 #include <libgen.h>
 #include <stdio.h>
 #include <sys/personality.h>

@@ -1,5 +1,5 @@
-/* A hook of an allocator that is the executable's own, and allocates: nothing tells the hook from the allocator's other
- * functions. Its calls count as hidden, and as nothing else. */
+/* A hook of an allocator that is the executable's own, and allocates: nothing distinguishes the hook from the
+ * allocator's other functions. Its calls count only as hidden. */
 #include "leaving_allocator.h"
 
 enum { kRounds = 40 };

@@ -42,7 +42,7 @@ static inline int processor_is_fast(void) {
   return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_2);
 }
 
-#ifdef LEDGER_BY_TABLE /* no code tells what may be in it */
+#ifdef LEDGER_BY_TABLE /* the code does not show what it may contain */
 #define CHOICE(name, result, ...)                                                      \
   static result (*const volatile name##s[])(__VA_ARGS__) = {slow_##name, fast_##name}; \
   __attribute__((used)) static result (*choose_##name(void))(__VA_ARGS__) { return name##s[processor_is_fast() != 0]; }

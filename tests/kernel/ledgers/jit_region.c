@@ -1,5 +1,5 @@
-/* Code that a process writes for itself, of which no file and no table tells. With a frame pointer its caller can be
- * guessed, without one it cannot; the numbers are right in both cases. */
+/* Code that a process generates at run time, without a file and without an unwind table. With a frame pointer its
+ * caller can be guessed, without one it cannot; the numbers are right in both cases. */
 #include <sys/mman.h>
 
 #include "ledger.h"

@@ -130,7 +130,7 @@ static inline void ledger_line(const char* word, const char* name, const uint64_
   ledger_write(line, at);
 }
 
-/* Tells the harness that `condition`, on which the test rests, does not hold: "the block moved". */
+/* Reports to the harness that `condition`, a premise of the test, does not hold: "the block moved". */
 static inline void ledger_require(int condition, const char* what) {
   if (condition) return;
   ledger_line("broken", what, NULL, 0);

@@ -1,5 +1,5 @@
 /* Replaces its own program some hundred times, each time at the same addresses, and leaves blocks behind in every part
- * of the live table: more often than the few bits tell apart that a key has for the program. The numbers are those of
+ * of the live table: more often than the few bits for the program in a key can distinguish. The numbers are those of
  * the last one. */
 #include <stdio.h>
 #include <sys/personality.h>

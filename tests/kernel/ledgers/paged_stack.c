@@ -16,7 +16,7 @@ SITE_FUNCTION struct block page_by_page(size_t levels, size_t n) {
 }
 
 SITE_FUNCTION void on_the_edge(size_t n) { last = ALLOCATED(malloc(n), n); }
-/* The words on both sides of a page's end stand for the frame of this function, as if its caller had been behind it. */
+/* The words on both sides of a page's end imitate the frame of this function, followed by that of its caller. */
 SITE_FUNCTION void over_the_edge(size_t n, uintptr_t edge_from) {
   volatile char room[3 * kPage];
   __asm__ volatile("" ::"r"(room));

@@ -1,4 +1,4 @@
-/* realloc and reallocarray that fail, for want of address space or by overflow: the old block stays live. */
+/* realloc and reallocarray that fail, for lack of address space or by overflow: the old block remains live. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-/* realloc that must move the block: another one stands behind it. */
+/* realloc that must move the block: it is followed by another one. */
 #include "ledger.h"
 
 SITE_FUNCTION struct block by_malloc(size_t n) { return ALLOCATED(malloc(n), n); }

@@ -55,7 +55,7 @@ SITE_FUNCTION void in_handler(size_t n) {
   if (n % 2) release(block);
 }
 
-/* The interrupted loop goes on when this is done. */
+/* The interrupted loop continues after this. */
 static void on_interruption(int number) {
   in_handler((size_t)number + 100);
   atomic_store(&released, atomic_load(&spinning));

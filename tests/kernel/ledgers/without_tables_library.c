@@ -1,4 +1,4 @@
-/* Calls back from code of which no .eh_frame tells. With LEDGER_OTHER_TABLE there is one, for another function. */
+/* Calls back from code that is not in any .eh_frame. With LEDGER_OTHER_TABLE there is one, for another function. */
 #include <stddef.h>
 
 typedef void (*function)(size_t);

@@ -235,7 +235,7 @@ TEST(KnownSteps, ShareAPlaceWithStepsFurtherOut) {
   for (int i = 0; i < 4; ++i) expect_frames(world.walk(registers), frames);
 }
 
-// What is learnt is told by where it was from there; so it holds as well for another place that has the same index.
+// A step is stored relative to its position; so it also applies to another position with the same index.
 TEST(KnownSteps, HoldAtTheOtherPlacesOfTheirIndex) {
   World world(functions());
   for (const Function function : {kSmall, kFramed}) {

@@ -191,7 +191,7 @@ TEST(Unwind, EndsWithWhatTheRuleSays) {
   }
 }
 
-// There --unwind cfi ends, and auto goes on along the frame pointer.
+// There --unwind cfi ends, and auto continues along the frame pointer.
 TEST(Unwind, GuessesWhereThereIsNoRuleIfItMay) {
   for (const auto& [kind, end] : {std::pair{HAWK_RULE_NO_CODE, HAWK_END_NO_CODE},
                                   {HAWK_RULE_NO_TABLE, HAWK_END_NO_TABLE},

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Takes the time it is told to take for each answer.
+/// Takes a given time for each answer.
 class SlowSymbolizer : public Symbolizer {
  public:
   std::vector<SourceFrame> frames(ModuleId module, std::uint64_t module_offset) override {

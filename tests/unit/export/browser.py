@@ -19,7 +19,7 @@ class Page:
         self._answers, from_browser = os.pipe()
 
         def place():
-            # The protocol wants 3 and 4, which may be what one of the pipes has.
+            # The protocol uses 3 and 4, which one of the pipes may already have.
             reading, writing = os.dup(to_browser), os.dup(from_browser)
             high = [os.dup2(fd, fd + 100, inheritable=True) for fd in (reading, writing)]
             os.dup2(high[0], 3, inheritable=True)

@@ -70,7 +70,7 @@ bool write_difference(const std::string& directory) {
   return page.flush() && json.flush();
 }
 
-/// The service as a recording tells of it: it held most in the middle.
+/// The service as in a recording: it held most in the middle.
 bool write_series(const std::string& directory) {
   Sample last = service_sample();
   Sample peak = later_service_sample();

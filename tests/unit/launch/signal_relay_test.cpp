@@ -12,7 +12,7 @@ namespace {
 
 using Action = SignalRelay::Action;
 
-/// A child that has blocked every signal and tells, by sigwaitinfo, what it is sent.
+/// A child that has blocked every signal and reports, by sigwaitinfo, those it receives.
 class Listener {
  public:
   Listener() {

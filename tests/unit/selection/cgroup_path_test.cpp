@@ -95,7 +95,7 @@ TEST(ContainersOf, ByName) {
   EXPECT_EQ(containers_of("/machine.slice/systemd-nspawn@web.service/payload"), only("web", false, "systemd-nspawn"));
 }
 
-/// What managers run beside containers is not in them.
+/// Helper processes of managers are not in containers.
 TEST(ContainersOf, NoContainer) {
   for (const std::string& path :
        {"/machine.slice/libpod-conmon-" + kId + ".scope", "/kubepods.slice/crio-conmon-" + kId + ".scope",

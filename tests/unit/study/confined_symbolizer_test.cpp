@@ -28,7 +28,7 @@ class Misbehaving : public ::testing::Test {
     const std::vector<SourceFrame> frames = symbolizer_.frames(module, offset);
     return frames.empty() ? std::string() : frames[0].function;
   }
-  /// The first module has no names, the cause is told, and the second has its own.
+  /// The first module has no names, with the cause, and the second has its own.
   void expect_lost(const std::string& path, const std::string& cause) {
     add(kFirst, path);
     add(kSecond, "/second");

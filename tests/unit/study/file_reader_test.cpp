@@ -29,7 +29,7 @@ ElfLayout open_layout(const std::string& path) {
   return std::move(*layout);
 }
 
-/// A file that tells a misbehaving worker what to do.
+/// A file with instructions for a misbehaving worker.
 ElfLayout file_that(const std::string& order) {
   UniqueFd fd = testing::small_elf({testing::code_segment(kCodeAt, kCodeAt, kCodeBytes)});
   HAWK_CHECK(::pwrite(fd.get(), order.data(), order.size(), kOrderAt) == static_cast<ssize_t>(order.size()), "memfd");

@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(rust, UserCode,
                                            "<mine::Thing>::new", "<&mine::Thing as core::fmt::Debug>::fmt",
                                            "<core_mine::Thing as mine::Trait>::run", "allocator_api::Pool::get"));
 
-/// One list tells who is probed and who is folded.
+/// One list decides which functions are probed and which are folded.
 TEST(RoleOfFrame, is_every_function_that_is_followed) {
   for (const NameSet::Entry& entry : catalogue_names().entries()) {
     const std::string name(entry.name);

@@ -1,4 +1,4 @@
-// Units that the compiler split (-gsplit-dwarf), whose halves lie beside the program.
+// Units that the compiler split (-gsplit-dwarf), whose halves are in the program's directory.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -18,7 +18,7 @@ TEST(ThreadNames, ANumberMayBeAnotherThreadsLater) {
   EXPECT_EQ(named_threads(events), expected);
 }
 
-/// In a recording that anybody may have made.
+/// In an untrusted recording.
 TEST(ThreadNames, TheEndOfAThreadThatNeverWasIsNothing) {
   EXPECT_TRUE(named_threads({{3, 10, {}}, {3, -1, {}}}).empty());
 }

@@ -54,7 +54,7 @@ class Turns {
 
   void walk(std::size_t slot) { found.look_up(slot, 0, hawk_rule_generation(nullptr)); }
 
-  /// There is one thread that tells.
+  /// Only one thread writes.
   void tell() {
     if (is_telling_) return;
     is_telling_ = true;

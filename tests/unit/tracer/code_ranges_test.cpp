@@ -155,7 +155,7 @@ TEST_P(CodeRangesOnThreads, NeverUsesARuleOfOtherCode) {
   std::vector<std::thread> walking;
   for (Walker& walker : walkers) {
     walking.emplace_back([&walker] {
-      // On a busy machine what is told may be late for most of the walks: then there are more of them.
+      // On a busy machine updates may be late for most of the walks: then there are more walks.
       const auto has_found_enough = [&] { return walker.found.right > kRight && walker.found.unknown > 0; };
       for (int i = 0; i < kWalks || world->changes < kChanges || !has_found_enough(); ++i) walker.walk();
     });

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What programs do with code ranges (bpf/unwind/code_ranges.h) in a world of their own, and what user space tells them
+/// The programs' use of code ranges (bpf/unwind/code_ranges.h) in a simulated kernel, and the updates by user space
 /// (CodeTables). For one test file each: everything here is that file's.
 
 #include <gtest/gtest.h>

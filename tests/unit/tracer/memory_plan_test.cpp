@@ -45,7 +45,7 @@ std::uint64_t bytes_of_hash(const MemoryPlan& plan) {
          (std::bit_ceil(plan.hash_blocks) + std::bit_ceil(plan.reserve_blocks)) * kBucketBytes;
 }
 
-/// What the tables take beside live blocks.
+/// The memory of the tables apart from live blocks.
 std::uint64_t bytes_of_stacks(const MemoryPlan& plan) {
   return plan.stacks * (std::uint64_t{plan.counter_stripes} * sizeof(hawk_counters) + sizeof(hawk_stack_record)) +
          (std::uint64_t{plan.stack_index_entries} + plan.locations) * sizeof(__u64) + plan.frames * sizeof(__u32);

@@ -19,7 +19,7 @@ void append(Bytes& bytes, const Bytes& more);
 Bytes little_endian(std::uint64_t value, int bytes);
 Bytes uleb(std::uint64_t value);
 Bytes sleb(std::int64_t value);
-/// An instruction with an expression behind it.
+/// An instruction followed by an expression.
 Bytes with_block(Bytes instruction, const Bytes& expression);
 
 /// What a function's record says besides its instructions.

@@ -1,4 +1,4 @@
-/// Sections made to hurt. Time limits are generous: what they tell from is minutes and gigabytes.
+/// Malicious sections. Time limits are generous: they only exclude minutes and gigabytes.
 #include <gtest/gtest.h>
 #include <time.h>
 

@@ -171,7 +171,7 @@ class ReturnSearch {
     return points;
   }
 
-  /// A point that only those who have come by this crossing run through.
+  /// A point that is reached only through this edge.
   std::optional<ReturnPoint> point_after(const Crossing& crossing) {
     std::uint64_t vaddr = crossing.to;
     while (predecessors_[vaddr].size() == 1) {
@@ -185,7 +185,7 @@ class ReturnSearch {
     return std::nullopt;
   }
 
-  /// Whether an instruction may run over and over again with no call in between: a probe there could cost more than it
+  /// Whether an instruction may run repeatedly without a call in between: a probe there could cost more than it
   /// saves.
   bool is_in_tight_loop(std::uint64_t vaddr) const {
     std::set<std::uint64_t> seen;
