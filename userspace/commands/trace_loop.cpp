@@ -68,7 +68,7 @@ class TraceLoop {
 
   void pick_up() {
     for (ProcessTrace* const trace : traced_.pick_up()) {
-      if (screen_ == nullptr) log_info(fmt::format("also tracing process {}", trace->pid()));
+      if (screen_ == nullptr) log_info(fmt::format("tracing process {}, too", trace->pid()));
     }
     follow_new();
   }

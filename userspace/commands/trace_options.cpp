@@ -198,7 +198,7 @@ void add_time_rows(OptionRows& rows, TraceOptions& options) {
 void add_kill_row(OptionRows& rows, TraceOptions& options) {
   rows.push_back({"--kill", kNone, nullptr, kTimeGroup,
                   "with --duration and -- COMMAND: also end the command\n(SIGTERM, then SIGKILL after 5 s); otherwise "
-                  "it continues",
+                  "it runs on",
                   turn_on(options.kill_command)});
 }
 
