@@ -32,6 +32,7 @@
 #include "bpf/early_frees.bpf.h"
 #include "bpf/kinds.h"
 #include "bpf/live/table.bpf.h"
+#include "bpf/probe_cookies.bpf.h"
 #include "bpf/requested_size.h"
 #include "bpf/threads.bpf.h"
 #include "bpf/unwind/intern.bpf.h"
@@ -337,7 +338,7 @@ static __always_inline bool inside_call(struct hawk_thread *thread, __u64 sp, __
  * ends, once for each chunk in its cache. What programs and other libraries call goes through the dynamic linker. */
 static __noinline bool called_by_own_library(struct pt_regs *ctx)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
+	__u64 cookie = probe_cookie(ctx);
 	__u64 entry = ctx->ip - (cookie >> HAWK_COOKIE_ENTRY_SHIFT & HAWK_COOKIE_ENTRY), return_address = 0;
 	struct {
 		__u8 opcode;
@@ -366,7 +367,7 @@ static __always_inline void on_free(struct pt_regs *ctx)
 
 	/* Asked for only where it is needed: it is a call. */
 	if (state.frees_moved)
-		address = arguments_at(ctx, bpf_get_attach_cookie(ctx)).first;
+		address = arguments_at(ctx, probe_cookie(ctx)).first;
 	if (!address || !state.enabled)
 		return;
 	thread = followed_thread(thread, ctx);

@@ -68,7 +68,7 @@ int alloc_session(struct pt_regs *ctx)
 SEC("uprobe")
 int alloc_entry(struct pt_regs *ctx)
 {
-	on_entry(known_thread(ctx), ctx, bpf_get_attach_cookie(ctx), false);
+	on_entry(known_thread(ctx), ctx, probe_cookie(ctx), false);
 	return 0;
 }
 
@@ -76,7 +76,7 @@ SEC("uprobe")
 int alloc_return(struct pt_regs *ctx)
 {
 	struct hawk_thread *thread = known_thread(ctx);
-	__u64 cookie = bpf_get_attach_cookie(ctx);
+	__u64 cookie = probe_cookie(ctx);
 
 	if (cookie & HAWK_COOKIE_AT_RET)
 		on_return_point(thread, ctx, cookie);
@@ -89,7 +89,7 @@ SEC("uprobe")
 int alloc_yield(struct pt_regs *ctx)
 {
 	struct hawk_thread *thread = known_thread(ctx);
-	__u64 cookie = bpf_get_attach_cookie(ctx);
+	__u64 cookie = probe_cookie(ctx);
 
 	if (cookie & HAWK_COOKIE_POINT)
 		on_yield(thread, ctx, cookie);

@@ -64,7 +64,7 @@ struct hawk_config {
 	__u32 holds;              /* threads that map new files are held until these are probed (holds.bpf.h) */
 	__u32 returns_are_calls;  /* return probes make a system call of the process (x86-64, from 6.11 on) */
 	__u32 probes_go_by_memory; /* a process that shares a target's memory has its probes */
-	__u32 pad_0;
+	__u32 probes_share_events; /* an event may have several probes: see probe_cookies.bpf.h */
 	struct hawk_hash_key hash_key;
 };
 

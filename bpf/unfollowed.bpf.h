@@ -18,7 +18,7 @@ static __always_inline bool control_moves_blocks(__u64 name_at)
 static __always_inline void on_unfollowed(struct pt_regs *ctx)
 {
 	struct hawk_thread *thread = known_thread(ctx);
-	__u64 cookie = bpf_get_attach_cookie(ctx);
+	__u64 cookie = probe_cookie(ctx);
 
 	if (!state.enabled)
 		return;

@@ -9,6 +9,7 @@
 #include "userspace/base/log.h"
 #include "userspace/tracer/engine_parts.h"
 #include "userspace/tracer/map_memory.h"
+#include "userspace/tracer/uprobe_events.h"
 
 namespace hawk {
 
@@ -104,7 +105,11 @@ void Engine::stop() {
   __atomic_store_n(&parts_->maps.state->enabled, 0, __ATOMIC_SEQ_CST);
   parts_->tracepoints.clear();
   parts_->remover.wait();
-  if (parts_->inherited_probes) parts_->inherited_probes->remove_all();
+  if (parts_->inherited_probes) {
+    parts_->inherited_probes->remove_all();
+  } else {
+    remove_orphaned_events();
+  }
   if (parts_->file_links) parts_->file_links->remove_all();
   parts_->report_holds();
   parts_->frames->thread().end();

@@ -132,7 +132,7 @@ Result<hawktrace*> Engine::Parts::programs_for_throwing() {
 }
 
 Result<void> Engine::Parts::begin_following() {
-  if (!file_links) inherited_probes = HAWK_TRY(InheritedProbes::make());
+  if (!file_links) inherited_probes = HAWK_TRY(InheritedProbes::make(bpf_map__fd(skeleton->maps.probe_cookies)));
   return places->fill_spares();
 }
 

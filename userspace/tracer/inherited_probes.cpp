@@ -14,6 +14,7 @@
 #include <set>
 #include <utility>
 
+#include "bpf/kinds.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/base/threads.h"
 #include "userspace/process/thread_ids.h"
@@ -81,15 +82,77 @@ Result<UniqueFd> link_program(const bpf_program* program, std::uint64_t event, c
                         errno);
 }
 
+std::uint64_t place_in_page(const Probe& probe) { return probe.file_offset % HAWK_PLACES_IN_PAGE; }
+
+/// By events: those of one are known by where in their pages they lie, unless they are return probes, which need not be
+/// known. No instruction is probed twice.
+std::vector<std::vector<Probe>> by_event(std::vector<Probe> probes, bool on_return, bool may_share) {
+  const auto is_before = [](const Probe& a, const Probe& b) { return a.file_offset < b.file_offset; };
+  const auto is_same = [](const Probe& a, const Probe& b) { return a.file_offset == b.file_offset; };
+  std::stable_sort(probes.begin(), probes.end(), is_before);
+  probes.erase(std::unique(probes.begin(), probes.end(), is_same), probes.end());
+  std::vector<std::vector<Probe>> events;
+  for (const Probe& probe : probes) {
+    const auto has_room = [&](const std::vector<Probe>& event) {
+      const auto is_there = [&](const Probe& other) { return place_in_page(other) == place_in_page(probe); };
+      return may_share && (on_return || std::none_of(event.begin(), event.end(), is_there));
+    };
+    const auto found = std::find_if(events.begin(), events.end(), has_room);
+    if (found != events.end()) {
+      found->push_back(probe);
+    } else {
+      events.push_back({probe});
+    }
+  }
+  return events;
+}
+
+std::vector<std::uint64_t> offsets_of(const std::vector<Probe>& probes) {
+  std::vector<std::uint64_t> offsets;
+  offsets.reserve(probes.size());
+  for (const Probe& probe : probes) offsets.push_back(probe.file_offset);
+  return offsets;
+}
+
 }  // namespace
 
-Result<InheritedProbes> InheritedProbes::make() { return InheritedProbes(HAWK_TRY(UprobeEvents::make())); }
+Result<InheritedProbes> InheritedProbes::make(int cookies_fd) {
+  return InheritedProbes(HAWK_TRY(UprobeEvents::make()), cookies_fd);
+}
 
-Result<InheritedProbes::Event*> InheritedProbes::event_of(const Key& key, int fd, const Probe& probe) {
+Result<InheritedProbes::Event*> InheritedProbes::event_of(const Key& key, int fd) {
   const auto known = by_key_.find(key);
   if (known != by_key_.end()) return &known->second;
-  const std::uint64_t id = HAWK_TRY(events_.add(fd, probe.file_offset, std::get<bool>(key)));
+  const std::uint64_t id = HAWK_TRY(events_.add(fd, std::get<std::vector<std::uint64_t>>(key), std::get<bool>(key)));
   return &by_key_.emplace(key, Event{.id = id, .link = {}}).first->second;
+}
+
+Result<std::uint64_t> InheritedProbes::cookie_for(const Event& event, std::span<const Probe> probes, bool on_return) {
+  if (on_return || probes.size() == 1) return probes.front().cookie;
+  for (const Probe& probe : probes) {
+    const std::uint64_t key = event.id * HAWK_PLACES_IN_PAGE + place_in_page(probe);
+    if (bpf_map_update_elem(cookies_fd_, &key, &probe.cookie, BPF_ANY) != 0)
+      return system_failure(ExitCode::kPrivilege, "note the probes of an event", errno);
+    ++cookies_used_;
+  }
+  return HAWK_COOKIE_OF_EVENT | event.id;
+}
+
+/// In as few events as possible. Those that are known already are taken in any case.
+std::vector<std::pair<InheritedProbes::Key, std::vector<Probe>>> InheritedProbes::events_for(
+    const struct stat& file, const bpf_program* program, const std::vector<Probe>& probes, bool on_return) const {
+  const auto with_keys = [&](bool may_share) {
+    std::vector<std::pair<Key, std::vector<Probe>>> keyed;
+    for (std::vector<Probe>& event : by_event(probes, on_return, may_share)) {
+      keyed.emplace_back(Key(file.st_dev, file.st_ino, on_return, bpf_program__fd(program), offsets_of(event)),
+                         std::move(event));
+    }
+    return keyed;
+  };
+  std::vector<std::pair<Key, std::vector<Probe>>> shared = with_keys(true);
+  const bool has_room = cookies_used_ + probes.size() <= HAWK_MAX_EVENT_PROBES;
+  const auto is_known = [&](const auto& event) { return by_key_.contains(event.first); };
+  return has_room || std::all_of(shared.begin(), shared.end(), is_known) ? shared : with_keys(false);
 }
 
 Result<std::vector<InheritedProbes::Held>> InheritedProbes::add(bpf_program* program, int fd,
@@ -98,11 +161,13 @@ Result<std::vector<InheritedProbes::Held>> InheritedProbes::add(bpf_program* pro
   struct stat file = {};
   if (::fstat(fd, &file) != 0) return system_failure(ExitCode::kPrivilege, "identify the file to probe", errno);
   std::vector<Held> held;
-  for (const Probe& probe : probes) {
-    const Key key(file.st_dev, file.st_ino, probe.file_offset, on_return, bpf_program__fd(program));
-    Event* event = HAWK_TRY(event_of(key, fd, probe));
-    held.push_back({.event = event->id, .threads = HAWK_TRY(open_for_threads(event->id, probe, pid))});
-    if (!event->link) event->link = HAWK_TRY(link_program(program, event->id, probe, pid));
+  for (const auto& [key, shared] : events_for(file, program, probes, on_return)) {
+    Event* event = HAWK_TRY(event_of(key, fd));
+    held.push_back({.event = event->id, .threads = HAWK_TRY(open_for_threads(event->id, shared.front(), pid))});
+    if (event->link) continue;
+    const std::uint64_t cookie = HAWK_TRY(cookie_for(*event, shared, on_return));
+    const Probe first = {.file_offset = shared.front().file_offset, .cookie = cookie};
+    event->link = HAWK_TRY(link_program(program, event->id, first, pid));
   }
   return held;
 }

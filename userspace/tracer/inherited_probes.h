@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "userspace/base/result.h"
@@ -12,17 +15,20 @@
 #include "userspace/tracer/uprobe_events.h"
 
 struct bpf_program;
+struct stat;
 
 namespace hawk {
 
 /// Probes that a process passes on to the processes that it makes: their first instruction is traced already, without
-/// stopping them. Each probe is one event and runs its program once, in however many processes: perf events only say
-/// in which. They are opened disabled, since it is their being there that counts (uprobe_perf_filter,
-/// kernel/trace/trace_uprobe.c), and so they cost no switch between tasks anything. A process without one that comes
-/// upon a breakpoint in copied memory has it removed by the kernel.
+/// stopping them. All probes that a program has in a file are one event, for each event costs every thread that is made
+/// some 4 us. It runs its program once for a hit, in however many processes: perf events only say in which. They are
+/// opened disabled, since it is their being there that counts (uprobe_perf_filter, kernel/trace/trace_uprobe.c), and so
+/// they cost no switch between tasks anything. A process without one that comes upon a breakpoint in copied memory has
+/// it removed by the kernel.
 class InheritedProbes {
  public:
-  static Result<InheritedProbes> make();
+  /// `cookies_fd`: of the map probe_cookies.
+  static Result<InheritedProbes> make(int cookies_fd);
 
   /// What a process's having a probe rests on: one for each of its threads, each of which passes on its own.
   struct Held {
@@ -45,13 +51,19 @@ class InheritedProbes {
     std::uint64_t id = 0;
     UniqueFd link;  ///< keeps the program on it
   };
-  /// Device and inode of the file, offset, whether it is on return, and the program.
-  using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, bool, int>;
+  /// Device and inode of the file, whether it is on return, the program, and the offsets.
+  using Key = std::tuple<std::uint64_t, std::uint64_t, bool, int, std::vector<std::uint64_t>>;
 
-  explicit InheritedProbes(UprobeEvents events) : events_(std::move(events)) {}
-  Result<Event*> event_of(const Key& key, int fd, const Probe& probe);
+  InheritedProbes(UprobeEvents events, int cookies_fd) : events_(std::move(events)), cookies_fd_(cookies_fd) {}
+  std::vector<std::pair<Key, std::vector<Probe>>> events_for(const struct stat& file, const bpf_program* program,
+                                                             const std::vector<Probe>& probes, bool on_return) const;
+  Result<Event*> event_of(const Key& key, int fd);
+  /// The cookie by which the programs know the probes of a new event.
+  Result<std::uint64_t> cookie_for(const Event& event, std::span<const Probe> probes, bool on_return);
 
   UprobeEvents events_;  // destroyed last: it cannot remove what is in use
+  int cookies_fd_;
+  std::size_t cookies_used_ = 0;
   std::map<Key, Event> by_key_;
   std::vector<Held> kept_;
 };

@@ -50,6 +50,7 @@ Result<hawk_config> make_config(const EngineOptions& options, LiveTable table, c
   config.unwind = options.unwind;
   config.follows_children = options.follows_children ? 1 : 0;
   config.probes_go_by_memory = options.follows_children || options.links == LinkScope::kFile ? 1 : 0;
+  config.probes_share_events = options.follows_children && options.links == LinkScope::kProcess ? 1 : 0;
   config.holds = options.holds ? 1 : 0;
   config.returns_are_calls = options.returns_are_calls ? 1 : 0;
   config.hash_key = HAWK_TRY(draw_hash_key());
@@ -81,6 +82,7 @@ void configure(hawktrace& skeleton, const EngineOptions& options, const hawk_con
   bpf_map__set_max_entries(skeleton.maps.stack_records, config.max_stacks);
   bpf_map__set_max_entries(skeleton.maps.frame_segments, plan.frames / HAWK_SEGMENT_FRAMES);
   bpf_map__set_max_entries(skeleton.maps.locations, plan.locations);
+  bpf_map__set_autocreate(skeleton.maps.probe_cookies, config.probes_share_events != 0);
   bpf_map__set_autocreate(skeleton.maps.studied_files, options.holds);
   bpf_map__set_autocreate(skeleton.maps.held_threads, options.holds);
   bpf_program__set_autoload(skeleton.progs.find_direct_map, config.may_read_directly != 0);

@@ -70,6 +70,11 @@ void remove_orphans(int tracefs) {
 
 }  // namespace
 
+void remove_orphaned_events() {
+  const Result<UniqueFd> tracefs = open_tracefs();
+  if (tracefs) remove_orphans(tracefs->get());
+}
+
 Result<UprobeEvents> UprobeEvents::make() {
   static std::atomic<unsigned> groups{0};
   UniqueFd tracefs = HAWK_TRY(open_tracefs());
@@ -96,15 +101,17 @@ void UprobeEvents::remove_all() noexcept {
   }
 }
 
-Result<std::uint64_t> UprobeEvents::add(int fd, std::uint64_t file_offset, bool on_return) {
+Result<std::uint64_t> UprobeEvents::add(int fd, std::span<const std::uint64_t> file_offsets, bool on_return) {
   const std::string name = fmt::format("e{}", count_);
-  const int error = write_definition(tracefs_.get(), fmt::format("{}:{}/{} /proc/self/fd/{}:{:#x}\n",
-                                                                 on_return ? 'r' : 'p', group_, name, fd, file_offset));
-  if (error != 0) {
-    return system_failure(ExitCode::kPrivilege, fmt::format("define a uprobe event at offset {:#x}", file_offset),
-                          error);
+  // The first line defines it, each further one adds an instruction. It is there, to be removed, from the first one on.
+  const std::size_t number = count_++;
+  for (const std::uint64_t offset : file_offsets) {
+    const int error = write_definition(tracefs_.get(), fmt::format("{}:{}/{} /proc/self/fd/{}:{:#x}\n",
+                                                                   on_return ? 'r' : 'p', group_, name, fd, offset));
+    if (error == 0) continue;
+    if (offset == file_offsets.front()) count_ = number;
+    return system_failure(ExitCode::kPrivilege, fmt::format("define a uprobe event at offset {:#x}", offset), error);
   }
-  ++count_;
   const UniqueFd file(
       ::openat(tracefs_.get(), fmt::format("events/{}/{}/id", group_, name).c_str(), O_RDONLY | O_CLOEXEC));
   const std::optional<std::string> text = file ? read_to_end(file.get()) : std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "userspace/base/result.h"
@@ -11,8 +12,8 @@ namespace hawk {
 
 /// Uprobe events that have a name: the kernel's "uprobe_events" (Documentation/trace/uprobetracer.rst). Unlike the
 /// events without one, any number of perf events can be opened of each, and a process that is made by fork has those of
-/// its maker from the beginning. All are removed in the end; those of a process that was killed, which are without
-/// effect, by the next that makes some.
+/// its maker from the beginning. All are removed in the end; those of a hawktrace that was killed, which are without
+/// effect, by the next one.
 class UprobeEvents {
  public:
   static Result<UprobeEvents> make();
@@ -20,9 +21,10 @@ class UprobeEvents {
   UprobeEvents& operator=(UprobeEvents&& other) noexcept;
   ~UprobeEvents();
 
-  /// Defines an event: the instruction at `file_offset` of the file open as `fd`, or the return of the function that
-  /// it is the first one of. Returns the number by which perf_event_open knows it.
-  Result<std::uint64_t> add(int fd, std::uint64_t file_offset, bool on_return);
+  /// Defines an event: any of the instructions at `file_offsets` of the file open as `fd`, which are all different, or
+  /// the returns of the functions that they are the first ones of. Returns the number by which perf_event_open knows
+  /// it.
+  Result<std::uint64_t> add(int fd, std::span<const std::uint64_t> file_offsets, bool on_return);
 
  private:
   UprobeEvents(UniqueFd tracefs, std::string group) : tracefs_(std::move(tracefs)), group_(std::move(group)) {}
@@ -32,5 +34,8 @@ class UprobeEvents {
   std::string group_;
   std::size_t count_ = 0;
 };
+
+/// Removes those of hawktraces that have been killed.
+void remove_orphaned_events();
 
 }  // namespace hawk
