@@ -102,6 +102,8 @@ static __always_inline bool follow_exec(__u32 maker, __u64 probed_files_mask, bo
 	if (!target)
 		return false;
 	target->is_new_program = 1;
+	/* Where one allocator passes frees on to another, the new program's does so before user space has looked at its files. */
+	target->several_allocators = target_at(maker)->several_allocators;
 	target->probed_files_mask = probed_files_mask;
 	enable_child(target);
 	if (may_hold)

@@ -153,9 +153,12 @@ void ProcessTrace::begin_as_child(const Birth& birth) {
   meter_.begin(true);
   start_wall_ = std::chrono::system_clock::now() - std::chrono::duration_cast<std::chrono::microseconds>(age);
   start_ = closed_at_ = std::chrono::steady_clock::now() - age;
+  const std::string exe_of_maker = subject_.target.exe;
   // It may have ended since: what cannot be read is left as it is.
   if (const auto process = pid_fd_ ? inspect_process(pid()) : tl::unexpected(Error{}))
     take_names(subject_.target, *process);
+  // In a container that is another path to us than to the process itself, which is what is announced.
+  if (!exe_of_maker.empty()) subject_.target.exe = exe_of_maker;
   take_mapping_events();
   if (pid_fd_ && birth.is_new_program) take_mappings_again();
   if (pid_fd_) threads_.read(0);
