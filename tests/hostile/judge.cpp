@@ -144,7 +144,7 @@ std::pair<Conversation, Outcome> run_from_start(const HostileTarget& target, Roa
   const ChildProcess::Setup alone = setup_of(target);
   ChildProcess::Setup setup{.argv = hawktrace_command(target, road, directory.path("report.json")),
                             .environment = alone.environment};
-  setup.argv.emplace_back("--");
+  setup.argv.insert(setup.argv.end(), {"--no-follow", "--"});
   setup.argv.insert(setup.argv.end(), alone.argv.begin(), alone.argv.end());
   const Clock::time_point start = Clock::now();
   ChildProcess both(setup);

@@ -181,7 +181,7 @@ TEST(names, the_text_has_a_line_of_the_memory) {
 /// The report of `sort` on nothing, which is there on every Debian, below the words `runner`.
 std::string report_of_command(const std::vector<std::string>& runner,
                               const std::map<std::string, std::string>& environment) {
-  std::vector<std::string> words = {HAWKTRACE_PATH, "--"};
+  std::vector<std::string> words = {HAWKTRACE_PATH, "--no-follow", "--"};
   words.insert(words.end(), runner.begin(), runner.end());
   words.insert(words.end(), {"/usr/bin/sort", "/dev/null"});
   ChildProcess hawktrace({.argv = words, .environment = environment});

@@ -53,6 +53,15 @@ Result<AttachWay> SharedTracing::choose_way() const {
   return choose_attach_way(features_, forced, config_.several);
 }
 
+/// Nobody has asked for it where it is only the default.
+void SharedTracing::settle_following() {
+  if (!config_.follows_children || !config_.may_do_without_children || links_ == LinkScope::kFile) return;
+  const Result<void> possible = require_inheritance(features_);
+  if (possible) return;
+  config_.follows_children = config_.holds = false;
+  log_info(fmt::format("child processes are counted, but not followed: {}", possible.error().what));
+}
+
 /// Without sessions the others would have their return addresses replaced, and pay for two traps a call.
 Result<LinkScope> SharedTracing::choose_scope() {
   const AttachWay way = config_.attach_via.value_or(AttachWay::kSession);
@@ -74,6 +83,7 @@ Result<void> SharedTracing::load() {
   if (engine_) return {};
   features_ = HAWK_TRY(probe_kernel_features());
   links_ = HAWK_TRY(choose_scope());
+  settle_following();
   way_ = HAWK_TRY(choose_way());
   if (config_.holds && !features_.holds) {
     log_info(

@@ -76,6 +76,7 @@ class SharedTracing {
  private:
   Result<AttachWay> choose_way() const;
   Result<LinkScope> choose_scope();
+  void settle_following();
   bool is_by_plan() const { return config_.attach_via == AttachWay::kPoints; }
 
   TraceConfig config_;

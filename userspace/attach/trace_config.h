@@ -33,8 +33,9 @@ struct TraceConfig {
   std::vector<std::string> command;  ///< one that is started for the trace: program and arguments. Empty: others are
   bool several = false;              ///< more than one process may be traced
   bool follows_children = false;     ///< processes that they start are traced as well
-  std::vector<int> first_processes;  ///< those that will be added first; as far as they are known
-  bool holds = false;                ///< a thread that maps a new file waits until that is probed
+  bool may_do_without_children = false;  ///< if the kernel cannot do that, the trace is of the others
+  std::vector<int> first_processes;      ///< those that will be added first; as far as they are known
+  bool holds = false;                    ///< a thread that maps a new file waits until that is probed
   std::chrono::nanoseconds interval = std::chrono::seconds(1);  ///< between drains, as the snapshot has it
 
   std::optional<AttachWay> attach_via;  ///< nullopt: the fastest that the kernel offers

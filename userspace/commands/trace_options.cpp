@@ -53,6 +53,13 @@ auto set_verbosity_to(Verbosity& target, Verbosity verbosity) {
   };
 }
 
+auto set_to(std::optional<bool>& target, bool value) {
+  return [&target, value](OptionValue) -> Result<void> {
+    target = value;
+    return {};
+  };
+}
+
 constexpr ExitRow kExits[] = {
     {"0", "success"},
     {"2", "malformed command line"},
@@ -134,6 +141,12 @@ OptionRow list_row(const char* names, const char* value_name, const char* help, 
   return {names, kRequired, value_name, kTargetGroup, help, add, true};
 }
 
+/// To the processes that the traced ones make.
+bool do_probes_pass_on(const TraceConfig& trace) {
+  const AttachWay way = trace.attach_via.value_or(AttachWay::kPerf);
+  return trace.links == LinkScope::kFile || way == AttachWay::kPerf || way == AttachWay::kPoints;
+}
+
 /// Links for files, attached in a way that has none.
 bool trace_links_need_sessions(const TraceConfig& trace) {
   return trace.links == LinkScope::kFile &&
@@ -170,12 +183,20 @@ void add_target_rows(OptionRows& rows, TraceOptions& options) {
                           processes.containers));
   rows.push_back({"--", OptionRow::Value::kArgument, "COMMAND [ARGS...]", kTargetGroup,
                   "start this command, with the probes in place before its\nfirst instruction"});
-  rows.push_back({"--follow", kNone, nullptr, kTargetGroup,
-                  "also trace its child processes, and theirs, from their\nfirst instruction (Linux 6.13)",
-                  turn_on(options.trace.follows_children)});
+  rows.push_back(
+      {"--follow", kNone, nullptr, kTargetGroup,
+       "also trace its child processes, and theirs, from their\nfirst instruction (Linux 6.13; default except "
+       "with -p,\n--name, --comm and --exe)",
+       set_to(options.follow, true)});
+  rows.push_back({"--no-follow", kNone, nullptr, kTargetGroup,
+                  "count its child processes and name their programs, but\ndo not trace them",
+                  set_to(options.follow, false)});
   rows.push_back({"--hold", kNone, nullptr, kTargetGroup,
-                  "with --follow: a thread that maps a new file waits until\nthe file is probed (Linux 6.18)",
-                  turn_on(options.trace.holds)});
+                  "with --follow: a thread that maps a new file waits until\nthe file is probed (Linux 6.18; default "
+                  "with\n-- COMMAND)",
+                  set_to(options.hold, true)});
+  rows.push_back({"--no-hold", kNone, nullptr, kTargetGroup, "no thread waits: what is missed in a new file is counted",
+                  set_to(options.hold, false)});
   rows.push_back({"--user", kRequired, "USER", kTargetGroup,
                   "with -- COMMAND: run it as this user, a name or number,\nwith the groups of that user and without "
                   "capabilities",
@@ -275,6 +296,16 @@ TraceWords split_command(int argc, const char* const* argv, int first) {
   return split;
 }
 
+void settle_following(TraceOptions& options) {
+  const ProcessQuery& processes = options.processes;
+  const bool is_group = !processes.cgroups.empty() || !processes.units.empty() || !processes.containers.empty();
+  const bool is_default = (options.starts_command() || is_group) && do_probes_pass_on(options.trace);
+  TraceConfig& trace = options.trace;
+  trace.follows_children = options.follow.value_or(is_default);
+  trace.may_do_without_children = !options.follow;
+  trace.holds = options.hold.value_or(trace.follows_children && options.starts_command());
+}
+
 Result<void> check_trace(const CommandText& text, const ParsedLine& line, TraceOptions& options, bool has_separator) {
   HAWK_TRY_VOID(take_arguments(text, line, options));
   HAWK_TRY_VOID(check_target(text, options, has_separator));
@@ -283,17 +314,18 @@ Result<void> check_trace(const CommandText& text, const ParsedLine& line, TraceO
     return usage_error(text, "--user: no command to run as another user",
                        fmt::format("{} --user {} -- COMMAND", text.name, options.user->name));
   }
-  const std::optional<AttachWay> way = options.trace.attach_via;
-  if (options.trace.follows_children && options.trace.links != LinkScope::kFile && way && *way != AttachWay::kPerf &&
-      *way != AttachWay::kPoints) {
-    return usage_error(
-        text,
-        fmt::format("--follow: probes attached via {} are not inherited by child processes", attach_way_name(*way)),
-        "leave --attach-via out: perf events are inherited");
+  settle_following(options);
+  if (options.trace.follows_children && !do_probes_pass_on(options.trace)) {
+    return usage_error(text,
+                       fmt::format("--follow: probes attached via {} are not inherited by child processes",
+                                   attach_way_name(*options.trace.attach_via)),
+                       "leave --attach-via out: perf events are inherited");
   }
   if (trace_links_need_sessions(options.trace)) {
-    return usage_error(text, fmt::format("--links file: not possible with --attach-via {}", attach_way_name(*way)),
-                       "leave one of them out: --links file requires sessions");
+    return usage_error(
+        text,
+        fmt::format("--links file: not possible with --attach-via {}", attach_way_name(*options.trace.attach_via)),
+        "leave one of them out: --links file requires sessions");
   }
   if (options.trace.holds && !options.trace.follows_children)
     return usage_error(text, "--hold: threads are held only with --follow", "add --follow, or leave --hold out");

@@ -26,6 +26,8 @@ struct TraceOptions {
   ProcessQuery processes;                            ///< what to trace otherwise
   std::optional<std::chrono::nanoseconds> duration;  ///< nullopt: until the target ends or a signal comes
   DumpOptions dumps;
+  std::optional<bool> follow;  ///< --follow, --no-follow; nullopt: see settle_following()
+  std::optional<bool> hold;    ///< --hold, --no-hold; nullopt: the same
   Required required;
   bool verify = false;
   std::optional<CommandUser> user;  ///< whom the command runs as; nullopt: as we do
@@ -68,6 +70,9 @@ TraceWords split_command(int argc, const char* const* argv, int first);
 /// Takes further numbers behind that of -p ($(pidof nginx) without quotation marks), and refuses what cannot be traced:
 /// nothing, two things, words that belong to no option.
 Result<void> check_trace(const CommandText& text, const ParsedLine& line, TraceOptions& options, bool has_separator);
+/// What is not said about following and holding: processes that are found by what they are part of are followed, and a
+/// command is held as well; but none where probes of the chosen kind do not pass on.
+void settle_following(TraceOptions& options);
 /// The same for --quiet and --verbose.
 Result<void> check_verbosity(const CommandText& text, const ParsedLine& line);
 

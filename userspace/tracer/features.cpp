@@ -16,6 +16,7 @@
 #include "userspace/tracer/libbpf_messages.h"
 #include "userspace/tracer/links.h"
 #include "userspace/tracer/trivial_program.h"
+#include "userspace/tracer/uprobe_events.h"
 
 namespace hawk {
 namespace {
@@ -64,6 +65,13 @@ Result<KernelFeatures> probe_kernel_features() {
   features.programs_on_functions = can_be_on_functions(types);
   features.holds = can_hold_threads(types);
   return features;
+}
+
+Result<void> require_inheritance(const KernelFeatures& features) {
+  // Both came with 6.13. A kernel that was given the one alone says so when the first event is opened.
+  if (!features.uprobe_session) return fail(ExitCode::kPrivilege, "that takes Linux 6.13");
+  HAWK_TRY_VOID(UprobeEvents::make());
+  return {};
 }
 
 Result<AttachWay> choose_attach_way(const KernelFeatures& features, std::optional<AttachWay> forced, bool several) {

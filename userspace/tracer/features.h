@@ -24,6 +24,9 @@ struct KernelFeatures {
 /// Tries each feature with a program that is never hit. kPrivilege when not even the simplest program can be loaded.
 Result<KernelFeatures> probe_kernel_features();
 
+/// Fails if processes cannot pass their probes on to those that they make, as InheritedProbes has it.
+Result<void> require_inheritance(const KernelFeatures& features);
+
 /// The best way that the kernel has, or `forced` if it has that; kPrivilege otherwise. `several`: processes may be
 /// traced, for which multi links need their filter.
 Result<AttachWay> choose_attach_way(const KernelFeatures& features, std::optional<AttachWay> forced,

@@ -122,8 +122,8 @@ bool try_with_command(const Conditions& conditions) {
   const ScratchDirectory directory;
   const std::string report_path = directory.path("report.json");
   ChildProcess::Setup setup = setup_of(conditions, report_path);
-  for (const std::string& word :
-       {std::string("--"), ledger_path("ends"), std::string("exit"), std::to_string(kItsStatus)}) {
+  for (const std::string& word : {std::string("--no-follow"), std::string("--"), ledger_path("ends"),
+                                  std::string("exit"), std::to_string(kItsStatus)}) {
     setup.argv.push_back(word);
   }
   ChildProcess process(setup);

@@ -104,6 +104,8 @@ Trace Trace::attach(pid_t pid, Way way, const std::vector<std::string>& options,
 Trace Trace::launch(const std::vector<std::string>& command, Way way, const std::vector<std::string>& options) {
   Trace trace(way, options);
   ChildProcess::Setup setup{.argv = trace.words()};
+  // What it starts is not traced, unless the test says so.
+  setup.argv.emplace_back("--no-follow");
   setup.argv.insert(setup.argv.end(), options.begin(), options.end());
   setup.argv.emplace_back("--");
   setup.argv.insert(setup.argv.end(), command.begin(), command.end());

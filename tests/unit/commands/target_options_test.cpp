@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/unit/commands/parsed_options.h"
@@ -45,6 +46,38 @@ TEST(Options, WhomTheCommandRunsAs) {
   EXPECT_TRUE(refusal_of({"--user", "no-such-user", "--", "ls"}).starts_with("--user: there is no user no-such-user"));
   EXPECT_EQ(refusal_with_pid({"--user", "root"}),
             "--user: no command to run as another user / hawktrace --user root -- COMMAND");
+}
+
+/// Whether children are followed, and whether threads are held.
+std::pair<bool, bool> following(const Words& words) {
+  const Options options = options_of(words);
+  return {options.trace.follows_children, options.trace.holds};
+}
+
+TEST(Options, WhatIsFollowedAndHeldUnlessItIsSaid) {
+  using Both = std::pair<bool, bool>;
+  EXPECT_EQ(following({"--", "make"}), Both(true, true));
+  EXPECT_EQ(following({"--unit", "cron"}), Both(true, false));
+  EXPECT_EQ(following({"--cgroup", "/system.slice"}), Both(true, false));
+  EXPECT_EQ(following({"--container", "3f"}), Both(true, false));
+  for (const char* option : {"--name", "--comm", "--exe"}) EXPECT_EQ(following({option, "a"}), Both(false, false));
+  EXPECT_EQ(following({"-p", "812"}), Both(false, false));
+  EXPECT_EQ(following({"-p", "812", "--follow"}), Both(true, false));
+  EXPECT_EQ(following({"-p", "812", "--follow", "--hold"}), Both(true, true));
+  EXPECT_EQ(following({"--no-follow", "--", "make"}), Both(false, false));
+  EXPECT_EQ(following({"--no-hold", "--", "make"}), Both(true, false));
+  EXPECT_EQ(following({"--follow", "--no-follow", "--", "make"}), Both(false, false)) << "the last one counts";
+}
+
+TEST(Options, ProbesThatDoNotPassOnAreNotFollowed) {
+  using Both = std::pair<bool, bool>;
+  for (const char* way : {"session", "multi"}) {
+    EXPECT_EQ(following({"--attach-via", way, "--", "make"}), Both(false, false)) << way;
+    EXPECT_TRUE(refusal_of({"--attach-via", way, "--follow", "--", "make"}).starts_with("--follow: probes attached"));
+  }
+  EXPECT_EQ(following({"--attach-via", "session", "--links", "file", "--", "make"}), Both(true, true));
+  EXPECT_EQ(following({"--attach-via", "points", "--", "make"}), Both(true, true));
+  EXPECT_TRUE(refusal_of({"--no-follow", "--hold", "--", "make"}).starts_with("--hold: threads are held only"));
 }
 
 }  // namespace
