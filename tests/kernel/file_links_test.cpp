@@ -1,14 +1,17 @@
 // One set of probes for all processes that map a file: targets have the numbers that they would have alone, and
 // processes that are not traced are as if there were none.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <poll.h>
 #include <signal.h>
 
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -57,6 +60,10 @@ class Tracing {
       ASSERT_LT(std::chrono::steady_clock::now(), end) << line;
       ::poll(nullptr, 0, 1);
     }
+  }
+  void kill() {
+    process_.send_signal(SIGKILL);
+    EXPECT_EQ(process_.wait(), 128 + SIGKILL);
   }
   void finish() {
     process_.send_signal(SIGINT);
@@ -207,6 +214,37 @@ KERNEL_TEST_ON(file_links, hold_for_the_next_program, kFileWays) {
   const Report report = trace.finish();
   expect_equal_but_flagged(report, ledger);
   EXPECT_EQ(report.exec_count, 1U);
+}
+
+/// Whether malloc is, in this process, which maps the file and is not traced.
+bool is_probed_here() {
+  const void* const malloc_here = ::dlsym(RTLD_DEFAULT, "malloc");
+  Dl_info file = {};
+  if (::dladdr(malloc_here, &file) == 0) throw std::runtime_error("dladdr");
+  char mapped[1024] = {}, stored[sizeof(mapped)] = {};
+  std::memcpy(mapped, malloc_here, sizeof(mapped));
+  std::ifstream content(file.dli_fname, std::ios::binary);
+  content.seekg(static_cast<const char*>(malloc_here) - static_cast<const char*>(file.dli_fbase));
+  content.read(stored, sizeof(stored));
+  return std::memcmp(mapped, stored, sizeof(mapped)) != 0;
+}
+
+void expect_probed_here(bool is_probed) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
+  while (is_probed_here() != is_probed) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    ::poll(nullptr, 0, 1);
+  }
+}
+
+/// The kernel takes the probes out of every process when the last descriptor of a link is closed, whoever closes it.
+KERNEL_TEST_ON(file_links, of_a_killed_hawktrace_are_gone, kFileWays) {
+  LedgerProgram target({.program = "every_function"});
+  Tracing tracing(way, {"-p", std::to_string(target.pid())});
+  expect_probed_here(true);
+  tracing.kill();
+  expect_probed_here(false);
+  target.run();
 }
 
 }  // namespace

@@ -1,29 +1,24 @@
 // Children that targets make, as the programs and the tracer see them.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <chrono>
-#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
-#include <optional>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
-#include "tests/kernel/harness/child_process.h"
 #include "tests/kernel/harness/engine_world.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/traced_family.h"
 #include "tests/support/scratch_directory.h"
 #include "userspace/tracer/engine.h"
 #include "userspace/tracer/tracer.h"
@@ -145,103 +140,60 @@ KERNEL_TEST_ON(following, places_of_ended_children_are_given_again, kWays) {
   test.engine->stop();
 }
 
-/// What a process of ledgers/family.c says of itself.
-struct OfProcess {
-  std::uint64_t allocated_count = 0, allocated_bytes = 0, freed_count = 0, freed_bytes = 0, inherited = 0;
-  bool operator==(const OfProcess&) const = default;
-};
-std::ostream& operator<<(std::ostream& to, const OfProcess& process) {
-  return to << "allocated " << process.allocated_count << " / " << process.allocated_bytes << " bytes, freed "
-            << process.freed_count << " / " << process.freed_bytes << " bytes, inherited " << process.inherited;
-}
-using Family = std::map<int, OfProcess>;
-
-Family read_family(const std::string& path) {
-  Family family;
-  std::ifstream file(path);
-  int pid = 0;
-  for (OfProcess one; file >> pid >> one.allocated_count >> one.allocated_bytes >> one.freed_count >> one.freed_bytes >>
-                      one.inherited;) {
-    family[pid] = one;
-  }
-  return family;
-}
-
-std::vector<std::string> family_words(Way way, const ScratchDirectory& directory,
-                                      const std::vector<std::string>& family, const std::vector<std::string>& options) {
-  std::vector<std::string> words = {HAWKTRACE_PATH, "--follow",
-                                    "--attach-via", attach_via(way),
-                                    "--live-table", live_table(way),
-                                    "--format",     "json",
-                                    "--top",        "0",
-                                    "--verify",     "-q",
-                                    "-o",           directory.path("report")};
-  words.insert(words.end(), options.begin(), options.end());
-  words.insert(words.end(), {"--", ledger_path("family")});
-  words.insert(words.end(), family.begin(), family.end());
-  return words;
-}
-
-/// A libc that other tests do not probe. When the kernel removes another tracer's probe from a file, it looks at every
-/// process that has it mapped; one that fork has just made does not count as traced for a moment (perf_event_init_task
-/// comes before copy_mm, kernel/fork.c) and can lose the breakpoint that it has copied. hawktrace counts that
-/// (missing_breakpoints), rightly: seen beside other tests in 1 of some 50,000 forks.
-std::map<std::string, std::string> with_own_libc(const ScratchDirectory& directory) {
-  std::filesystem::copy_file("/usr/lib/x86_64-linux-gnu/libc.so.6", directory.path("libc.so.6"));
-  return {{"LD_LIBRARY_PATH", directory.path("")}};
-}
-
-/// Traces the family, and returns the report.
-nlohmann::json trace_family(Way way, const ScratchDirectory& directory, const std::vector<std::string>& family,
-                            const std::vector<std::string>& options = {}) {
-  ChildProcess hawktrace(
-      {.argv = family_words(way, directory, family, options), .environment = with_own_libc(directory)});
-  EXPECT_EQ(hawktrace.read_to_end(), "");
-  EXPECT_EQ(hawktrace.wait(), 0) << hawktrace.errors();
-  EXPECT_EQ(hawktrace.errors(), "");
-  return nlohmann::json::parse(std::ifstream(directory.path("report")));
-}
-
-/// `target`: of a report.
-OfProcess numbers_of(const nlohmann::json& target) {
-  const nlohmann::json& totals = target.at("totals");
-  return {.allocated_count = totals.at("allocated_count"),
-          .allocated_bytes = totals.at("allocated_bytes"),
-          .freed_count = totals.at("freed_count"),
-          .freed_bytes = totals.at("freed_bytes"),
-          .inherited = totals.at("frees_of_untraced")};
-}
-
-Family family_in(const nlohmann::json& report) {
-  if (!report.at("target").is_null()) return {{report.at("target").at("pid").get<int>(), numbers_of(report)}};
-  Family family;
-  for (const nlohmann::json& target : report.at("targets")) family[target.at("pid").get<int>()] = numbers_of(target);
-  return family;
-}
-
-void expect_same(const Family& family, const Family& traced, std::size_t processes) {
-  EXPECT_EQ(family.size(), processes);
-  EXPECT_EQ(traced.size(), processes);
-  for (const auto& [pid, process] : family) {
-    ASSERT_TRUE(traced.contains(pid)) << pid;
-    EXPECT_EQ(traced.at(pid), process) << pid;
-  }
-}
-
-void expect_family(Way way, const std::string& how, const std::string& count, std::size_t processes,
-                   const std::vector<std::string>& options = {}) {
-  const ScratchDirectory directory;
-  const nlohmann::json report = trace_family(way, directory, {how, directory.path("ledger"), count}, options);
-  EXPECT_TRUE(report.at("exact").get<bool>());
-  expect_same(read_family(directory.path("ledger")), family_in(report), processes);
-}
-
 KERNEL_TEST_ON(following, prefork, kFollowWays) { expect_family(way, "prefork", "8", 9); }
 KERNEL_TEST_ON(following, fork_and_exec, kFollowWays) { expect_family(way, "chain", "5", 5); }
 KERNEL_TEST_ON(following, vfork_and_exec, kFollowWays) { expect_family(way, "vfork", "6", 7); }
 KERNEL_TEST_ON(following, posix_spawn, kFollowWays) { expect_family(way, "spawn", "6", 7); }
 KERNEL_TEST_ON(following, processes_that_go_on, kFollowWays) { expect_family(way, "starter", "60", 61); }
 KERNEL_TEST_ON(following, clone_with_the_same_memory, kFollowWays) { expect_family(way, "sharer", "4", 1); }
+KERNEL_TEST_ON(following, programs_that_cannot_be_executed, kFollowWays) { expect_family(way, "failing", "20", 21); }
+KERNEL_TEST_ON(following, a_bomb_of_forks, kFollowWays) { expect_family(way, "bomb", "6", 127); }
+KERNEL_TEST_ON(following, exec_by_another_thread, kFollowWays) { expect_family(way, "thread", "8", 9); }
+KERNEL_TEST_ON(following, forks_of_processes_on_the_same_memory, kFollowWays) {
+  expect_family(way, "sharer_forks", "6", 7);
+}
+
+/// Each process is its own, whichever number it has: all that they say, and all that is said of them.
+KERNEL_TEST_ON(following, processes_of_the_same_number, kFollowWays) {
+  const ScratchDirectory directory;
+  const nlohmann::json report = trace_family(way, directory, {"reuse", directory.path("ledger"), "3"});
+  EXPECT_TRUE(report.at("exact").get<bool>()) << report.at("losses");
+  std::vector<std::pair<int, OfProcess>> said = family_lines(directory.path("ledger")), traced;
+  for (const nlohmann::json& target : report.at("targets"))
+    traced.emplace_back(target.at("pid").get<int>(), numbers_of(target));
+  std::map<int, std::size_t> times;
+  for (const auto& [pid, numbers] : said) ++times[pid];
+  EXPECT_EQ(std::count_if(times.begin(), times.end(), [](const auto& time) { return time.second == 2; }), 3);
+  std::sort(said.begin(), said.end());
+  std::sort(traced.begin(), traced.end());
+  EXPECT_EQ(said, traced);
+}
+
+/// A command that makes a container: its processes have namespaces, a root directory and a libc of their own, and
+/// numbers that they do not know themselves.
+KERNEL_TEST_ON(following, processes_in_a_container, kFollowWays) {
+  const ScratchDirectory directory;
+  const std::filesystem::path root = directory.path("root");
+  std::filesystem::create_directories(root / "lib64");
+  std::filesystem::create_directories(root / "lib/x86_64-linux-gnu");
+  std::filesystem::copy_file("/lib64/ld-linux-x86-64.so.2", root / "lib64/ld-linux-x86-64.so.2");
+  std::filesystem::copy_file("/lib/x86_64-linux-gnu/libc.so.6", root / "lib/x86_64-linux-gnu/libc.so.6");
+  std::filesystem::copy_file(ledger_path("family"), root / "family");
+  const nlohmann::json report = trace_command(way, directory,
+                                              {"unshare", "--mount", "--pid", "--fork", "--user", "--map-root-user",
+                                               "chroot", root, "/family", "prefork", "/ledger", "8"},
+                                              {"--hold"});
+  EXPECT_TRUE(report.at("exact").get<bool>()) << report.at("losses");
+  std::vector<OfProcess> said, traced;
+  for (const auto& [pid, numbers] : read_family(root / "ledger")) said.push_back(numbers);
+  for (const nlohmann::json& target : report.at("targets")) {
+    if (target.at("exe") == "/family") traced.push_back(numbers_of(target));
+  }
+  std::sort(said.begin(), said.end());
+  std::sort(traced.begin(), traced.end());
+  EXPECT_EQ(said.size(), 9U);
+  EXPECT_EQ(said, traced);
+}
 
 /// With one set of probes for all that map a file, which children have by that.
 constexpr Way kFileWays[] = {Way::kPointsArena, Way::kSessionArena, Way::kSessionHash};
@@ -256,80 +208,6 @@ KERNEL_TEST_ON(following, by_links_for_files, kFileWays) {
     SCOPED_TRACE(family.how);
     expect_family(way, family.how, family.count, family.processes, {"--links", "file"});
   }
-}
-
-/// Two files with allocators, which allocate nothing when they are loaded.
-std::vector<std::string> allocators(const ScratchDirectory& directory) {
-  const std::string first = ledger_path("libcounting_allocator.so"), second = directory.path("libcopied_allocator.so");
-  std::filesystem::copy_file(first, second);
-  return {first, second};
-}
-
-/// Processes that bring allocators along which no process before had mapped, and that are held meanwhile.
-void expect_held_family(Way way, const std::string& how, const std::string& count, std::size_t processes) {
-  const ScratchDirectory directory;
-  std::vector<std::string> words = {how, directory.path("ledger"), count};
-  for (const std::string& library : allocators(directory)) words.push_back(library);
-  const nlohmann::json report = trace_family(way, directory, words, {"--hold"});
-  EXPECT_TRUE(report.at("exact").get<bool>()) << report.at("losses");
-  expect_same(read_family(directory.path("ledger")), family_in(report), processes);
-}
-
-KERNEL_TEST_ON(following, another_allocator_in_each_process, kWays) { expect_held_family(way, "preloads", "6", 7); }
-KERNEL_TEST_ON(following, parents_do_not_see_holds, kWays) { expect_held_family(way, "watch", "4", 5); }
-KERNEL_TEST_ON(following, stopped_processes_stay_stopped, kWays) { expect_held_family(way, "stopper", "2", 5); }
-
-/// A hawktrace that is stopped, and whose command has mapped an allocator since.
-class StoppedHawktrace {
- public:
-  explicit StoppedHawktrace(Way way)
-      : hawktrace_({.argv = family_words(
-                        way, directory_,
-                        {"told", directory_.path("ledger"), "1", ledger_path("libcounting_allocator.so")}, {"--hold"}),
-                    .environment = with_own_libc(directory_)}) {
-    EXPECT_EQ(hawktrace_.read_line(), "ready");
-    command_ = command_of(hawktrace_.pid());
-    hawktrace_.send_signal(SIGSTOP);
-    siginfo_t stopped = {};
-    EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(hawktrace_.pid()), &stopped, WSTOPPED | WNOWAIT), 0);
-    hawktrace_.send_byte();
-    EXPECT_TRUE(comes_to([&] { return maps().find("libcounting_allocator") != std::string::npos; }));
-  }
-
-  ChildProcess& hawktrace() { return hawktrace_; }
-  const ScratchDirectory& directory() const { return directory_; }
-  /// The command has gone on, and written its line.
-  void expect_end() {
-    EXPECT_TRUE(comes_to([&] { return !read_family(directory_.path("ledger")).empty(); }));
-    EXPECT_EQ(read_family(directory_.path("ledger")).begin()->second.allocated_count, 10U);
-  }
-
- private:
-  /// Asks again and again: hawktrace is stopped or dead, and a held thread cannot say what it has come to.
-  static bool comes_to(const std::function<bool()>& is_so) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
-    while (std::chrono::steady_clock::now() < until) {
-      if (is_so()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return false;
-  }
-  std::string maps() const {
-    std::ifstream file("/proc/" + std::to_string(command_.value_or(0)) + "/maps");
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-
-  ScratchDirectory directory_;
-  ChildProcess hawktrace_;
-  std::optional<pid_t> command_;
-};
-
-/// Nothing is left to be undone.
-KERNEL_TEST_ON(following, a_killed_hawktrace_lets_go, kWays) {
-  StoppedHawktrace test(way);
-  test.hawktrace().send_signal(SIGKILL);
-  EXPECT_EQ(test.hawktrace().wait(), 128 + SIGKILL);
-  test.expect_end();
 }
 
 /// More than there are places for. Those for which there was none are counted, and no other number suffers.

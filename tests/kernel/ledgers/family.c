@@ -4,7 +4,10 @@
  *
  * usage: family HOW FILE [COUNT [LIBRARY...]]      HOW: see main */
 #define _GNU_SOURCE
+#include "family.h"
+
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -19,49 +22,10 @@
 
 extern char** environ;
 
-static const char *self, *file;
+static const char* self;
 static char** libraries; /* to be preloaded */
 static int library_count;
-static struct { unsigned long allocated_count, allocated_bytes, freed_count, freed_bytes, inherited; } done;
 static void* blocks[INHERITED];
-
-static void* take(size_t bytes) {
-  void* volatile block = malloc(bytes);
-
-  done.allocated_count++;
-  done.allocated_bytes += bytes;
-  return block;
-}
-
-/* Allocates blocks, and frees every third. */
-__attribute__((noinline)) static void work(unsigned count) {
-  for (unsigned i = 0; i < count; i++) {
-    void* block = take(40 + i % 64);
-
-    if (i % 3) continue;
-    free(block);
-    done.freed_count++;
-    done.freed_bytes += 40 + i % 64;
-  }
-}
-
-static void write_line(void) {
-  char line[128];
-  int length = snprintf(line, sizeof(line), "%d %lu %lu %lu %lu %lu\n", getpid(), done.allocated_count,
-                        done.allocated_bytes, done.freed_count, done.freed_bytes, done.inherited);
-  int fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-
-  if (fd < 0 || write(fd, line, length) != length) abort();
-  close(fd);
-}
-
-/* A child made by fork begins with no calls of its own. */
-static void begin(void) { memset(&done, 0, sizeof(done)); }
-
-static void wait_for_all(void) {
-  while (wait(NULL) > 0)
-    ;
-}
 
 static void prefork(unsigned count) {
   for (int i = 0; i < INHERITED; i++) blocks[i] = take(100);
@@ -282,13 +246,136 @@ static void daemonize(unsigned count) {
   _exit(0);
 }
 
+/* A child whose program cannot be executed ends on its maker's memory. */
+static void failing(unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    work(5);
+    if (!vfork()) {
+      execl("/nonexistent/program", "program", NULL);
+      _exit(127);
+    }
+    wait_for_all();
+    if (!vfork()) execute(1);
+    wait_for_all();
+  }
+  work(3);
+}
+
+/* Every process makes two, down to a depth. */
+static void bomb(unsigned depth) {
+  for (int i = 0; depth && i < 2; i++) {
+    if (fork()) continue;
+    begin();
+    work(10 + depth);
+    bomb(depth - 1);
+    write_line();
+    _exit(0);
+  }
+  wait_for_all();
+}
+
+static void* execute_in_thread(void* nothing) {
+  work(20);
+  execute(1);
+  return nothing;
+}
+
+static void* work_for_ever(void* nothing) {
+  for (;;) work(100);
+  return nothing;
+}
+
+/* A thread replaces the program, while the first one waits and another allocates. */
+static void thread_executes(unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    if (!fork()) {
+      pthread_t worker, thread;
+
+      if (pthread_create(&worker, NULL, work_for_ever, NULL) || pthread_create(&thread, NULL, execute_in_thread, NULL))
+        abort();
+      for (;;) pause();
+    }
+    if (i % 2) wait_for_all();
+  }
+  wait_for_all();
+  work(3);
+}
+
+static int fork_on_shared_memory(void* nothing) {
+  work(20);
+  if (!fork()) {
+    begin();
+    work(30);
+    write_line();
+    _exit(0);
+  }
+  wait_for_all();
+  _exit(0);
+}
+
+/* Processes on the memory of the first, none of which is its thread, make some that have a copy of it. */
+static void sharer_forks(unsigned count) {
+  static char stack[STACK_BYTES];
+
+  for (unsigned i = 0; i < count; i++) {
+    if (clone(fork_on_shared_memory, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL) < 0) abort();
+    wait_for_all();
+  }
+  work(3);
+}
+
+/* Two processes of the same number, one after the other. Where the number cannot be had again it is tried once more. */
+static void reuses_number(unsigned count) {
+  for (unsigned i = 0; i < count;) {
+    char number[16];
+    pid_t first = fork(), second;
+    int last;
+
+    if (!first) {
+      begin();
+      work(40 + i);
+      write_line();
+      _exit(0);
+    }
+    waitpid(first, NULL, 0);
+    snprintf(number, sizeof(number), "%d", first - 1);
+    last = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+    if (last < 0 || write(last, number, strlen(number)) < 0) abort();
+    close(last);
+    second = fork();
+    if (!second) {
+      begin();
+      work(70 + i);
+      write_line();
+      _exit(0);
+    }
+    waitpid(second, NULL, 0);
+    i += second == first;
+  }
+}
+
 int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(unsigned count);
-  } ways[] = {{"prefork", prefork}, {"storm", storm},   {"chain", chain},      {"vfork", after_vfork}, {"spawn", spawn},
-              {"starter", starter}, {"sharer", sharer}, {"daemon", daemonize}, {"preloads", preloads}, {"told", told},
-              {"watch", watch},     {"gated", gated},   {"stopper", stopper}};
+  } ways[] = {{"prefork", prefork},
+              {"storm", storm},
+              {"chain", chain},
+              {"vfork", after_vfork},
+              {"spawn", spawn},
+              {"starter", starter},
+              {"sharer", sharer},
+              {"daemon", daemonize},
+              {"preloads", preloads},
+              {"told", told},
+              {"watch", watch},
+              {"gated", gated},
+              {"stopper", stopper},
+              {"failing", failing},
+              {"bomb", bomb},
+              {"thread", thread_executes},
+              {"sharer_forks", sharer_forks},
+              {"reuse", reuses_number}};
 
   self = "/proc/self/exe";
   file = argv[2];

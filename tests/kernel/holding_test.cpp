@@ -1,0 +1,151 @@
+// Threads that wait until what they have mapped is probed (--hold).
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/kernel/harness/child_process.h"
+#include "tests/kernel/harness/kernel_test.h"
+#include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/traced_family.h"
+#include "tests/support/scratch_directory.h"
+
+namespace hawk {
+namespace {
+
+/// Whose probes pass on.
+constexpr Way kFollowWays[] = {Way::kPointsArena, Way::kPerfHash};
+constexpr Way kFileWays[] = {Way::kPointsArena, Way::kSessionArena};
+
+/// Two files with allocators, which allocate nothing when they are loaded.
+std::vector<std::string> allocators(const ScratchDirectory& directory) {
+  const std::string first = ledger_path("libcounting_allocator.so"), second = directory.path("libcopied_allocator.so");
+  std::filesystem::copy_file(first, second);
+  return {first, second};
+}
+
+/// Processes that bring allocators along which no process before had mapped, and that are held meanwhile.
+void expect_held_family(Way way, const std::string& how, const std::string& count, std::size_t processes,
+                        std::vector<std::string> options = {}) {
+  const ScratchDirectory directory;
+  std::vector<std::string> words = {how, directory.path("ledger"), count};
+  for (const std::string& library : allocators(directory)) words.push_back(library);
+  options.emplace_back("--hold");
+  const nlohmann::json report = trace_family(way, directory, words, options);
+  EXPECT_TRUE(report.at("exact").get<bool>()) << report.at("losses");
+  expect_same(read_family(directory.path("ledger")), family_in(report), processes);
+}
+
+KERNEL_TEST_ON(holding, another_allocator_in_each_process, kFollowWays) { expect_held_family(way, "preloads", "6", 7); }
+KERNEL_TEST_ON(holding, another_allocator_by_links_for_files, kFileWays) {
+  expect_held_family(way, "preloads", "6", 7, {"--links", "file"});
+}
+KERNEL_TEST_ON(holding, parents_do_not_see_it, kFollowWays) { expect_held_family(way, "watch", "4", 5); }
+KERNEL_TEST_ON(holding, stopped_processes_stay_stopped, kFollowWays) { expect_held_family(way, "stopper", "2", 5); }
+
+/// Ten seconds of 1,000 children a second, or as many as this machine makes while other tests run: HAWK_STORM=10000.
+KERNEL_TEST_ON(holding, a_storm, kFollowWays) {
+  const char* const wanted = std::getenv("HAWK_STORM");
+  const std::string children = wanted != nullptr ? wanted : "1500";
+  expect_family(way, "storm", children, std::stoul(children) + 1, {"--hold"});
+}
+
+/// A hawktrace that is stopped, and whose command has mapped an allocator since.
+class StoppedHawktrace {
+ public:
+  explicit StoppedHawktrace(Way way)
+      : hawktrace_({.argv = family_words(
+                        way, directory_,
+                        {"told", directory_.path("ledger"), "1", ledger_path("libcounting_allocator.so")}, {"--hold"}),
+                    .environment = with_own_libc(directory_)}) {
+    EXPECT_EQ(hawktrace_.read_line(), "ready");
+    command_ = command_of(hawktrace_.pid());
+    hawktrace_.send_signal(SIGSTOP);
+    siginfo_t stopped = {};
+    EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(hawktrace_.pid()), &stopped, WSTOPPED | WNOWAIT), 0);
+    hawktrace_.send_byte();
+    EXPECT_TRUE(comes_to([&] { return maps().find("libcounting_allocator") != std::string::npos; }));
+  }
+
+  ChildProcess& hawktrace() { return hawktrace_; }
+  const ScratchDirectory& directory() const { return directory_; }
+  /// The command has gone on, and written its line.
+  void expect_end() {
+    EXPECT_TRUE(comes_to([&] { return !read_family(directory_.path("ledger")).empty(); }));
+    EXPECT_EQ(read_family(directory_.path("ledger")).begin()->second.allocated_count, 10U);
+  }
+
+ private:
+  /// Asks again and again: hawktrace is stopped or dead, and a held thread cannot say what it has come to.
+  static bool comes_to(const std::function<bool()>& is_so) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
+    while (std::chrono::steady_clock::now() < until) {
+      if (is_so()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+  std::string maps() const {
+    std::ifstream file("/proc/" + std::to_string(command_.value_or(0)) + "/maps");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  ScratchDirectory directory_;
+  ChildProcess hawktrace_;
+  std::optional<pid_t> command_;
+};
+
+/// Nothing is left to be undone.
+KERNEL_TEST_ON(holding, a_killed_hawktrace_holds_nobody, kFollowWays) {
+  StoppedHawktrace test(way);
+  test.hawktrace().send_signal(SIGKILL);
+  EXPECT_EQ(test.hawktrace().wait(), 128 + SIGKILL);
+  test.expect_end();
+}
+
+/// The uprobe events that the kernel has by name.
+std::string named_events() {
+  ChildProcess reader(
+      {.argv = {"unshare", "--mount", "sh", "-c", "mount -t tracefs none /mnt; cat /mnt/uprobe_events"}});
+  std::string events = reader.read_to_end();
+  EXPECT_EQ(reader.wait(), 0) << reader.errors();
+  return events;
+}
+
+/// What a killed hawktrace leaves are names; the next one takes them away, whatever it does itself.
+KERNEL_TEST_ON(holding, a_killed_hawktrace_leaves_nothing, kFollowWays) {
+  StoppedHawktrace test(way);
+  const std::string its_events = ":hawktrace_" + std::to_string(test.hawktrace().pid()) + "_";
+  EXPECT_NE(named_events().find(its_events), std::string::npos);
+  test.hawktrace().send_signal(SIGKILL);
+  EXPECT_EQ(test.hawktrace().wait(), 128 + SIGKILL);
+  test.expect_end();
+  ChildProcess next({.argv = {HAWKTRACE_PATH, "--no-follow", "-q", "-o", "/dev/null", "--", "/bin/true"}});
+  EXPECT_EQ(next.wait(), 0) << next.errors();
+  EXPECT_EQ(named_events().find(its_events), std::string::npos);
+}
+
+/// For no longer than HAWK_LONGEST_HOLD_NS; what was missed is counted when it goes on.
+KERNEL_TEST_ON(holding, a_stopped_hawktrace_holds_nobody_for_long, kFollowWays) {
+  StoppedHawktrace test(way);
+  test.expect_end();
+  test.hawktrace().send_signal(SIGCONT);
+  EXPECT_EQ(test.hawktrace().read_to_end(), "");
+  EXPECT_EQ(test.hawktrace().wait(), 0) << test.hawktrace().errors();
+  const nlohmann::json report = nlohmann::json::parse(std::ifstream(test.directory().path("report")));
+  EXPECT_FALSE(report.at("exact").get<bool>()) << report.at("losses");
+}
+
+}  // namespace
+}  // namespace hawk

@@ -1,0 +1,219 @@
+// Services and builds of many processes, from their first instruction on: `hawktrace -- COMMAND` follows what it
+// starts. The numbers of each process must be those that a preloaded counter has written for it, to the byte.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/kernel/harness/child_process.h"
+#include "tests/real/family_account.h"
+#include "tests/support/scratch_directory.h"
+
+namespace hawk {
+namespace {
+
+/// Of one process, as both witnesses have it.
+struct OfProcess {
+  std::uint64_t allocated_bytes = 0, allocated_count = 0, freed_bytes = 0, freed_count = 0, unknown_frees = 0;
+  bool operator==(const OfProcess&) const = default;
+};
+std::ostream& operator<<(std::ostream& to, const OfProcess& process) {
+  return to << "allocated " << process.allocated_count << " / " << process.allocated_bytes << " bytes, freed "
+            << process.freed_count << " / " << process.freed_bytes << " bytes, unknown " << process.unknown_frees;
+}
+using Family = std::map<int, OfProcess>;
+
+OfProcess numbers_of(const nlohmann::json& target) {
+  const nlohmann::json& totals = target.at("totals");
+  return {.allocated_bytes = totals.at("allocated_bytes"),
+          .allocated_count = totals.at("allocated_count"),
+          .freed_bytes = totals.at("freed_bytes"),
+          .freed_count = totals.at("freed_count"),
+          .unknown_frees = totals.at("frees_of_untraced")};
+}
+
+/// A command that is traced, and counted, with all that it starts. Both witnesses leave files in `directory`, which
+/// other users may use, too.
+class CountedFamily {
+ public:
+  CountedFamily(const ScratchDirectory& directory, const std::string& links, const std::vector<std::string>& command,
+                const std::vector<std::string>& options = {})
+      : directory_(directory) {
+    const std::filesystem::path accounts = directory_.path("accounts");
+    std::filesystem::create_directory(accounts);
+    std::filesystem::permissions(accounts, std::filesystem::perms::all);
+    std::filesystem::permissions(directory_.path(""), std::filesystem::perms(0755));
+    std::vector<std::string> words = {
+        HAWKTRACE_PATH,           "--links", links, "--format", "json", "--top", "0", "-q", "--verify", "-o",
+        directory_.path("report")};
+    words.insert(words.end(), options.begin(), options.end());
+    // In hawktrace itself the counter would count as well.
+    words.insert(words.end(),
+                 {"--", "env", "LD_PRELOAD=" HAWK_FAMILY_COUNTER_PATH, HAWK_FAMILY_VARIABLE "=" + accounts.string()});
+    words.insert(words.end(), command.begin(), command.end());
+    hawktrace_ = std::make_unique<ChildProcess>(ChildProcess::Setup{.argv = words});
+  }
+
+  ChildProcess& hawktrace() { return *hawktrace_; }
+
+  /// What it says up to a line with these words, which it is waited for.
+  void wait_for(const std::string& words) {
+    while (hawktrace_->read_line().find(words) == std::string::npos) {
+    }
+  }
+
+  /// Waits for its end, and compares process by process.
+  void expect_equal(std::size_t least_processes) {
+    hawktrace_->read_to_end();
+    EXPECT_EQ(hawktrace_->wait(), 0) << hawktrace_->errors();
+    const nlohmann::json report = nlohmann::json::parse(std::ifstream(directory_.path("report")));
+    EXPECT_TRUE(report.at("exact").get<bool>()) << report.at("losses");
+    const Family counted = counted_family(), traced = traced_family(report);
+    EXPECT_GE(counted.size(), least_processes);
+    for (const auto& [pid, numbers] : counted) EXPECT_TRUE(traced.contains(pid)) << pid << ": " << numbers;
+    for (const auto& [pid, numbers] : traced) {
+      const auto known = counted.find(pid);
+      // Without a call there is no file.
+      EXPECT_EQ(numbers, known != counted.end() ? known->second : OfProcess()) << pid;
+    }
+  }
+
+ private:
+  Family counted_family() const {
+    Family family;
+    for (const auto& entry : std::filesystem::directory_iterator(directory_.path("accounts"))) {
+      hawk_family_account account = {};
+      std::ifstream file(entry.path(), std::ios::binary);
+      EXPECT_TRUE(file.read(reinterpret_cast<char*>(&account), sizeof(account))) << entry.path();
+      EXPECT_EQ(account.lost, 0U) << "the counter's table is too small";
+      family[std::stoi(entry.path().filename())] = {account.allocated_bytes, account.allocated_count,
+                                                    account.freed_bytes, account.freed_count, account.unknown_frees};
+    }
+    return family;
+  }
+
+  static Family traced_family(const nlohmann::json& report) {
+    if (!report.at("target").is_null()) return {{report.at("target").at("pid").get<int>(), numbers_of(report)}};
+    Family family;
+    for (const nlohmann::json& target : report.at("targets")) {
+      EXPECT_TRUE(target.at("exact").get<bool>()) << target;
+      EXPECT_TRUE(family.emplace(target.at("pid").get<int>(), numbers_of(target)).second) << "a number came twice";
+    }
+    return family;
+  }
+
+  const ScratchDirectory& directory_;
+  std::unique_ptr<ChildProcess> hawktrace_;
+};
+
+std::string run(const std::vector<std::string>& words) {
+  ChildProcess program({.argv = words});
+  std::string output = program.read_to_end();
+  EXPECT_EQ(program.wait(), 0) << words[0] << ": " << program.errors();
+  return output;
+}
+
+/// By what probes are placed: events that processes inherit, and links for files.
+class families : public testing::TestWithParam<std::string> {
+ protected:
+  ScratchDirectory directory_;
+};
+
+TEST_P(families, make_with_four_jobs) {
+  std::ofstream rules(directory_.path("Makefile"));
+  rules << "all: program\n\t./program\nprogram: a.o b.o c.o d.o e.o\n\t$(CC) -o $@ $^\n";
+  for (const std::string name : {"a", "b", "c", "d", "e"}) {
+    std::ofstream source(directory_.path(name + ".c"));
+    source << "#include <stdio.h>\n#include <stdlib.h>\nint " << (name == "a" ? "main" : name)
+           << "(void) { char *text = malloc(100); if (text) puts(\"" << name << "\"); free(text); return 0; }\n";
+  }
+  rules.close();
+  CountedFamily family(directory_, GetParam(), {"make", "-j4", "-C", directory_.path("")});
+  // make, five times a shell or none, the compiler's driver, the compiler and the assembler; the linker.
+  family.expect_equal(20);
+}
+
+TEST_P(families, nginx_with_eight_workers) {
+  std::ofstream(directory_.path("index.html")) << "as it should be\n";
+  std::ofstream configuration(directory_.path("configuration"));
+  configuration << "daemon off; worker_processes 8; error_log /dev/stdout notice; user root; pid "
+                << directory_.path("pid") << ";\nevents { worker_connections 64; }\nhttp { access_log off;\n";
+  for (const std::string kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"})
+    configuration << kind << "_temp_path " << directory_.path(kind) << ";\n";
+  configuration << "server { listen unix:" << directory_.path("socket") << "; root " << directory_.path("")
+                << "; } }\n";
+  configuration.close();
+  CountedFamily family(directory_, GetParam(),
+                       {"nginx", "-c", directory_.path("configuration"), "-p", directory_.path("")});
+  for (int i = 0; i < 8; ++i) family.wait_for("start worker process ");
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(run({"curl", "-sS", "--unix-socket", directory_.path("socket"), "http://a/index.html"}),
+              "as it should be\n");
+  }
+  family.hawktrace().send_signal(SIGTERM);
+  family.expect_equal(9);
+}
+
+TEST_P(families, redis_with_a_background_save) {
+  const std::string socket = directory_.path("socket");
+  CountedFamily family(directory_, GetParam(),
+                       {"redis-server", "--port", "0", "--unixsocket", socket, "--dir", directory_.path(""), "--save",
+                        "", "--appendonly", "no", "--daemonize", "no"});
+  family.wait_for("ready to accept connections");
+  run({"redis-benchmark", "-s", socket, "-n", "2000", "-c", "8", "-r", "500", "-d", "100", "-q", "-t",
+       "set,lpush,sadd"});
+  run({"redis-cli", "-s", socket, "bgsave"});
+  family.wait_for("Background saving terminated with success");
+  run({"redis-cli", "-s", socket, "shutdown", "nosave"});
+  family.expect_equal(2);
+}
+
+/// postgres's programs, of the newest version that is installed.
+std::string postgres_programs() {
+  std::vector<std::filesystem::path> versions;
+  for (const auto& version : std::filesystem::directory_iterator("/usr/lib/postgresql")) versions.push_back(version);
+  return *std::max_element(versions.begin(), versions.end()) / "bin";
+}
+
+TEST_P(families, postgres_with_twenty_connections) {
+  const std::string programs = postgres_programs(), data = directory_.path("data");
+  std::filesystem::permissions(directory_.path(""), std::filesystem::perms(0755));
+  std::filesystem::create_directories(data);
+  run({"chown", "nobody", data});
+  run({"setpriv", "--reuid=nobody", "--clear-groups", programs + "/initdb", "-D", data, "-U", "test", "-A", "trust",
+       "--no-sync"});
+  CountedFamily family(
+      directory_, GetParam(),
+      {"sh", "-c", "exec \"$@\" 2>&1", "sh", programs + "/postgres", "-D", data, "-k", data, "-h", "", "-F"},
+      {"--user", "nobody"});
+  family.wait_for("ready to accept connections");
+  std::vector<std::unique_ptr<ChildProcess>> clients;
+  for (int i = 0; i < 20; ++i) {
+    clients.push_back(std::make_unique<ChildProcess>(
+        ChildProcess::Setup{.argv = {programs + "/psql", "-XqAt", "-h", data, "-U", "test", "-d", "postgres"}}));
+    clients.back()->send("select count(*) from generate_series(1, 1000) g order by 1;\n");
+  }
+  for (const auto& client : clients) EXPECT_EQ(client->read_line(), "1000") << client->errors();
+  for (const auto& client : clients) {
+    client->close_input();
+    EXPECT_EQ(client->wait(), 0) << client->errors();
+  }
+  family.hawktrace().send_signal(SIGTERM);
+  family.expect_equal(22);
+}
+
+INSTANTIATE_TEST_SUITE_P(, families, testing::Values("process", "file"),
+                         [](const testing::TestParamInfo<std::string>& test) { return "links_for_" + test.param; });
+
+}  // namespace
+}  // namespace hawk
