@@ -53,7 +53,7 @@ Result<AttachWay> SharedTracing::choose_way() const {
   return choose_attach_way(features_, forced, config_.several);
 }
 
-/// Nobody has asked for it where it is only the default.
+/// If following is only the default and the kernel cannot do it, the trace goes on without and a line says so.
 void SharedTracing::settle_following() {
   if (!config_.follows_children || !config_.may_do_without_children || links_ == LinkScope::kFile) return;
   const Result<void> possible = require_inheritance(features_);
