@@ -21,7 +21,9 @@ static void* provide(void* unused) {
     if (message.event != UFFD_EVENT_PAGEFAULT) continue;
     if (on_fault) on_fault();
     struct uffdio_copy copy = {.dst = message.arg.pagefault.address & ~4095ull, .src = (uintptr_t)page, .len = 4096};
-    if (ioctl(faults, UFFDIO_COPY, &copy) == 0) __atomic_fetch_add(&provided, 1, __ATOMIC_RELAXED);
+    /* Counted before: the thread that touched the page may end the program as soon as it is there. */
+    __atomic_fetch_add(&provided, 1, __ATOMIC_RELAXED);
+    if (ioctl(faults, UFFDIO_COPY, &copy) != 0) __atomic_fetch_sub(&provided, 1, __ATOMIC_RELAXED);
   }
   return unused;
 }
