@@ -48,6 +48,8 @@ RefusedTrace trace_refused(Way way, const LedgerProgram::Setup& setup) {
   std::array<char, 65536> buffer{};
   while (file.read(buffer.data(), buffer.size())) {
   }
+  // The last reclaim has made room for as many pages as it found together, which can be megabytes.
+  cgroup.limit(cgroup.usage());
   cgroup.leave();
   RefusedTrace result;
   result.ledger = program.run();
