@@ -51,7 +51,7 @@ std::string remedy(std::size_t cause, const Snapshot& snapshot) {
     case HAWK_LOSS_UNFOLLOWED_CALL:
       return "--verbose names the functions whose calls are counted";
     case HAWK_LOSS_UNTRACED_CHILD:
-      return "trace such a process by itself: hawktrace -p PID, or hawktrace -- COMMAND";
+      return "trace child processes as well: --follow (Linux 6.13)";
     default:
       return remedy_by_limit(cause, snapshot.trace.limits);
   }
