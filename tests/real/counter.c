@@ -4,34 +4,17 @@
  * asked for. The account lies in a file that the test maps too; the test sets its switch while the process is stopped
  * with no thread inside, so that both counters start with the same call. Not made for processes that fork. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "tests/real/account.h"
-
-#define EXPORT __attribute__((visibility("default")))
-
-static struct {
-  void* (*malloc)(size_t);
-  void* (*calloc)(size_t, size_t);
-  void* (*realloc)(void*, size_t);
-  void* (*reallocarray)(void*, size_t, size_t);
-  void (*free)(void*);
-  int (*posix_memalign)(void**, size_t, size_t);
-  void* (*aligned_alloc)(size_t, size_t);
-  void* (*memalign)(size_t, size_t);
-  void* (*valloc)(size_t);
-  void* (*pvalloc)(size_t);
-} next;
+#include "tests/real/next_allocator.h"
 
 static struct hawk_account before_main; /* until the shared one is mapped */
 static struct hawk_account* account = &before_main;
@@ -40,48 +23,10 @@ static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 
 static void add(uint64_t* to, uint64_t value) { __atomic_fetch_add(to, value, __ATOMIC_SEQ_CST); }
 
-static _Noreturn void die(const char* what) {
-  ssize_t ignored = write(STDERR_FILENO, what, strlen(what));
-  (void)ignored;
-  _exit(125);
-}
-
-/* ---- blocks handed out while dlsym looks for the allocator: never given back ---------------------------------------
- */
-
-static _Alignas(max_align_t) char early[1 << 14];
-static size_t early_used;
-static bool resolving;
-
-static void* early_block(size_t bytes) {
-  if (bytes > sizeof(early) - early_used) die("counter: dlsym asks for too much memory\n");
-  void* block = early + early_used;
-  early_used += (bytes + 15) & ~(size_t)15;
-  return block;
-}
-
-static bool is_early(const void* block) {
-  return (const char*)block >= early && (const char*)block < early + sizeof(early);
-}
-
-static void resolve_one(void* into, const char* name) {
-  void* function = dlsym(RTLD_NEXT, name);
-  memcpy(into, &function, sizeof(function));
-}
-
 /* The first allocation of a process is the dynamic linker's, long before there is a second thread. */
 static void resolve(void) {
   resolving = true;
-  resolve_one(&next.malloc, "malloc");
-  resolve_one(&next.calloc, "calloc");
-  resolve_one(&next.realloc, "realloc");
-  resolve_one(&next.reallocarray, "reallocarray");
-  resolve_one(&next.posix_memalign, "posix_memalign");
-  resolve_one(&next.aligned_alloc, "aligned_alloc");
-  resolve_one(&next.memalign, "memalign");
-  resolve_one(&next.valloc, "valloc");
-  resolve_one(&next.pvalloc, "pvalloc");
-  resolve_one(&next.free, "free");
+  resolve_next();
   resolving = false;
 }
 
@@ -195,108 +140,10 @@ static void went(size_t bytes) {
   add(&account->freed_count, 1);
 }
 
-/* A realloc on its way. The old block leaves the table first: once the allocator has moved it, another thread may be
- * given its address. */
-struct change {
-  void* old;
-  size_t bytes;
-  bool known;
-};
+static void count_unknown_free(void) { add(&account->unknown_frees, 1); }
 
-static struct change begin_change(void* old) {
-  struct change change = {.old = old};
-  change.known = old && take(old, &change.bytes);
-  return change;
-}
+/* Each shard of the table has a lock of its own, and the account is added to atomically. */
+static void lock_account(void) {}
+static void unlock_account(void) {}
 
-static void end_change(struct change change, void* result, size_t bytes) {
-  bool stays = !result && bytes != 0; /* it failed */
-  if (change.known && stays) keep(change.old, change.bytes);
-  if (change.known && !stays) went(change.bytes);
-  if (change.old && !change.known && !stays) add(&account->unknown_frees, 1);
-  came(result, bytes);
-}
-
-static void* finish(bool counts, void* address, size_t bytes) {
-  if (counts) came(address, bytes);
-  leave();
-  return address;
-}
-
-/* ---- what the program calls
- * ------------------------------------------------------------------------------------------ */
-
-EXPORT void* malloc(size_t bytes) {
-  if (resolving) return early_block(bytes);
-  bool counts = enter();
-  return finish(counts, next.malloc(bytes), bytes);
-}
-
-EXPORT void* calloc(size_t count, size_t each) {
-  if (resolving) return early_block(count * each);
-  bool counts = enter();
-  return finish(counts, next.calloc(count, each), count * each);
-}
-
-EXPORT void* realloc(void* old, size_t bytes) {
-  if (is_early(old)) die("counter: dlsym's memory is resized\n");
-  bool counts = enter();
-  struct change change = counts ? begin_change(old) : (struct change){0};
-  void* result = next.realloc(old, bytes);
-  if (counts) end_change(change, result, bytes);
-  leave();
-  return result;
-}
-
-EXPORT void* reallocarray(void* old, size_t count, size_t each) {
-  if (is_early(old)) die("counter: dlsym's memory is resized\n");
-  bool counts = enter();
-  struct change change = counts ? begin_change(old) : (struct change){0};
-  void* result = next.reallocarray(old, count, each);
-  size_t bytes = 0;
-  if (__builtin_mul_overflow(count, each, &bytes)) bytes = SIZE_MAX;
-  if (counts) end_change(change, result, bytes);
-  leave();
-  return result;
-}
-
-EXPORT void free(void* address) {
-  if (!address || is_early(address)) return;
-  bool counts = enter();
-  size_t bytes = 0;
-  if (counts && take(address, &bytes)) {
-    went(bytes);
-  } else if (counts) {
-    add(&account->unknown_frees, 1);
-  }
-  next.free(address);
-  leave();
-}
-
-EXPORT int posix_memalign(void** result, size_t alignment, size_t bytes) {
-  bool counts = enter();
-  int error = next.posix_memalign(result, alignment, bytes);
-  if (counts && !error) came(*result, bytes);
-  leave();
-  return error;
-}
-
-EXPORT void* aligned_alloc(size_t alignment, size_t bytes) {
-  bool counts = enter();
-  return finish(counts, next.aligned_alloc(alignment, bytes), bytes);
-}
-
-EXPORT void* memalign(size_t alignment, size_t bytes) {
-  bool counts = enter();
-  return finish(counts, next.memalign(alignment, bytes), bytes);
-}
-
-EXPORT void* valloc(size_t bytes) {
-  bool counts = enter();
-  return finish(counts, next.valloc(bytes), bytes);
-}
-
-EXPORT void* pvalloc(size_t bytes) {
-  bool counts = enter();
-  return finish(counts, next.pvalloc(bytes), bytes);
-}
+#include "tests/real/counted_calls.h"

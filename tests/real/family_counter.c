@@ -5,7 +5,6 @@
  * asked for. A process that fork has made begins anew: what it knows lies in memory that the kernel clears in a copy
  * (MADV_WIPEONFORK), and not in one that shares it (vfork), whose calls are its maker's. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,21 +17,7 @@
 #include <unistd.h>
 
 #include "tests/real/family_account.h"
-
-#define EXPORT __attribute__((visibility("default")))
-
-static struct {
-  void* (*malloc)(size_t);
-  void* (*calloc)(size_t, size_t);
-  void* (*realloc)(void*, size_t);
-  void* (*reallocarray)(void*, size_t, size_t);
-  void (*free)(void*);
-  int (*posix_memalign)(void**, size_t, size_t);
-  void* (*aligned_alloc)(size_t, size_t);
-  void* (*memalign)(size_t, size_t);
-  void* (*valloc)(size_t);
-  void* (*pvalloc)(size_t);
-} next;
+#include "tests/real/next_allocator.h"
 
 enum { kSlotBits = 22, kSlots = 1 << kSlotBits };
 
@@ -53,47 +38,10 @@ static struct own {
 static char directory[4096];
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 
-static _Noreturn void die(const char* what) {
-  ssize_t ignored = write(STDERR_FILENO, what, strlen(what));
-  (void)ignored;
-  _exit(125);
-}
-
-/* ---- blocks handed out while dlsym looks for the allocator: never given back ---- */
-
-static _Alignas(max_align_t) char early[1 << 14];
-static size_t early_used;
-static bool resolving;
-
-static void* early_block(size_t bytes) {
-  if (bytes > sizeof(early) - early_used) die("counter: dlsym asks for too much memory\n");
-  void* block = early + early_used;
-  early_used += (bytes + 15) & ~(size_t)15;
-  return block;
-}
-
-static bool is_early(const void* block) {
-  return (const char*)block >= early && (const char*)block < early + sizeof(early);
-}
-
-static void resolve_one(void* into, const char* name) {
-  void* function = dlsym(RTLD_NEXT, name);
-  memcpy(into, &function, sizeof(function));
-}
-
 /* The first allocation of a program is the dynamic linker's, long before there is a second thread. */
 static void begin_program(void) {
   resolving = true;
-  resolve_one(&next.malloc, "malloc");
-  resolve_one(&next.calloc, "calloc");
-  resolve_one(&next.realloc, "realloc");
-  resolve_one(&next.reallocarray, "reallocarray");
-  resolve_one(&next.posix_memalign, "posix_memalign");
-  resolve_one(&next.aligned_alloc, "aligned_alloc");
-  resolve_one(&next.memalign, "memalign");
-  resolve_one(&next.valloc, "valloc");
-  resolve_one(&next.pvalloc, "pvalloc");
-  resolve_one(&next.free, "free");
+  resolve_next();
   own = mmap(NULL, sizeof(*own), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (own == MAP_FAILED || madvise(own, sizeof(*own), MADV_WIPEONFORK) != 0) die("counter: no memory for its table\n");
   resolving = false;
@@ -129,10 +77,10 @@ __attribute__((constructor)) static void begin_account(void) {
 
 /* ---- the table of blocks: open addressing behind a lock ---- */
 
-static void lock(void) {
+static void lock_account(void) {
   while (__atomic_exchange_n(&own->lock, 1, __ATOMIC_ACQUIRE)) syscall(SYS_sched_yield);
 }
-static void unlock(void) { __atomic_store_n(&own->lock, 0, __ATOMIC_RELEASE); }
+static void unlock_account(void) { __atomic_store_n(&own->lock, 0, __ATOMIC_RELEASE); }
 
 static size_t first_slot(uintptr_t address) {
   return (uint64_t)(address >> 4) * 0x9e3779b97f4a7c15u >> (64 - kSlotBits);
@@ -204,118 +152,6 @@ static bool enter(void) {
 
 static void leave(void) { depth--; }
 
-static void* finish(bool counts, void* address, size_t bytes) {
-  if (counts) {
-    lock();
-    came(address, bytes);
-    unlock();
-  }
-  leave();
-  return address;
-}
+static void count_unknown_free(void) { account()->unknown_frees++; }
 
-/* A realloc on its way. The old block leaves the table first: once the allocator has moved it, another thread may be
- * given its address. */
-struct change {
-  void* old;
-  size_t bytes;
-  bool known;
-};
-
-static struct change begin_change(void* old) {
-  struct change change = {.old = old};
-  lock();
-  change.known = old && take(old, &change.bytes);
-  unlock();
-  return change;
-}
-
-static void end_change(struct change change, void* result, size_t bytes) {
-  bool stays = !result && bytes != 0; /* it failed */
-  lock();
-  if (change.known && stays) keep(change.old, change.bytes);
-  if (change.known && !stays) went(change.bytes);
-  if (change.old && !change.known && !stays) account()->unknown_frees++;
-  came(result, bytes);
-  unlock();
-}
-
-/* ---- what the program calls ---- */
-
-EXPORT void* malloc(size_t bytes) {
-  if (resolving) return early_block(bytes);
-  bool counts = enter();
-  return finish(counts, next.malloc(bytes), bytes);
-}
-
-EXPORT void* calloc(size_t count, size_t each) {
-  if (resolving) return early_block(count * each);
-  bool counts = enter();
-  return finish(counts, next.calloc(count, each), count * each);
-}
-
-EXPORT void* realloc(void* old, size_t bytes) {
-  if (is_early(old)) die("counter: dlsym's memory is resized\n");
-  bool counts = enter();
-  struct change change = counts ? begin_change(old) : (struct change){0};
-  void* result = next.realloc(old, bytes);
-  if (counts) end_change(change, result, bytes);
-  leave();
-  return result;
-}
-
-EXPORT void* reallocarray(void* old, size_t count, size_t each) {
-  if (is_early(old)) die("counter: dlsym's memory is resized\n");
-  bool counts = enter();
-  struct change change = counts ? begin_change(old) : (struct change){0};
-  void* result = next.reallocarray(old, count, each);
-  size_t bytes = 0;
-  if (__builtin_mul_overflow(count, each, &bytes)) bytes = SIZE_MAX;
-  if (counts) end_change(change, result, bytes);
-  leave();
-  return result;
-}
-
-EXPORT void free(void* address) {
-  if (!address || is_early(address)) return;
-  bool counts = enter();
-  size_t bytes = 0;
-  if (counts) {
-    lock();
-    if (take(address, &bytes)) {
-      went(bytes);
-    } else {
-      account()->unknown_frees++;
-    }
-    unlock();
-  }
-  next.free(address);
-  leave();
-}
-
-EXPORT int posix_memalign(void** result, size_t alignment, size_t bytes) {
-  bool counts = enter();
-  int error = next.posix_memalign(result, alignment, bytes);
-  finish(counts && !error, *result, bytes);
-  return error;
-}
-
-EXPORT void* aligned_alloc(size_t alignment, size_t bytes) {
-  bool counts = enter();
-  return finish(counts, next.aligned_alloc(alignment, bytes), bytes);
-}
-
-EXPORT void* memalign(size_t alignment, size_t bytes) {
-  bool counts = enter();
-  return finish(counts, next.memalign(alignment, bytes), bytes);
-}
-
-EXPORT void* valloc(size_t bytes) {
-  bool counts = enter();
-  return finish(counts, next.valloc(bytes), bytes);
-}
-
-EXPORT void* pvalloc(size_t bytes) {
-  bool counts = enter();
-  return finish(counts, next.pvalloc(bytes), bytes);
-}
+#include "tests/real/counted_calls.h"
