@@ -12,6 +12,8 @@
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/traced_family.h"
+#include "tests/support/scratch_directory.h"
 
 namespace hawk {
 namespace {
@@ -26,7 +28,8 @@ std::string read_bytes(const std::string& path, std::uint64_t offset, std::size_
   return bytes;
 }
 
-/// The number of bytes by which the target's code of libc differs from the file: its breakpoints.
+/// The number of bytes by which the target's code of libc differs from the file: its breakpoints. The target is to have
+/// a libc of its own: other tests put probes for a file (--links file) into every process that maps it.
 std::size_t breakpoints_in_libc(pid_t pid) {
   const std::string proc = "/proc/" + std::to_string(pid);
   std::ifstream maps(proc + "/maps");
@@ -84,7 +87,8 @@ KERNEL_TEST_ON(tracers, beside_return_probes, kPointsWays) {
 }
 
 KERNEL_TEST_OF_CALLS(tracers, killed) {
-  LedgerProgram program({.program = "churn", .arguments = {"4"}});
+  const ScratchDirectory directory;
+  LedgerProgram program({.program = "churn", .arguments = {"4"}, .environment = with_own_libc(directory)});
   {
     Trace trace = Trace::attach(program.pid(), way);
     EXPECT_GT(breakpoints_in_libc(program.pid()), 0u) << "the probes are in place";
@@ -97,7 +101,8 @@ KERNEL_TEST_OF_CALLS(tracers, killed) {
 }
 
 KERNEL_TEST_OF_CALLS(tracers, leave_nothing_behind) {
-  LedgerProgram program({.program = "churn", .arguments = {"4"}});
+  const ScratchDirectory directory;
+  LedgerProgram program({.program = "churn", .arguments = {"4"}, .environment = with_own_libc(directory)});
   expect_sound(Trace::attach(program.pid(), way).finish());
   EXPECT_EQ(breakpoints_in_libc(program.pid()), 0u);
   expect_unharmed(program);
@@ -105,7 +110,8 @@ KERNEL_TEST_OF_CALLS(tracers, leave_nothing_behind) {
 
 /// A target stopped by a debugger or a shell can be attached to and left, and is still stopped then.
 KERNEL_TEST_OF_CALLS(tracers, of_a_stopped_process) {
-  LedgerProgram program({.program = "churn", .arguments = {"2"}});
+  const ScratchDirectory directory;
+  LedgerProgram program({.program = "churn", .arguments = {"2"}, .environment = with_own_libc(directory)});
   program.send_signal(SIGSTOP);
   siginfo_t stopped{};
   ASSERT_EQ(waitid(P_PID, static_cast<id_t>(program.pid()), &stopped, WSTOPPED), 0);
