@@ -16,31 +16,12 @@
 #include <vector>
 
 #include "tests/kernel/harness/child_process.h"
+#include "tests/kernel/harness/traced_family.h"
 #include "tests/real/family_account.h"
 #include "tests/support/scratch_directory.h"
 
 namespace hawk {
 namespace {
-
-/// Of one process, as both witnesses have it.
-struct OfProcess {
-  std::uint64_t allocated_bytes = 0, allocated_count = 0, freed_bytes = 0, freed_count = 0, unknown_frees = 0;
-  bool operator==(const OfProcess&) const = default;
-};
-std::ostream& operator<<(std::ostream& to, const OfProcess& process) {
-  return to << "allocated " << process.allocated_count << " / " << process.allocated_bytes << " bytes, freed "
-            << process.freed_count << " / " << process.freed_bytes << " bytes, unknown " << process.unknown_frees;
-}
-using Family = std::map<int, OfProcess>;
-
-OfProcess numbers_of(const nlohmann::json& target) {
-  const nlohmann::json& totals = target.at("totals");
-  return {.allocated_bytes = totals.at("allocated_bytes"),
-          .allocated_count = totals.at("allocated_count"),
-          .freed_bytes = totals.at("freed_bytes"),
-          .freed_count = totals.at("freed_count"),
-          .unknown_frees = totals.at("frees_of_untraced")};
-}
 
 /// A command that is traced, and counted, with all that it starts. Both witnesses leave files in `directory`, which
 /// other users may use, too.
@@ -96,8 +77,11 @@ class CountedFamily {
       std::ifstream file(entry.path(), std::ios::binary);
       EXPECT_TRUE(file.read(reinterpret_cast<char*>(&account), sizeof(account))) << entry.path();
       EXPECT_EQ(account.lost, 0U) << "the counter's table is too small";
-      family[std::stoi(entry.path().filename())] = {account.allocated_bytes, account.allocated_count,
-                                                    account.freed_bytes, account.freed_count, account.unknown_frees};
+      family[std::stoi(entry.path().filename())] = {.allocated_count = account.allocated_count,
+                                                    .allocated_bytes = account.allocated_bytes,
+                                                    .freed_count = account.freed_count,
+                                                    .freed_bytes = account.freed_bytes,
+                                                    .inherited = account.unknown_frees};
     }
     return family;
   }
