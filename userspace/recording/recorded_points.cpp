@@ -46,6 +46,15 @@ std::vector<std::optional<std::uint64_t>> calls_of(const TargetInfo& target) {
   return calls;
 }
 
+/// A list whose length is known at its end; empty: it has nothing.
+std::string with_count(std::uint64_t count, const ByteWriter& items) {
+  if (count == 0) return {};
+  ByteWriter bytes;
+  bytes.number(count);
+  bytes.raw(items.bytes());
+  return bytes.bytes();
+}
+
 std::string changed_calls(const std::vector<std::optional<std::uint64_t>>& now,
                           const std::vector<std::optional<std::uint64_t>>& before) {
   ByteWriter changed;
@@ -56,11 +65,7 @@ std::string changed_calls(const std::vector<std::optional<std::uint64_t>>& now,
     changed.optional(now[i], [&](std::uint64_t calls) { changed.number(calls); });
     ++count;
   }
-  if (count == 0) return {};
-  ByteWriter bytes;
-  bytes.number(count);
-  bytes.raw(changed.bytes());
-  return bytes.bytes();
+  return with_count(count, changed);
 }
 
 }  // namespace
@@ -78,11 +83,7 @@ std::string points_of(const TargetInfo& target) {
       ++count;
     }
   }
-  if (count == 0) return {};
-  ByteWriter bytes;
-  bytes.number(count);
-  bytes.raw(functions.bytes());
-  return bytes.bytes();
+  return with_count(count, functions);
 }
 
 void take_points(ByteReader& bytes, TargetInfo& target) {
