@@ -14,14 +14,14 @@
 namespace hawk {
 namespace {
 
-/// Expects that nothing but `cause` was lost, and that something was.
-void expect_only(const Report& report, const std::string& cause) {
+/// Expects that nothing but `cause` was lost, and that something was. `also`: what may have been lost beside it.
+void expect_only(const Report& report, const std::string& cause, const std::string& also = "") {
   expect_sound(report);
   EXPECT_FALSE(report.exact);
   for (const auto& [name, count] : report.losses) {
     if (name == cause) {
       EXPECT_GT(count, 0u) << name;
-    } else {
+    } else if (name != also) {
       EXPECT_EQ(count, 0u) << name;
     }
   }
@@ -68,13 +68,14 @@ KERNEL_TEST_ON(losses, live_table_error, kArenaWays) {
 
 /// Threads for which there is neither a slot nor memory: none of their calls is followed. So many that their states
 /// cannot all come from what the kernel has charged to the cgroup in advance (64 pages a CPU, MEMCG_CHARGE_BATCH in
-/// mm/memcontrol.c).
+/// mm/memcontrol.c). The live table is refused memory as well: on a busy machine a block of a thread that has a slot
+/// may be lost for that reason (3 and 5 of 150,000 calls in two of 80 runs at a load of 900).
 KERNEL_TEST_OF_CALLS(losses, thread_state) {
   const auto [report, ledger] = trace_refused(way, {.program = "thousand_threads", .arguments = {"5000"}});
-  expect_only(report, "thread_state");
+  expect_only(report, "thread_state", "live_table_error");
   const Numbers& counted = ledger.sites.at("by_malloc");
   EXPECT_EQ(report.totals.allocated_count + report.totals.freed_count + report.frees_of_untraced +
-                report.losses.at("thread_state"),
+                report.losses.at("thread_state") + report.losses.at("live_table_error"),
             counted.allocated_count + counted.freed_count);
 }
 
