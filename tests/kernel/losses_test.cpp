@@ -74,9 +74,12 @@ KERNEL_TEST_OF_CALLS(losses, thread_state) {
   const auto [report, ledger] = trace_refused(way, {.program = "thousand_threads", .arguments = {"5000"}});
   expect_only(report, "thread_state", "live_table_error");
   const Numbers& counted = ledger.sites.at("by_malloc");
-  EXPECT_EQ(report.totals.allocated_count + report.totals.freed_count + report.frees_of_untraced +
-                report.losses.at("thread_state") + report.losses.at("live_table_error"),
-            counted.allocated_count + counted.freed_count);
+  const std::uint64_t calls = counted.allocated_count + counted.freed_count;
+  const std::uint64_t found = report.totals.allocated_count + report.totals.freed_count + report.frees_of_untraced +
+                              report.losses.at("thread_state");
+  // A call that the live table could not hold is either missing in the other counters or in one of them as well.
+  EXPECT_LE(found, calls);
+  EXPECT_GE(found + report.losses.at("live_table_error"), calls);
 }
 
 KERNEL_TEST_OF_CALLS(losses, unreadable_result) {
