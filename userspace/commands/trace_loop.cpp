@@ -94,10 +94,11 @@ class TraceLoop {
       }));
     }
     if (!options_.duration) return {};
-    return loop_.add_timer(*options_.duration, {}, [this](short) -> Result<void> {
+    HAWK_TRY_VOID(loop_.add_timer(*options_.duration, {}, [this](short) -> Result<void> {
       loop_.end();
       return {};
-    });
+    }));
+    return {};
   }
 
   void drain() {
@@ -173,10 +174,11 @@ class TraceLoop {
   /// Not at once: one that is repeated within kRepeatTime is taken here, and not for the user's wish to have no report.
   Result<void> end_by_signal() {
     if (std::exchange(ended_by_user_, true)) return {};
-    return loop_.add_timer(kRepeatTime, {}, [this](short) -> Result<void> {
+    HAWK_TRY_VOID(loop_.add_timer(kRepeatTime, {}, [this](short) -> Result<void> {
       loop_.end();
       return {};
-    });
+    }));
+    return {};
   }
 
   void end_for_user() {

@@ -113,11 +113,12 @@ TEST(EventLoop, AHandlerMayAddOthers) {
   bool called = false;
   loop.watch(pipe.reader.get(), [&](short) -> Result<void> {
     pipe.take();
-    return loop.add_timer(1ns, {}, [&](short) -> Result<void> {
+    HAWK_TRY_VOID(loop.add_timer(1ns, {}, [&](short) -> Result<void> {
       called = true;
       loop.end();
       return {};
-    });
+    }));
+    return {};
   });
   EXPECT_TRUE(loop.run().has_value());
   EXPECT_TRUE(called);
@@ -142,6 +143,72 @@ TEST(EventLoop, ATimerRepeatsIfItIsToldTo) {
   EXPECT_TRUE(loop.run().has_value());
   EXPECT_EQ(once, 1);
   EXPECT_EQ(repeated, 3);
+}
+
+TEST(EventLoop, WaitsForRoomToWriteOnlyAsLongAsItIsToldTo) {
+  Pipe pipe;
+  EventLoop loop;
+  int calls = 0;
+  loop.watch(
+      pipe.writer.get(),
+      [&](short events) -> Result<void> {
+        EXPECT_NE(events & POLLOUT, 0);
+        if (++calls == 2) loop.set_events(pipe.writer.get(), 0);
+        return {};
+      },
+      POLLOUT);
+  EXPECT_TRUE(loop.add_timer(1ms, 1ms,
+                             [&](short) -> Result<void> {
+                               if (calls >= 2) loop.end();
+                               return {};
+                             })
+                  .has_value());
+  EXPECT_TRUE(loop.run().has_value());
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(EventLoop, AHandlerMayForgetItselfAndWatchAnotherOfTheSameNumber) {
+  Pipe pipe;
+  pipe.put();
+  EventLoop loop;
+  const int number = pipe.reader.get();
+  std::string calls;
+  const auto second = [&](short) -> Result<void> {
+    calls += "2";
+    loop.end();
+    return {};
+  };
+  loop.watch(number,
+             [&, text = std::string("1 and longer than what a std::string holds in place")](short) -> Result<void> {
+               loop.forget(number);
+               loop.watch(number, second);
+               calls += text.substr(0, 1);
+               return {};
+             });
+  EXPECT_TRUE(loop.run().has_value());
+  EXPECT_EQ(calls, "12");
+}
+
+TEST(EventLoop, ARemovedTimerDoesNotFireAndOneThatFiresOnceClosesItsDescriptor) {
+  EventLoop loop;
+  const auto not_called = [](short) -> Result<void> { return fail(ExitCode::kInternal, "it has been removed"); };
+  const int lowest = UniqueFd(::dup(STDIN_FILENO)).get();
+  const Result<TimerId> removed = loop.add_timer(1ns, 1ns, not_called);
+  ASSERT_TRUE(removed.has_value());
+  loop.remove_timer(*removed);
+  loop.remove_timer(*removed);
+  const Result<TimerId> once = loop.add_timer(1ns, {}, [](short) -> Result<void> { return {}; });
+  ASSERT_TRUE(once.has_value());
+  EXPECT_NE(*once, *removed);
+  EXPECT_TRUE(loop.add_timer(1ms, 1ms,
+                             [&](short) -> Result<void> {
+                               // That of the timer that has fired.
+                               EXPECT_EQ(UniqueFd(::dup(STDIN_FILENO)).get(), lowest);
+                               loop.end();
+                               return {};
+                             })
+                  .has_value());
+  EXPECT_TRUE(loop.run().has_value());
 }
 
 TEST(EventLoop, AFailureOfAHandlerEndsIt) {
