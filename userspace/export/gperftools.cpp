@@ -1,3 +1,5 @@
+#include <cstdint>
+
 #include "userspace/export/exchange_formats.h"
 #include "userspace/export/exported_stacks.h"
 #include "userspace/export/piece_writer.h"
@@ -11,8 +13,9 @@ void write_gperftools(const ReportRequest& request, const TextSink& sink) {
   SymbolizedHeapText text(stacks, out, SymbolizedHeapText::Callers::kAsNamed);
   if (!text.put_symbols()) return;
   const auto put_counters = [&](const Counters& counters) {
-    out.put("{:6}: {:8} [{:6}: {:8}] @", counters.live_count(), counters.live_bytes(), counters.allocated_count,
-            counters.allocated_bytes);
+    // Of a period, what is live may have become less.
+    out.put("{:6}: {:8} [{:6}: {:8}] @", static_cast<std::int64_t>(counters.live_count()),
+            static_cast<std::int64_t>(counters.live_bytes()), counters.allocated_count, counters.allocated_bytes);
   };
   out.text() += "heap profile: ";
   put_counters(stacks.totals());
