@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/kernel/harness/child_process.h"
@@ -20,12 +21,14 @@
 #include "tests/kernel/harness/ledger.h"
 #include "tests/kernel/harness/traced_family.h"
 #include "tests/support/scratch_directory.h"
+#include "userspace/tracer/event_groups.h"
 
 namespace hawk {
 namespace {
 
 /// Whose probes pass on.
 constexpr Way kFollowWays[] = {Way::kPointsArena, Way::kPerfHash};
+constexpr Way kPerfWay[] = {Way::kPerfHash};
 constexpr Way kFileWays[] = {Way::kPointsArena, Way::kSessionArena};
 
 /// Two files with allocators, which allocate nothing when they are loaded.
@@ -114,26 +117,72 @@ KERNEL_TEST_ON(holding, a_killed_hawktrace_holds_nobody, kFollowWays) {
   test.expect_end();
 }
 
+/// What a shell prints that has tracefs at /mnt, and nobody else.
+std::string in_tracefs(const std::string& commands) {
+  ChildProcess shell({.argv = {"unshare", "--mount", "sh", "-c", "mount -t tracefs none /mnt; " + commands}});
+  std::string printed = shell.read_to_end();
+  EXPECT_EQ(shell.wait(), 0) << shell.errors();
+  return printed;
+}
+
 /// The uprobe events that the kernel has by name.
-std::string named_events() {
-  ChildProcess reader(
-      {.argv = {"unshare", "--mount", "sh", "-c", "mount -t tracefs none /mnt; cat /mnt/uprobe_events"}});
-  std::string events = reader.read_to_end();
-  EXPECT_EQ(reader.wait(), 0) << reader.errors();
-  return events;
+std::string named_events() { return in_tracefs("cat /mnt/uprobe_events"); }
+
+/// A hawktrace that has no events of its own.
+void expect_trace_of_true() {
+  ChildProcess trace({.argv = {HAWKTRACE_PATH, "--no-follow", "-q", "-o", "/dev/null", "--", "/bin/true"}});
+  EXPECT_EQ(trace.wait(), 0) << trace.errors();
 }
 
 /// What a killed hawktrace leaves are names; the next one takes them away, whatever it does itself.
 KERNEL_TEST_ON(holding, a_killed_hawktrace_leaves_nothing, kFollowWays) {
   StoppedHawktrace test(way);
-  const std::string its_events = ":hawktrace_" + std::to_string(test.hawktrace().pid()) + "_";
+  EventMaker maker = this_maker();
+  maker.pid = test.hawktrace().pid();
+  std::string its_events = ":" + group_name(maker, 0);
+  its_events.erase(its_events.find("_" + std::to_string(maker.start_time)) + 1);
   EXPECT_NE(named_events().find(its_events), std::string::npos);
   test.hawktrace().send_signal(SIGKILL);
   EXPECT_EQ(test.hawktrace().wait(), 128 + SIGKILL);
   test.expect_end();
-  ChildProcess next({.argv = {HAWKTRACE_PATH, "--no-follow", "-q", "-o", "/dev/null", "--", "/bin/true"}});
-  EXPECT_EQ(next.wait(), 0) << next.errors();
+  expect_trace_of_true();
   EXPECT_EQ(named_events().find(its_events), std::string::npos);
+}
+
+/// The events of a group, which no process uses.
+class NamedEvent {
+ public:
+  explicit NamedEvent(std::string group) : group_(std::move(group)) { in_tracefs(write("p:", " /bin/true:0x1000")); }
+  explicit NamedEvent(const EventMaker& maker) : NamedEvent(group_name(maker, 0)) {}
+  NamedEvent(const NamedEvent&) = delete;
+  NamedEvent& operator=(const NamedEvent&) = delete;
+  ~NamedEvent() { in_tracefs("if [ -d /mnt/events/" + group_ + " ]; then " + write("-:", "") + "; fi"); }
+  bool is_there() const { return named_events().find(":" + group_ + "/e0 ") != std::string::npos; }
+
+ private:
+  std::string write(const std::string& before, const std::string& after) const {
+    return "echo '" + before + group_ + "/e0" + after + "' >>/mnt/uprobe_events";
+  }
+  std::string group_;
+};
+
+/// There its maker may live, and use them: the kernel does not survive that they are taken from it.
+KERNEL_TEST_ON(holding, events_of_another_pid_namespace_stay, kPerfWay) {
+  const EventMaker self = this_maker();
+  EventMaker ended = self;
+  ChildProcess child({.argv = {"/bin/true"}});
+  ended.pid = child.pid();
+  EXPECT_EQ(child.wait(), 0);
+  EventMaker elsewhere = ended;
+  elsewhere.pid_namespace = 1;  // less than any that the kernel gives to a namespace
+  const NamedEvent of_ended(ended), of_elsewhere(elsewhere), of_living(self);
+  const NamedEvent of_older_version("hawktrace_" + std::to_string(ended.pid) + "_0");
+  ASSERT_TRUE(of_ended.is_there() && of_elsewhere.is_there() && of_living.is_there() && of_older_version.is_there());
+  expect_trace_of_true();
+  EXPECT_FALSE(of_ended.is_there());
+  EXPECT_TRUE(of_elsewhere.is_there());
+  EXPECT_TRUE(of_living.is_there());
+  EXPECT_TRUE(of_older_version.is_there());
 }
 
 /// For no longer than HAWK_LONGEST_HOLD_NS; what was missed is counted when it goes on.

@@ -16,13 +16,12 @@
 #include "userspace/base/process_file.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/base/write_all.h"
+#include "userspace/tracer/event_groups.h"
 
 namespace hawk {
 namespace {
 
 constexpr const char* kDefinitions = "uprobe_events";
-/// Followed by the number of the process that made them, and by one that counts its groups.
-constexpr std::string_view kGroup = "hawktrace_";
 
 /// tracefs, whether or not it is mounted where it usually is, or where we see it.
 Result<UniqueFd> open_tracefs() {
@@ -41,30 +40,23 @@ int write_definition(int tracefs, const std::string& line) {
   return file ? write_all(file.get(), line) : errno;
 }
 
-/// "p:GROUP/NAME PATH:OFFSET" -> GROUP/NAME; empty: it is none of ours.
-std::string_view our_event(std::string_view line) {
+/// "p:GROUP/NAME PATH:OFFSET" -> GROUP/NAME; empty: it is no such line.
+std::string_view event_of(std::string_view line) {
   if (line.size() < 2 || line[1] != ':') return {};
-  const std::string_view name = line.substr(2, line.find(' ') - 2);
-  return name.starts_with(kGroup) ? name : std::string_view();
-}
-
-bool is_orphan(std::string_view event) {
-  int pid = 0;
-  event.remove_prefix(kGroup.size());
-  std::from_chars(event.data(), event.data() + event.size(), pid);
-  return pid > 0 && ::access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0;
+  return line.substr(2, line.find(' ') - 2);
 }
 
 /// What processes that were killed have left.
-void remove_orphans(int tracefs) {
+void remove_orphans(int tracefs, const EventMaker& self) {
   const UniqueFd file(::openat(tracefs, kDefinitions, O_RDONLY | O_CLOEXEC));
   const std::optional<std::string> text = file ? read_to_end(file.get()) : std::nullopt;
   if (!text) return;
   for (std::string_view rest = *text; !rest.empty();) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    const std::string_view event = our_event(line);
-    if (!event.empty() && is_orphan(event)) write_definition(tracefs, fmt::format("-:{}\n", event));
+    const std::string_view event = event_of(line);
+    const std::optional<EventMaker> maker = maker_of(event);
+    if (maker && has_ended(*maker, self)) write_definition(tracefs, fmt::format("-:{}\n", event));
   }
 }
 
@@ -72,14 +64,15 @@ void remove_orphans(int tracefs) {
 
 void remove_orphaned_events() {
   const Result<UniqueFd> tracefs = open_tracefs();
-  if (tracefs) remove_orphans(tracefs->get());
+  if (tracefs) remove_orphans(tracefs->get(), this_maker());
 }
 
 Result<UprobeEvents> UprobeEvents::make() {
   static std::atomic<unsigned> groups{0};
   UniqueFd tracefs = HAWK_TRY(open_tracefs());
-  remove_orphans(tracefs.get());
-  return UprobeEvents(std::move(tracefs), fmt::format("{}{}_{}", kGroup, ::getpid(), groups++));
+  const EventMaker self = this_maker();
+  remove_orphans(tracefs.get(), self);
+  return UprobeEvents(std::move(tracefs), group_name(self, groups++));
 }
 
 UprobeEvents::UprobeEvents(UprobeEvents&& other) noexcept
