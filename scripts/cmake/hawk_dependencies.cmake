@@ -64,6 +64,11 @@ if(NOT HAWK_PROTOZERO_INCLUDE)
   list(APPEND hawk_missing "protozero/pbf_writer.hpp (Debian: libprotozero-dev)")
 endif()
 
+find_path(HAWK_TOML_INCLUDE toml++/toml.h)
+if(NOT HAWK_TOML_INCLUDE)
+  list(APPEND hawk_missing "toml++/toml.h (Debian: libtomlplusplus-dev)")
+endif()
+
 if(HAWKTRACE_STATIC)
   foreach(archive elf dw z zstd lzma bz2 ncursesw seccomp sqlite3 tinfo)
     hawk_require_file(library HAWK_ARCHIVE_${archive} lib${archive}.a

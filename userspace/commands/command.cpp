@@ -6,6 +6,7 @@
 
 #include "userspace/base/system_failure.h"
 #include "userspace/base/write_all.h"
+#include "userspace/commands/config.h"
 #include "userspace/commands/diff.h"
 #include "userspace/commands/options.h"
 #include "userspace/commands/record.h"
@@ -29,6 +30,7 @@ constexpr Command kCommands[] = {
     {"report", report_text, rows_of<RecordedReportOptions, report_rows>, report_command},
     {"diff", diff_text, rows_of<DiffOptions, diff_rows>, diff_command},
     {"export", export_text, rows_of<RecordedReportOptions, export_rows>, export_command},
+    {"config", config_text, rows_of<ConfigOptions, config_rows>, config_command},
 };
 
 }  // namespace

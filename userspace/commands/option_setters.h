@@ -8,8 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "userspace/base/option_values.h"
 #include "userspace/base/result.h"
-#include "userspace/commands/option_values.h"
 
 namespace hawk {
 

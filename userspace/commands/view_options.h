@@ -1,8 +1,8 @@
 #pragma once
 
+#include "userspace/base/option_values.h"
 #include "userspace/base/result.h"
 #include "userspace/commands/command_line.h"
-#include "userspace/commands/option_values.h"
 #include "userspace/export/format.h"
 #include "userspace/views/call_pattern.h"
 #include "userspace/views/grouping.h"

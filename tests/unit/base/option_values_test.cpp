@@ -1,4 +1,4 @@
-#include "userspace/commands/option_values.h"
+#include "userspace/base/option_values.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

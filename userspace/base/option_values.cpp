@@ -1,4 +1,4 @@
-#include "userspace/commands/option_values.h"
+#include "userspace/base/option_values.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
