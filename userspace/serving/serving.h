@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "userspace/base/event_loop.h"
 #include "userspace/base/result.h"
@@ -26,6 +27,9 @@ class Serving {
   /// Goes on with `options`: files are read again, and addresses that stay are listened at throughout. A failure
   /// changes nothing.
   virtual Result<void> reload(const ServingOptions& options) = 0;
+
+  /// Where it listens, as it can be typed, with the ports that it has got.
+  virtual std::vector<std::string> addresses() const = 0;
 
  protected:
   Serving() = default;
