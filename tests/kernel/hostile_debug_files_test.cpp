@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
 #include <string>
 
@@ -112,8 +111,6 @@ std::string huge_block() {
 }
 
 std::string huge_unit() { return unit_of({}, std::uint64_t{1} << 63); }
-
-void write_file(const std::string& path, const std::string& content) { std::ofstream(path) << content; }
 
 /// A ledger program whose debug information is `information` alone.
 std::string program_with(const std::string& information, const ScratchDirectory& directory, bool has_symbols) {

@@ -8,9 +8,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "tests/support/file_content.h"
 #include "userspace/base/check.h"
 
 namespace hawk {
@@ -41,11 +40,6 @@ int run(const std::vector<std::string>& command, const std::string& output) {
   int status = -1;
   HAWK_CHECK(::waitpid(child, &status, 0) == child, "the program's end");
   return status;
-}
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 void make_open_directory(const std::string& path, mode_t mode) {

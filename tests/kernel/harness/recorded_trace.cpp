@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 
 #include "tests/kernel/harness/child_process.h"
+#include "tests/support/file_content.h"
 
 namespace hawk {
 namespace {
@@ -14,11 +14,6 @@ namespace {
 using Words = std::vector<std::string>;
 
 bool keeps_names = false;
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// The part in which two texts differ, which are too long to be shown.
 std::string difference(const std::string& live, const std::string& recorded) {

@@ -3,9 +3,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "tests/kernel/harness/ledger.h"
 
 namespace hawk {
@@ -13,12 +10,6 @@ namespace hawk {
 Words operator+(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
-}
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  EXPECT_TRUE(file) << path;
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::string output_of(const Words& words) {

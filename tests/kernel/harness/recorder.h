@@ -7,14 +7,13 @@
 
 #include "tests/kernel/harness/child_process.h"
 #include "tests/kernel/harness/ready_pipe.h"
+#include "tests/support/file_content.h"
 
 namespace hawk {
 
 using Words = std::vector<std::string>;
 Words operator+(Words words, const Words& more);
 
-/// The content of a file, which must be there.
-std::string content_of(const std::string& path);
 /// Runs a program to its end, which must be a good one; what it prints.
 std::string output_of(const Words& words);
 

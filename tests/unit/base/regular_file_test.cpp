@@ -10,16 +10,14 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include "tests/support/file_content.h"
 #include "tests/support/scratch_directory.h"
 
 namespace hawk {
 namespace {
 
 namespace fs = std::filesystem;
-
-void fill(const std::string& path, std::string_view content) { std::ofstream(path) << content; }
 
 /// errno of an attempt to open by either function; 0 when it succeeds. Both must agree.
 int error_of(const std::string& path) {
@@ -33,7 +31,7 @@ int error_of(const std::string& path) {
 
 TEST(RegularFile, IsOpenedForReadingAndClosedByExec) {
   const ScratchDirectory directory;
-  fill(directory.path("file"), "content");
+  write_file(directory.path("file"), "content");
   const UniqueFd fd = open_regular_file(directory.path("file"));
   ASSERT_TRUE(fd);
   char text[8] = {};
@@ -71,8 +69,8 @@ TEST(RegularFile, LinksOfProcfsAreFollowedOnlyWhereTheyAreMeant) {
 TEST(RegularFile, BelowARootLinksLeadNowhereElse) {
   const ScratchDirectory directory;
   fs::create_directories(directory.path("root/etc"));
-  fill(directory.path("outside"), "secret");
-  fill(directory.path("root/inside"), "content");
+  write_file(directory.path("outside"), "secret");
+  write_file(directory.path("root/inside"), "content");
   fs::create_symlink("/inside", directory.path("root/etc/absolute"));
   fs::create_symlink("../../../../inside", directory.path("root/etc/upwards"));
   fs::create_symlink(directory.path("outside"), directory.path("root/out"));
@@ -86,9 +84,9 @@ TEST(RegularFile, BelowARootLinksLeadNowhereElse) {
 }
 
 /// Without O_NONBLOCK that takes 45 seconds (/proc/sys/fs/lease-break-time).
-TEST(RegularFile, ALeasedFileKeepsNobodyWaiting) {
+TEST(RegularFile, ALeasedFileIsNotWaitedFor) {
   const ScratchDirectory directory;
-  fill(directory.path("leased"), "content");
+  write_file(directory.path("leased"), "content");
   const UniqueFd holder(::open(directory.path("leased").c_str(), O_RDWR | O_CLOEXEC));
   const auto previous = std::signal(SIGIO, SIG_IGN);
   ASSERT_EQ(::fcntl(holder.get(), F_SETLEASE, F_WRLCK), 0);
@@ -100,8 +98,8 @@ TEST(RegularFile, ALeasedFileKeepsNobodyWaiting) {
 
 TEST(FileState, TellsFilesAndTheirContentsApart) {
   const ScratchDirectory directory;
-  fill(directory.path("one"), "content");
-  fill(directory.path("two"), "content");
+  write_file(directory.path("one"), "content");
+  write_file(directory.path("two"), "content");
   const std::optional<FileState> before = state_of(directory.path("one"));
   ASSERT_TRUE(before);
   EXPECT_EQ(before->size_bytes, 7u);

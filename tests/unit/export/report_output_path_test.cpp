@@ -7,11 +7,10 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <thread>
 
+#include "tests/support/file_content.h"
 #include "tests/support/scratch_directory.h"
 #include "userspace/export/report_output.h"
 
@@ -19,14 +18,6 @@ namespace hawk {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string content_of(const fs::path& path) {
-  std::ostringstream content;
-  content << std::ifstream(path).rdbuf();
-  return content.str();
-}
-
-void fill(const fs::path& path, std::string_view content) { std::ofstream(path) << content; }
 
 /// In a directory whose owner lets the path lead to another directory once a file of his has been found there. Owner
 /// and mode of that file must never be seen elsewhere.
@@ -38,7 +29,7 @@ class ChangingDirectory : public testing::Test {
     fs::create_directory(file("theirs"));
     fs::create_directory(file("roots"));
     fs::create_directory_symlink("roots", file("link"));
-    fill(file("theirs/report"), "old");
+    write_file(file("theirs/report"), "old");
     EXPECT_EQ(::chmod(file("theirs/report").c_str(), kMode), 0);
   }
   /// The path to their directory leads to ours now, or back again.
@@ -62,13 +53,13 @@ TEST_F(ChangingDirectory, ReportGoesWhereThePathLedAtFirst) {
   change();
   testing::internal::CaptureStderr();
   ASSERT_TRUE(output->write("new"));
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("now refers to another place"), std::string::npos);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("now refers to another file"), std::string::npos);
   EXPECT_TRUE(fs::is_empty(file("roots")));
   EXPECT_EQ(content_of(file("link/report")), "new");
 }
 
 TEST_F(ChangingDirectory, OnlyTheFileThatWasCreatedIsRemoved) {
-  fill(file("roots/new"), "of somebody else");
+  write_file(file("roots/new"), "of somebody else");
   {
     const Result<ReportOutput> output = ReportOutput::make(file("theirs/new").string());
     ASSERT_TRUE(output);
@@ -97,8 +88,8 @@ TEST_F(ChangingDirectory, AtAnyMoment) {
 
 /// The end of the path too may become a link at any moment.
 TEST_F(ChangingDirectory, ALinkThatIsPutInThePlaceOfTheFileIsReplacedNotFollowed) {
-  fill(file("report"), "old");
-  fill(file("other"), "other");
+  write_file(file("report"), "old");
+  write_file(file("other"), "other");
   Result<ReportOutput> output = ReportOutput::make(file("report").string());
   ASSERT_TRUE(output);
   fs::remove(file("report"));

@@ -11,22 +11,14 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
+
+#include "tests/support/file_content.h"
 
 namespace hawk {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string content_of(const fs::path& path) {
-  std::ostringstream content;
-  content << std::ifstream(path).rdbuf();
-  return content.str();
-}
-
-void fill(const fs::path& path, std::string_view content) { std::ofstream(path) << content; }
 
 /// Sends what goes to descriptor 1 elsewhere for as long as it lives.
 class RedirectedStdout {
@@ -95,7 +87,7 @@ TEST_F(Output, NewFileHoldsTheReport) {
 }
 
 TEST_F(Output, FileIsUntouchedUntilTheReportComes) {
-  fill(file("report"), "old");
+  write_file(file("report"), "old");
   Result<ReportOutput> output = ReportOutput::make(file("report").string());
   ASSERT_TRUE(output);
   EXPECT_EQ(content_of(file("report")), "old");
@@ -104,7 +96,7 @@ TEST_F(Output, FileIsUntouchedUntilTheReportComes) {
 }
 
 TEST_F(Output, WithoutReportAnOldFileStaysAndANewOneGoes) {
-  fill(file("old"), "old");
+  write_file(file("old"), "old");
   {
     const Result<ReportOutput> old_output = ReportOutput::make(file("old").string());
     const Result<ReportOutput> new_output = ReportOutput::make(file("new").string());
@@ -116,7 +108,7 @@ TEST_F(Output, WithoutReportAnOldFileStaysAndANewOneGoes) {
 }
 
 TEST_F(Output, ReplacedFileKeepsModeOwnerAndTheLinkToIt) {
-  fill(file("report"), "old");
+  write_file(file("report"), "old");
   ASSERT_EQ(::chmod(file("report").c_str(), 0640), 0);
   ASSERT_EQ(::chown(file("report").c_str(), ::geteuid() == 0 ? 1234 : ::geteuid(), ::getegid()), 0);
   fs::create_symlink("report", file("link"));
@@ -147,7 +139,7 @@ TEST_F(Output, RelativePathIsOneOfTheCurrentDirectory) {
 }
 
 TEST_F(Output, DestinationsThatCannotBeWrittenAreRefusedAtOnce) {
-  fill(file("plain"), "");
+  write_file(file("plain"), "");
   const std::string directory = directory_.string();
   EXPECT_EQ(refusal_of(file("missing") / "report"), "open for writing " + directory +
                                                         "/missing/report: No such file or directory / create the "
@@ -214,7 +206,7 @@ int write_beyond_size_limit(const std::string& path) {
 }
 
 TEST_F(Output, FailureInTheMiddleLeavesTheOldReportAndNothingElse) {
-  fill(file("report"), "old");
+  write_file(file("report"), "old");
   for (const char* name : {"report", "new"}) {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(write_beyond_size_limit(file(name).string()));
@@ -227,7 +219,7 @@ TEST_F(Output, FailureInTheMiddleLeavesTheOldReportAndNothingElse) {
 }
 
 TEST_F(Output, ReportMayComeInPieces) {
-  fill(file("report"), "old");
+  write_file(file("report"), "old");
   Result<ReportOutput> output = ReportOutput::make(file("report").string());
   ASSERT_TRUE(output);
   ASSERT_TRUE(output->write([&](const TextSink& sink) {
