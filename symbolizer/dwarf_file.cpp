@@ -8,6 +8,7 @@
 #include <new>
 
 #include "symbolizer/section_sizes.h"
+#include "userspace/elf/arch/x86_64/machine.h"
 
 namespace hawk {
 namespace {
@@ -29,7 +30,7 @@ struct EmptyImage {
     header.e_ident[EI_DATA] = ELFDATA2LSB;
     header.e_ident[EI_VERSION] = EV_CURRENT;
     header.e_type = ET_REL;
-    header.e_machine = EM_X86_64;
+    header.e_machine = arch::kElfMachine;
     header.e_version = EV_CURRENT;
     header.e_shoff = offsetof(EmptyImage, sections);
     header.e_ehsize = sizeof header;
