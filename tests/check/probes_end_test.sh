@@ -17,7 +17,7 @@ program() {
   chmod +x "$root/$1"
 }
 
-# check NAME SECONDS: what it prints comes through a pipe, which whoever is left behind must not hold open.
+# check NAME SECONDS: what it prints comes through a pipe, which a process that is left behind must not hold open.
 check() { timeout 20 scripts/check_probes_end "$root/$1" "$2" 2>&1 | cat >"$root/said"; }
 
 program ends <<'END'

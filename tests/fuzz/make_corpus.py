@@ -325,7 +325,7 @@ def recordings():
         'v2_file': b'F' + file,
         'v2_intervals': encoded_intervals(*intervals),
         'v2_threads': with_records(threads(event(1, 7, b'a\n\xff'), event(2, 7, b''), event(3, 7, None), event(0, 7, None))),
-        'v2_threads_of_nobody': with_records(threads(event(1, 7, b'a'), target=1)),
+        'v2_threads_of_no_process': with_records(threads(event(1, 7, b'a'), target=1)),
         'v2_threads_without_end': with_records(threads(count=1 << 62)),
         'v2_threads_cut_off': with_records((3, threads(event(1, 7, b'name'))[1][:-2])),
         'v2_threads_and_more': with_records((3, threads(event(1, 7, b'name'))[1] + b'x')),

@@ -237,7 +237,7 @@ void expect_probed_here(bool is_probed) {
   }
 }
 
-/// The kernel takes the probes out of every process when the last descriptor of a link is closed, whoever closes it.
+/// The kernel takes the probes out of every process when the last descriptor of a link is closed, by any process.
 KERNEL_TEST_ON(file_links, of_a_killed_hawktrace_are_gone, kFileWays) {
   LedgerProgram target({.program = "every_function"});
   Tracing tracing(way, {"-p", std::to_string(target.pid())});

@@ -110,7 +110,7 @@ class StoppedHawktrace {
 };
 
 /// Nothing is left to be undone.
-KERNEL_TEST_ON(holding, a_killed_hawktrace_holds_nobody, kFollowWays) {
+KERNEL_TEST_ON(holding, a_killed_hawktrace_holds_no_thread, kFollowWays) {
   StoppedHawktrace test(way);
   test.hawktrace().send_signal(SIGKILL);
   EXPECT_EQ(test.hawktrace().wait(), 128 + SIGKILL);
@@ -186,7 +186,7 @@ KERNEL_TEST_ON(holding, events_of_another_pid_namespace_stay, kPerfWay) {
 }
 
 /// For no longer than HAWK_LONGEST_HOLD_NS; what was missed is counted when it goes on.
-KERNEL_TEST_ON(holding, a_stopped_hawktrace_holds_nobody_for_long, kFollowWays) {
+KERNEL_TEST_ON(holding, a_stopped_hawktrace_holds_no_thread_for_long, kFollowWays) {
   StoppedHawktrace test(way);
   test.expect_end();
   test.hawktrace().send_signal(SIGCONT);

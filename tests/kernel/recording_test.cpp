@@ -109,7 +109,7 @@ class Growth {
   UniqueFd events_;
 };
 
-TEST(recording, that_was_killed_can_be_read_and_harms_nobody) {
+TEST(recording, that_was_killed_can_be_read_and_harms_nothing) {
   const ScratchDirectory directory;
   const std::string recording = directory.path("heap.hawk");
   LedgerProgram program({.program = "realloc_moves"});

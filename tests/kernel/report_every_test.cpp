@@ -130,7 +130,7 @@ TEST(report_every, what_tracing_took_is_said) {
   EXPECT_LT(usage.at("table_bytes").get<std::uint64_t>(), std::uint64_t{1} << 30);
 }
 
-TEST(report_every, ends_when_nobody_reads) {
+TEST(report_every, ends_when_its_reader_is_gone) {
   LedgerProgram program({.program = "realloc_moves"});
   std::vector<std::string> words = {"/bin/sh", "-c", "\"$@\" | head -n 1", "sh"};
   for (const std::string& word : command(program, {"--format", "json"})) words.push_back(word);

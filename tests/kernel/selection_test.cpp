@@ -27,7 +27,7 @@ namespace {
 using namespace std::string_literals;
 using Words = std::vector<std::string>;
 
-/// A cgroup of version 2, in a mount of our own; nobody is in it when it is made, nor may be when it goes.
+/// A cgroup of version 2, in a mount of our own; it is empty when it is made, and must be empty when it is removed.
 class Cgroup {
  public:
   /// `path`: below the root of the hierarchy. Directories on the way are made, and removed with it.

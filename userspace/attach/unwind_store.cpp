@@ -24,15 +24,15 @@ void UnwindStore::reserve(std::uint64_t rows) {
 }
 
 StoredTable UnwindStore::store(const std::string& path, const UnwindTable& table) {
-  const Result<std::optional<RowsPlace>> place = engine_.add_unwind_rows(table.rows);
-  if (!place || !*place) {
+  const Result<std::optional<AddedRows>> added = engine_.add_unwind_rows(table.rows);
+  if (!added || !*added) {
     log_warning(fmt::format("{}: its unwind table is not used: {}", path,
-                            place ? "there is no room for more rows" : place.error().what));
+                            added ? "there is no room for more rows" : added.error().what));
     return {};
   }
-  if ((*place)->is_new) rows_in_sum_ += table.rows.size();
+  if ((*added)->is_new) rows_in_sum_ += table.rows.size();
   return {.base_vaddr = table.base_vaddr,
-          .first_row = (*place)->first,
+          .first_row = (*added)->first,
           .row_count = static_cast<std::uint32_t>(table.rows.size())};
 }
 

@@ -171,7 +171,7 @@ class TraceLoop {
     return {};
   }
 
-  /// Not at once: one that is repeated within kRepeatTime is taken here, and not for the user's wish to have no report.
+  /// Not at once: one that is repeated within kRepeatTime is taken here, and not as a request to end without a report.
   Result<void> end_by_signal() {
     if (std::exchange(ended_by_user_, true)) return {};
     HAWK_TRY_VOID(loop_.add_timer(kRepeatTime, {}, [this](short) -> Result<void> {

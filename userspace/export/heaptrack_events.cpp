@@ -70,12 +70,12 @@ HeaptrackEvents::Change HeaptrackEvents::change_to(std::size_t record, const Cou
 
 bool HeaptrackEvents::advance(const Snapshot& now) {
   std::vector<Change> changes;
-  auto place = by_id_.begin();
+  auto at = by_id_.begin();
   for (const StackRecord& stack : now.stacks) {
-    place = std::lower_bound(place, by_id_.end(), std::make_pair(stack.id, std::size_t{0}));
-    if (place == by_id_.end()) break;
-    if (place->first != stack.id) continue;
-    const Change change = change_to(place->second, stack.counters);
+    at = std::lower_bound(at, by_id_.end(), std::make_pair(stack.id, std::size_t{0}));
+    if (at == by_id_.end()) break;
+    if (at->first != stack.id) continue;
+    const Change change = change_to(at->second, stack.counters);
     if (change.allocated.count != 0 || change.freed.count != 0) changes.push_back(change);
   }
   return put(changes);

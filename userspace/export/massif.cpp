@@ -53,7 +53,7 @@ class MassifTree {
     std::size_t end = 0;
     std::size_t depth = 0;  ///< so many calls they have in common
     std::uint64_t bytes = 0;
-    std::uint64_t places = 0;  ///< more than 0: so many nodes that are summed up
+    std::uint64_t summed = 0;  ///< more than 0: so many nodes that are summed up
   };
 
   void collect() {
@@ -92,9 +92,9 @@ class MassifTree {
 
   /// Writes `node`, and puts those below it on `rest`, the first one last.
   void put_node(const Node& node, std::vector<Node>& rest) {
-    if (node.places != 0) {
+    if (node.summed != 0) {
       out_.put("{:>{}}0: {} in {} place{}, all below massif's threshold (0.10%)\n", 'n', node.depth + 1, node.bytes,
-               node.places, node.places == 1 ? "" : "s");
+               node.summed, node.summed == 1 ? "" : "s");
       return;
     }
     std::vector<Node> children = children_of(node);
@@ -102,10 +102,10 @@ class MassifTree {
     Node small = {.depth = node.depth + 1};
     while (!children.empty() && children.back().bytes < least) {
       small.bytes += children.back().bytes;
-      ++small.places;
+      ++small.summed;
       children.pop_back();
     }
-    if (small.places != 0) children.push_back(small);
+    if (small.summed != 0) children.push_back(small);
     out_.put("{:>{}}{}: {} {}\n", 'n', node.depth + 1, children.size(), node.bytes,
              node.depth == 0 ? "(heap allocation functions)"
                              : call_text(call_at(stacks_by_node_[node.begin], node.depth - 1)));

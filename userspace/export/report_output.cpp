@@ -38,8 +38,8 @@ bool is_on_procfs(const UniqueFd& directory) {
 struct Destination {
   UniqueFd directory;
   std::string entry;  ///< a name in it, of no symbolic link
-  /// The path leads through a link of procfs, as /dev/stdout does: it names an open file, not a place in a directory,
-  /// and to rename something over the place would miss that open file.
+  /// The path leads through a link of procfs, as /dev/stdout does: it names an open file, not an entry of a directory,
+  /// and to rename something over it would miss that open file.
   bool is_open_file = false;
 };
 
@@ -271,7 +271,7 @@ void ReportOutput::warn_if_moved() const {
                         is_same_file(before, after) && now->entry == entry_;
   if (is_there) return;
   log_warning(fmt::format(
-      "{} now refers to another place: the report is at the place that it referred to when the trace began", name_));
+      "{} now refers to another file: the report is in the one that it referred to when the trace began", name_));
 }
 
 bool ReportOutput::is_terminal() const { return ::isatty(is_stdout() ? STDOUT_FILENO : file_.get()) == 1; }

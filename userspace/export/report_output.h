@@ -24,7 +24,7 @@ using ReportProducer = std::function<void(const TextSink& sink)>;
 /// (a directory where we may create nothing, a single file mounted into a container).
 ///
 /// The directory is looked up once and held open: a path that is changed later cannot redirect the report, with the
-/// owner and mode of the original file, to another place.
+/// owner and mode of the original file, to another directory.
 class ReportOutput {
  public:
   /// `path`: nullopt or "-" for stdout. Fails with kFile; for a FIFO also when it is not open for reading, because

@@ -73,7 +73,7 @@ class FunctionCells {
   FunctionCells(const std::vector<const StackRecord*>& stacks, const CallTable& calls)
       : stacks_(stacks), calls_(calls), cells_(calls.size()), differences_(std::min(stacks.size(), kMostToldApart)) {}
 
-  /// The widest of the names, without places and differences.
+  /// The widest of the names, without positions and differences.
   std::size_t widest_name() {
     std::size_t widest = 0;
     for (std::size_t row = 0; row < stacks_.size() && widest < kMaxNamesColumns; ++row) {

@@ -15,7 +15,7 @@ std::string trap_costs_text(const Snapshot& snapshot);
 
 /// "traps: malloc at +0x157 97.2 %, at +0xf2 2.8 %; calloc at +0x1c (size), at +0x90 100 %; at entry and return:
 /// realloc": inside which functions calls were seen, and which share of those of a function at which points. Empty:
-/// nobody asked for points.
+/// points were not requested.
 std::string trap_points_text(const Snapshot& snapshot);
 
 /// What all traps of the trace took together, in nanoseconds: calls x what a call pays. The programs' own work, which

@@ -22,7 +22,7 @@ class StackOrder {
   StackOrder(RoleOfFunction role_of, std::size_t top, std::uint64_t min_size_bytes)
       : role_of_(std::move(role_of)), top_(top), min_size_bytes_(min_size_bytes) {}
 
-  /// Takes the stacks of `moment` that match `filter`. Held, stacks keep their places while their numbers change, and
+  /// Takes the stacks of `moment` that match `filter`. Held, stacks keep their order while their numbers change, and
   /// new ones come last; otherwise the list is sorted anew, `wanted` stacks of it.
   void update(const Moment& moment, Symbolizer& symbolizer, StackFilter& filter, ScreenSort sort, bool held,
               std::size_t wanted);

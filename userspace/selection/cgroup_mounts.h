@@ -9,7 +9,7 @@
 
 namespace hawk {
 
-/// A place where a hierarchy of cgroups is mounted.
+/// Where a hierarchy of cgroups is mounted.
 struct CgroupMount {
   std::string hierarchy;  ///< as in CgroupMembership
   std::string root;       ///< the cgroup that is there

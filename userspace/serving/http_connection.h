@@ -28,7 +28,7 @@ using Answer = std::function<void(HttpResponse)>;
 /// Answers a request. Work that goes on afterwards is given up when what is returned is destroyed.
 using RequestHandler = std::function<std::shared_ptr<void>(const HttpRequest& request, Answer answer)>;
 
-/// One client: reads its requests one after the other, and sends it the answers. Knows no event loop: whoever owns it
+/// One client: reads its requests one after the other, and sends it the answers. Knows no event loop: its owner
 /// polls for events() and looks at the clock.
 class HttpConnection {
  public:

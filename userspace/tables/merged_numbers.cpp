@@ -14,8 +14,8 @@ void MergedNumbers::begin(const Snapshot& process, std::size_t part) {
 void MergedNumbers::take_modules(const Snapshot& process, std::size_t part) {
   modules_of_part_.clear();
   for (const Module& module : process.modules) {
-    const std::string place = module.build_id.empty() ? process.target().cgroup : "";
-    const auto [known, is_new] = module_numbers_.emplace(std::tuple(module.path, module.build_id, place),
+    const std::string cgroup = module.build_id.empty() ? process.target().cgroup : "";
+    const auto [known, is_new] = module_numbers_.emplace(std::tuple(module.path, module.build_id, cgroup),
                                                          static_cast<ModuleId>(modules_.size()));
     if (is_new) {
       origins_.push_back({part, static_cast<ModuleId>(modules_of_part_.size())});
@@ -34,8 +34,8 @@ void MergedNumbers::take_location(const Location& own, std::size_t part) {
   } else {
     for (const std::uint64_t address : {own.address, own.address + (own.interrupted ? 1 : 0)}) {
       std::vector<std::size_t>& parts = parts_in_no_file_[address];
-      const auto place = std::lower_bound(parts.begin(), parts.end(), part);
-      if (place == parts.end() || *place != part) parts.insert(place, part);
+      const auto at = std::lower_bound(parts.begin(), parts.end(), part);
+      if (at == parts.end() || *at != part) parts.insert(at, part);
     }
   }
   const auto [known, is_new] = location_numbers_.emplace(key, static_cast<LocationId>(locations_.size()));

@@ -13,7 +13,7 @@
 
 namespace hawk {
 
-/// A module of one of several processes: the process's place among them, and the module's number there.
+/// A module of one of several processes: the process's index among them, and the module's number there.
 struct ModuleOrigin {
   std::size_t part = 0;
   ModuleId module{};
@@ -25,7 +25,7 @@ struct ModuleOrigin {
 /// within a cgroup, whose processes see the same files. What has a number keeps it.
 class MergedNumbers {
  public:
-  /// From now on it is of this process, whose place among all is `part`.
+  /// From now on it is of this process, whose index among all is `part`.
   void begin(const Snapshot& process, std::size_t part);
 
   /// Of the process's modules, by their numbers there.
@@ -49,13 +49,13 @@ class MergedNumbers {
  private:
   struct LocationKey {
     std::uint64_t module = 0;  ///< its number plus 1; 0: none
-    std::uint64_t place = 0;   ///< offset in it, or address
+    std::uint64_t at = 0;      ///< offset in it, or address
     bool interrupted = false;
     bool operator==(const LocationKey&) const = default;
   };
   struct LocationHash {
     std::size_t operator()(const LocationKey& key) const {
-      const std::uint64_t word = key.place * 2 + (key.interrupted ? 1 : 0);
+      const std::uint64_t word = key.at * 2 + (key.interrupted ? 1 : 0);
       return static_cast<std::size_t>(fibonacci_hash(word + key.module * kGoldenRatio, 64));
     }
   };

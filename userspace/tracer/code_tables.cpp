@@ -79,7 +79,7 @@ Result<void> CodeTables::reserve_rows(std::uint64_t rows) {
 }
 
 bool CodeTables::in_segments(std::uint64_t first, std::span<const hawk_row> rows,
-                             const std::function<bool(hawk_row* place, std::span<const hawk_row> rows)>& use) {
+                             const std::function<bool(hawk_row* stored, std::span<const hawk_row> rows)>& use) {
   while (!rows.empty()) {
     const std::size_t segment = first >> HAWK_SEGMENT_SHIFT, inside = first & (HAWK_SEGMENT_ROWS - 1);
     const std::size_t count = std::min<std::size_t>(rows.size(), HAWK_SEGMENT_ROWS - inside);
@@ -94,27 +94,27 @@ std::optional<std::uint32_t> CodeTables::find_rows(std::size_t hash, std::span<c
   const auto [first, last] = rows_by_hash_.equal_range(hash);
   const auto found = std::find_if(first, last, [&](const auto& stored) {
     return stored.second.count == rows.size() &&
-           in_segments(stored.second.first, rows, [](const hawk_row* place, std::span<const hawk_row> some) {
-             return std::memcmp(place, some.data(), some.size_bytes()) == 0;
+           in_segments(stored.second.first, rows, [](const hawk_row* kept, std::span<const hawk_row> some) {
+             return std::memcmp(kept, some.data(), some.size_bytes()) == 0;
            });
   });
   return found != last ? std::optional(found->second.first) : std::nullopt;
 }
 
-Result<std::optional<RowsPlace>> CodeTables::add_rows(std::span<const hawk_row> rows) {
+Result<std::optional<AddedRows>> CodeTables::add_rows(std::span<const hawk_row> rows) {
   const auto* const bytes = reinterpret_cast<const char*>(rows.data());
   const std::size_t hash = std::hash<std::string_view>()({bytes, rows.size_bytes()});
-  if (const std::optional<std::uint32_t> known = find_rows(hash, rows)) return RowsPlace{.first = *known};
+  if (const std::optional<std::uint32_t> known = find_rows(hash, rows)) return AddedRows{.first = *known};
   const auto first = static_cast<std::uint32_t>(row_count_);
-  if (row_count_ + rows.size() > HAWK_MAX_ROWS) return std::optional<RowsPlace>();
+  if (row_count_ + rows.size() > HAWK_MAX_ROWS) return std::optional<AddedRows>();
   HAWK_TRY_VOID(reserve_rows(rows.size()));
-  in_segments(first, rows, [](hawk_row* place, std::span<const hawk_row> some) {
-    std::memcpy(place, some.data(), some.size_bytes());
+  in_segments(first, rows, [](hawk_row* stored, std::span<const hawk_row> some) {
+    std::memcpy(stored, some.data(), some.size_bytes());
     return true;
   });
   row_count_ += rows.size();
   rows_by_hash_.emplace(hash, StoredRows{.first = first, .count = static_cast<std::uint32_t>(rows.size())});
-  return RowsPlace{.first = first, .is_new = true};
+  return AddedRows{.first = first, .is_new = true};
 }
 
 void CodeTables::set_rules(std::span<const hawk_rule> rules) {
@@ -137,7 +137,7 @@ void CodeTables::clear_cache_in_time() {
   __atomic_store_n(&state.cache_cleared, generation, __ATOMIC_SEQ_CST);
 }
 
-void CodeTables::set_ranges(hawk_target& target, PooledArea& place, std::span<const hawk_code_range> ranges) {
+void CodeTables::set_ranges(hawk_target& target, PooledArea& area, std::span<const hawk_code_range> ranges) {
   const std::size_t wanted = std::min<std::size_t>(ranges.size(), HAWK_MAX_CODE_RANGES);
   const std::size_t count = spare_.require(wanted) ? wanted : 0;
   const std::size_t first = spare_.first();
@@ -153,7 +153,7 @@ void CodeTables::set_ranges(hawk_target& target, PooledArea& place, std::span<co
                    __ATOMIC_SEQ_CST);
   // A program that still reads ranges while those of another target are written over them detects that the word has
   // changed before it relies on them.
-  std::swap(place, spare_);
+  std::swap(area, spare_);
   clear_cache_in_time();
 }
 

@@ -16,8 +16,8 @@
 
 namespace hawk {
 
-/// Where rows are.
-struct RowsPlace {
+/// Where rows are stored.
+struct AddedRows {
   std::uint32_t first = 0;
   bool is_new = false;  ///< they were not there before
 };
@@ -44,7 +44,7 @@ class CodeTables {
   /// for fifty.
   Result<void> reserve_rows(std::uint64_t rows);
   /// Stores the rows of one file after all others, unless equal rows are stored. nullopt: no room is left.
-  Result<std::optional<RowsPlace>> add_rows(std::span<const hawk_row> rows);
+  Result<std::optional<AddedRows>> add_rows(std::span<const hawk_row> rows);
   /// Sets all rules: first the existing ones, unchanged. To be called before rows that refer to them are in use.
   void set_rules(std::span<const hawk_rule> rules);
   /// Which rows an executable segment of a file has, for code that set_ranges has not named: `code.start` to
@@ -52,11 +52,11 @@ class CodeTables {
   /// Without effect when HAWK_MAX_KNOWN_FILES are known.
   void add_file_part(const hawk_file_part& part, hawk_code_range code);
   void remove_file_part(const hawk_file_part& part);
-  /// A target's place in the table of ranges.
-  PooledArea no_place() { return PooledArea(pool_); }
+  /// A target's part of the table of ranges.
+  PooledArea no_area() { return PooledArea(pool_); }
   /// Sets all code of a target, sorted and without overlaps, replacing the previous ranges; from now on cached data
   /// about it is not used. Beyond HAWK_MAX_CODE_RANGES, or what room there is, the rest is left out.
-  void set_ranges(hawk_target& target, PooledArea& place, std::span<const hawk_code_range> ranges);
+  void set_ranges(hawk_target& target, PooledArea& area, std::span<const hawk_code_range> ranges);
 
   /// The maps that hold the rows.
   std::vector<int> map_fds() const;
@@ -73,7 +73,7 @@ class CodeTables {
   };
   /// Calls `use` with those of one segment after the other, as far as it returns true; whether it always did.
   bool in_segments(std::uint64_t first, std::span<const hawk_row> rows,
-                   const std::function<bool(hawk_row* place, std::span<const hawk_row> rows)>& use);
+                   const std::function<bool(hawk_row* stored, std::span<const hawk_row> rows)>& use);
   std::optional<std::uint32_t> find_rows(std::size_t hash, std::span<const hawk_row> rows);
   Result<void> add_segment();
   Result<void> hand_over_segments(std::size_t first);

@@ -65,7 +65,7 @@ Result<void> Engine::reserve_unwind_rows(std::uint64_t rows) {
   return parts_->code->reserve_rows(rows);
 }
 
-Result<std::optional<RowsPlace>> Engine::add_unwind_rows(std::span<const hawk_row> rows) {
+Result<std::optional<AddedRows>> Engine::add_unwind_rows(std::span<const hawk_row> rows) {
   return parts_->code->add_rows(rows);
 }
 

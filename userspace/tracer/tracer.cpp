@@ -47,7 +47,7 @@ struct Tracer::Impl {
         pid(process),
         place(parts, number),
         target(parts.maps.targets[number]),
-        code_place(parts.code->no_place()),
+        code_area(parts.code->no_area()),
         probes(make_probes(parts, process, probed_pid)) {
     if (!parts.options.follows_children && !parts.file_links) parts.copied_probes.add(number, target, probes);
   }
@@ -68,7 +68,7 @@ struct Tracer::Impl {
   int pid;
   TakenTarget place;
   hawk_target& target;
-  PooledArea code_place;
+  PooledArea code_area;
   std::uint32_t files_with_free = 0;
   /// Device and inode of the probed files, and when (CLOCK_MONOTONIC). Kept where others inherit the probes.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> probed_files;
@@ -245,7 +245,7 @@ void Tracer::set_module_base(std::uint32_t module, std::uint64_t base) {
 }
 
 void Tracer::set_code_ranges(std::span<const hawk_code_range> ranges) {
-  impl_->engine.code->set_ranges(impl_->target, impl_->code_place, ranges);
+  impl_->engine.code->set_ranges(impl_->target, impl_->code_area, ranges);
 }
 
 bool Tracer::code_ranges_are_stale() const {

@@ -2,14 +2,14 @@
 #include "ledger.h"
 
 #ifdef LEDGER_BY_TABLE /* they are not found, and the report says so */
-#define BOOKED(block) NULL
+#define COUNTED(block) NULL
 #else
-#define BOOKED(block) (block)
+#define COUNTED(block) (block)
 #endif
 
 SITE_FUNCTION struct block by_malloc(size_t n) {
   void* address = malloc(n);
-  struct block block = ALLOCATED(BOOKED(address), n);
+  struct block block = ALLOCATED(COUNTED(address), n);
   block.address = address;
   return block;
 }

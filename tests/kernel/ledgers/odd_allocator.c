@@ -1,4 +1,4 @@
-/* A library with an allocator as nobody writes one: sizes that are changed on the way, functions of the allocator that
+/* A library with an unusual allocator: sizes that are changed on the way, functions of the allocator that
  * call each other, blocks within blocks, tries that fail and are made again, and branches between what allocates and
  * the return. In this shape, which gcc gives it at -O1, malloc and calloc have points inside: calloc opens its call,
  * and malloc is nested in it. */

@@ -114,7 +114,7 @@ TEST_F(OwnFiles, AReaderSurvivesTheThreadOfItsWorker) {
   EXPECT_TRUE(study.code && study.table);
 }
 
-TEST(ReadAhead, EndsAtOnceWhenNobodyTakesAnything) {
+TEST(ReadAhead, EndsAtOnceWhenNothingIsTaken) {
   FileReader first(HAWK_FILE_WORKER);
   for (int round = 0; round < 5; ++round) const ReadAhead reading(own_sources(), kAll, first, 2);
 }

@@ -113,7 +113,7 @@ TEST(Log, StderrThatTakesNothingIsNoFailure) {
 }
 
 /// Neither a reader that has fallen asleep nor one that polls keeps the trace waiting for ever.
-TEST(Log, StderrThatNobodyReadsIsNoFailure) {
+TEST(Log, StderrThatIsNotReadIsNoFailure) {
   for (const int flags : {0, O_NONBLOCK}) {
     int ends[2] = {};
     ASSERT_EQ(::pipe2(ends, flags), 0);

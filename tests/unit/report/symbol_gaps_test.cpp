@@ -30,7 +30,7 @@ TEST(SymbolGaps, ModuleWithoutSymbolsCountsStacksThatAreNotShownToo) {
 TEST(SymbolGaps, ModuleWithSomeNamesCountsItsNamelessStacks) {
   Sample sample = unsymbolized_sample();
   const std::vector<SymbolGap> gaps = gaps_of(sample, Quantity::kAllocated, 4);
-  ASSERT_EQ(gaps.size(), 2U) << "code in no module is nobody's gap";
+  ASSERT_EQ(gaps.size(), 2U) << "code in no module is no gap of a file";
   EXPECT_EQ(gaps[1].module, ModuleId{2});
   EXPECT_FALSE(gaps[1].no_symbols);
   EXPECT_EQ(gaps[1].affected_bytes, 300'000U);

@@ -55,7 +55,7 @@ ProbedFunction seen_inside(const std::string& name, const std::vector<std::optio
   return probed;
 }
 
-TEST(TrapPoints, NothingIsSaidWhereNobodyAskedForThem) {
+TEST(TrapPoints, NothingIsSaidWhereTheyWereNotRequested) {
   Snapshot snapshot;
   snapshot.target().allocators.push_back({"/lib/libc.so.6", "", {function("malloc", 1000)}});
   EXPECT_EQ(trap_points_text(snapshot), "");

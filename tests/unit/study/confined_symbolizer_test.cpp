@@ -128,7 +128,7 @@ TEST_F(Misbehaving, WhatWasAnsweredBeforeIsKept) {
   EXPECT_THAT(symbolizer_.gap(kFirst), HasSubstr("not all of its symbols are read: its reader crashed (Killed)"));
 }
 
-TEST_F(Misbehaving, NobodyWaitsForOneHangAfterTheOther) {
+TEST_F(Misbehaving, IsNotWaitedForOneHangAfterTheOther) {
   for (std::uint32_t module = 0; module < 3; ++module) {
     add(ModuleId(module), "/works_for_ever");
     EXPECT_EQ(function(ModuleId(module), 1), "");

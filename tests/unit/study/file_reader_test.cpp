@@ -165,7 +165,7 @@ TEST_F(MisledReader, WhatWasFoundOutBeforeIsKept) {
   EXPECT_FALSE(study.table);
 }
 
-TEST_F(MisledReader, NobodyWaitsForOneHangAfterTheOther) {
+TEST_F(MisledReader, IsNotWaitedForOneHangAfterTheOther) {
   for (int i = 0; i < 3; ++i) {
     const ElfLayout file = file_that("works_for_ever");
     EXPECT_THAT(reader_.read({.file = &file, .wants = kAll}).gap, HasSubstr("its reader took too long"));
@@ -174,7 +174,7 @@ TEST_F(MisledReader, NobodyWaitsForOneHangAfterTheOther) {
   EXPECT_THAT(reader_.read({.file = &file, .wants = kAll}).gap, HasSubstr("reading other files took too long"));
 }
 
-TEST_F(MisledReader, EndsAWorkerWhoseAnswersNobodyTakes) {
+TEST_F(MisledReader, EndsAWorkerWhoseAnswersAreNotTaken) {
   const ElfLayout first = file_that("fine"), second = file_that("fine");
   const FileQuestion questions[] = {{.file = &first, .wants = kAll}, {.file = &second, .wants = {.code = true}}};
   EXPECT_THROW(reader_.read(questions, [](std::size_t, const FileStudy&) { throw std::bad_alloc(); }), std::bad_alloc);

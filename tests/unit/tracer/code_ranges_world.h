@@ -135,7 +135,7 @@ class CodeRanges : public ::testing::Test {
       range.inode = world->files[slot];
       if (range.inode != 0) ranges[count++] = range;
     }
-    tables_.set_ranges(the_target, place_, std::span(ranges).first(count));
+    tables_.set_ranges(the_target, area_, std::span(ranges).first(count));
   }
 
   static __u32 look_up(std::size_t slot) { return rule_at(slot, 0, hawk_rule_generation(nullptr)); }
@@ -143,7 +143,7 @@ class CodeRanges : public ::testing::Test {
   std::size_t slots_announced_ = kSlots;
   CodeTables tables_{CodeTables::Memory{
       .state = &state, .rules = {}, .ranges = code_ranges, .range_states = code_range_states, .cache = unwind_cache}};
-  PooledArea place_ = tables_.no_place();
+  PooledArea area_ = tables_.no_area();
 };
 
 }  // namespace

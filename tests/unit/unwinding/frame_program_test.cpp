@@ -90,7 +90,7 @@ TEST(FrameProgram, SavedFramePointer) {
   EXPECT_EQ(rule_after({0x86, 2, 0x08, 6}), kCalled);
 }
 
-TEST(FrameProgram, AFramePointerThatNobodyKnowsIsLost) {
+TEST(FrameProgram, AnUnknownFramePointerIsLost) {
   EXPECT_EQ(rule_after({0x07, 6}), "cfa=rsp+8 rbp=lost");
   EXPECT_EQ(rule_after({0x09, 6, 3}), "cfa=rsp+8 rbp=lost");
   EXPECT_EQ(rule_after({0x14, 6, 2}), "cfa=rsp+8 rbp=lost");
