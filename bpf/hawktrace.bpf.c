@@ -27,6 +27,7 @@
 #include "bpf/mapping_events.bpf.h"
 #include "bpf/probe_points.bpf.h"
 #include "bpf/target_programs.bpf.h"
+#include "bpf/threads_stack.bpf.h"
 #include "bpf/unfollowed.bpf.h"
 #include "bpf/yield_points.bpf.h"
 
@@ -56,6 +57,8 @@ static __always_inline bool session_is_return(const struct hawk_thread *thread, 
 SEC("uprobe")
 int alloc_session(struct pt_regs *ctx)
 {
+	stay_on_threads_stack();
+
 	struct hawk_thread *thread = known_thread(ctx);
 
 	if (session_is_return(thread, ctx)) {
@@ -68,6 +71,7 @@ int alloc_session(struct pt_regs *ctx)
 SEC("uprobe")
 int alloc_entry(struct pt_regs *ctx)
 {
+	stay_on_threads_stack();
 	on_entry(known_thread(ctx), ctx, probe_cookie(ctx), false);
 	return 0;
 }
@@ -75,6 +79,8 @@ int alloc_entry(struct pt_regs *ctx)
 SEC("uprobe")
 int alloc_return(struct pt_regs *ctx)
 {
+	stay_on_threads_stack();
+
 	struct hawk_thread *thread = known_thread(ctx);
 	__u64 cookie = probe_cookie(ctx);
 
@@ -88,6 +94,8 @@ int alloc_return(struct pt_regs *ctx)
 SEC("uprobe")
 int alloc_yield(struct pt_regs *ctx)
 {
+	stay_on_threads_stack();
+
 	struct hawk_thread *thread = known_thread(ctx);
 	__u64 cookie = probe_cookie(ctx);
 
@@ -101,6 +109,7 @@ int alloc_yield(struct pt_regs *ctx)
 SEC("uprobe")
 int free_entry(struct pt_regs *ctx)
 {
+	stay_on_threads_stack();
 	on_free(ctx);
 	return 0;
 }
@@ -108,6 +117,7 @@ int free_entry(struct pt_regs *ctx)
 SEC("uprobe")
 int unfollowed_entry(struct pt_regs *ctx)
 {
+	stay_on_threads_stack();
 	on_unfollowed(ctx);
 	return 0;
 }
@@ -168,6 +178,8 @@ int arena_sweep(void *nothing)
 SEC("uprobe")
 int module_init(struct pt_regs *ctx)
 {
+	stay_on_threads_stack();
+
 	struct hawk_target *target = target_on_memory_of(bpf_get_current_task_btf());
 	__u64 number = bpf_get_attach_cookie(ctx);
 
