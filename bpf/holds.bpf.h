@@ -9,7 +9,7 @@
  * run in between. What it must not do is to keep a lock meanwhile that attaching needs (bpf_copy_from_user_task, which lets others
  * run as well, does so under the lock of the mappings: 15 ms for each probe on a busy machine).
  *
- * Needs bpf_task_work_schedule_resume (Linux 6.18). */
+ * Needs bpf_task_work_schedule_resume (Linux 6.18, where its name ends in _impl). */
 #ifndef HAWKTRACE_HOLDS_BPF_H
 #define HAWKTRACE_HOLDS_BPF_H
 
@@ -108,15 +108,29 @@ static __always_inline bool are_spares_few(void)
 
 static int hold_thread(struct bpf_map *map, struct hawk_hold_key *key, struct hawk_hold *held);
 
-static __always_inline bool schedule_hold(__u32 target, __u32 what_for, __u32 turn, __u64 began_ns)
+/* 6.18 and 6.19 have this with _impl and an argument that is of no use; from 7.0 on a kernel's types have both, but what ends in _impl
+ * is no function that there is. libbpf finds its argument to be of another type, and leaves it out. */
+extern int bpf_task_work_schedule_resume(struct task_struct *task, struct bpf_task_work *work, void *map__map,
+					 bpf_task_work_callback_t callback) __weak __ksym;
+
+static __always_inline int schedule_callback(struct hawk_hold *held)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct hawk_hold_key key = { .thread = BPF_CORE_READ(task, pid), .turn = turn };
+	bpf_task_work_callback_t callback = (bpf_task_work_callback_t)hold_thread;
+
+	if (bpf_ksym_exists(bpf_task_work_schedule_resume))
+		return bpf_task_work_schedule_resume(task, &held->work, &held_threads, callback);
+	if (bpf_ksym_exists(bpf_task_work_schedule_resume_impl))
+		return bpf_task_work_schedule_resume_impl(task, &held->work, &held_threads, callback, NULL);
+	return -1;
+}
+
+static __always_inline bool schedule_hold(__u32 target, __u32 what_for, __u32 turn, __u64 began_ns)
+{
+	struct hawk_hold_key key = { .thread = BPF_CORE_READ(bpf_get_current_task_btf(), pid), .turn = turn };
 	struct hawk_hold none = {}, *held;
 	int error;
 
-	if (!bpf_ksym_exists(bpf_task_work_schedule_resume_impl))
-		return false;
 	bpf_map_update_elem(&held_threads, &key, &none, BPF_NOEXIST);
 	held = bpf_map_lookup_elem(&held_threads, &key);
 	if (!held)
@@ -124,7 +138,7 @@ static __always_inline bool schedule_hold(__u32 target, __u32 what_for, __u32 tu
 	held->target = target;
 	held->what_for = what_for;
 	held->began_ns = began_ns;
-	error = bpf_task_work_schedule_resume_impl(task, &held->work, &held_threads, (bpf_task_work_callback_t)hold_thread, NULL);
+	error = schedule_callback(held);
 	/* It has mapped another file before it came back to user mode. */
 	return !error || error == -HAWK_EBUSY;
 }

@@ -45,7 +45,9 @@ bool can_be_on_functions(const KernelTypes& types) {
 bool can_hold_threads(const KernelTypes& types) {
   utsname kernel = {};
   const bool is_real_time = ::uname(&kernel) != 0 || std::strstr(kernel.version, "PREEMPT_RT") != nullptr;
-  return !is_real_time && types.function("bpf_task_work_schedule_resume_impl") != 0;
+  // The latter: on 6.18 and 6.19. Later it is in the types alone.
+  return !is_real_time && (types.function("bpf_task_work_schedule_resume") != 0 ||
+                           types.function("bpf_task_work_schedule_resume_impl") != 0);
 }
 
 }  // namespace
