@@ -11,6 +11,7 @@
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/traced_ledger.h"
 #include "userspace/base/signal_source.h"
 
 namespace hawk {
@@ -56,10 +57,7 @@ KERNEL_TEST(target, aborts) {
 }
 
 KERNEL_TEST(target, replaces_its_program) {
-  LedgerProgram program({.program = "execs"});
-  Trace trace = Trace::attach(program.pid(), way);
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
+  const auto [ledger, report] = trace_ledger("execs", way);
   expect_equal_but_flagged(report, ledger);
   EXPECT_EQ(report.exec_count, 1u);
 }
@@ -74,10 +72,7 @@ KERNEL_TEST(target, replaces_its_program_all_the_time) {
 
 /// `interval`: between two readings of the tables.
 void trace_many_programs(Way way, const std::string& interval) {
-  LedgerProgram program({.program = "many_execs"});
-  Trace trace = Trace::attach(program.pid(), way, {"--interval", interval});
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
+  const auto [ledger, report] = trace_ledger("many_execs", way, {"--interval", interval});
   expect_equal_but_flagged(report, ledger);
   EXPECT_GT(report.exec_count, 256u) << "more often than a key can tell";
 }

@@ -11,6 +11,7 @@
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/traced_ledger.h"
 
 namespace hawk {
 namespace {
@@ -107,10 +108,7 @@ std::vector<std::string> functions(const std::string& inner, std::size_t count, 
 }
 
 KERNEL_TEST_ON(stacks, on_many_pages, kStackWays) {
-  LedgerProgram program({.program = "paged_stack"});
-  Trace trace = Trace::attach(program.pid(), way);
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
+  const auto [ledger, report] = trace_ledger("paged_stack", way);
   expect_equal(report, ledger);
   for (const ReportStack& stack : report.stacks) {
     const std::uint64_t levels = stack.numbers.allocated_bytes / stack.numbers.allocated_count - 1;
@@ -127,10 +125,7 @@ KERNEL_TEST_ON(stacks, on_many_pages, kStackWays) {
 }
 
 KERNEL_TEST_ON(stacks, in_huge_pages, kStackWays) {
-  LedgerProgram program({.program = "huge_page_stack"});
-  Trace trace = Trace::attach(program.pid(), way);
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
+  const auto [ledger, report] = trace_ledger("huge_page_stack", way);
   expect_equal(report, ledger);
   EXPECT_GT(ledger.values.at("huge_kib"), 0u) << "/sys/kernel/mm/transparent_hugepage/enabled must not be never";
   ASSERT_EQ(report.stacks.size(), 1u);
@@ -139,10 +134,7 @@ KERNEL_TEST_ON(stacks, in_huge_pages, kStackWays) {
 
 /// With tables only, the walk does not get that far: call_on_pair is in none.
 KERNEL_TEST_ON(stacks, chain_leaves_the_stack, kStackWays) {
-  LedgerProgram program({.program = "broken_chain"});
-  Trace trace = Trace::attach(program.pid(), way);
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
+  const auto [ledger, report] = trace_ledger("broken_chain", way);
   expect_equal(report, ledger);
   for (const ReportStack& stack : report.stacks) {
     EXPECT_EQ(stack.text(), stack.direct_caller() + " < call_on_pair");
@@ -186,10 +178,7 @@ KERNEL_TEST_ON(hooks, handler_above_a_call, kSessionWays) {
 /// Unwinding shows that the slot of the call that was left lies inside another frame. Frame pointers are not followed
 /// in allocators: later calls may then be parts of that call, and are counted.
 KERNEL_TEST_OF_CALLS(longjmp, over_a_hole_in_executable) {
-  LedgerProgram program({.program = "longjmp_over_hole_in_executable"});
-  Trace trace = Trace::attach(program.pid(), way);
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
+  const auto [ledger, report] = trace_ledger("longjmp_over_hole_in_executable", way);
   if (unwind(way) != "fp") return expect_equal(report, ledger);
   EXPECT_FALSE(report.exact);
   EXPECT_EQ(report.totals.allocated_count, 0u);
@@ -197,10 +186,7 @@ KERNEL_TEST_OF_CALLS(longjmp, over_a_hole_in_executable) {
 }
 
 KERNEL_TEST_OF_CALLS(hooks, hidden_in_executable) {
-  LedgerProgram program({.program = "hooks_in_executable"});
-  Trace trace = Trace::attach(program.pid(), way);
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
+  const auto [ledger, report] = trace_ledger("hooks_in_executable", way);
   EXPECT_FALSE(report.exact);
   EXPECT_EQ(report.losses.at("hidden_calls"), ledger.losses.at("hidden_calls"));
   EXPECT_EQ(report.totals, ledger.sites.at("by_malloc"));
@@ -223,20 +209,14 @@ void expect_lost_for(const std::string& cause, const Report& report, const Numbe
 }
 
 KERNEL_TEST_OF_CALLS(stacks, table_full) {
-  LedgerProgram program({.program = "stack_table_full"});
-  Trace trace = Trace::attach(program.pid(), way, {"--max-stacks", "16"});
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
+  const auto [ledger, report] = trace_ledger("stack_table_full", way, {"--max-stacks", "16"});
   expect_sound(report);
   expect_lost_for("stack_table_full", report, ledger.sites.at("at_depth"));
 }
 
 /// Stacks that find no number take no frames either, of which there would soon be none left.
 KERNEL_TEST_ON(stacks, table_full_for_long, kThree) {
-  LedgerProgram program({.program = "hundred_thousand_stacks"});
-  Trace trace = Trace::attach(program.pid(), way, {"--max-stacks", "1000"});
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
+  const auto [ledger, report] = trace_ledger("hundred_thousand_stacks", way, {"--max-stacks", "1000"});
   expect_sound(report);
   expect_lost_for("stack_table_full", report, ledger.sites.at("leaf"));
   EXPECT_EQ(report.losses.at("stack_table_full"), 100'000u - 1000u);
@@ -257,28 +237,19 @@ KERNEL_TEST_ON(stacks, frames_full, kThree) {
 }
 
 KERNEL_TEST_ON(stacks, locations_full, kThree) {
-  LedgerProgram program({.program = "distinct_locations"});
-  Trace trace = Trace::attach(program.pid(), way, {"--max-stacks", "5000"});
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
+  const auto [ledger, report] = trace_ledger("distinct_locations", way, {"--max-stacks", "5000"});
   expect_sound(report);
   expect_lost_for("frames_full", report, ledger.sites.at("leaf"));
 }
 
 KERNEL_TEST_ON(stacks, distinct_locations, kThree) {
-  LedgerProgram program({.program = "distinct_locations"});
-  Trace trace = Trace::attach(program.pid(), way);
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
+  const auto [ledger, report] = trace_ledger("distinct_locations", way);
   expect_equal(report, ledger);
   EXPECT_EQ(report.stacks.size(), 4000u);
 }
 
 KERNEL_TEST_ON(stacks, recursion_300_deep, kStackWays) {
-  LedgerProgram program({.program = "recursion"});
-  Trace trace = Trace::attach(program.pid(), way);
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
+  const auto [ledger, report] = trace_ledger("recursion", way);
   expect_equal(report, ledger);
   ASSERT_EQ(report.stacks.size(), 1u);
   EXPECT_EQ(report.stacks[0].unwound, "truncated");
@@ -287,10 +258,7 @@ KERNEL_TEST_ON(stacks, recursion_300_deep, kStackWays) {
 }
 
 KERNEL_TEST_OF_CALLS(stacks, depth_limit) {
-  LedgerProgram program({.program = "recursion"});
-  Trace trace = Trace::attach(program.pid(), way, {"--stack-depth", "5"});
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
+  const auto [ledger, report] = trace_ledger("recursion", way, {"--stack-depth", "5"});
   expect_equal(report, ledger);
   ASSERT_EQ(report.stacks.size(), 1u);
   EXPECT_EQ(report.stacks[0].text(), "by_malloc < descend < descend < descend < descend");
@@ -316,10 +284,7 @@ KERNEL_TEST_ON(stacks, have_the_same_fingerprints_in_every_run, kPositionIndepen
 }
 
 KERNEL_TEST_ON(stacks, preempted_on_one_cpu, kStackWays) {
-  LedgerProgram program({.program = "pinned_threads"});
-  Trace trace = Trace::attach(program.pid(), way);
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
+  const auto [ledger, report] = trace_ledger("pinned_threads", way);
   expect_equal(report, ledger);
   for (const ReportStack& stack : report.stacks) {
     if (stack.direct_caller() == "left_leaf") {
