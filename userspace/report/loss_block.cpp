@@ -46,6 +46,10 @@ std::string remedy(std::size_t cause, const Snapshot& snapshot) {
              "be traced";
     case HAWK_LOSS_MISSING_BREAKPOINT:
       return "the process maps the code writable or shared, or has overwritten it: a warning names the functions";
+    case HAWK_LOSS_PASSED_OVER:
+      return "the kernel preempts itself, and such an event of any process is passed over while another one is seen to "
+             "on that processor: calls that never returned, children, programs or libraries may be missing; --verbose "
+             "names the events";
     case HAWK_LOSS_NO_ALLOCATOR:
       return std::string(no_allocator_hint(snapshot.parts.empty() && snapshot.target().is_go));
     case HAWK_LOSS_UNFOLLOWED_CALL:

@@ -93,6 +93,7 @@ std::vector<Birth> Engine::take_births() {
 }
 
 std::vector<Drained> Engine::drain() {
+  parts_->count_passed_over();
   std::vector<Drained> drained =
       parts_->drain.read(parts_->maps, [&](std::uint32_t number) { return parts_->places->is_taken(number); });
   parts_->drop_ended_blocks();

@@ -122,6 +122,7 @@ Result<void> Engine::Parts::attach_tracepoint(bpf_program* program) {
                           errno);
   }
   tracepoints.push_back(std::move(fd));
+  passed_over.watch(bpf_program__fd(program), bpf_program__name(program));
   return {};
 }
 
@@ -157,6 +158,15 @@ void Engine::Parts::report_holds() const {
 void Engine::Parts::keep_spares() {
   const Result<void> filled = places->fill_spares();
   if (!filled) log_verbose(fmt::format("keep targets for child processes: {}", filled.error().what));
+}
+
+void Engine::Parts::count_passed_over() {
+  const std::uint64_t times = passed_over.take();
+  if (times == 0) return;
+  for (std::uint32_t number = 0; number < maps.targets.size(); ++number) {
+    if (places->is_taken(number))
+      __atomic_fetch_add(&maps.targets[number].losses[HAWK_LOSS_PASSED_OVER], times, __ATOMIC_RELAXED);
+  }
 }
 
 LiveBlocks Engine::Parts::live_blocks() const {

@@ -20,6 +20,7 @@
 #include "userspace/tracer/kernel_maps.h"
 #include "userspace/tracer/live_table_check.h"
 #include "userspace/tracer/operator_call_sites.h"
+#include "userspace/tracer/passed_over.h"
 #include "userspace/tracer/probe_remover.h"
 #include "userspace/tracer/programs.h"
 #include "userspace/tracer/studied_files.h"
@@ -57,6 +58,7 @@ struct Engine::Parts {
   std::optional<TargetPlaces> places;
   std::uint32_t programs_swept = 0;  ///< of those that have ended
   std::vector<UniqueFd> tracepoints;
+  PassedOver passed_over;  ///< the programs on those
   ProbeRemover remover;
   CopiedProbes copied_probes;  ///< of multi links for processes whose children are not traced
 
@@ -74,6 +76,8 @@ struct Engine::Parts {
   void keep_spares();
   /// Says how often threads have been held, and for how long.
   void report_holds() const;
+  /// Counts what was passed over as a loss of each target: nobody knows whose it was.
+  void count_passed_over();
   /// Removes the blocks of programs that have ended, if there are any.
   void drop_ended_blocks();
   void reuse_ended_places();
