@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,9 @@ class BranchTargets {
   CodeTarget resolve_slot(std::uint64_t slot_vaddr);
   /// Whether a call of it never returns: by name, or, where the runtime is linked in, by address.
   bool is_noreturn(const CodeTarget& target);
+  /// Whether a call of it ends the program: of those that never return, by name or by address, the ones that do not
+  /// throw.
+  bool ends_program(const CodeTarget& target);
   /// Whether it is memset, memcpy or memmove: it returns its first argument, calls nothing and throws nothing. Which
   /// code these names stand for may be decided when the program starts.
   bool returns_first_argument(const CodeTarget& target);
@@ -39,6 +43,7 @@ class BranchTargets {
  private:
   std::optional<std::uint64_t> stub_slot(std::uint64_t vaddr) const;
   std::optional<std::uint64_t> definition_of(std::string_view name);
+  std::set<std::uint64_t> addresses_of(std::span<const std::string_view> names) const;
 
   const ElfImage& image_;
   ExceptionTable exceptions_;
@@ -46,6 +51,7 @@ class BranchTargets {
   std::map<std::string, std::optional<std::uint64_t>, std::less<>> definitions_;
   /// Of those in this file; looked for when first needed.
   std::optional<std::set<std::uint64_t>> noreturn_;
+  std::optional<std::set<std::uint64_t>> ending_;
   std::optional<std::map<std::uint64_t, std::string>> copying_;
   std::optional<std::string> copying_chosen_by(std::uint64_t slot_vaddr);
   const std::map<std::uint64_t, std::string>& copying();

@@ -21,6 +21,8 @@ class CallEffects {
   /// Whether a call of it is certain never to return: all paths through it end in the like. `first_argument`: a
   /// constant that it is called with; with one glibc asks functions to abort the program.
   bool never_returns(const CodeTarget& target, std::optional<std::uint32_t> first_argument = std::nullopt);
+  /// The same, and that none of these paths throws: they end in abort or the like.
+  bool ends_program(const CodeTarget& target, std::optional<std::uint32_t> first_argument = std::nullopt);
   /// Whether it might call a function of the allocator, or code that is not known.
   bool may_allocate(const CodeTarget& target);
 
@@ -36,14 +38,20 @@ class CallEffects {
 
   /// Whether it is one of libc's that are known, by name, to allocate nothing and to call nothing of the program's.
   bool allocates_nothing(const CodeTarget& target);
-  bool may_return(std::uint64_t vaddr, std::optional<std::uint32_t> first_argument);
+  /// How calls of a function may be left.
+  struct Exits {
+    bool by_return = true;
+    bool by_throw = true;  ///< said only of those that never return
+  };
+  Exits exits_of(const CodeTarget& target, std::optional<std::uint32_t> first_argument);
+  Exits exits_of(std::uint64_t vaddr, std::optional<std::uint32_t> first_argument);
   const Facts& facts_of(std::uint64_t vaddr);
   /// Follows all paths from `vaddr`; false: not all of them could be, or `look` has seen enough.
   bool follow(std::uint64_t vaddr, std::optional<std::uint32_t> first_argument, const Look& look);
 
   BranchTargets& resolver_;
   std::function<bool(std::uint64_t)> is_probed_;
-  std::map<std::pair<std::uint64_t, std::optional<std::uint32_t>>, bool> may_return_;
+  std::map<std::pair<std::uint64_t, std::optional<std::uint32_t>>, Exits> exits_;
   std::map<std::uint64_t, Facts> facts_;
   std::optional<std::set<std::uint64_t>> allocating_nothing_;  ///< of those in this file; looked for when first needed
   std::size_t instructions_left_;

@@ -9,10 +9,11 @@
 ///    one final point (kYield, kYieldAfterSize, kForward, kReturnProbe) whose condition holds, once. A path that
 ///    returns the constant 0 and has not passed a kSize may have none; so may one that goes on as another function's
 ///    call. Paths lead over calls, and from calls to where their exceptions are handled.
-/// 2. Behind kYield and kYieldAfterSize nothing is left to happen but the return: there is no call but of memset,
-/// memcpy
-///    and memmove, no loop and nothing that could be left otherwise; `result` is what the function returns; rsp moves
-///    by known amounts.
+/// 2. Behind kYield and kYieldAfterSize nothing is left to happen but the return, or the program's end: there is no
+///    call but of memset, memcpy and memmove, no loop and nothing that could be left otherwise; `result` is what the
+///    function returns; rsp moves by known amounts. Paths that go elsewhere lead to a call or jump from which, over all
+///    calls behind it, every path ends in abort or the like; none returns or throws. So glibc's malloc is seen before
+///    it looks at the chunk that it has cut, and a call that ends the program there has been counted.
 /// 3. At kYield `size` (times `size_factor`, where there is one) is what the program has asked for: an argument of the
 ///    function, unchanged since the entry, or the product of two.
 /// 4. At kSize the same holds, and unless there was another kSize before, nothing has been called that could allocate
@@ -50,6 +51,7 @@
 ///   which exceptions reach from calls alone; and that what these tables call a function is one instruction after
 ///   another;
 /// - that memset, memcpy and memmove, by these names, return their first argument and do nothing else that matters;
+/// - that abort ends the program: who leaves its signal's handler by longjmp goes on without a block that was counted;
 /// - that a call returns once or not at all, and an access to memory behind a point does not fault;
 /// - that what the file defines and calls by name is its own: if another file takes its place, a call stays open, which
 ///   is seen;

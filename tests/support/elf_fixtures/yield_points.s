@@ -162,6 +162,119 @@ other_middle:
 	ret
 	finish clears_before
 
+# What is called where a block is damaged: it ends the program, by another function's calls; and what does not, or not on every
+# path.
+	.macro local name
+	.p2align 4
+	.type \name, @function
+\name:
+	.cfi_startproc
+	.endm
+	local reports
+	sub	$8, %rsp
+	call	abort@plt
+	finish reports
+	local ends
+	sub	$8, %rsp
+	test	%edi, %edi
+	je	1f
+	call	reports
+1:	call	_exit@plt
+	finish ends
+	local may_return
+	sub	$8, %rsp
+	test	%edi, %edi
+	jne	1f
+	call	reports
+1:	add	$8, %rsp
+	ret
+	finish may_return
+	local throws
+	sub	$8, %rsp
+	test	%edi, %edi
+	jne	1f
+	call	reports
+1:	call	__cxa_throw@plt
+	finish throws
+	local exits
+	sub	$8, %rsp
+	call	exit@plt
+	finish exits
+	local asks_elsewhere
+	jmp	elsewhere@plt
+	finish asks_elsewhere
+
+# Behind the branch the block is looked at, and something is called if it is damaged.
+	.macro looks_at_block name, damaged
+	begin \name
+	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	je	1f
+	mov	-8(%rax), %rdx
+	test	$2, %dl
+	jne	2f
+	ret
+1:	xor	%eax, %eax
+	ret
+2:	mov	$1, %edi
+	call	\damaged
+	finish \name
+	.endm
+	looks_at_block ends_if_damaged, ends
+	looks_at_block returns_if_damaged, may_return
+	looks_at_block throws_if_damaged, throws
+	looks_at_block exits_if_damaged, exits
+	looks_at_block unknown_if_damaged, asks_elsewhere
+
+# The same, by a branch out of the function.
+	begin jumps_if_damaged
+	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	je	1f
+	testb	$2, -8(%rax)
+	jne	ends
+	ret
+1:	xor	%eax, %eax
+	ret
+	finish jumps_if_damaged
+
+# What is found to be 0 is not what is returned, or is changed before the branch, or may not have been looked at.
+	begin other_is_zero
+	mov	blocks(%rip), %rax
+	mov	8+blocks(%rip), %rdx
+	test	%rdx, %rdx
+	je	1f
+	ret
+1:	xor	%eax, %eax
+	ret
+	finish other_is_zero
+	begin half_is_zero
+	mov	blocks(%rip), %rax
+	test	%eax, %eax
+	je	1f
+	ret
+1:	xor	%eax, %eax
+	ret
+	finish half_is_zero
+	begin zero_on_one_path
+	mov	blocks(%rip), %rax
+	cmp	$64, %rdi
+	je	2f
+	test	%rax, %rax
+2:	je	1f
+	ret
+1:	xor	%eax, %eax
+	ret
+	finish zero_on_one_path
+	begin not_zero
+	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	jne	1f
+	ret
+1:	xor	%eax, %eax
+	ret
+	finish not_zero
+
 # An exception leads past the branch, to another block.
 	begin catches
 	.cfi_personality 0x1b, personality_routine

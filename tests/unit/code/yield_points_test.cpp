@@ -20,6 +20,12 @@ YieldPlan plan_of(const std::string& name, bool may_throw = false) {
                       place_probe(resolver, function, HAWK_CALL_MALLOC).vaddr);
 }
 
+/// Where a function of the fixture finds out whether there is a block: behind `mov blocks(%rip), %rax` and a test.
+std::uint64_t first_branch_of(const std::string& name) {
+  constexpr std::uint64_t kBytesBefore = 10;
+  return testing::extent_of(testing::open_image(testing::fixture_path("yield_points.so")), name).vaddr + kBytesBefore;
+}
+
 TEST(YieldPoints, TheLastBranchTellsAll) {
   const YieldPlan plan = plan_of("plain");
   EXPECT_EQ(plan.fallback, "");
@@ -27,10 +33,41 @@ TEST(YieldPoints, TheLastBranchTellsAll) {
   ASSERT_EQ(plan.points.size(), 1u);
   const YieldPoint& point = plan.points[0];
   EXPECT_EQ(point.kind, PointKind::kYield);
-  EXPECT_EQ(point.condition, 5);  // jne
+  EXPECT_EQ(point.condition, std::nullopt);  // where it is taken rax is 0, which is what is returned then
   EXPECT_EQ(point.result, (Operand{Operand::Kind::kRegister, 0}));
   EXPECT_EQ(point.size, (Operand{Operand::Kind::kRegister, HAWK_RDI}));
   EXPECT_EQ(point.slot_words, 0u);
+}
+
+TEST(YieldPoints, WhatIsLookedAtBehindThePointMayEndTheProgram) {
+  for (const char* name : {"ends_if_damaged", "jumps_if_damaged"}) {
+    const YieldPlan plan = plan_of(name);
+    EXPECT_EQ(plan.fallback, "") << name;
+    ASSERT_EQ(plan.points.size(), 1u) << name;
+    EXPECT_EQ(plan.points[0].condition, std::nullopt) << name;
+    EXPECT_EQ(plan.points[0].vaddr, first_branch_of(name)) << name;
+  }
+}
+
+/// The program could go on without the block.
+TEST(YieldPoints, NoPointPrecedesACallThatMayBeLeft) {
+  for (const char* name : {"returns_if_damaged", "throws_if_damaged", "exits_if_damaged", "unknown_if_damaged"}) {
+    const YieldPlan plan = plan_of(name);
+    EXPECT_EQ(plan.fallback, "") << name;
+    ASSERT_EQ(plan.points.size(), 1u) << name;
+    EXPECT_GT(plan.points[0].vaddr, first_branch_of(name)) << name;
+    EXPECT_EQ(plan.points[0].condition, 4) << name;  // je: it is not damaged
+  }
+}
+
+TEST(YieldPoints, OnlyWhatIsFoundToBeZeroServesFailuresToo) {
+  for (const char* name : {"other_is_zero", "half_is_zero", "zero_on_one_path"}) {
+    const YieldPlan plan = plan_of(name);
+    EXPECT_EQ(plan.fallback, "") << name;
+    ASSERT_EQ(plan.points.size(), 1u) << name;
+    EXPECT_EQ(plan.points[0].condition, 5) << name;  // jne
+  }
+  EXPECT_EQ(plan_of("not_zero").points.at(0).condition, 4);  // je
 }
 
 TEST(YieldPoints, TheWholeFunctionIsWhatThePlanRestsOn) {
@@ -86,7 +123,7 @@ TEST(YieldPoints, WhereAnExceptionLeadsIsSeen) {
   const YieldPlan plan = plan_of("catches", true);
   EXPECT_EQ(plan.fallback, "");
   EXPECT_TRUE(std::any_of(plan.points.begin(), plan.points.end(), [&](const YieldPoint& point) {
-    return point.vaddr > handler && point.kind != PointKind::kSize && point.condition == 5;  // jne
+    return point.vaddr > handler && point.kind != PointKind::kSize;
   }));
 }
 

@@ -32,6 +32,18 @@ constexpr auto kNoreturnNames = std::to_array<std::string_view>({
     "_ZSt20__throw_length_errorPKc",
 });
 
+/// Of these. Not exit, which runs what the program has asked for.
+constexpr auto kEndingNames = std::to_array<std::string_view>({
+    "abort",
+    "_exit",
+    "_Exit",
+    "__assert_fail",
+    "__chk_fail",
+    "__stack_chk_fail",
+    "__fortify_fail",
+    "_ZSt9terminatev",
+});
+
 constexpr auto kCopyingNames = std::to_array<std::string_view>({"memcpy", "memmove", "memset"});
 
 }  // namespace
@@ -96,11 +108,21 @@ const CodeTarget& BranchTargets::resolve(std::uint64_t vaddr) {
 bool BranchTargets::is_noreturn(const CodeTarget& target) {
   if (hawk::is_noreturn(target.name)) return true;
   if (!target.vaddr) return false;
-  if (!noreturn_) {
-    noreturn_.emplace();
-    for (const ElfFunction& function : image_.functions(kNoreturnNames)) noreturn_->insert(function.vaddr);
-  }
+  if (!noreturn_) noreturn_ = addresses_of(kNoreturnNames);
   return noreturn_->contains(*target.vaddr);
+}
+
+bool BranchTargets::ends_program(const CodeTarget& target) {
+  if (std::find(kEndingNames.begin(), kEndingNames.end(), target.name) != kEndingNames.end()) return true;
+  if (!target.vaddr) return false;
+  if (!ending_) ending_ = addresses_of(kEndingNames);
+  return ending_->contains(*target.vaddr);
+}
+
+std::set<std::uint64_t> BranchTargets::addresses_of(std::span<const std::string_view> names) const {
+  std::set<std::uint64_t> addresses;
+  for (const ElfFunction& function : image_.functions(names)) addresses.insert(function.vaddr);
+  return addresses;
 }
 
 bool is_noreturn(std::string_view name) {

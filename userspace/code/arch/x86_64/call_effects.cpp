@@ -68,10 +68,20 @@ CallEffects::CallEffects(BranchTargets& resolver, std::function<bool(std::uint64
     : resolver_(resolver), is_probed_(std::move(is_probed)), instructions_left_(kMaxInstructionsInAll) {}
 
 bool CallEffects::never_returns(const CodeTarget& target, std::optional<std::uint32_t> first_argument) {
-  if (resolver_.is_noreturn(target)) return true;
+  return !exits_of(target, first_argument).by_return;
+}
+
+bool CallEffects::ends_program(const CodeTarget& target, std::optional<std::uint32_t> first_argument) {
+  const Exits exits = exits_of(target, first_argument);
+  return !exits.by_return && !exits.by_throw;
+}
+
+CallEffects::Exits CallEffects::exits_of(const CodeTarget& target, std::optional<std::uint32_t> first_argument) {
+  if (resolver_.is_noreturn(target)) return {.by_return = false, .by_throw = !resolver_.ends_program(target)};
   // Another file may define the name too.
-  if (!target.vaddr || !target.name.empty()) return false;
-  return !may_return(*target.vaddr, std::nullopt) || (first_argument && !may_return(*target.vaddr, first_argument));
+  if (!target.vaddr || !target.name.empty()) return {};
+  const Exits always = exits_of(*target.vaddr, std::nullopt);
+  return always.by_return && first_argument ? exits_of(*target.vaddr, first_argument) : always;
 }
 
 bool CallEffects::may_allocate(const CodeTarget& target) {
@@ -94,18 +104,25 @@ struct CallEffects::Look {
   std::function<bool()> at_return = [] { return true; };
   /// Of calls that return, and of jumps whose target this file does not show.
   std::function<bool(const CodeTarget&)> at_target = [](const CodeTarget&) { return true; };
+  /// Of calls and jumps that do not return.
+  std::function<void(const CodeTarget&, std::optional<std::uint32_t>)> at_end = [](const CodeTarget&,
+                                                                                   std::optional<std::uint32_t>) {};
 };
 
-bool CallEffects::may_return(std::uint64_t vaddr, std::optional<std::uint32_t> first_argument) {
-  // While it is looked into it is taken to return.
-  const auto [known, is_new] = may_return_.emplace(std::pair(vaddr, first_argument), true);
+CallEffects::Exits CallEffects::exits_of(std::uint64_t vaddr, std::optional<std::uint32_t> first_argument) {
+  // While it is looked into it is taken to be left.
+  const auto [known, is_new] = exits_.emplace(std::pair(vaddr, first_argument), Exits());
   if (!is_new) return known->second;
+  bool may_throw = false;
   Look look;
   look.at_return = [] { return false; };
+  look.at_end = [&](const CodeTarget& target, std::optional<std::uint32_t> first) {
+    may_throw = may_throw || !ends_program(target, first);
+  };
   ++depth_;
   const bool is_certain = depth_ <= kMaxDepth && follow(vaddr, first_argument, look);
   --depth_;
-  return known->second = !is_certain;
+  return known->second = Exits{.by_return = !is_certain, .by_throw = !is_certain || may_throw};
 }
 
 const CallEffects::Facts& CallEffects::facts_of(std::uint64_t vaddr) {
@@ -194,7 +211,10 @@ class CallEffects::Follower {
   }
 
   bool jump(const CodeTarget& target, const Constants& state) {
-    if (resolver_.is_noreturn(target)) return true;
+    if (resolver_.is_noreturn(target)) {
+      look_.at_end(target, std::nullopt);
+      return true;
+    }
     // Code that is not followed returns in place of this.
     const bool is_followed = target.vaddr && target.name.empty() && !effects_.is_probed_(*target.vaddr);
     if (!is_followed) return look_.at_target(target) && look_.at_return();
@@ -212,7 +232,10 @@ class CallEffects::Follower {
     const CodeTarget target = target_of(instruction);
     std::optional<std::uint32_t> first;
     if (before.registers[HAWK_RDI]) first = static_cast<std::uint32_t>(*before.registers[HAWK_RDI]);
-    if (effects_.never_returns(target, first)) return true;
+    if (effects_.never_returns(target, first)) {
+      look_.at_end(target, first);
+      return true;
+    }
     reach(instruction.next_vaddr(), state);
     return look_.at_target(target);
   }

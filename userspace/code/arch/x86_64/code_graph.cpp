@@ -3,6 +3,53 @@
 #include <algorithm>
 
 namespace hawk {
+namespace {
+
+/// Whether it leads there alone, and nowhere else that could be returned from.
+bool leads_to_end(const CodeNode& node, const std::vector<CodeNode>& nodes) {
+  if (node.next.empty() || node.is_call() || !node.has_all_ways) return false;
+  return std::all_of(node.next.begin(), node.next.end(), [&](std::size_t next) { return nodes[next].ends_program; });
+}
+
+/// From the calls and jumps that end the program backwards.
+void spread_ends(CodeGraph& graph) {
+  std::vector<std::size_t> pending;
+  for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
+    if (graph.nodes[node].ends_program) pending.push_back(node);
+  }
+  while (!pending.empty()) {
+    const std::size_t at = pending.back();
+    pending.pop_back();
+    for (const std::size_t previous : graph.nodes[at].previous) {
+      CodeNode& node = graph.nodes[previous];
+      if (node.ends_program || !leads_to_end(node, graph.nodes)) continue;
+      node.ends_program = true;
+      pending.push_back(previous);
+    }
+  }
+}
+
+/// Whether the walk has not gone where a call returns to, or a jump or branch leads.
+bool leaves_out_way(const Instruction& instruction, const WalkStep& step) {
+  switch (instruction.flow) {
+    case Flow::kCall:
+    case Flow::kIndirectCall:
+    case Flow::kJump:
+    case Flow::kIndirectJump:
+      return step.successors.empty();
+    case Flow::kBranch:
+      return step.successors == std::vector{instruction.next_vaddr()};
+    default:
+      return false;
+  }
+}
+
+bool stops(const Instruction& instruction) {
+  const ZydisMnemonic mnemonic = instruction.decoded.mnemonic;
+  return mnemonic == ZYDIS_MNEMONIC_HLT || mnemonic == ZYDIS_MNEMONIC_UD2;
+}
+
+}  // namespace
 
 bool is_harmless(const Instruction& instruction) {
   switch (instruction.decoded.meta.category) {
@@ -55,7 +102,22 @@ CodeTarget target_of(BranchTargets& resolver, const Instruction& instruction) {
   return instruction.got_slot ? resolver.resolve_slot(*instruction.got_slot) : CodeTarget();
 }
 
-CodeGraph graph_of(BranchTargets& resolver, std::uint64_t entry_vaddr, const FunctionWalk& walk) {
+std::uint32_t zero_on_way(const CodeGraph& graph, std::size_t from, std::size_t next) {
+  const CodeNode& branch = graph.nodes[from];
+  const ZydisMnemonic mnemonic = branch.instruction.decoded.mnemonic;
+  if (!branch.is_branch() || branch.previous.size() != 1) return 0;
+  if (mnemonic != ZYDIS_MNEMONIC_JZ && mnemonic != ZYDIS_MNEMONIC_JNZ) return 0;
+  const std::uint64_t taken = *branch.instruction.target, other = branch.instruction.next_vaddr();
+  const std::uint64_t zero_at = mnemonic == ZYDIS_MNEMONIC_JZ ? taken : other;
+  if (taken == other || graph.nodes[next].instruction.vaddr != zero_at) return 0;
+  const Instruction& test = graph.nodes[branch.previous.front()].instruction;
+  if (test.decoded.mnemonic != ZYDIS_MNEMONIC_TEST) return 0;
+  const auto tested = register_number(test.operands[0]);
+  return tested && tested == register_number(test.operands[1]) ? 1u << *tested : 0;
+}
+
+CodeGraph graph_of(BranchTargets& resolver, std::uint64_t entry_vaddr, const FunctionWalk& walk,
+                   const std::function<bool(const CodeTarget&, const StackState&)>& ends_program) {
   CodeGraph graph;
   graph.nodes.reserve(walk.steps.size());
   for (const auto& [vaddr, step] : walk.steps) {
@@ -63,7 +125,10 @@ CodeGraph graph_of(BranchTargets& resolver, std::uint64_t entry_vaddr, const Fun
     if (!instruction) continue;
     CodeNode node;
     node.before = step.before;
-    node.has_all_ways = has_all_ways(*instruction, step);
+    const bool is_left_out = leaves_out_way(*instruction, step);
+    const bool is_end = is_left_out && ends_program(target_of(resolver, *instruction), step.before);
+    node.has_all_ways = has_all_ways(*instruction, step) || (is_end && !step.successors.empty());
+    node.ends_program = step.successors.empty() && (is_end || stops(*instruction));
     node.is_emulated = instruction->is_emulated_by_kernel();
     for (std::size_t number = 0; number < kGeneralRegisters.size(); ++number) {
       if (instruction->writes(kGeneralRegisters[number])) node.written |= 1u << number;
@@ -81,6 +146,7 @@ CodeGraph graph_of(BranchTargets& resolver, std::uint64_t entry_vaddr, const Fun
       graph.nodes[*to].previous.push_back(from);
     }
   }
+  spread_ends(graph);
   graph.entry = graph.find(entry_vaddr).value_or(0);
   return graph;
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +18,9 @@ struct CodeNode {
   StackState before;
   std::vector<std::size_t> next;  ///< where paths go on; a jump that ends them is not among these
   std::vector<std::size_t> previous;
-  bool has_all_ways = false;  ///< `next` is where the processor goes, whatever other files define
+  /// `next` is where the processor goes, whatever other files define, unless it goes to the end of the program.
+  bool has_all_ways = false;
+  bool ends_program = false;  ///< no path from it returns or throws
   bool is_emulated = false;   ///< by the kernel
   std::uint32_t written = 0;  ///< registers that are changed, bits by number
   /// It is a call of, or a jump to, a function that returns its first argument and does nothing else that matters.
@@ -41,8 +44,13 @@ struct CodeGraph {
 /// Where a jump, branch or call leads; nothing: somewhere that is known at run time only, or it is none.
 CodeTarget target_of(BranchTargets& resolver, const Instruction& instruction);
 
-/// `walk` must be complete and have steps.
-CodeGraph graph_of(BranchTargets& resolver, std::uint64_t entry_vaddr, const FunctionWalk& walk);
+/// `walk` must be complete and have steps. `ends_program`: whether a call or jump to the target, in that state, neither
+/// returns nor throws.
+CodeGraph graph_of(BranchTargets& resolver, std::uint64_t entry_vaddr, const FunctionWalk& walk,
+                   const std::function<bool(const CodeTarget&, const StackState&)>& ends_program);
+
+/// Registers, bits by number, that are 0 on the way from a node to `next`: what a branch has tested.
+std::uint32_t zero_on_way(const CodeGraph& graph, std::size_t from, std::size_t next);
 
 /// Instructions that do nothing but compute, move and branch.
 bool is_harmless(const Instruction& instruction);

@@ -168,9 +168,14 @@ std::optional<ResultHolders> result_at(const CodeGraph& graph, std::size_t at,
   if (!node.before.rsp || !is_harmless(node.instruction) || !node.has_all_ways) return std::nullopt;
   // A block is found where it has been stored.
   if (is_error_code && writes_elsewhere(node)) return std::nullopt;
-  ResultHolders after = *certain[node.next.front()];
-  for (const std::size_t next : node.next) after = common(after, *certain[next]);
-  const ResultHolders before = BackStep(node, limit, is_error_code).run(after);
+  std::optional<ResultHolders> after;
+  for (const std::size_t next : node.next) {
+    if (graph.nodes[next].ends_program) continue;
+    const ResultHolders way = on_way(graph, at, next, *certain[next]);
+    after = after ? common(*after, way) : way;
+  }
+  if (!after) return std::nullopt;
+  const ResultHolders before = BackStep(node, limit, is_error_code).run(*after);
   return before.empty() ? std::nullopt : std::optional(before);
 }
 
@@ -180,6 +185,12 @@ ResultHolders common(const ResultHolders& a, const ResultHolders& b) {
   ResultHolders both{.holders = common(a.holders, b.holders), .constant = std::nullopt};
   if (a.constant == b.constant) both.constant = a.constant;
   return both;
+}
+
+ResultHolders on_way(const CodeGraph& graph, std::size_t from, std::size_t next, const ResultHolders& at_next) {
+  ResultHolders way = at_next;
+  if (at_next.constant == std::uint32_t{0}) way.holders.registers |= zero_on_way(graph, from, next);
+  return way;
 }
 
 std::vector<std::optional<ResultHolders>> follow_results(const CodeGraph& graph, bool is_error_code) {
@@ -198,7 +209,8 @@ std::vector<std::optional<ResultHolders>> follow_results(const CodeGraph& graph,
     if (!certain[at]) continue;
     for (const std::size_t previous : graph.nodes[at].previous) {
       const std::vector<std::size_t>& next = graph.nodes[previous].next;
-      if (std::all_of(next.begin(), next.end(), [&](std::size_t node) { return certain[node].has_value(); })) {
+      const auto is_settled = [&](std::size_t node) { return certain[node] || graph.nodes[node].ends_program; };
+      if (std::all_of(next.begin(), next.end(), is_settled)) {
         ready.push_back(previous);
       }
     }

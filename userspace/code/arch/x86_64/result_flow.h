@@ -18,9 +18,12 @@ struct ResultHolders {
 
 /// What holds on both ways.
 ResultHolders common(const ResultHolders& a, const ResultHolders& b);
+/// Before the way from `from` to `next`: where the result is 0, a register that has been found to be 0 holds it too.
+ResultHolders on_way(const CodeGraph& graph, std::size_t from, std::size_t next, const ResultHolders& at_next);
 
 /// The certain part of a function: the instructions from which all paths lead to a `ret`, without a call, a loop or
-/// anything else that could happen. By the node's index; nullopt: it is not in that part.
+/// anything else that could happen, but for those that end the program (CodeNode). By the node's index; nullopt: it is
+/// not in that part.
 ///
 /// `is_error_code`: the function returns 32 bits, and the block through memory, where it has been stored before the
 /// certain part.

@@ -38,7 +38,10 @@ class Plan {
         function_(function),
         asked_(asked),
         entry_probe_vaddr_(entry_probe_vaddr),
-        graph_(graph_of(resolver, function.vaddr, walk)),
+        graph_(graph_of(resolver, function.vaddr, walk,
+                        [&](const CodeTarget& target, const StackState& state) {
+                          return effects.ends_program(target, state.first_constant);
+                        })),
         operands_(graph_, asked),
         certain_(follow_results(graph_, asked.kind == HAWK_CALL_POSIX_MEMALIGN)) {
     find_exits(seen, ends_path);
@@ -46,13 +49,16 @@ class Plan {
 
   YieldPlan run() {
     const bool at_entry = must_open_at_entry(asked_.kind);
-    YieldPlan plan = make(at_entry, !at_entry && returns_block(asked_.kind));
+    const bool skips = !at_entry && returns_block(asked_.kind);
+    YieldPlan plan = make(at_entry, skips ? Failures::kUnseen : Failures::kAtBranches);
     const bool is_opened = plan.opens_at_entry || std::any_of(plan.points.begin(), plan.points.end(), [](auto& point) {
                              return point.kind == PointKind::kSize;
                            });
     // What is opened has to be closed on every path.
-    if (plan.fallback.empty() && is_opened && !at_entry) plan = make(false, false);
-    return plan;
+    if (plan.fallback.empty() && is_opened && !at_entry) plan = make(false, Failures::kAtBranches);
+    if (plan.fallback.empty() || at_entry) return plan;
+    YieldPlan other = make(false, Failures::kAtReturns);
+    return other.fallback.empty() ? other : plan;
   }
 
  private:
@@ -115,8 +121,8 @@ class Plan {
     return {.points = {}, .code = {}, .opens_at_entry = false, .fallback = std::move(reason)};
   }
 
-  YieldPlan make(bool opens_at_entry, bool skips_failures) {
-    const ReturnSeats returns(graph_, certain_, skips_failures);
+  YieldPlan make(bool opens_at_entry, Failures failures) {
+    const ReturnSeats returns(graph_, certain_, failures);
     if (const auto reason = why_incomplete(returns)) return failed(*reason);
     std::set<std::size_t> taken;
     std::vector<std::size_t> finals;

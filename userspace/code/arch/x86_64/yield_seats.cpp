@@ -43,10 +43,10 @@ bool is_in_tight_loop(const CodeGraph& graph, std::size_t node) {
 }
 
 ReturnSeats::ReturnSeats(const CodeGraph& graph, const std::vector<std::optional<ResultHolders>>& certain,
-                         bool skips_failures)
+                         Failures failures)
     : graph_(graph),
       certain_(certain),
-      skips_failures_(skips_failures),
+      failures_(failures),
       inside_(graph.nodes.size()),
       has_seat_(graph.nodes.size()) {
   for (std::size_t i = 0; i < certain.size(); ++i) inside_[i] = certain[i].has_value();
@@ -62,9 +62,9 @@ ReturnSeats::ReturnSeats(const CodeGraph& graph, const std::vector<std::optional
   }
 }
 
-bool ReturnSeats::is_skipped(std::size_t node) const {
-  return skips_failures_ && certain_[node]->constant == std::uint32_t{0};
-}
+bool ReturnSeats::is_failure(std::size_t node) const { return certain_[node]->constant == std::uint32_t{0}; }
+
+bool ReturnSeats::is_skipped(std::size_t node) const { return failures_ == Failures::kUnseen && is_failure(node); }
 
 /// With it goes what leads to it, so that all ways out of the rest stay inside.
 void ReturnSeats::remove(std::size_t node) {
@@ -124,13 +124,15 @@ std::optional<std::pair<Seat, ResultHolders>> ReturnSeats::seat_on(std::size_t b
   if (!leads_there || is_in_tight_loop(graph_, branch)) return std::nullopt;
   for (const std::size_t other : node.next) {
     if (other == to || !inside_[other] || is_skipped(other) || has_seat_[other]) continue;
-    const ResultHolders both = common(*certain_[to], *certain_[other]);
+    const ResultHolders both = common(on_way(graph_, branch, to, *certain_[to]),  //
+                                      on_way(graph_, branch, other, *certain_[other]));
     // The other way's seat is the one that can lie further on: failures are rare.
     if (both.empty() && certain_[to]->constant) return std::nullopt;
     if (both.empty() && certain_[other]->constant) continue;
     if (both.empty()) return std::nullopt;
     return std::pair(Seat{.node = branch, .condition = std::nullopt}, both);
   }
+  if (failures_ == Failures::kAtReturns && is_failure(to)) return std::nullopt;
   return std::pair(seat_on_branch(graph_, branch, to), *certain_[to]);
 }
 

@@ -29,17 +29,24 @@ Seat seat_if_taken(const CodeGraph& graph, std::size_t branch);
 /// saves.
 bool is_in_tight_loop(const CodeGraph& graph, std::size_t node);
 
+/// Where a way into a piece that returns the constant 0 is seen.
+enum class Failures : std::uint8_t {
+  kUnseen,
+  kAtBranches,
+  kAtReturns,  ///< where others would run into the branch too: they would all pay for what is rare
+};
+
 /// Chooses where returns are seen: a part of the certain part (result_flow.h) that is left by `ret` alone, into
 /// which each way leads over a seat.
 class ReturnSeats {
  public:
-  /// `skips_failures`: a way into a piece that returns the constant 0 needs no seat.
-  ReturnSeats(const CodeGraph& graph, const std::vector<std::optional<ResultHolders>>& certain, bool skips_failures);
+  ReturnSeats(const CodeGraph& graph, const std::vector<std::optional<ResultHolders>>& certain, Failures failures);
 
   /// With what is returned there.
   const std::map<Seat, ResultHolders>& seats() const { return seats_; }
 
  private:
+  bool is_failure(std::size_t node) const;
   bool is_skipped(std::size_t node) const;
   void remove(std::size_t node);
   void settle(std::size_t node);
@@ -49,7 +56,7 @@ class ReturnSeats {
 
   const CodeGraph& graph_;
   const std::vector<std::optional<ResultHolders>>& certain_;
-  const bool skips_failures_;
+  const Failures failures_;
   std::vector<bool> inside_;
   std::vector<bool> has_seat_;  ///< on itself, for all ways into it
   std::map<Seat, ResultHolders> seats_;
