@@ -46,7 +46,7 @@ static __always_inline __u64 find_mappings_version(void)
 static __noinline __u32 substitute_version(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 
 	if (!mm)
 		return 0;

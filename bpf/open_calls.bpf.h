@@ -13,23 +13,25 @@ enum hawk_slot_shows {
 
 /* Whether `word`, in the slot of a call that may throw, stands for the call's return address. Who traces the same function in
  * another process has a return probe in this one as well: the kernel takes the answer of its pid filter for a request. */
-static __always_inline bool is_return_address(const struct hawk_call *call, __u64 word, __u64 trampoline)
+static __always_inline bool is_return_address(const struct hawk_call *call, __u64 word)
 {
 	if (word == call->return_address)
 		return true;
+	__u64 trampoline = trampoline_address();
+
 	return trampoline && word == trampoline && replaced_return(call->sp, trampoline) == call->return_address;
 }
 
 static __noinline __u32 look_at_slot(struct hawk_thread *thread, const struct hawk_call *call, __u64 *word)
 {
-	__u64 trampoline = trampoline_address();
-
 	/* What cannot be read says nothing. */
 	if (!read_target_word(thread, call->sp, word))
 		return HAWK_SLOT_INTACT;
-	if (!call->may_throw)
-		return trampoline && *word == trampoline ? HAWK_SLOT_HAS_TRAMPOLINE : HAWK_SLOT_USED_AGAIN;
-	return is_return_address(call, *word, trampoline) ? HAWK_SLOT_INTACT : HAWK_SLOT_USED_AGAIN;
+	if (call->may_throw)
+		return is_return_address(call, *word) ? HAWK_SLOT_INTACT : HAWK_SLOT_USED_AGAIN;
+	__u64 trampoline = trampoline_address();
+
+	return trampoline && *word == trampoline ? HAWK_SLOT_HAS_TRAMPOLINE : HAWK_SLOT_USED_AGAIN;
 }
 
 /* Apart, or copies of many words at once would take stack, of which calls together have little. */

@@ -95,7 +95,7 @@ static __always_inline bool is_remembered(struct hawk_thread *thread, __u64 slot
 	if (!is_open_call(thread, slot, true))
 		return false;
 	if (!read_target_word(thread, slot, &return_address) ||
-	    is_return_address(&thread->call, return_address, trampoline_address()))
+	    is_return_address(&thread->call, return_address))
 		return true;
 	forget_newest(thread);
 	return false;
@@ -108,7 +108,7 @@ static __always_inline bool is_same_call(struct hawk_thread *thread, __u64 slot)
 	__u64 return_address = 0;
 
 	return thread->call.sp == slot && thread->call.may_throw && read_target_word(thread, slot, &return_address) &&
-	       is_return_address(&thread->call, return_address, trampoline_address());
+	       is_return_address(&thread->call, return_address);
 }
 
 /* A call that is seen here alone, while no other is open: nearly every one. */

@@ -5,8 +5,9 @@
 
 #include "bpf/maps.bpf.h"
 
-/* Where the kernel's return trampoline lies in this process; 0: it has none. */
-static __always_inline __u64 trampoline_address(void)
+/* Where the kernel's return trampoline lies in this process; 0: it has none. Not static: checked once by the verifier, which looks
+ * long at plain accesses (threads.bpf.h), and not for each of its callers' states. */
+__noinline __u64 trampoline_address(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
