@@ -1,6 +1,7 @@
 #include "userspace/code/arch/x86_64/code_graph.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace hawk {
 namespace {
@@ -43,6 +44,50 @@ bool leaves_out_way(const Instruction& instruction, const WalkStep& step) {
       return false;
   }
 }
+
+/// Marks the nodes that lead back to themselves without a call: by Tarjan's strongly connected components, where a call
+/// leads nowhere.
+class TightLoops {
+ public:
+  explicit TightLoops(CodeGraph& graph) : nodes_(graph.nodes), order_(nodes_.size()), earliest_(nodes_.size()) {}
+
+  void mark() {
+    for (std::size_t node = 0; node < nodes_.size(); ++node) {
+      if (order_[node] == 0) visit(node);
+    }
+  }
+
+ private:
+  /// Of nodes whose component is complete.
+  static constexpr std::size_t kDone = std::numeric_limits<std::size_t>::max();
+
+  void visit(std::size_t node) {
+    order_[node] = earliest_[node] = ++visited_;
+    open_.push_back(node);
+    if (!nodes_[node].is_call()) {
+      for (const std::size_t next : nodes_[node].next) {
+        if (next == node) nodes_[node].in_tight_loop = true;
+        if (order_[next] == 0) visit(next);
+        if (order_[next] != kDone) earliest_[node] = std::min(earliest_[node], earliest_[next]);
+      }
+    }
+    if (earliest_[node] != order_[node]) return;
+    const bool is_loop = open_.back() != node;
+    std::size_t member = 0;
+    do {
+      member = open_.back();
+      open_.pop_back();
+      order_[member] = kDone;
+      if (is_loop) nodes_[member].in_tight_loop = true;
+    } while (member != node);
+  }
+
+  std::vector<CodeNode>& nodes_;
+  std::vector<std::size_t> order_;     ///< of visits, from 1; 0: not visited
+  std::vector<std::size_t> earliest_;  ///< that a node leads back to
+  std::vector<std::size_t> open_;
+  std::size_t visited_ = 0;
+};
 
 bool stops(const Instruction& instruction) {
   const ZydisMnemonic mnemonic = instruction.decoded.mnemonic;
@@ -147,6 +192,7 @@ CodeGraph graph_of(BranchTargets& resolver, std::uint64_t entry_vaddr, const Fun
     }
   }
   spread_ends(graph);
+  TightLoops(graph).mark();
   graph.entry = graph.find(entry_vaddr).value_or(0);
   return graph;
 }

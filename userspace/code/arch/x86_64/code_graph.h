@@ -21,6 +21,8 @@ struct CodeNode {
   /// `next` is where the processor goes, whatever other files define, unless it goes to the end of the program.
   bool has_all_ways = false;
   bool ends_program = false;  ///< no path from it returns or throws
+  /// It may run over and over again with no call in between: a probe there could cost more than it saves.
+  bool in_tight_loop = false;
   bool is_emulated = false;   ///< by the kernel
   std::uint32_t written = 0;  ///< registers that are changed, bits by number
   /// It is a call of, or a jump to, a function that returns its first argument and does nothing else that matters.

@@ -27,21 +27,6 @@ Seat seat_on_branch(const CodeGraph& graph, std::size_t branch, std::size_t next
   return seat;
 }
 
-bool is_in_tight_loop(const CodeGraph& graph, std::size_t node) {
-  std::set<std::size_t> seen;
-  std::vector<std::size_t> pending = {node};
-  while (!pending.empty()) {
-    const std::size_t at = pending.back();
-    pending.pop_back();
-    if (graph.nodes[at].is_call()) continue;
-    for (const std::size_t next : graph.nodes[at].next) {
-      if (next == node) return true;
-      if (seen.insert(next).second) pending.push_back(next);
-    }
-  }
-  return false;
-}
-
 ReturnSeats::ReturnSeats(const CodeGraph& graph, const std::vector<std::optional<ResultHolders>>& certain,
                          Failures failures)
     : graph_(graph),
@@ -121,7 +106,7 @@ std::optional<std::pair<Seat, ResultHolders>> ReturnSeats::seat_on(std::size_t b
   const CodeNode& node = graph_.nodes[branch];
   const std::uint64_t vaddr = graph_.nodes[to].instruction.vaddr;
   const bool leads_there = vaddr == node.instruction.next_vaddr() || vaddr == *node.instruction.target;
-  if (!leads_there || is_in_tight_loop(graph_, branch)) return std::nullopt;
+  if (!leads_there || node.in_tight_loop) return std::nullopt;
   for (const std::size_t other : node.next) {
     if (other == to || !inside_[other] || is_skipped(other) || has_seat_[other]) continue;
     const ResultHolders both = common(on_way(graph_, branch, to, *certain_[to]),  //
@@ -181,7 +166,7 @@ bool SizeSeats::can_sit(std::size_t node) const {
 std::optional<Seat> SizeSeats::seat_of(std::size_t from, std::size_t to) const {
   const CodeNode& source = graph_.nodes[from];
   const auto is_behind = [&](std::size_t node) { return behind_[node]; };
-  if (can_sit(from) && !is_in_tight_loop(graph_, from)) {
+  if (can_sit(from) && !source.in_tight_loop) {
     const bool is_only_way = source.next.size() == 1 && !source.is_branch();
     const bool lead_all = std::all_of(source.next.begin(), source.next.end(), is_behind);
     if (is_only_way || (lead_all && source.has_all_ways)) return Seat{.node = from, .condition = std::nullopt};

@@ -25,9 +25,6 @@ struct Seat {
 Seat seat_on_branch(const CodeGraph& graph, std::size_t branch, std::size_t next);
 /// For the way to its target; whether that is a node does not matter.
 Seat seat_if_taken(const CodeGraph& graph, std::size_t branch);
-/// Whether an instruction may run over and over again with no call in between: a probe there could cost more than it
-/// saves.
-bool is_in_tight_loop(const CodeGraph& graph, std::size_t node);
 
 /// Where a way into a piece that returns the constant 0 is seen.
 enum class Failures : std::uint8_t {
