@@ -246,6 +246,7 @@ Result<int> parse_open_fd(OptionValue value) {
 }
 
 Result<std::size_t> parse_choice(OptionValue value, std::span<const std::string_view> names) {
+  if (value.choices != nullptr) value.choices->assign(names.begin(), names.end());
   const auto found = std::find(names.begin(), names.end(), value.text);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   const std::string_view nearest = nearest_name(value.text, names);

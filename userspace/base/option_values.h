@@ -17,6 +17,8 @@ struct OptionValue {
   std::string_view option;  ///< as it is spelled in full: "--top"
   std::string_view text;
   std::string_view command = "hawktrace";  ///< whose --help explains the option
+  /// Set by who wants to know what could be given, and gives nothing: parse_choice() puts its names there, and fails.
+  std::vector<std::string_view>* choices = nullptr;
 };
 
 /// The longest time span that can be asked for: a year.
