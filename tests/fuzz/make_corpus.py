@@ -17,6 +17,16 @@ FIXTURES = HERE.parent / 'unit' / 'target' / 'fixtures'
 # Small files: no page is padded, nothing is placed on a page of its own.
 LINK = ['ld', '-shared', '-z', 'noseparate-code', '-z', 'norelro', '-z', 'max-page-size=16', '--build-id=sha1']
 
+# The first byte says where the head is cut in two.
+HTTP_REQUESTS = {
+    'metrics': b'\x08GET /metrics HTTP/1.1\r\nHost: localhost:9817\r\nAccept: text/plain; version=0.0.4\r\n\r\n',
+    'profile': b'\x40GET /targets/a%2Fb/debug/pprof/heap?seconds=5&debug=1&x=a+%26 HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET',
+    'body': b'\x00POST / HTTP/1.1\r\nhost: [::1]:1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nhello',
+    'token': b'\xffGET // HTTP/1.1\r\nHost: \t\r\nAuthorization: Bearer x\r\nConnection: close\r\n\r\n',
+    'folded': b'\x30GET /a/?=&&= HTTP/1.1\r\nHost: a\r\n folded: b\r\n\r\n',
+    'controls': b'\x04GET /%0a%7f?%00 HTTP/1.1\r\nHost: a\nb\r\nX: \x1b[2J\r\n\r\n',
+}
+
 MAPPINGS = {
     'service': ('55d0c0400000-55d0c0401000 r--p 00000000 fe:01 131075                     /usr/bin/service\n'
                 '55d0c0401000-55d0c0402000 r-xp 00001000 fe:01 131075                     /usr/bin/service\n'
@@ -342,6 +352,7 @@ def corpora(cwd):
                 for name, header in NAMES_HEADERS.items()}
     return {
         'mappings': {name: text.encode() for name, text in MAPPINGS.items()},
+        'http_request': HTTP_REQUESTS,
         'options': {name: encoded(words) for name, words in OPTIONS.items()},
         'report': reports,
         'call_site': {name: bytes.fromhex(code).ljust(15 if 'short' in name else 17, b'\x90')
