@@ -2,6 +2,7 @@
 // make.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -20,6 +21,8 @@
 #include "tests/kernel/harness/ledger.h"
 #include "tests/kernel/harness/ready_pipe.h"
 #include "tests/kernel/harness/trace.h"
+#include "tests/kernel/harness/traced_family.h"
+#include "tests/support/file_content.h"
 
 namespace hawk {
 namespace {
@@ -120,10 +123,12 @@ TEST(selection, by_unit) {
   EXPECT_NE(refusal({"--unit", unit}, 3).find("no process is in a cgroup of " + unit), std::string::npos);
 }
 
-/// What a systemd of its own runs: in namespaces, with a hierarchy of cgroups below ours, and no unit but ours.
+/// What a systemd of its own runs: in namespaces, with a hierarchy of cgroups below ours, a /tmp in which there is only
+/// our directory, and no unit but ours.
 class Systemd {
  public:
-  Systemd() : cgroup_(unique("/hawktrace-systemd-")) {
+  /// `program`: what the unit's shell runs when go_on() is called, with the directory for its first argument.
+  explicit Systemd(const std::string& program = "true") : cgroup_(unique("/hawktrace-systemd-")) {
     if (::mkfifo(fifo().c_str(), 0600) != 0) throw std::runtime_error("mkfifo");
     std::ofstream(directory_.path("start")) << R"(set -e
 echo 0 > "$1/cgroup.procs"
@@ -133,19 +138,22 @@ mount -t proc proc /proc
 umount -R /sys/fs/cgroup || true
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 mount -t tmpfs tmpfs /run
+mkdir /run/shared
+mount --bind "$0" /run/shared
+mount -t tmpfs tmpfs /tmp
+mkdir -p "$0"
+mount --bind /run/shared "$0"
 mount -t tmpfs tmpfs /etc/systemd/system
 cp "$0"/*.target "$0"/*.service /etc/systemd/system/
 container=hawktrace exec /lib/systemd/systemd --system --unit=hawktrace.target --log-target=null --show-status=no' "$2")";
     std::ofstream(directory_.path("hawktrace.target"))
         << "[Unit]\nDefaultDependencies=no\nWants=hawktrace-test@a-b.service\n";
     std::ofstream(directory_.path("hawktrace-test@.service"))
-        << "[Unit]\nDefaultDependencies=no\n[Service]\nExecStart=/bin/sh -c 'echo ready > " << fifo() << "; read end < "
-        << fifo() << "'\n";
+        << "[Unit]\nDefaultDependencies=no\n[Service]\nExecStart=/bin/sh -c 'cd " << path("")
+        << "; echo ready > fifo; read go < fifo; " << program << "; echo done > fifo; read end < fifo'\n";
     systemd_.emplace(
         ChildProcess::Setup{.argv = {"/bin/sh", directory_.path("start"), cgroup_.directory(), directory_.path("")}});
-    std::ifstream ready(fifo());  // waits for the unit
-    std::string word;
-    if (!(ready >> word)) throw std::runtime_error("systemd does not start its unit:\n" + systemd_->errors());
+    if (said() != "ready") throw std::runtime_error("systemd does not start its unit:\n" + systemd_->errors());
   }
   ~Systemd() {
     std::ofstream(cgroup_.directory() + "/cgroup.kill") << 1 << std::flush;
@@ -156,6 +164,12 @@ container=hawktrace exec /lib/systemd/systemd --system --unit=hawktrace.target -
   Systemd(const Systemd&) = delete;
   Systemd& operator=(const Systemd&) = delete;
 
+  std::string path(const std::string& name) const { return directory_.path(name); }
+  /// Waits until the unit has run its program.
+  void go_on() const {
+    std::ofstream(fifo()) << "go\n" << std::flush;
+    EXPECT_EQ(said(), "done");
+  }
   /// The words of a command that runs another beside it.
   Words runner() const {
     std::ifstream procs(cgroup_.directory() + "/init.scope/cgroup.procs");
@@ -166,6 +180,11 @@ container=hawktrace exec /lib/systemd/systemd --system --unit=hawktrace.target -
 
  private:
   std::string fifo() const { return directory_.path("fifo"); }
+  std::string said() const {
+    std::string word;
+    std::ifstream(fifo()) >> word;
+    return word;
+  }
 
   /// The kernel tells of changes of the file.
   void wait_until_empty() const {
@@ -209,6 +228,30 @@ TEST(selection, by_unit_of_a_real_systemd) {
   EXPECT_NE(found.find(" (sh)"), std::string::npos) << found;
   EXPECT_NE(said("hawktrace-test@", 2).find("--unit hawktrace-test@a-b.service"), std::string::npos);
   EXPECT_NE(said("hawktrace-none", 3).find("systemctl status hawktrace-none.service"), std::string::npos);
+}
+
+/// By a hawktrace in the namespaces of the unit. The shell is met in the middle of its life, what it starts from its
+/// first instruction on.
+TEST(selection, processes_that_a_unit_of_a_real_systemd_starts) {
+  const Systemd systemd(ledger_path("family") + " prefork ledger 6");
+  ReadyPipe ready;
+  ChildProcess::Setup setup{.argv = systemd.runner(), .inherited = {ready.write_end()}};
+  for (const std::string& word :
+       {std::string(HAWKTRACE_PATH), "--unit"s, "hawktrace-test@a-b"s, "--follow"s, "--hold"s, "--format"s, "json"s,
+        "--top"s, "0"s, "--verify"s, "-o"s, systemd.path("report"), "--ready-fd"s, std::to_string(ready.write_end())}) {
+    setup.argv.push_back(word);
+  }
+  ChildProcess hawktrace(setup);
+  ASSERT_TRUE(ready.wait()) << hawktrace.errors();
+  systemd.go_on();
+  for (const pid_t inside : children_of(hawktrace.pid())) ::kill(inside, SIGINT);
+  EXPECT_EQ(hawktrace.wait(), 0) << hawktrace.errors();
+  const nlohmann::json report = nlohmann::json::parse(content_of(systemd.path("report")));
+  EXPECT_TRUE(report.at("exact").get<bool>()) << report.at("losses");
+  Family traced = family_in(report);
+  const Family said = read_family(systemd.path("ledger"));
+  std::erase_if(traced, [&](const auto& process) { return !said.contains(process.first); });
+  expect_same(said, traced, 7);
 }
 
 TEST(selection, by_container) {
