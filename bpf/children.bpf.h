@@ -15,7 +15,7 @@ struct hawk_child {
 	__u32 is_counted;         /* in UNTRACED_CHILD */
 	__u32 has_executed;       /* a program of its own */
 	__u32 program;            /* of whose target it is, by birth */
-	__u32 pad_0;
+	__u32 has_events;         /* perf events, which it has from its maker */
 	__u64 probed_files_mask;  /* of the target on whose memory it works, when it was made */
 };
 
@@ -85,6 +85,7 @@ static __always_inline void on_fork(struct task_struct *task, bool may_hold)
 			return;
 		what.program = target->program;
 		what.probed_files_mask = target->probed_files_mask;
+		what.has_events = has_perf_events(task);
 	} else if (maker_known) {
 		what.program = maker_known->program;
 	} else {
@@ -108,7 +109,7 @@ static __always_inline void on_child_exec(bool may_hold)
 	known = bpf_task_storage_get(&children, task, NULL, 0);
 	if (!known || !target_at(known->program)->enabled || known->program < target_at(known->program)->first_program)
 		return;
-	if (!known->is_counted && follow_exec(known->program, known->probed_files_mask, may_hold)) {
+	if (!known->is_counted && follow_exec(known->program, known->probed_files_mask, known->has_events, may_hold)) {
 		bpf_task_storage_delete(&children, task);
 		return;
 	}

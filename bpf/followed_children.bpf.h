@@ -91,8 +91,9 @@ static __always_inline void announce_first_mappings(struct hawk_target *target)
 }
 
 /* The current process begins to run a program, after it has worked on the memory of the target that has made it (vfork,
- * posix_spawn). False: it cannot be followed. `probed_files_mask`: of that target, when it was made. */
-static __always_inline bool follow_exec(__u32 maker, __u64 probed_files_mask, bool may_hold)
+ * posix_spawn). False: it cannot be followed. `probed_files_mask`: of that target, when it was made; `had_events`:
+ * see count_taken_events. */
+static __always_inline bool follow_exec(__u32 maker, __u64 probed_files_mask, bool had_events, bool may_hold)
 {
 	struct hawk_target *target;
 
@@ -106,6 +107,7 @@ static __always_inline bool follow_exec(__u32 maker, __u64 probed_files_mask, bo
 	target->several_allocators = target_at(maker)->several_allocators;
 	target->probed_files_mask = probed_files_mask;
 	enable_child(target);
+	count_taken_events(target->program, had_events);
 	if (may_hold)
 		announce_first_mappings(target);
 	announce_replaced_program(target);

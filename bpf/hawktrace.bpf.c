@@ -220,6 +220,7 @@ SEC("tp_btf/sched_prepare_exec")
 int BPF_PROG(prepare_exec, struct task_struct *task)
 {
 	check_sharer(bpf_get_current_task_btf());
+	note_events();
 	look_a_last_time();
 	return 0;
 }
@@ -367,6 +368,7 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 	// From 6.16 on it still has its memory here.
 	if (is_own && is_last_thread()) {
 		look_a_last_time();
+		note_where_it_ended();
 		end_group();
 	}
 	if (thread)

@@ -203,7 +203,9 @@ static __noinline int announce_mapping(struct hawk_target *target, struct vm_are
 	struct hawk_file_key unknown = {};
 	int is_announced;
 
-	if (!(BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC))
+	/* A thread that is about to be killed, as all of its process are, runs none of it; and so the kernel places no breakpoint there
+	 * (fatal_signal_pending in uprobe_mmap). */
+	if (!(BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC) || is_ending(bpf_get_current_task_btf()))
 		return 0;
 	if (!file)
 		return announce_anonymous(target, BPF_CORE_READ(vma, vm_start), BPF_CORE_READ(vma, vm_end));

@@ -101,6 +101,28 @@ static __always_inline void look_a_last_time(void)
 	bpf_loop(HAWK_NEW_CODE, look_in_new_code, &program, 0);
 }
 
+/* The current thread is the last one of its process: a program that has its dynamic linker at work has run nothing else. Up to 6.15
+ * its memory is gone by now. */
+static __always_inline void note_where_it_ended(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct pt_regs *registers = (const struct pt_regs *)bpf_task_pt_regs(task);
+	struct hawk_target *target = target_of_current_group();
+	struct vm_area_struct *vma;
+	struct file *file, *own;
+	__u64 ip;
+
+	if (!target || !BPF_CORE_READ(task, mm))
+		return;
+	ip = BPF_CORE_READ(registers, ip);
+	vma = search_tree(ip);
+	if (!vma || ip < BPF_CORE_READ(vma, vm_start))
+		return;
+	file = BPF_CORE_READ(vma, vm_file);
+	own = BPF_CORE_READ(task, mm, exe_file);
+	target->ended_elsewhere = file && own && BPF_CORE_READ(file, f_inode) != BPF_CORE_READ(own, f_inode);
+}
+
 /* Whether no other thread of the current process will run any more. */
 static __always_inline bool is_last_thread(void)
 {

@@ -35,6 +35,30 @@ static __always_inline void begin_without_ranges(struct hawk_target *target)
 			      hawk_next_generation(&state.rule_generations));
 }
 
+/* Perf events, by which a process has the probes that it has inherited. */
+static __always_inline bool has_perf_events(const struct task_struct *task)
+{
+	return settings.follows_children && BPF_CORE_READ(task, perf_event_ctxp);
+}
+
+/* The kernel takes all perf events from a process that changes its privileges by an exec, or may not read its program
+ * (perf_event_exit_task in begin_new_exec). Seen here, since the process may have ended before user space looks at its memory; and
+ * where probes are in all processes, breakpoints are not missing, but the returns of calls are not seen. */
+static __always_inline void count_taken_events(__u32 program, bool had_events)
+{
+	if (had_events && !has_perf_events(bpf_get_current_task_btf()))
+		count_loss(program, HAWK_LOSS_MISSING_BREAKPOINT);
+}
+
+/* The current process, a target perhaps, is about to replace its program. */
+static __always_inline void note_events(void)
+{
+	struct hawk_target *target = target_of_current_group();
+
+	if (target)
+		target->had_events = has_perf_events(bpf_get_current_task_btf());
+}
+
 /* The current process, a target, has begun to run another program. */
 static __always_inline void begin_program(struct hawk_target *target)
 {
@@ -49,6 +73,7 @@ static __always_inline void begin_program(struct hawk_target *target)
 	begin_without_stacks(target, program);
 	target->program_began_ns = bpf_ktime_get_ns();
 	target->program = program;
+	count_taken_events(program, target->had_events);
 	__sync_fetch_and_add(&state.programs_ended, 1);
 	announce_replaced_program(target);
 }

@@ -89,6 +89,8 @@ struct hawk_target {
 	__u64 ended_ns;           /* when its last thread ended; 0: it lives */
 	__u64 program_began_ns;   /* by CLOCK_MONOTONIC; 0: it is the one that user space has begun with */
 	__u32 is_outlived;        /* when it ended, others used its memory */
+	__u32 ended_elsewhere;    /* it ended in code of another file than its program's own */
+	__u32 had_events;         /* before it began to replace its program: perf events, which its probes may be */
 	__u32 maker;              /* the program that has started it */
 	__u32 is_new_program;     /* it was not made by fork, but begun by an exec */
 	__u32 holds_wanted;       /* how often a thread was to be held (holds.bpf.h) */

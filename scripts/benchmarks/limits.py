@@ -187,6 +187,8 @@ def target_rows(bench):
                  (f'memory at rest, each further one of {name}', ' MiB', f'targets rest {count}', TARGET_MIB_LIMIT),
                  (f'detach of {name}', ' ms', f'targets detach {count}', None),
                  (f'malloc+free in a process with followed children, {name}', ' ns', f'targets followed {count}', None),
+                 (f'the same, over that with one child, {name}', ' x', f'targets followed ratio {count}', TARGETS_RATIO_LIMIT),
+                 (f'the same as soon as the children are there, {name}', ' ns', f'targets followed at once {count}', None),
                  (f'fork of such a child, {name}', ' us', f'targets fork {count}', None)]
     return [row(what, unit, summary(bench.found[key]), limit) for what, unit, key, limit in rows if bench.found.get(key)]
 

@@ -32,26 +32,34 @@ def measure_count(bench, count):
 
 
 def measure_followed(bench, count):
-    """Nanoseconds of a malloc and free in a process whose children, so many, are followed; and of a fork."""
+    """Nanoseconds of a malloc and free in a process whose children, so many, are followed; the same as soon as there are so
+    many, before hawktrace has chosen again whom probes are for; and of a fork."""
     with contextlib.ExitStack() as stack, time_bound.of(120):
         program = stack.enter_context(Program([bench.programs / 'bench_load']))
         program.ask('keep 0')
-        tracer = stack.enter_context(Hawktrace(bench.hawktrace, program.pid, '--follow', '-o', '/dev/null', '--top', '1'))
+        tracer = stack.enter_context(Hawktrace(bench.hawktrace, program.pid, '--follow', '--interval', '0.1', '-o', '/dev/null',
+                                               '--top', '1'))
         fork, _ = program.ask(f'fork {count}')
+        at_once, _ = program.ask(f'malloc {FRAMES} {PAIRS // 10}')
+        program.ask(f'malloc {FRAMES} {5 * PAIRS}')  # longer than three intervals
         nanoseconds, _ = program.ask(f'malloc {FRAMES} {PAIRS}')
         tracer.stop()
-        return nanoseconds, fork
+        return nanoseconds, at_once, fork
 
 
 def measure_targets(bench):
     if not bench.wants(ROWS[0]):
         return
     for _ in range(bench.long_rounds):
+        followed = {}
         for count in COUNTS:
             bench.progress(f'{count} children that are followed')
             with bench.trying(f'{count} followed children'):
-                nanoseconds, fork = measure_followed(bench, count)
-                bench.add(f'targets followed {count}', nanoseconds)
+                followed[count], at_once, fork = measure_followed(bench, count)
+                bench.add(f'targets followed {count}', followed[count])
+                bench.add(f'targets followed at once {count}', at_once)
+                if count > COUNTS[0] and COUNTS[0] in followed:
+                    bench.add(f'targets followed ratio {count}', followed[count] / followed[COUNTS[0]])
                 bench.add(f'targets fork {count}', fork / 1e3)
         found = {}
         for count in COUNTS:

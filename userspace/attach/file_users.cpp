@@ -14,11 +14,8 @@
 namespace hawk {
 namespace {
 
-/// Device and inode.
-using File = std::pair<std::uint64_t, std::uint64_t>;
-
-std::set<File> code_files(int pid) {
-  std::set<File> files;
+std::set<MappedFile> code_files(int pid) {
+  std::set<MappedFile> files;
   const Result<std::vector<Mapping>> mappings = read_mappings(pid);
   if (!mappings) return files;
   for (const Mapping& mapping : *mappings) {
@@ -27,11 +24,14 @@ std::set<File> code_files(int pid) {
   return files;
 }
 
-/// File -> number of processes that map it; the files with the highest numbers.
-std::map<File, std::size_t> most_common_files(std::span<const int> targets, std::size_t& most) {
-  std::map<File, std::size_t> counts;
+/// File -> number of processes that map it, of `files`, if there are any; the files with the highest numbers.
+std::map<MappedFile, std::size_t> most_common_files(std::span<const int> targets, const std::set<MappedFile>& files,
+                                                    std::size_t& most) {
+  std::map<MappedFile, std::size_t> counts;
   for (const int pid : targets) {
-    for (const File& file : code_files(pid)) most = std::max(most, ++counts[file]);
+    for (const MappedFile& file : code_files(pid)) {
+      if (files.empty() || files.contains(file)) most = std::max(most, ++counts[file]);
+    }
   }
   std::erase_if(counts, [&](const auto& count) { return count.second < most; });
   for (auto& [file, count] : counts) count = 0;
@@ -40,14 +40,14 @@ std::map<File, std::size_t> most_common_files(std::span<const int> targets, std:
 
 }  // namespace
 
-FileUsers count_file_users(std::span<const int> targets, bool decides) {
+FileUsers count_file_users(std::span<const int> targets, const LinkCosts& costs, const std::set<MappedFile>& files) {
   FileUsers users;
-  std::map<File, std::size_t> others = most_common_files(targets, users.targets);
-  const std::size_t enough = most_others_to_count(users.targets);
+  std::map<MappedFile, std::size_t> others = most_common_files(targets, files, users.targets);
+  const std::size_t enough = most_others_to_count(users.targets, costs);
   for (const int pid : numbered_entries(open_process_file("/proc"))) {
-    if (decides && users.others >= enough) break;
+    if (users.others >= enough) break;
     if (std::find(targets.begin(), targets.end(), pid) != targets.end()) continue;
-    for (const File& file : code_files(pid)) {
+    for (const MappedFile& file : code_files(pid)) {
       const auto count = others.find(file);
       if (count != others.end()) users.others = std::max(users.others, ++count->second);
     }

@@ -84,6 +84,11 @@ class Probing {
   const std::optional<Error>& refusal() const { return refusal_; }
   /// Whether the program that the target runs is known to use one of them.
   bool program_has_allocator() const { return program_has_allocator_; }
+  /// Whether of that program only the dynamic linker has run: the process was killed, or has ended, before it had
+  /// loaded any library.
+  bool ended_while_loading() const;
+  /// The files that define an allocator, as /proc/PID/maps gives them: device and inode.
+  std::set<std::pair<std::uint64_t, std::uint64_t>> probed_files() const;
   /// Whether the executable file at this path, which the target has mapped, was built by Go.
   bool is_go(const std::string& path) const { return go_programs_.contains(path); }
   const std::vector<Allocator>& allocators() const { return allocators_; }

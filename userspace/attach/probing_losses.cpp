@@ -64,4 +64,24 @@ void Probing::note_not_studied(const MappedModule& module, const std::string& ga
   if (!refusal_) refusal_ = Error{ExitCode::kPrivilege, fmt::format("read {}: {}", module.path, gap), {}, {}};
 }
 
+bool Probing::ended_while_loading() const {
+  if (!tracer_.process_has_ended_elsewhere()) return false;
+  std::set<ModuleId> files;  // that may hide an allocator
+  for (const MappedCode& code : modules_.code()) {
+    const bool is_probed = std::find(probed_files_.begin(), probed_files_.end(), code.module) != probed_files_.end();
+    if (!is_probed && !modules_.module(code.module).is_vdso) files.insert(code.module);
+  }
+  // What else it has mapped was mapped while it was being killed, and has not run.
+  const auto is_linker = [&](ModuleId id) {
+    return std::find(allocator_files_.begin(), allocator_files_.end(), id) != allocator_files_.end();
+  };
+  return files.size() < 2 || (files.size() == 2 && std::any_of(files.begin(), files.end(), is_linker));
+}
+
+std::set<std::pair<std::uint64_t, std::uint64_t>> Probing::probed_files() const {
+  std::set<std::pair<std::uint64_t, std::uint64_t>> files;
+  for (const ModuleId id : probed_files_) files.emplace(modules_.module(id).device, modules_.module(id).inode);
+  return files;
+}
+
 }  // namespace hawk

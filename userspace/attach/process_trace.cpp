@@ -124,7 +124,7 @@ ProcessTrace::Subject ProcessTrace::subject_of(const Birth& birth, const Process
   if (maker != nullptr) {
     const TargetInfo& its = maker->subject_.target;
     target.cgroup = its.cgroup;
-    if (!birth.is_new_program) {
+    if (!birth.is_new_program && maker->program() == birth.maker_program) {
       target.comm = its.comm;
       target.exe = its.exe;
     }
@@ -135,7 +135,8 @@ ProcessTrace::Subject ProcessTrace::subject_of(const Birth& birth, const Process
 
 std::unique_ptr<ProcessTrace> ProcessTrace::adopt(SharedTracing& shared, const Birth& birth,
                                                   const ProcessTrace* maker) {
-  const bool is_copy = maker != nullptr && maker->tracer_ && !birth.is_new_program;
+  // Probes stay with a process that replaces its program; what is known of the program does not.
+  const bool is_copy = maker != nullptr && maker->program() == birth.maker_program && !birth.is_new_program;
   ProcessHandle process(birth.pid);
   Tracer tracer =
       Tracer::adopt(shared.engine(), birth, maker != nullptr && maker->tracer_ ? &*maker->tracer_ : nullptr);
@@ -316,7 +317,7 @@ void ProcessTrace::look_a_last_time() {
 }
 
 bool ProcessTrace::note_missing_allocator() {
-  if (probing_.program_has_allocator() || model_.has_allocated()) return false;
+  if (probing_.program_has_allocator() || model_.has_allocated() || probing_.ended_while_loading()) return false;
   tracer_->count_loss(HAWK_LOSS_NO_ALLOCATOR);
   log_warning(fmt::format("{}; {}", no_allocator_text(), no_allocator_hint(probing_.is_go(subject_.target.exe))));
   return true;

@@ -38,6 +38,8 @@ class ProcessTrace {
   /// The trace of a process that one of the group has started, and that counts already: nothing is begun by this.
   /// `maker`: the trace of that one; nullptr: it has ended.
   static std::unique_ptr<ProcessTrace> adopt(SharedTracing& shared, const Birth& birth, const ProcessTrace* maker);
+  /// Whether its process runs the program of this number (Tracer::program), or has run it.
+  bool has_run(std::uint32_t program) const { return tracer_ && tracer_->has_run(program); }
   ProcessTrace(const ProcessTrace&) = delete;
   ProcessTrace& operator=(const ProcessTrace&) = delete;
   ~ProcessTrace();
@@ -87,6 +89,8 @@ class ProcessTrace {
   const std::vector<MappedCode>& code() const { return probing_.modules().code(); }
 
   int pid() const { return subject_.target.pid; }
+  /// See Probing.
+  std::set<std::pair<std::uint64_t, std::uint64_t>> probed_files() const { return probing_.probed_files(); }
   /// Readable once the target has ended; -1: it had when it was found.
   int pid_fd() const { return pid_fd_.get(); }
   /// What comes later is missing in the numbers, which are not exact then.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "userspace/attach/environment.h"
@@ -72,11 +73,31 @@ Result<LinkScope> SharedTracing::choose_scope() {
   }
   if (!has_sessions || config_.links == LinkScope::kProcess) return LinkScope::kProcess;
   if (!config_.links && config_.first_processes.size() < 2) return LinkScope::kProcess;
-  const FileUsers users = count_file_users(config_.first_processes, !config_.links);
-  const LinkScope scope = config_.links.value_or(choose_links(users));
+  return config_.links ? *config_.links : scope_for(config_.first_processes, kCostsOfSessions, {});
+}
+
+LinkScope SharedTracing::scope_for(std::span<const int> targets, const LinkCosts& costs,
+                                   const std::set<MappedFile>& files) {
+  const FileUsers users = count_file_users(targets, costs, files);
+  const LinkScope scope = choose_links(users, costs);
   log_verbose(fmt::format("one link per {}: {} processes share a file that {} others map", link_scope_name(scope),
                           users.targets, users.others));
   return scope;
+}
+
+bool SharedTracing::should_choose_scope(std::size_t targets) {
+  if (config_.links || links_ == LinkScope::kFile || !config_.follows_children || extended_) return false;
+  const std::size_t lasting = std::min(targets, std::exchange(targets_before_, targets));
+  if (!should_choose_again(lasting, targets_then_)) return false;
+  targets_then_ = lasting;
+  return true;
+}
+
+void SharedTracing::choose_scope_again(std::span<const int> targets, const std::set<MappedFile>& files) {
+  if (scope_for(targets, kCostsOfInherited, files) == LinkScope::kProcess) return;
+  const Result<void> extended = engine_->extend_probes_to_all();
+  extended_ = extended.has_value();
+  if (!extended) log_verbose(extended.error().what);
 }
 
 Result<void> SharedTracing::load() {
@@ -114,7 +135,7 @@ Result<void> SharedTracing::load() {
 
 std::string SharedTracing::reported_attachment() const {
   const std::string_view way = attach_way_name(is_by_plan() ? AttachWay::kPoints : way_);
-  return fmt::format("{}{}", way, links_ == LinkScope::kFile ? kForFiles : "");
+  return fmt::format("{}{}", way, links_ == LinkScope::kFile || extended_ ? kForFiles : "");
 }
 
 TraceLimits SharedTracing::limits() const {

@@ -3,11 +3,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "userspace/attach/file_users.h"
 #include "userspace/attach/known_files.h"
+#include "userspace/attach/link_choice.h"
 #include "userspace/attach/trace_config.h"
 #include "userspace/attach/unwind_store.h"
 #include "userspace/base/result.h"
@@ -55,6 +59,12 @@ class SharedTracing {
   /// is refused beside others, as are others beside it, whose calls its probes would see twice.
   Result<Tracer> make_tracer(int pid, bool main_thread_lives);
 
+  /// So many processes are traced now. Whether it is to be chosen again whom inherited probes are for: they have become
+  /// many, and were that the last time as well. To be called for each drain.
+  bool should_choose_scope(std::size_t targets);
+  /// Chooses it: these processes are traced, and these files probed. See Engine::extend_probes_to_all.
+  void choose_scope_again(std::span<const int> targets, const std::set<MappedFile>& files);
+
   /// What is known of the symbols of files, for all symbolizers of traces.
   KnownSymbols& known_symbols() { return known_symbols_; }
   /// Has symbols of `modules` read by this one, on another thread: until the next call of one of these functions only
@@ -76,6 +86,7 @@ class SharedTracing {
  private:
   Result<AttachWay> choose_way() const;
   Result<LinkScope> choose_scope();
+  static LinkScope scope_for(std::span<const int> targets, const LinkCosts& costs, const std::set<MappedFile>& files);
   void settle_following();
   bool is_by_plan() const { return config_.attach_via == AttachWay::kPoints; }
 
@@ -85,6 +96,9 @@ class SharedTracing {
   KernelFeatures features_;
   AttachWay way_ = AttachWay::kSession;
   LinkScope links_ = LinkScope::kProcess;
+  bool extended_ = false;           ///< inherited probes are for all processes by now
+  std::size_t targets_then_ = 0;    ///< when that was chosen the last time
+  std::size_t targets_before_ = 0;  ///< at the last should_choose_scope()
   std::unique_ptr<Engine> engine_;
   std::optional<MappingEvents> mapping_events_;
   std::optional<UnwindStore> unwinding_;

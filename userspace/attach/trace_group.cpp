@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -25,7 +26,7 @@ Result<ProcessTrace*> TraceGroup::add(const LaunchedCommand& command) {
 }
 
 const ProcessTrace* TraceGroup::maker_of(const Birth& birth) const {
-  const auto is_maker = [&](const ProcessTrace* trace) { return trace->program() == birth.maker_program; };
+  const auto is_maker = [&](const ProcessTrace* trace) { return trace->has_run(birth.maker_program); };
   const auto found = std::find_if(held_.begin(), held_.end(), is_maker);
   return found != held_.end() ? *found : nullptr;
 }
@@ -35,6 +36,20 @@ void TraceGroup::adopt_births() {
     traces_.push_back(ProcessTrace::adopt(shared_, birth, maker_of(birth)));
     held_.push_back(traces_.back().get());
   }
+}
+
+void TraceGroup::drain() {
+  read_maps();
+  std::vector<ProcessTrace*> living = probed();
+  std::erase_if(living, [](const ProcessTrace* trace) { return trace->target_has_exited(); });
+  if (!shared_.should_choose_scope(living.size())) return;
+  std::vector<int> pids;
+  std::set<MappedFile> files;
+  for (const ProcessTrace* const trace : living) {
+    pids.push_back(trace->pid());
+    files.merge(trace->probed_files());
+  }
+  shared_.choose_scope_again(pids, files);
 }
 
 std::vector<Drained> TraceGroup::read_maps() {

@@ -34,8 +34,8 @@ class TraceGroup {
   const Traces& traces() const { return traces_; }
 
   // What follows: once a process has been added.
-  /// Reads the kernel's maps into the traces.
-  void drain() { read_maps(); }
+  /// Reads the kernel's maps into the traces, and sees to what is due now and then.
+  void drain();
   /// See Engine::processes_begun.
   std::uint32_t processes_begun() { return shared_.engine().processes_begun(); }
   /// Readable when adjust_memory() is due.
@@ -62,7 +62,7 @@ class TraceGroup {
  private:
   void adopt_births();
   std::vector<ProcessTrace*> probed() const;
-  /// nullptr: it has ended, or runs another program by now.
+  /// It may run another program by now; nullptr: it has ended.
   const ProcessTrace* maker_of(const Birth& birth) const;
   Result<ProcessTrace*> keep(Result<std::unique_ptr<ProcessTrace>> made);
   std::vector<Drained> read_maps();

@@ -81,6 +81,10 @@ std::uint32_t Engine::processes_begun() const {
   return __atomic_load_n(&parts_->maps.state->processes_begun, __ATOMIC_RELAXED);
 }
 
+Result<void> Engine::extend_probes_to_all() {
+  return parts_->inherited_probes ? parts_->inherited_probes->extend_to_all() : Result<void>{};
+}
+
 std::size_t Engine::target_count() const { return parts_->places->taken_count(); }
 
 LiveTable Engine::live_table() const { return parts_->table; }

@@ -75,6 +75,8 @@ class Engine {
   LiveTable live_table() const;
   /// Counts the processes of this machine that begin, or begin to run another program.
   std::uint32_t processes_begun() const;
+  /// Where processes inherit probes: see InheritedProbes::extend_to_all. Elsewhere that is decided by the options.
+  Result<void> extend_probes_to_all();
   /// How many Tracers there are.
   std::size_t target_count() const;
   /// Bytes of memory that the kernel's tables take now.

@@ -4,6 +4,7 @@
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,10 +23,14 @@
 namespace hawk {
 namespace {
 
+constexpr int kAllTasks = -1;
+
 /// What would be sampled matters only in that it keeps the kernel from exchanging the events of a process and of a copy
 /// of it instead of switching them (perf_event_context_sched_out, nr_no_switch_fast; since 6.13, before that EINVAL):
 /// they are bound to a process each, and the end of the one would take the breakpoints of the other. Without it most of
 /// the calls of a process that starts programs were lost (604 of 5,000 seen).
+///
+/// `tid`: kAllTasks, or that of a thread.
 UniqueFd open_event(std::uint64_t event, int tid, bool is_inherited) {
   perf_event_attr attr = {};
   attr.type = PERF_TYPE_TRACEPOINT;
@@ -34,7 +39,9 @@ UniqueFd open_event(std::uint64_t event, int tid, bool is_inherited) {
   attr.disabled = 1;
   attr.inherit = is_inherited ? 1 : 0;
   attr.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
-  return UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+  // Events of all tasks are those of a processor: any, since it is the event's being there that counts.
+  const int cpu = tid == kAllTasks ? ::sched_getcpu() : -1;
+  return UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
 }
 
 tl::unexpected<Error> open_failure(const Probe& probe, int error) {
@@ -124,7 +131,7 @@ Result<InheritedProbes::Event*> InheritedProbes::event_of(const Key& key, int fd
   const auto known = by_key_.find(key);
   if (known != by_key_.end()) return &known->second;
   const std::uint64_t id = HAWK_TRY(events_.add(fd, std::get<std::vector<std::uint64_t>>(key), std::get<bool>(key)));
-  return &by_key_.emplace(key, Event{.id = id, .link = {}}).first->second;
+  return &by_key_.emplace(key, Event{.id = id, .link = {}, .everywhere = {}}).first->second;
 }
 
 Result<std::uint64_t> InheritedProbes::cookie_for(const Event& event, std::span<const Probe> probes, bool on_return) {
@@ -168,8 +175,22 @@ Result<std::vector<InheritedProbes::Held>> InheritedProbes::add(bpf_program* pro
     const std::uint64_t cookie = HAWK_TRY(cookie_for(*event, shared, on_return));
     const Probe first = {.file_offset = shared.front().file_offset, .cookie = cookie};
     event->link = HAWK_TRY(link_program(program, event->id, first, pid));
+    // Without it hits take longer, and that is all.
+    if (is_for_all_ && !on_return) event->everywhere = open_event(event->id, kAllTasks, false);
   }
   return held;
+}
+
+Result<void> InheritedProbes::extend_to_all() {
+  std::vector<std::pair<Event*, UniqueFd>> opened;
+  for (auto& [key, event] : by_key_) {
+    if (std::get<bool>(key) || !event.link) continue;
+    opened.emplace_back(&event, open_event(event.id, kAllTasks, false));
+    if (!opened.back().second) return system_failure(ExitCode::kPrivilege, "open a perf event of all processes", errno);
+  }
+  for (auto& [event, everywhere] : opened) event->everywhere = std::move(everywhere);
+  is_for_all_ = true;
+  return {};
 }
 
 void InheritedProbes::keep(std::vector<Held> held) { std::move(held.begin(), held.end(), std::back_inserter(kept_)); }
@@ -184,6 +205,8 @@ void InheritedProbes::remove_all() {
       if (held.event == event.id)
         std::move(held.threads.begin(), held.threads.end(), std::back_inserter(by_event.back()));
     }
+    // Last, or the kernel would first look for the processes that have others.
+    by_event.back().push_back(std::move(event.everywhere));
   }
   kept_.clear();
   destroy_at_once(by_event);

@@ -25,6 +25,12 @@ namespace hawk {
 /// opened disabled, since it is their being there that counts (uprobe_perf_filter, kernel/trace/trace_uprobe.c), and so
 /// they cost no switch between tasks anything. A process without one that comes upon a breakpoint in copied memory has
 /// it removed by the kernel.
+///
+/// At each hit the kernel looks for the process among all that have the event, the newest first: 4 to 7 ns for each
+/// that comes before it, and three times for a malloc and free. It does not where the event is there for all processes
+/// as well (nr_systemwide, kernel/trace/trace_uprobe.c). Since the program stays on the same uprobe, and runs once for
+/// a hit, that can begin at any time: no call is missed, and none seen twice. It stays so: when the kernel takes
+/// breakpoints from other processes, one that fork has just made does not count as having the event for a moment.
 class InheritedProbes {
  public:
   /// `cookies_fd`: of the map probe_cookies.
@@ -41,6 +47,10 @@ class InheritedProbes {
   Result<std::vector<Held>> add(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return,
                                 int pid);
 
+  /// Has the probes in all processes that map the files, those included that are added later. Return probes stay where
+  /// they are: the return addresses of others must not be replaced. On failure it is as it was.
+  Result<void> extend_to_all();
+
   /// Holds until remove_all() what a process no longer needs itself: those that it has made have theirs by it.
   void keep(std::vector<Held> held);
   /// Takes them from all processes, held or not.
@@ -49,7 +59,8 @@ class InheritedProbes {
  private:
   struct Event {
     std::uint64_t id = 0;
-    UniqueFd link;  ///< keeps the program on it
+    UniqueFd link;        ///< keeps the program on it
+    UniqueFd everywhere;  ///< has it in all processes
   };
   /// Device and inode of the file, whether it is on return, the program, and the offsets.
   using Key = std::tuple<std::uint64_t, std::uint64_t, bool, int, std::vector<std::uint64_t>>;
@@ -66,6 +77,7 @@ class InheritedProbes {
   std::size_t cookies_used_ = 0;
   std::map<Key, Event> by_key_;
   std::vector<Held> kept_;
+  bool is_for_all_ = false;
 };
 
 }  // namespace hawk

@@ -179,6 +179,10 @@ std::uint32_t Tracer::number() const { return impl_->place.number(); }
 
 std::uint32_t Tracer::first_program() const { return impl_->target.first_program; }
 
+bool Tracer::has_run(std::uint32_t program) const {
+  return (program & HAWK_TARGET_MASK) == number() && program >= first_program() && program <= this->program();
+}
+
 Result<void> Tracer::require_no_interceptor() {
   const Engine::Parts& engine = impl_->engine;
   if (!engine.options.returns_are_calls) return {};
@@ -269,6 +273,10 @@ void Tracer::enable() {
 std::uint32_t Tracer::program() const { return __atomic_load_n(&impl_->target.program, __ATOMIC_ACQUIRE); }
 
 bool Tracer::process_has_ended() const { return __atomic_load_n(&impl_->target.ended_ns, __ATOMIC_ACQUIRE) != 0; }
+
+bool Tracer::process_has_ended_elsewhere() const {
+  return process_has_ended() && __atomic_load_n(&impl_->target.ended_elsewhere, __ATOMIC_ACQUIRE) != 0;
+}
 
 LastLook Tracer::last_look() {
   Engine::Parts& engine = impl_->engine;

@@ -29,7 +29,7 @@ class Tracer {
   /// KernelFeatures::pid_filter. The engine must live longer.
   static Result<Tracer> make(Engine& engine, int pid, bool filter_by_pid);
   /// That of a process which a target has started, and which counts already. It has the probes that the target had
-  /// then. `maker`: the tracer of that target; nullptr: it is gone.
+  /// then. `maker`: the tracer of that target, which may run another program by now; nullptr: it is gone.
   static Tracer adopt(Engine& engine, const Birth& birth, const Tracer* maker);
   Tracer(Tracer&&) noexcept;
   Tracer& operator=(Tracer&&) noexcept;
@@ -39,6 +39,8 @@ class Tracer {
   std::uint32_t number() const;
   /// The number of the program that it was made for: no other target has it, nor will.
   std::uint32_t first_program() const;
+  /// Whether it runs the program of this number, or has run it.
+  bool has_run(std::uint32_t program) const;
 
   /// Fails if the system calls of the process are intercepted: it would not survive return probes then.
   Result<void> require_no_interceptor();
@@ -84,6 +86,8 @@ class Tracer {
   std::uint32_t program() const;
   /// Whether its last thread has ended. Only of one that was adopted, and whose end was seen.
   bool process_has_ended() const;
+  /// Whether that was in code of another file than its program's own.
+  bool process_has_ended_elsewhere() const;
   /// For as long as this lives.
   LastLook last_look();
   /// Counts a loss that user space noticed; it appears in later drains.

@@ -29,10 +29,13 @@ class Copy {
   int pid_;
 };
 
+/// With which two targets outweigh that many others.
+constexpr LinkCosts kAllCount = {.link_ns = 1000, .stranger_ns = 1}, kTwoCount = {.link_ns = 1, .stranger_ns = 2};
+
 TEST(FileUsers, CountsThoseWithTheSameFiles) {
   const Copy first, second, stranger;
   const std::vector<int> targets = {first.pid(), second.pid()};
-  const FileUsers users = count_file_users(targets, false);
+  const FileUsers users = count_file_users(targets, kAllCount);
   EXPECT_EQ(users.targets, 2U);
   EXPECT_GE(users.others, 2U);  // `stranger` and this process
 }
@@ -40,7 +43,7 @@ TEST(FileUsers, CountsThoseWithTheSameFiles) {
 TEST(FileUsers, CountsNoFurtherThanItDecides) {
   const Copy first, second, stranger;
   const std::vector<int> targets = {first.pid(), second.pid()};
-  EXPECT_EQ(count_file_users(targets, true).others, most_others_to_count(2));
+  EXPECT_EQ(count_file_users(targets, kTwoCount).others, 2U);
 }
 
 TEST(FileUsers, OfWhomThereIsNoneAnyMore) {
@@ -50,8 +53,8 @@ TEST(FileUsers, OfWhomThereIsNoneAnyMore) {
     gone = copy.pid();
   }
   const std::vector<int> targets = {gone};
-  EXPECT_EQ(count_file_users(targets, false).targets, 0U);
-  EXPECT_EQ(count_file_users({}, false).others, 0U);
+  EXPECT_EQ(count_file_users(targets, kAllCount).targets, 0U);
+  EXPECT_EQ(count_file_users({}, kAllCount).others, 0U);
 }
 
 }  // namespace

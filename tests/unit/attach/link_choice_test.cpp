@@ -6,7 +6,7 @@ namespace hawk {
 namespace {
 
 LinkScope choice(std::size_t targets, std::size_t others) {
-  return choose_links({.targets = targets, .others = others});
+  return choose_links({.targets = targets, .others = others}, {.link_ns = 105, .stranger_ns = 1300});
 }
 
 TEST(LinkChoice, FewHaveTheirOwn) {
@@ -34,11 +34,20 @@ TEST(LinkChoice, MoreTargetsNeverSpeakAgainstTheFile) {
 
 TEST(LinkChoice, CountingMoreChangesNothing) {
   for (const std::size_t targets : {9U, 20U, 100U, 1000U}) {
-    const std::size_t enough = most_others_to_count(targets);
+    const std::size_t enough = most_others_to_count(targets, {.link_ns = 105, .stranger_ns = 1300});
     EXPECT_EQ(choice(targets, enough), LinkScope::kProcess);
     EXPECT_EQ(choice(targets, enough + 1000), LinkScope::kProcess);
     EXPECT_EQ(choice(targets, enough - 1), LinkScope::kFile);
   }
+}
+
+TEST(LinkChoice, IsMadeAgainWithManyMore) {
+  for (const std::size_t few : {0U, 3U, 8U}) EXPECT_FALSE(should_choose_again(few, 0)) << few;
+  EXPECT_TRUE(should_choose_again(9, 0));
+  EXPECT_FALSE(should_choose_again(100, 100));
+  EXPECT_FALSE(should_choose_again(124, 100));
+  EXPECT_TRUE(should_choose_again(125, 100));
+  EXPECT_FALSE(should_choose_again(50, 100));
 }
 
 }  // namespace

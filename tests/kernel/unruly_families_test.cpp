@@ -1,0 +1,135 @@
+// Children that are hard to follow: ledgers/unruly_family.c.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/kernel/harness/child_process.h"
+#include "tests/kernel/harness/kernel_test.h"
+#include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/traced_family.h"
+#include "tests/support/file_content.h"
+#include "tests/support/scratch_directory.h"
+
+namespace hawk {
+namespace {
+
+constexpr Way kFollowWays[] = {Way::kPointsArena, Way::kPerfHash};
+constexpr Way kFileWays[] = {Way::kPointsArena, Way::kSessionArena};
+
+/// A command that runs another with a libc of its own in its usual place, where programs of other users find it, too.
+std::vector<std::string> beside_own_libc(const ScratchDirectory& directory, std::vector<std::string> command) {
+  constexpr const char* kLibc = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+  std::filesystem::copy_file(kLibc, directory.path("libc.so.6"));
+  std::vector<std::string> words = {"unshare",
+                                    "--mount",
+                                    "sh",
+                                    "-c",
+                                    "mount --bind \"$0\" \"$1\" && shift && exec \"$@\"",
+                                    directory.path("libc.so.6"),
+                                    kLibc};
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
+nlohmann::json trace_unruly(Way way, const ScratchDirectory& directory, std::vector<std::string> family,
+                            std::vector<std::string> options = {}) {
+  family.insert(family.begin(), ledger_path("unruly_family"));
+  options.emplace_back("--hold");
+  return trace_command(way, directory, beside_own_libc(directory, family), options);
+}
+
+/// By processes of the family, whatever their ids are.
+std::vector<OfProcess> said_by(const std::string& ledger) {
+  std::vector<OfProcess> said;
+  for (const auto& [pid, numbers] : family_lines(ledger)) said.push_back(numbers);
+  std::sort(said.begin(), said.end());
+  return said;
+}
+bool runs(const nlohmann::json& target, const std::string& program) {
+  // Not known of one that has ended too early.
+  return target.at("exe").is_string() &&
+         std::filesystem::path(target.at("exe").get<std::string>()).filename() == program;
+}
+std::vector<OfProcess> traced_in(const nlohmann::json& report) {
+  std::vector<OfProcess> traced;
+  for (const nlohmann::json& target : report.at("targets")) traced.push_back(numbers_of(target));
+  std::sort(traced.begin(), traced.end());
+  return traced;
+}
+
+void expect_unruly(Way way, const std::string& how, const std::string& count, std::size_t processes,
+                   const std::vector<std::string>& options = {}) {
+  const ScratchDirectory directory;
+  const std::string ledger = directory.path("ledger");
+  const nlohmann::json report = trace_unruly(way, directory, {how, ledger, count}, options);
+  EXPECT_TRUE(report.at("exact").get<bool>()) << report.at("losses");
+  EXPECT_EQ(said_by(ledger).size(), processes);
+  // Others are those of the command that has begun the family.
+  const std::vector<OfProcess> said = said_by(ledger), traced = traced_in(report);
+  EXPECT_TRUE(std::includes(traced.begin(), traced.end(), said.begin(), said.end())) << report.at("targets");
+}
+
+KERNEL_TEST_ON(unruly_families, zombies, kFollowWays) { expect_unruly(way, "zombies", "20", 21); }
+KERNEL_TEST_ON(unruly_families, debugged_children, kFollowWays) { expect_unruly(way, "debugger", "4", 5); }
+KERNEL_TEST_ON(unruly_families, siblings, kFollowWays) { expect_unruly(way, "siblings", "12", 13); }
+KERNEL_TEST_ON(unruly_families, nested_namespaces, kFollowWays) { expect_unruly(way, "nested", "6", 7); }
+KERNEL_TEST_ON(unruly_families, threads_that_fork_at_once, kFollowWays) {
+  expect_unruly(way, "forking_threads", "40", 41);
+}
+
+KERNEL_TEST_ON(unruly_families, by_links_for_files, kFileWays) {
+  expect_unruly(way, "zombies", "12", 13, {"--links", "file"});
+  expect_unruly(way, "nested", "6", 7, {"--links", "file"});
+  expect_unruly(way, "forking_threads", "16", 17, {"--links", "file"});
+}
+
+/// They end in the middle of anything, which is no loss.
+KERNEL_TEST_ON(unruly_families, killed_children, kFollowWays) {
+  constexpr std::size_t kChildren = 60;
+  const ScratchDirectory directory;
+  const std::string ledger = directory.path("ledger");
+  const nlohmann::json report = trace_unruly(way, directory, {"massacre", ledger, std::to_string(kChildren)});
+  EXPECT_TRUE(report.at("exact").get<bool>()) << report.at("losses");
+  const std::vector<OfProcess> said = said_by(ledger), traced = traced_in(report);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_GE(traced.size(), kChildren + 1);
+  EXPECT_EQ(std::count(traced.begin(), traced.end(), said.front()), 1);
+}
+
+/// The kernel takes the perf events from them that are their probes. What is missed is counted, even if they have ended
+/// before hawktrace looks at them.
+KERNEL_TEST_ON(unruly_families, programs_of_another_user, kFollowWays) {
+  constexpr std::size_t kChildren = 8;
+  const ScratchDirectory directory;
+  const std::string ledger = directory.path("ledger"), program = directory.path("unruly_other");
+  write_file(ledger, "");
+  std::filesystem::permissions(directory.path(""), std::filesystem::perms(0755));
+  std::filesystem::permissions(ledger, std::filesystem::perms(0666));
+  std::filesystem::copy_file(ledger_path("unruly_family"), program);
+  ASSERT_EQ(::chown(program.c_str(), 65534, 65534), 0);
+  ASSERT_EQ(::chmod(program.c_str(), 04755), 0);
+  const std::vector<std::string> family = {ledger_path("unruly_family"), "executes", ledger, std::to_string(kChildren),
+                                           program};
+  ChildProcess hawktrace({.argv = command_words(way, directory, beside_own_libc(directory, family), {"--hold"})});
+  EXPECT_EQ(hawktrace.read_to_end(), "");
+  EXPECT_EQ(hawktrace.wait(), 0) << hawktrace.errors();
+  const nlohmann::json report = nlohmann::json::parse(content_of(directory.path("report")));
+  EXPECT_EQ(said_by(ledger).size(), kChildren + 1);
+  EXPECT_FALSE(report.at("exact").get<bool>());
+  std::size_t inexact = 0;
+  for (const nlohmann::json& target : report.at("targets")) {
+    const bool is_missing = target.at("losses").at("missing_breakpoints").get<std::size_t>() > 0;
+    inexact += is_missing ? 1 : 0;
+    EXPECT_TRUE(is_missing || !runs(target, "unruly_other")) << target;
+  }
+  EXPECT_EQ(inexact, kChildren);
+}
+
+}  // namespace
+}  // namespace hawk
