@@ -70,6 +70,8 @@ static __always_inline bool follow_fork(const struct hawk_target *maker, const s
 	target->several_allocators = maker->several_allocators;
 	target->probed_files_mask = maker->probed_files_mask;
 	bpf_probe_read_kernel(&target->files, sizeof(target->files), &maker->files);
+	if (settings.follows_regions)
+		announce_memory(target, target->memory, maker->memory);
 	enable_child(target);
 	if (may_hold && are_spares_few())
 		hold_for_spares(target);
@@ -106,6 +108,8 @@ static __always_inline bool follow_exec(__u32 maker, __u64 probed_files_mask, bo
 	/* Where one allocator passes frees on to another, the new program's does so before user space has looked at its files. */
 	target->several_allocators = target_at(maker)->several_allocators;
 	target->probed_files_mask = probed_files_mask;
+	if (settings.follows_regions)
+		announce_memory(target, target->memory, 0);
 	enable_child(target);
 	count_taken_events(target->program, had_events);
 	if (may_hold)

@@ -8,6 +8,8 @@
 //             the other functions as above
 //   always    free_entry; unfollowed_entry; module_init; the tracepoints of fork, exec and exit
 //
+// and with --mappings region_entered and regions_unlocked (regions.bpf.h).
+//
 // Where threads are held (holds.bpf.h) process_fork_holding is loaded in place of process_fork, and so are others.
 //
 // and of the mappings (mapping_events.bpf.h) mapping_made, or tree_entry and mappings_unlocked; of their end memory_left by
@@ -26,6 +28,7 @@
 #include "bpf/children.bpf.h"
 #include "bpf/mapping_events.bpf.h"
 #include "bpf/probe_points.bpf.h"
+#include "bpf/regions.bpf.h"
 #include "bpf/target_programs.bpf.h"
 #include "bpf/threads_stack.bpf.h"
 #include "bpf/unfollowed.bpf.h"
@@ -343,6 +346,20 @@ int BPF_PROG(mappings_unlocked, struct mm_struct *mm)
 
 	if (target)
 		on_mappings_unlocked(target, mm);
+	return 0;
+}
+
+SEC("tp_btf/ma_write")
+int BPF_PROG(region_entered, const char *function, struct ma_state *mas, unsigned long pivot, void *entry)
+{
+	on_region_entered(mas, (__u64)entry);
+	return 0;
+}
+
+SEC("tp_btf/mmap_lock_released")
+int BPF_PROG(regions_unlocked, struct mm_struct *mm)
+{
+	on_regions_unlocked(mm);
 	return 0;
 }
 

@@ -65,6 +65,8 @@ struct hawk_config {
 	__u32 returns_are_calls;  /* return probes make a system call of the process (x86-64, from 6.11 on) */
 	__u32 probes_go_by_memory; /* a process that shares a target's memory has its probes */
 	__u32 probes_share_events; /* an event may have several probes: see probe_cookies.bpf.h */
+	__u32 follows_regions;    /* what targets map and unmap is announced (regions.bpf.h) */
+	__u32 pad_0;
 	struct hawk_hash_key hash_key;
 };
 

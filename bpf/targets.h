@@ -79,6 +79,11 @@ struct hawk_target {
 	__u32 probe_point_count;
 	__u64 code_pages;         /* when the lock over its mappings was last released */
 	__u64 all_pages;          /* the same, with those that are no code */
+	struct hawk_range region_stored; /* what the tree of mappings has entered last, since the lock over them was last released */
+	__u64 region_memory;      /* key of the memory that has region_pages */
+	__u64 region_pages;       /* when that lock was last released by one who may have changed mappings */
+	__u32 regions_announced;  /* a record says what has changed since then */
+	__u32 pad_1;
 	__u32 mapping_announced;  /* a record says what has changed since then */
 	__u32 new_code_next;      /* where the next one goes */
 	struct hawk_new_code new_code[HAWK_NEW_CODE];

@@ -20,6 +20,11 @@ constexpr std::array<std::string_view, 5> kRustShims = {"__rust_", "__rdl_", "__
 constexpr std::array<std::string_view, 3> kCxxNamespaces = {"std::", "__gnu_cxx::", "__cxxabiv1::"};
 constexpr std::array<std::string_view, 3> kRustCrates = {"std::", "core::", "alloc::"};
 
+/// What a program calls to map memory: the innermost frames of a stack that has.
+constexpr std::array<std::string_view, 14> kMappingFunctions = {
+    "mmap",   "mmap64", "__mmap", "__mmap64", "mremap",  "__mremap",       "sbrk",
+    "__sbrk", "brk",    "__brk",  "shmat",    "__shmat", "allocate_stack", "syscall"};
+
 template <std::size_t kCount>
 bool starts_with_any(std::string_view text, const std::array<std::string_view, kCount>& prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view p) { return text.starts_with(p); });
@@ -80,6 +85,12 @@ bool is_allocator_function(std::string_view name) {
          });
 }
 
+/// glibc has some of them under names of its own as well.
+bool is_mapping_function(std::string_view name) {
+  if (constexpr std::string_view kInner = "__GI_"; name.starts_with(kInner)) name.remove_prefix(kInner.size());
+  return std::find(kMappingFunctions.begin(), kMappingFunctions.end(), name) != kMappingFunctions.end();
+}
+
 /// Global ones and those of a class.
 bool is_operator_new_or_delete(std::string_view name) {
   for (const std::string_view keyword : {"operator new", "operator delete"}) {
@@ -138,6 +149,7 @@ FrameRole frame_role(const std::string& function) {
   // from DWARF alone, which are local to a file.
   const bool is_cxx = name.has_parameters || name.text.find(kAnonymousNamespace) != std::string_view::npos;
   if (!is_cxx && starts_with_any(name.text, kRustCrates)) return FrameRole::kLibrary;
+  if (is_mapping_function(name.text)) return FrameRole::kLibrary;
   if (is_allocator_function(name.text) || is_object_allocator(name.text)) return FrameRole::kLibrary;
   return !is_only_counted(name.text) && is_allocator_wrapper(name.text) ? FrameRole::kAllocator : FrameRole::kProgram;
 }

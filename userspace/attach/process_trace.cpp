@@ -40,6 +40,7 @@ ProcessTrace::ProcessTrace(SharedTracing& shared, Subject subject, UniqueFd pid_
       perf_map_(subject_.proc_pid),
       symbolizer_(shared_.known_symbols()) {
   shared_.mapping_events().follow(first_program_);
+  if (RegionFeed* const feed = shared_.region_feed()) regions_.emplace(shared_.engine(), *feed);
 }
 
 ProcessTrace::~ProcessTrace() {
@@ -196,7 +197,10 @@ void ProcessTrace::begin() {
   meter_.begin(subject_.own_execs != 0);
   start_wall_ = std::chrono::system_clock::now();
   start_ = closed_at_ = std::chrono::steady_clock::now();
+  const bool runs = subject_.own_execs == 0;
+  if (regions_ && runs) regions_->begin(subject_.proc_pid, tracer_->memory(), tracer_->program());
   tracer_->enable();
+  if (regions_ && runs) update_regions({});
   // A command is still this program's child.
   if (subject_.own_execs == 0) threads_.read(0);
 }
@@ -275,6 +279,7 @@ void ProcessTrace::take(const Drained& drained, std::chrono::nanoseconds took) {
   // After the maps: the mapping of every stack in them has been announced by then.
   take_mapping_events();
   model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });
+  if (regions_) update_regions(drained.losses);
   // What the target says of its code may be gone with it.
   if (probing_.has_frames_in_no_file()) perf_map_.refresh(symbolizer_);
   read_memory();
@@ -285,6 +290,11 @@ void ProcessTrace::take(const Drained& drained, std::chrono::nanoseconds took) {
   if (!is_probed()) return;
   close_unmapped_files();
   probing_.check_breakpoints_in_time();
+}
+
+void ProcessTrace::update_regions(const Losses& losses) {
+  regions_->update(subject_.proc_pid, tracer_->program(), losses[HAWK_LOSS_REGION_EVENT], model_,
+                   [this](std::uint64_t address) { return probing_.frame_at(address); });
 }
 
 /// Nearly every stack passes through the program's own file and that of its allocator, which is libc's as a rule: to
@@ -333,6 +343,7 @@ void ProcessTrace::let_go() {
   log_verbose(fmt::format("longest drain: {} stacks in {:.2f} ms", model_.stack_count(), drained.count()));
   unwind_misses_ = tracer_->unwind_misses();
   probing_.let_go_of_tracer();
+  if (regions_) regions_->end(first_program_);
   // Another process may be given it.
   shared_.mapping_events().forget(first_program_);
   tracer_.reset();

@@ -12,6 +12,7 @@
 #include "symbolizer/symbolizer.h"
 #include "userspace/attach/perf_map_finder.h"
 #include "userspace/attach/probing.h"
+#include "userspace/attach/region_watch.h"
 #include "userspace/attach/shared_tracing.h"
 #include "userspace/attach/thread_watch.h"
 #include "userspace/attach/tracing_usage.h"
@@ -127,6 +128,7 @@ class ProcessTrace {
   void take_mappings_again();
   void close_unmapped_files();
   void read_memory();
+  void update_regions(const Losses& losses);
   void begin_reading_symbols();
   void symbolize(ModuleId id);
 
@@ -141,6 +143,7 @@ class ProcessTrace {
   SharedTable<Module> modules_;  ///< of all snapshots
   std::optional<ProcessMemory> memory_;
   ThreadWatch threads_;
+  std::optional<RegionWatch> regions_;  ///< nullopt: they are not followed
   UsageMeter meter_;
   std::optional<TracingUsage> usage_;
   PerfMapFinder perf_map_;

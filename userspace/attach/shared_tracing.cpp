@@ -126,7 +126,9 @@ Result<void> SharedTracing::load() {
                              .min_block_bytes = config_.min_block_bytes,
                              .max_depth = config_.stack_depth,
                              .unwind = kernel_unwind(config_.unwind),
+                             .follows_regions = config_.follows_regions,
                              .programs_on_functions = features_.programs_on_functions}));
+  if (config_.follows_regions) region_feed_ = HAWK_TRY(RegionFeed::make(engine->region_ring_fd()));
   mapping_events_ = HAWK_TRY(MappingEvents::make(engine->mapping_events()));
   engine_ = std::move(engine);
   unwinding_.emplace(*engine_);

@@ -24,6 +24,7 @@
 #include "userspace/tracer/features.h"
 #include "userspace/tracer/mapping_events.h"
 #include "userspace/tracer/probe_cost.h"
+#include "userspace/tracer/region_feed.h"
 #include "userspace/tracer/tracer.h"
 
 namespace hawk {
@@ -48,6 +49,8 @@ class SharedTracing {
   // What follows: after load().
   Engine& engine() { return *engine_; }
   MappingEvents& mapping_events() { return *mapping_events_; }
+  /// nullptr: mappings are not followed.
+  RegionFeed* region_feed() { return region_feed_.get(); }
   UnwindStore& unwinding() { return *unwinding_; }
   /// How functions are probed that have no plan, or that are not to be followed by it.
   AttachWay way() const { return way_; }
@@ -101,6 +104,7 @@ class SharedTracing {
   std::size_t targets_before_ = 0;  ///< at the last should_choose_scope()
   std::unique_ptr<Engine> engine_;
   std::optional<MappingEvents> mapping_events_;
+  std::unique_ptr<RegionFeed> region_feed_;
   std::optional<UnwindStore> unwinding_;
   bool has_unfiltered_ = false;  ///< the target, which is the only one, has probes in all processes
   KnownSymbols known_symbols_;

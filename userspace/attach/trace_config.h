@@ -35,6 +35,7 @@ struct TraceConfig {
   bool follows_children = false;     ///< processes that they start are traced as well
   bool may_do_without_children = false;  ///< if the kernel cannot do that, the trace is of the others
   std::vector<int> first_processes;      ///< those that will be added first; as far as they are known
+  bool follows_regions = false;          ///< what they map and unmap is followed as well
   bool holds = false;                    ///< a thread that maps a new file waits until that is probed
   std::chrono::nanoseconds interval = std::chrono::seconds(1);  ///< between drains, as the snapshot has it
 

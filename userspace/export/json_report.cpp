@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "userspace/export/json_calls.h"
 #include "userspace/export/json_escapes.h"
 #include "userspace/export/json_line.h"
+#include "userspace/export/json_mappings.h"
 #include "userspace/export/json_target.h"
 #include "userspace/export/json_values.h"
 #include "userspace/export/json_views.h"
@@ -129,71 +131,6 @@ Json selection_json(const Selection& selection, std::size_t total, std::size_t s
   return json;
 }
 
-void append_text_or_null(std::string& out, std::string_view text) {
-  if (text.empty()) {
-    out += "null";
-  } else {
-    append_json_text(out, text);
-  }
-}
-
-std::string frame_json(const Location& location, const Module* module, const SourceFrame& source, bool is_hidden) {
-  std::string out;
-  const auto to_out = [&] { return std::back_inserter(out); };
-  fmt::format_to(to_out(), R"({{"address":"{:#x}","module":)", location.address);
-  append_text_or_null(out, module != nullptr ? module->path : "");
-  out += R"(,"build_id":)";
-  append_text_or_null(out, module != nullptr ? module->build_id : "");
-  out += R"(,"module_offset":)";
-  append_text_or_null(out, module != nullptr ? fmt::format("{:#x}", location.module_offset) : "");
-  out += R"(,"function":)";
-  append_text_or_null(out, source.function);
-  out += R"(,"file":)";
-  append_text_or_null(out, source.file);
-  out += R"(,"line":)";
-  out += source.line != 0 ? fmt::format("{}", source.line) : "null";
-  out += source.inlined ? R"(,"inlined":true)" : R"(,"inlined":false)";
-  if (location.interrupted) out += R"(,"interrupted":true)";
-  out += is_hidden ? R"(,"hidden":true})" : R"(,"hidden":false})";
-  out.shrink_to_fit();
-  return out;
-}
-
-/// The calls of all stacks as JSON. They are written once: a report repeats a few thousand of them millions of times.
-class CallTexts {
- public:
-  CallTexts(const Snapshot& snapshot, const CallTable& calls) : snapshot_(snapshot), calls_(calls) {
-    for (std::vector<std::string>& frames : frames_) frames.resize(calls.size());
-    labels_.resize(calls.size());
-  }
-
-  /// Whether a call is hidden differs from stack to stack.
-  const std::string& frame(const ListedFrame& call, bool is_hidden) {
-    std::string& text = frames_[is_hidden ? 1 : 0][calls_.number_of(call)];
-    if (text.empty()) {
-      const Module* module = call.location.module ? find_module(snapshot_, *call.location.module) : nullptr;
-      text = frame_json(call.location, module, call.source, is_hidden);
-    }
-    return text;
-  }
-
-  /// The label of a stack of these calls.
-  std::string label(const FrameList& calls) {
-    if (calls.empty()) return "null";
-    const ListedFrame& naming = *calls[calls_.has_interpreted() ? naming_frame(calls) : deciding_frame(calls)];
-    std::string& text = labels_[calls_.number_of(naming)];
-    if (text.empty()) append_text_or_null(text, stack_label(calls));
-    if (!naming.source.function.empty()) return text;
-    return std::exchange(text, {});  // it depends on the callers
-  }
-
- private:
-  const Snapshot& snapshot_;
-  const CallTable& calls_;
-  std::array<std::vector<std::string>, 2> frames_;  ///< by number, shown and hidden; empty until asked for
-  std::vector<std::string> labels_;
-};
-
 void append_since(std::string& out, const Counters& since) {
   fmt::format_to(std::back_inserter(out),
                  R"("since_previous_report":{{"allocated_bytes":{},"allocated_count":{},"freed_bytes":{},)"
@@ -243,11 +180,7 @@ void append_stack(std::string& out, const StackRecord& stack, std::uint64_t fing
     fmt::format_to(std::back_inserter(out), R"("unwound":"{}","end":"{}","frames":[)", quality_name(quality),
                    end_text(stack.end).json_name);
   }
-  const std::vector<bool> hidden = hidden_frames(calls);
-  for (std::size_t index = 0; index < calls.size(); ++index) {
-    if (index != 0) out += ',';
-    out += texts.frame(*calls[index], hidden[index]);
-  }
+  texts.append_frames(out, calls);
   out += "]}";
 }
 
@@ -294,6 +227,8 @@ void write_lines(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOpt
   const Fingerprints fingerprints(snapshot);
   std::string piece = json_text(head_json(snapshot, symbolizer, options, stacks.size()), 2);
   piece.resize(piece.size() - 2);  // "\n}": the object goes on
+  if (snapshot.mappings)
+    piece += ",\n  \"mappings\": " + mappings_json(snapshot, symbolizer, options.role_of, options.before_symbolizing);
   if (!options.filter.is_empty()) piece += ",\n  \"view\": " + view_json(view, options.filter);
   const JsonGrouping grouped = {snapshot, view, calls, options.selection, options.grouping, options.with_folded};
   if (!write_groups(grouped, piece, sink) || !write_tree(grouped, piece, sink)) return;

@@ -12,6 +12,7 @@
 #include "userspace/report/display_text.h"
 #include "userspace/report/interpreter_hint.h"
 #include "userspace/report/loss_block.h"
+#include "userspace/report/mapping_text.h"
 #include "userspace/report/quantity.h"
 #include "userspace/report/report_header.h"
 #include "userspace/report/stack_list.h"
@@ -58,6 +59,7 @@ class TextReport {
       incomplete_stacks();
       symbol_gaps();
     }
+    put_mappings(page_, snapshot_, symbolizer_);
     const std::size_t lines = page_.line_count();
     losses();
     if (options_.rows != 0 && page_.line_count() >= options_.rows) {

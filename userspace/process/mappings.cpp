@@ -87,6 +87,7 @@ std::optional<Mapping> parse_line(std::string_view line) {
   mapping.device = *device_major << 32 | *device_minor;
   mapping.inode = *inode;
   mapping.executable = (*permissions)[2] == 'x';
+  mapping.shared = (*permissions)[3] == 's';
   set_path(mapping, reader.rest());
   return mapping;
 }

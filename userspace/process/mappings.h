@@ -17,6 +17,7 @@ struct Mapping {
   std::uint64_t device = 0;  ///< major << 32 | minor
   std::uint64_t inode = 0;   ///< 0: no file
   bool executable = false;
+  bool shared = false;   ///< what is written is written to the file, or seen by others
   bool deleted = false;  ///< the path no longer names this file
   std::string path;      ///< without " (deleted)"; "[vdso]", "[heap]", "" as the kernel prints them
   bool operator==(const Mapping&) const = default;

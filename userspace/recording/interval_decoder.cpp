@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bpf/unwind/ends.h"
+#include "userspace/recording/recorded_mappings.h"
 #include "userspace/recording/recorded_points.h"
 #include "userspace/recording/snapshot_fields.h"
 #include "userspace/tables/losses.h"
@@ -71,6 +72,7 @@ IntervalDecoder::Outcome IntervalDecoder::take(std::string_view interval) {
     snapshot_.locations = {};
     snapshot_.stacks.clear();
     snapshot_.totals = {};
+    if (snapshot_.mappings) snapshot_.mappings->clear();
   }
   take_locations(bytes);
   take_new_stacks(bytes);
@@ -256,6 +258,8 @@ void IntervalDecoder::take_records(ByteReader& bytes) {
       take_points(fields, snapshot_.targets[fields.number_below(snapshot_.targets.size())]);
     } else if (kind == static_cast<std::uint64_t>(RecordKind::kPointCalls)) {
       take_point_calls(fields, snapshot_.targets[fields.number_below(snapshot_.targets.size())]);
+    } else if (kind == static_cast<std::uint64_t>(RecordKind::kMappings)) {
+      take_mapping_changes(fields, snapshot_, ends_);
     } else {
       continue;
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "userspace/base/check.h"
+#include "userspace/recording/recorded_mappings.h"
 #include "userspace/recording/recorded_points.h"
 #include "userspace/recording/snapshot_fields.h"
 #include "userspace/tables/losses.h"
@@ -92,6 +93,7 @@ std::string IntervalEncoder::encode(const RecordedState& state) {
   if (begins_anew) {
     before_.locations = {};
     before_.stacks.clear();
+    if (before_.mappings) before_.mappings->clear();
   }
   put_stacks(bytes, now);
   put_totals(bytes, now);
@@ -248,6 +250,8 @@ void IntervalEncoder::put_records(ByteWriter& bytes, const Snapshot& now) const 
     records.emplace_back(RecordKind::kThreads, threads.bytes());
   }
   put_points(records, now, before_);
+  if (std::string mappings = mapping_changes(now, before_); !mappings.empty())
+    records.emplace_back(RecordKind::kMappings, std::move(mappings));
   bytes.list(records, [&](const std::pair<RecordKind, std::string>& record) {
     bytes.number(static_cast<std::uint64_t>(record.first));
     bytes.text(record.second);

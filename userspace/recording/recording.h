@@ -24,6 +24,7 @@ enum class RecordKind : std::uint64_t {
   kCgroup = 4,      ///< TargetInfo::cgroup, of one target
   kPoints = 5,      ///< ProbedFunction::points and why there are none, of one target
   kPointCalls = 6,  ///< ProbedPoint::calls, of one target
+  kMappings = 7,    ///< Snapshot::mappings
 };
 
 /// Code of a module as it is mapped into the target.

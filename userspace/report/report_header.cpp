@@ -172,7 +172,7 @@ void put_nothing_allocated(TextPage& page, const Snapshot& snapshot) {
   }
   page.put_hint(
       "hint: the process may have been idle, so trace longer, or while it is busy; memory from mmap, or from an "
-      "allocator of its own, does not pass through the probed functions",
+      "allocator of its own, does not pass through the probed functions (--mappings reports what is mapped)",
       6);
   page.put("");
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "userspace/report/display_text.h"
+#include "userspace/report/mapping_text.h"
 #include "userspace/report/unwind_text.h"
 #include "userspace/report/verdict.h"
 
@@ -76,11 +77,15 @@ StyledLine header_line(const Moment& moment, Quantity quantity, std::uint64_t in
 
 ScreenLines totals_lines(const Moment& moment) {
   const Snapshot& now = moment.now;
-  return {totals_line(moment, Quantity::kLive, fmt::format("  peak at least {}", moment.bytes(now.peak_live_bytes))),
-          totals_line(moment, Quantity::kAllocated, ""),
-          totals_line(moment, Quantity::kFreed,
-                      fmt::format("  and {} {} ones", moment.count(now.frees_of_untraced),
-                                  now.trace.min_block_bytes == 0 ? "older" : "other"))};
+  ScreenLines lines = {
+      totals_line(moment, Quantity::kLive, fmt::format("  peak at least {}", moment.bytes(now.peak_live_bytes))),
+      totals_line(moment, Quantity::kAllocated, ""),
+      totals_line(moment, Quantity::kFreed,
+                  fmt::format("  and {} {} ones", moment.count(now.frees_of_untraced),
+                              now.trace.min_block_bytes == 0 ? "older" : "other"))};
+  const std::string mapped = mappings_summary(now, moment.style);
+  if (!mapped.empty()) lines.push_back({StyledLine{}.add(align_left("mapped", 9), Style::kDim).add("  ").add(mapped)});
+  return lines;
 }
 
 }  // namespace hawk

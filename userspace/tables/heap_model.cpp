@@ -45,10 +45,13 @@ void HeapModel::start_epoch(std::uint32_t epoch) {
   exec_epoch_ = epoch;
   stacks_.clear();
   locations_.clear();
+  if (mapped_) mapped_->clear();
   peak_live_bytes_ = 0;
 }
 
-StackRecord* HeapModel::find(StackId id) {
+StackRecord* HeapModel::find(StackId id) { return const_cast<StackRecord*>(std::as_const(*this).find(id)); }
+
+const StackRecord* HeapModel::find(StackId id) const {
   const auto at = std::lower_bound(stacks_.begin(), stacks_.end(), id,
                                    [](const StackRecord& stack, StackId wanted) { return stack.id < wanted; });
   return at != stacks_.end() && at->id == id ? &*at : nullptr;
@@ -97,6 +100,28 @@ void HeapModel::update(const Drained& drained, const FrameResolver& resolve) {
   children_ = drained.children;
 }
 
+bool HeapModel::knows(StackId id) const { return find(id) != nullptr; }
+
+void HeapModel::take_mappings(std::vector<MappedGroup> mapped, const std::vector<NewStack>& added,
+                              const FrameResolver& resolve) {
+  if (!added.empty()) add_stacks(added, resolve);
+  mapped_ = std::move(mapped);
+}
+
+std::vector<MappedStack> HeapModel::mapped_stacks() const {
+  std::vector<MappedStack> mapped;
+  for (const MappedGroup& group : *mapped_) {
+    const StackRecord* const stack = group.stack != kNoStack ? find(group.stack) : nullptr;
+    MappedStack& made = mapped.emplace_back();
+    if (stack != nullptr) made.stack = *stack;
+    made.stack.counters = {};
+    made.kind = group.kind;
+    made.origin = group.origin;
+    made.counters = group.counters;
+  }
+  return mapped;
+}
+
 Snapshot HeapModel::snapshot() const {
   Snapshot snapshot;
   snapshot.totals = totals_;
@@ -105,6 +130,7 @@ Snapshot HeapModel::snapshot() const {
   snapshot.losses = losses_;
   snapshot.children = children_;
   snapshot.locations = locations_.locations();
+  if (mapped_) snapshot.mappings = mapped_stacks();
   snapshot.stacks.reserve(stacks_.size());
   std::copy_if(stacks_.begin(), stacks_.end(), std::back_inserter(snapshot.stacks),
                [](const StackRecord& stack) { return stack.counters.allocated_count != 0; });

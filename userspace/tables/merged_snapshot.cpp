@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "userspace/base/sum_up_to_most.h"
@@ -12,7 +13,7 @@ namespace hawk {
 namespace {
 
 /// False: it is too large.
-bool add(Counters& sum, const Counters& more) {
+bool add_up(Counters& sum, const Counters& more) {
   for (const auto number :
        {&Counters::allocated_bytes, &Counters::allocated_count, &Counters::freed_bytes, &Counters::freed_count}) {
     if (__builtin_add_overflow(sum.*number, more.*number, &(sum.*number))) return false;
@@ -52,6 +53,7 @@ class Sum {
     for (const StackRecord& stack : part.stacks) {
       if (!add_stack(stack, target)) return false;
     }
+    if (!add_mappings(part, target)) return false;
     add_trace(part);
     add_memory(part);
     add_usage(part);
@@ -61,7 +63,7 @@ class Sum {
     for (std::size_t cause = 0; cause < all_.losses.counts.size(); ++cause) {
       all_.losses.counts[cause] = sum_up_to_most(all_.losses.counts[cause], part.losses.counts[cause]);
     }
-    return hawk::add(all_.totals, part.totals);
+    return add_up(all_.totals, part.totals);
   }
 
   Snapshot take(std::uint64_t peak_live_bytes) {
@@ -71,6 +73,7 @@ class Sum {
     all_.modules = numbers_.modules();
     all_.locations = numbers_.locations();
     put_stacks();
+    put_mappings();
     put_shares();
     for (const auto& [comm, count] : programs_) all_.children.programs.push_back({comm, count});
     std::stable_sort(all_.children.programs.begin(), all_.children.programs.end(),
@@ -87,6 +90,13 @@ class Sum {
     bool is_there = false;
   };
 
+  /// The same of what was mapped by it.
+  struct Mapped {
+    RegionCounters counters;
+    TargetId first{};
+    bool is_there = false;
+  };
+
   bool add_stack(const StackRecord& own, TargetId target) {
     const StackId id = own.id == kNoStack ? kNoStack : numbers_.number_of(own);
     if (counted_.size() <= numbers_.stack_count()) counted_.resize(numbers_.stack_count() + 1);
@@ -94,7 +104,31 @@ class Sum {
     if (!std::exchange(stack.is_there, true)) stack.first = target;
     ++stack.shares;
     shares_.push_back({id, target, own.counters});
-    return hawk::add(stack.counters, own.counters);
+    return add_up(stack.counters, own.counters);
+  }
+
+  bool add_mappings(const Snapshot& part, TargetId target) {
+    if (!part.mappings) return true;
+    if (!all_.mappings) all_.mappings.emplace();
+    for (const MappedStack& own : *part.mappings) {
+      const StackId id = own.stack.id == kNoStack ? kNoStack : numbers_.number_of(own.stack);
+      Mapped& sum = mapped_[{id, own.kind, own.origin}];
+      if (!std::exchange(sum.is_there, true)) sum.first = target;
+      if (!hawk::add(sum.counters, own.counters)) return false;
+    }
+    return true;
+  }
+
+  void put_mappings() {
+    for (const auto& [key, sum] : mapped_) {
+      MappedStack& mapped = all_.mappings->emplace_back();
+      const StackId id = std::get<StackId>(key);
+      if (id != kNoStack) mapped.stack = numbers_.stack(id);
+      mapped.stack.target = sum.first;
+      mapped.kind = std::get<RegionKind>(key);
+      mapped.origin = std::get<RegionOrigin>(key);
+      mapped.counters = sum.counters;
+    }
   }
 
   void put_stacks() {
@@ -205,7 +239,8 @@ class Sum {
 
   MergedNumbers& numbers_;
   Snapshot all_;
-  std::vector<Counted> counted_;    ///< by StackId
+  std::vector<Counted> counted_;  ///< by StackId
+  std::map<std::tuple<StackId, RegionKind, RegionOrigin>, Mapped> mapped_;
   std::vector<StackShare> shares_;  ///< in the order of the processes
   bool is_first_ = true;
   std::uint64_t start_ns_ = 0;

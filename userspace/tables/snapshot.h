@@ -12,6 +12,7 @@
 #include "userspace/tables/children.h"
 #include "userspace/tables/counters.h"
 #include "userspace/tables/losses.h"
+#include "userspace/tables/regions.h"
 #include "userspace/tables/shared_table.h"
 #include "userspace/tables/stack_frames.h"
 #include "userspace/tables/thread_names.h"
@@ -50,6 +51,15 @@ struct StackRecord {
   /// What the stack is worth. Says nothing for kNoStack.
   enum hawk_stack_quality quality() const { return hawk_stack_quality(end, guessed); }
   bool operator==(const StackRecord&) const = default;
+};
+
+/// What was mapped through one stack, of one kind and origin.
+struct MappedStack {
+  StackRecord stack;  ///< without counters. kNoStack: none is known, as of what is older than the trace
+  RegionKind kind = RegionKind::kAnonymous;
+  RegionOrigin origin = RegionOrigin::kProgram;
+  RegionCounters counters;
+  bool operator==(const MappedStack&) const = default;
 };
 
 /// What is seen of a call at a point inside an allocating function.
@@ -234,6 +244,9 @@ struct Snapshot {
   UnwindInfo unwind;
   SharedTable<Location> locations;  ///< of all stacks, each once; by LocationId
   std::vector<StackRecord> stacks;  ///< ascending by id; only stacks with at least one allocation
+  /// Ascending by stack, kind and origin; nullopt: mappings are not followed (--mappings). Of what an allocator has
+  /// mapped the blocks in `stacks` are a part.
+  std::optional<std::vector<MappedStack>> mappings = {};
   /// By TargetId. Empty: there is one target, and all is its own. Otherwise everything else here is the sum over them.
   std::vector<TargetPart> parts = {};
   std::vector<StackShare> shares = {};  ///< ascending by stack, then by target; empty where `parts` is

@@ -34,20 +34,6 @@ std::vector<Counters> sum_counters(const KernelMaps& maps, std::size_t stack_cou
   return sums;
 }
 
-NewStack read_stack(const KernelMaps& maps, std::uint32_t number, StackId id) {
-  const hawk_stack_record& record = maps.stack_records.as<hawk_stack_record>()[number];
-  const std::span<const __u64> locations = maps.locations.as<__u64>();
-  std::vector<std::uint64_t> addresses;
-  addresses.reserve(record.depth);
-  for (const __u32 location : maps.frames.subspan(record.first_frame, record.depth)) {
-    addresses.push_back(locations[location]);
-  }
-  return {.id = id,
-          .end = static_cast<hawk_end>(record.end),
-          .guessed = record.guessed != 0,
-          .addresses = std::move(addresses)};
-}
-
 /// What there is of a target beside its stacks, and which program it runs.
 struct DrainedTarget {
   std::uint32_t program = 0;
@@ -79,6 +65,20 @@ std::uint32_t used_targets(const KernelMaps& maps) {
 }
 
 }  // namespace
+
+NewStack read_stack(const KernelMaps& maps, std::uint32_t number, StackId id) {
+  const hawk_stack_record& record = maps.stack_records.as<hawk_stack_record>()[number];
+  const std::span<const __u64> locations = maps.locations.as<__u64>();
+  std::vector<std::uint64_t> addresses;
+  addresses.reserve(record.depth);
+  for (const __u32 location : maps.frames.subspan(record.first_frame, record.depth)) {
+    addresses.push_back(locations[location]);
+  }
+  return {.id = id,
+          .end = static_cast<hawk_end>(record.end),
+          .guessed = record.guessed != 0,
+          .addresses = std::move(addresses)};
+}
 
 std::vector<Counters> Drain::sums_of(const KernelMaps& maps) const {
   const std::uint32_t used = __atomic_load_n(&maps.state->next_stack, __ATOMIC_ACQUIRE);

@@ -35,4 +35,7 @@ class Drain {
   std::vector<Counters> before_;  ///< the same: what was counted for programs before
 };
 
+/// The frames of a stack that is known to user space as `id`.
+NewStack read_stack(const KernelMaps& maps, std::uint32_t number, StackId id);
+
 }  // namespace hawk

@@ -38,6 +38,14 @@ MappingEvents::Source Engine::mapping_events() const {
           .has_births = parts_->options.follows_children};
 }
 
+int Engine::region_ring_fd() const { return bpf_map__fd(parts_->skeleton->maps.region_events); }
+
+std::vector<NewStack> Engine::read_stacks(std::span<const StackId> stacks) const {
+  std::vector<NewStack> read;
+  for (const StackId id : stacks) read.push_back(read_stack(parts_->maps, static_cast<std::uint32_t>(id), id));
+  return read;
+}
+
 int Engine::wakeup_fd() const { return parts_->wakeups ? ring_buffer__epoll_fd(parts_->wakeups.get()) : -1; }
 
 void Engine::adjust_memory() {

@@ -33,6 +33,7 @@ struct EngineOptions {
   std::uint64_t min_block_bytes = 0;  ///< smaller blocks are not followed
   std::uint32_t max_depth = 0;        ///< frames per stack
   hawk_unwind unwind = HAWK_UNWIND_AUTO;
+  bool follows_regions = false;        ///< what targets map and unmap is announced
   bool programs_on_functions = false;  ///< see KernelFeatures::programs_on_functions
 };
 
@@ -61,6 +62,10 @@ class Engine {
   std::vector<Birth> take_births();
   /// Where the programs announce the processes' mappings, from make() on.
   MappingEvents::Source mapping_events() const;
+  /// Where the programs announce what targets map and unmap; if that is followed.
+  int region_ring_fd() const;
+  /// The frames of these stacks, of any target.
+  std::vector<NewStack> read_stacks(std::span<const StackId> stacks) const;
   /// Readable when the programs ask for memory: adjust_memory() is due.
   int wakeup_fd() const;
   /// Gives the programs the memory they will need next, and takes back what they no longer use. Also due

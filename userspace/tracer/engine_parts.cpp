@@ -100,7 +100,8 @@ Result<void> Engine::Parts::attach_tracepoints() {
   HAWK_TRY_VOID(attach_tracepoint(options.holds ? programs.process_exec_holding : programs.process_exec));
   HAWK_TRY_VOID(attach_tracepoint(programs.thread_exit));
   HAWK_TRY_VOID(watch_mappings());
-  for (bpf_program* program : {programs.prepare_exec, programs.memory_left_by_exit, programs.memory_left_by_exec}) {
+  for (bpf_program* program : {programs.prepare_exec, programs.memory_left_by_exit, programs.memory_left_by_exec,
+                               programs.region_entered, programs.regions_unlocked}) {
     if (bpf_program__fd(program) >= 0) HAWK_TRY_VOID(attach_tracepoint(program));
   }
   return {};

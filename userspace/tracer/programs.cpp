@@ -52,6 +52,7 @@ Result<hawk_config> make_config(const EngineOptions& options, LiveTable table, c
   config.probes_go_by_memory = options.follows_children || options.links == LinkScope::kFile ? 1 : 0;
   config.probes_share_events = options.follows_children && options.links == LinkScope::kProcess ? 1 : 0;
   config.holds = options.holds ? 1 : 0;
+  config.follows_regions = options.follows_regions ? 1 : 0;
   config.returns_are_calls = options.returns_are_calls ? 1 : 0;
   config.hash_key = HAWK_TRY(draw_hash_key());
   return config;
@@ -72,6 +73,13 @@ void configure_live_table(hawktrace& skeleton, LiveTable table, const MemoryPlan
   if (!arena) return;
   bpf_map__set_max_entries(skeleton.maps.arena, HAWK_ARENA_LIVE_PAGE + plan.arena_pages);
   bpf_map__set_map_extra(skeleton.maps.arena, next_arena_address());
+}
+
+/// The programs that announce what targets map and unmap, and their ring.
+void configure_regions(hawktrace& skeleton, bool is_wanted) {
+  bpf_map__set_autocreate(skeleton.maps.region_events, is_wanted);
+  bpf_program__set_autoload(skeleton.progs.region_entered, is_wanted);
+  bpf_program__set_autoload(skeleton.progs.regions_unlocked, is_wanted);
 }
 
 /// Sizes the maps and picks the programs that `options.way` needs.
@@ -97,6 +105,7 @@ void configure(hawktrace& skeleton, const EngineOptions& options, const hawk_con
   bpf_program__set_autoload(skeleton.progs.tree_entry_holding, !on_functions && holds);
   bpf_program__set_autoload(skeleton.progs.mappings_unlocked, !options.programs_on_functions);
   const KernelTypes types;
+  configure_regions(skeleton, options.follows_regions);
   for (bpf_program* program : {skeleton.progs.memory_left_by_exit, skeleton.progs.memory_left_by_exec}) {
     const char* function = bpf_program__section_name(program) + std::strlen("fentry/");
     bpf_program__set_autoload(program, options.programs_on_functions && types.function(function) != 0);

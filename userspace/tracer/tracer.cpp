@@ -270,6 +270,8 @@ void Tracer::enable() {
   __atomic_store_n(&engine.maps.state->enabled, 1, __ATOMIC_SEQ_CST);
 }
 
+std::uint64_t Tracer::memory() const { return __atomic_load_n(&impl_->target.memory, __ATOMIC_ACQUIRE); }
+
 std::uint32_t Tracer::program() const { return __atomic_load_n(&impl_->target.program, __ATOMIC_ACQUIRE); }
 
 bool Tracer::process_has_ended() const { return __atomic_load_n(&impl_->target.ended_ns, __ATOMIC_ACQUIRE) != 0; }

@@ -82,6 +82,8 @@ class Tracer {
 
   /// From here on allocations and frees count.
   void enable();
+  /// The key of its memory.
+  std::uint64_t memory() const;
   /// The number of the program that the target runs: each has another one.
   std::uint32_t program() const;
   /// Whether its last thread has ended. Only of one that was adopted, and whose end was seen.

@@ -41,6 +41,19 @@ ReportStack read_stack(const json& from) {
   return stack;
 }
 
+ReportMapping read_mapping(const json& from) {
+  ReportMapping mapping{.kind = from.at("kind"),
+                        .origin = from.at("origin"),
+                        .fingerprint = text_or_empty(from.at("fingerprint")),
+                        .live_bytes = from.at("live_bytes"),
+                        .regions = from.at("regions"),
+                        .mapped_bytes = from.at("mapped_bytes"),
+                        .mapped_count = from.at("mapped_count"),
+                        .unmapped_bytes = from.at("unmapped_bytes")};
+  for (const json& frame : from.at("frames")) mapping.frames.push_back(read_frame(frame));
+  return mapping;
+}
+
 /// Those that are without a table, and are said to be so for a reason.
 std::vector<std::string> read_unread_tables(const json& unwinding) {
   const auto without_table = unwinding.at("modules_without_table").get<std::set<std::string>>();
@@ -105,10 +118,15 @@ std::string ReportStack::text() const {
 Report read_report(const std::string& path) {
   std::ifstream file(path);
   std::vector<ReportStack> stacks;
+  std::vector<ReportMapping> mappings;
   // Each stack is taken as soon as it is read: all of them together, 100,000 say, would fill gigabytes as JSON values.
   const auto take_stack = [&](int /*depth*/, json::parse_event_t event, json& parsed) {
     if (event != json::parse_event_t::object_end || !parsed.contains("frames")) return true;
-    stacks.push_back(read_stack(parsed));
+    if (parsed.contains("origin")) {
+      mappings.push_back(read_mapping(parsed));
+    } else {
+      stacks.push_back(read_stack(parsed));
+    }
     return false;
   };
   const json root = json::parse(file, take_stack);
@@ -142,6 +160,10 @@ Report read_report(const std::string& path) {
   if (!trace.at("verified").is_null()) report.verified = trace.at("verified").get<bool>();
   if (!root.at("stacks").empty()) throw std::runtime_error(path + " has a stack without frames");
   report.stacks = std::move(stacks);
+  report.mappings = std::move(mappings);
+  if (const auto known = root.find("mappings"); known != root.end()) {
+    for (const json& kind : known->at("kinds")) report.mapped_by_kind[kind.at("kind")] = kind.at("live_bytes");
+  }
   return report;
 }
 

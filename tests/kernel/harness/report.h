@@ -43,6 +43,14 @@ struct ReportStack {
   std::vector<const ReportFrame*> outer_frames() const;
 };
 
+/// What one stack has mapped, of one kind.
+struct ReportMapping {
+  std::string kind, origin;
+  std::string fingerprint;  ///< empty: no stack
+  std::uint64_t live_bytes = 0, regions = 0, mapped_bytes = 0, mapped_count = 0, unmapped_bytes = 0;
+  std::vector<ReportFrame> frames = {};
+};
+
 /// A JSON report of hawktrace, as far as the tests compare it.
 struct Report {
   bool exact = false;          ///< of the target and of all that it started
@@ -67,6 +75,8 @@ struct Report {
   std::vector<std::string> unread_tables = {};  ///< files whose call frame information is not used, and why is said
   std::vector<std::string> files_with_symbol_gaps = {};
   std::vector<ReportStack> stacks = {};
+  std::vector<ReportMapping> mappings = {};
+  std::map<std::string, std::uint64_t> mapped_by_kind = {};  ///< live bytes; empty: mappings were not followed
 };
 
 /// Reads a report file. Throws (nlohmann::json::exception) when it is not a complete hawktrace.report/1.

@@ -76,6 +76,49 @@ TEST(RoundTrip, EveryIntervalOfATrace) {
   EXPECT_EQ(read_at(directory.path("recording"), written[4].trace.duration_ns + 1), written[4]);
 }
 
+/// Of a stack of the snapshot, for as many bytes.
+MappedStack mapped_by(const StackRecord& stack, RegionKind kind, std::uint64_t bytes) {
+  MappedStack mapped = {.stack = stack, .kind = kind, .origin = RegionOrigin::kAllocator, .counters = {bytes, 2, 5, 1}};
+  mapped.stack.counters = {};
+  return mapped;
+}
+
+TEST(RoundTrip, MappingsWithTheirStacks) {
+  const ScratchDirectory directory;
+  Result<RecordingWriter> writer = RecordingWriter::create(directory.path("recording"), false);
+  ASSERT_TRUE(writer);
+  RecordedSeries series(20, 4);
+  std::vector<Snapshot> written;
+  const auto write = [&](bool last) {
+    ASSERT_TRUE(last ? writer->finish(series.state()) : writer->append(series.state()));
+    written.push_back(series.snapshot());
+  };
+  auto& mappings = series.snapshot().mappings;
+  write(false);
+  mappings.emplace();
+  series.advance(3);
+  write(false);
+  mappings->push_back(
+      {.stack = {}, .kind = RegionKind::kFile, .origin = RegionOrigin::kOlder, .counters = {70, 1, 0, 1}});
+  mappings->push_back(mapped_by(series.snapshot().stacks[5], RegionKind::kBrk, 100));
+  series.advance(3);
+  write(false);
+  mappings->insert(mappings->begin() + 1, mapped_by(series.snapshot().stacks[2], RegionKind::kShm, 60));
+  mappings->back().counters = {200, 4, 190, 0};
+  series.advance(0);
+  write(false);
+  mappings->erase(mappings->begin() + 1);
+  series.advance(1);
+  write(false);
+  series.replace_program();
+  mappings->clear();
+  series.advance(1);
+  write(true);
+  for (const Snapshot& snapshot : written) {
+    EXPECT_EQ(read_at(directory.path("recording"), snapshot.trace.duration_ns), snapshot) << snapshot.trace.duration_ns;
+  }
+}
+
 TEST(RoundTrip, MappingsHaveTheirTimes) {
   const ScratchDirectory directory;
   Result<RecordingWriter> writer = RecordingWriter::create(directory.path("recording"), false);

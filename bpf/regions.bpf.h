@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Announces to user space which regions of its address space a target maps and unmaps, by which stack (--mappings). All of it is
+ * seen while the kernel's lock over the mappings is held, so that the records come in the order of the changes, whichever threads
+ * make them; and by tracepoints, which every kernel has:
+ *
+ *     ma_write              the tree of mappings enters one: it was made, has grown, or is a part of one that is split. Of the
+ *                           range that it covers then some was mapped before; user space knows which. Where another mapping
+ *                           lay (MAP_FIXED), the arguments of the system call say so
+ *     mmap_lock_released    the lock is still held. What is unmapped is not always seen in the tree's own events, but it is a
+ *                           gap there by now: where the arguments of the system call point to
+ *
+ * A change of the number of pages that nothing of this explains makes user space read the list of mappings. */
+#ifndef HAWKTRACE_REGIONS_BPF_H
+#define HAWKTRACE_REGIONS_BPF_H
+
+#include "bpf/arch/x86_64/system_calls.h"
+#include "bpf/mappings.bpf.h"
+#include "bpf/region_owner.bpf.h"
+#include "bpf/regions.h"
+#include "bpf/threads.bpf.h"
+
+/* Full: REGION_EVENT. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, HAWK_REGION_RING_BYTES);
+} region_events SEC(".maps");
+
+/* User space is woken only when it has much to read: a reader of the numbers reads what is there first. */
+static __always_inline __u64 region_wakeup(void)
+{
+	return bpf_ringbuf_query(&region_events, BPF_RB_AVAIL_DATA) < HAWK_REGION_WAKEUP_BYTES ? BPF_RB_NO_WAKEUP :
+											   BPF_RB_FORCE_WAKEUP;
+}
+
+static __always_inline void announce_region(const struct hawk_region_event *event)
+{
+	if (bpf_ringbuf_output(&region_events, (void *)event, sizeof(*event), region_wakeup()))
+		count_loss(event->program, HAWK_LOSS_REGION_EVENT);
+}
+
+/* The target runs on the memory of `task` from now on. `copied`: the key of the memory that this is a copy of; 0: of none. */
+static __noinline void announce_memory(const struct hawk_target *target, __u64 memory, __u64 copied)
+{
+	struct hawk_region_event event = {
+		.memory = memory,
+		.start = copied,
+		.program = target->program,
+		.change = copied ? HAWK_MEMORY_COPIED : HAWK_MEMORY_TAKEN,
+	};
+
+	announce_region(&event);
+}
+
+/* What was changed is not known. */
+static __noinline void announce_unknown(const struct hawk_target *target, __u64 memory)
+{
+	struct hawk_region_event event = { .memory = memory, .program = target->program, .change = HAWK_REGIONS_UNKNOWN };
+
+	announce_region(&event);
+}
+
+/* The target whose regions the current task changes; NULL: none's. Other programs' come by here as well. */
+static __always_inline struct hawk_target *region_target(void)
+{
+	struct hawk_target *target = target_on_memory_of(bpf_get_current_task_btf());
+
+	if (!target)
+		target = target_of_current_group();
+	return target && state.enabled && target->enabled ? target : NULL;
+}
+
+/* The current task, a target's, has mapped a range that is a part of `vma`, or all of it. */
+static __always_inline void on_region_mapped(struct hawk_target *target, struct vm_area_struct *vma, __u64 start, __u64 end)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct hawk_region_event event = {
+		.memory = memory_key(task),
+		.start = start,
+		.end = end,
+		.program = target->program,
+		.change = HAWK_REGION_MAPPED,
+		.kind = kind_of_region(vma, registers),
+	};
+	struct hawk_thread *thread = NULL;
+
+	if ((BPF_CORE_READ(vma, vm_flags) & HAWK_VM_GROWSDOWN) && BPF_CORE_READ(registers, orig_ax) != HAWK_SYSCALL_MMAP)
+		event.change = HAWK_REGION_GREW;
+	/* The program that the target is about to run has a memory of its own already. */
+	if (event.memory != target->memory || event.kind == HAWK_REGION_KERNEL)
+		event.origin = HAWK_REGION_OLDER;
+	else if (event.change == HAWK_REGION_MAPPED)
+		thread = followed_thread(thread_with_key(current_key()), registers);
+	if (thread)
+		find_owner(thread, registers, &event);
+	announce_region(&event);
+}
+
+static __always_inline const struct pt_regs *system_call(void)
+{
+	return (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+}
+
+static __always_inline __u64 page_end(__u64 address)
+{
+	return (address + (1ull << HAWK_PAGE_SHIFT) - 1) >> HAWK_PAGE_SHIFT << HAWK_PAGE_SHIFT;
+}
+
+/* The range that a system call maps whatever lies there; false: it leaves that to the kernel, or maps nothing. */
+static __always_inline bool replaced_range(const struct pt_regs *registers, const struct hawk_range *stored, struct hawk_range *range)
+{
+	__u64 first = BPF_CORE_READ(registers, di), second = BPF_CORE_READ(registers, si), third = BPF_CORE_READ(registers, dx);
+
+	switch (BPF_CORE_READ(registers, orig_ax)) {
+	case HAWK_SYSCALL_MMAP:
+		range->start = first;
+		range->end = page_end(first + second);
+		return BPF_CORE_READ(registers, r10) & HAWK_MAP_FIXED;
+	case HAWK_SYSCALL_MREMAP:
+		range->start = BPF_CORE_READ(registers, r8);
+		range->end = page_end(range->start + third);
+		return BPF_CORE_READ(registers, r10) & HAWK_MREMAP_FIXED;
+	case HAWK_SYSCALL_REMAP_FILE_PAGES:
+		range->start = first;
+		range->end = page_end(first + second);
+		return true;
+	case HAWK_SYSCALL_SHMAT:
+		*range = *stored;
+		return third & HAWK_SHM_REMAP;
+	default:
+		return false;
+	}
+}
+
+static __always_inline void announce_unmapped(struct hawk_target *target, const struct hawk_range *range)
+{
+	struct hawk_region_event event = {
+		.memory = memory_key(bpf_get_current_task_btf()),
+		.start = range->start,
+		.end = range->end,
+		.program = target->program,
+		.change = HAWK_REGION_UNMAPPED,
+	};
+
+	announce_region(&event);
+	target->regions_announced = 1;
+}
+
+/* What is entered then is a part of what there was. */
+static __always_inline bool splits_only(__u64 call)
+{
+	return call == HAWK_SYSCALL_MPROTECT || call == HAWK_SYSCALL_MUNMAP || call == HAWK_SYSCALL_MADVISE ||
+	       call == HAWK_SYSCALL_PKEY_MPROTECT;
+}
+
+/* The tree of mappings enters `entry`, of the current process, or of another that it makes by fork; 0: nothing is mapped there any
+ * more. That is not always said, and asked for when the lock is released; but of a program that is about to run there are no
+ * arguments to tell where. */
+static __always_inline void on_region_entered(const struct ma_state *mas, __u64 entry)
+{
+	struct mm_struct *mm = BPF_CORE_READ(bpf_get_current_task_btf(), mm);
+	const struct pt_regs *registers = system_call();
+
+	if (!mm || BPF_CORE_READ(mas, tree) != &mm->mm_mt || (entry & 3) ||
+	    splits_only(BPF_CORE_READ(registers, orig_ax)))
+		return;
+	struct hawk_target *target = region_target();
+	struct hawk_range stored = { .start = BPF_CORE_READ(mas, index), .end = BPF_CORE_READ(mas, last) + 1 }, replaced = {};
+
+	if (target && !entry && target->memory != memory_key(bpf_get_current_task_btf()))
+		announce_unmapped(target, &stored);
+	/* The tree may say so more than once. */
+	if (!target || !entry || (target->region_stored.start == stored.start && target->region_stored.end == stored.end))
+		return;
+	target->region_stored = stored;
+	if (replaced_range(registers, &stored, &replaced) && stored.start <= replaced.start && replaced.end <= stored.end)
+		announce_unmapped(target, &replaced);
+	on_region_mapped(target, (void *)entry, stored.start, stored.end);
+	target->regions_announced = 1;
+}
+
+/* A slot of the tree of mappings: what its range has. */
+struct hawk_tree_slot {
+	__u64 address;            /* that is looked for */
+	__u64 entry;              /* the node, and at last what its leaf holds; 0: nothing is mapped there */
+	__u64 first, last;        /* addresses */
+};
+
+static long descend_to_slot(__u32 level, struct hawk_tree_slot *slot)
+{
+	__u64 node = slot->entry & ~HAWK_NODE_MASK, pivots_at = node + bpf_core_field_offset(struct maple_range_64, pivot);
+	__u32 type = slot->entry >> HAWK_NODE_TYPE_SHIFT & HAWK_NODE_TYPE_MASK, at;
+	bool is_allocation = type == HAWK_NODE_ALLOCATION_RANGE;
+	__u32 last = is_allocation ? HAWK_ALLOCATION_NODE_SLOTS - 1 : HAWK_NODE_SLOTS - 1;
+
+	for (at = 0; at < HAWK_NODE_SLOTS - 1 && at < last; at++) {
+		__u64 pivot = 0;
+
+		bpf_probe_read_kernel(&pivot, sizeof(pivot), (void *)(pivots_at + at * sizeof(__u64)));
+		if (!pivot)
+			break;
+		if (slot->address <= pivot) {
+			slot->last = pivot;
+			break;
+		}
+		slot->first = pivot + 1;
+	}
+	node += is_allocation ? bpf_core_field_offset(struct maple_arange_64, slot)
+			      : bpf_core_field_offset(struct maple_range_64, slot);
+	slot->entry = 0;
+	bpf_probe_read_kernel(&slot->entry, sizeof(slot->entry), (void *)(node + at * sizeof(__u64)));
+	return type == HAWK_NODE_LEAF || !slot->entry ? 1 : 0;
+}
+
+/* Gaps between mappings that are looked for in a range. */
+#define HAWK_REGION_GAPS 8
+
+/* A look through a range for what is not mapped. */
+struct hawk_gap_search {
+	struct hawk_target *target;
+	__u64 root;
+	__u64 address, end;
+};
+
+static long announce_gap(__u32 number, struct hawk_gap_search *search)
+{
+	struct hawk_tree_slot slot = { .address = search->address, .entry = search->root, .last = ~0ull };
+
+	bpf_loop(HAWK_TREE_LEVELS, descend_to_slot, &slot, 0);
+	if (!slot.entry) {
+		struct hawk_range gap = { .start = slot.first, .end = slot.last == ~0ull ? slot.last : slot.last + 1 };
+
+		announce_unmapped(search->target, &gap);
+	}
+	search->address = slot.last + 1;
+	return slot.last == ~0ull || search->address >= search->end;
+}
+
+/* The lock is held. Not static: checked once by the verifier. */
+__noinline int announce_gaps(struct hawk_target *target, __u64 start, __u64 end)
+{
+	struct hawk_gap_search search = { .target = target, .address = start, .end = end };
+
+	if (!target)
+		return 0;
+	search.root = (__u64)BPF_CORE_READ(bpf_get_current_task_btf(), mm, mm_mt.ma_root);
+	/* A tree of one entry has no node. */
+	if ((search.root & 3) == 2)
+		bpf_loop(HAWK_REGION_GAPS, announce_gap, &search, 0);
+	return 0;
+}
+
+static __always_inline void announce_unmapped_by_call(struct hawk_target *target, struct mm_struct *mm, const struct pt_regs *registers)
+{
+	__u64 first = BPF_CORE_READ(registers, di), bytes = BPF_CORE_READ(registers, si);
+
+	switch (BPF_CORE_READ(registers, orig_ax)) {
+	case HAWK_SYSCALL_MMAP:
+		if (!(BPF_CORE_READ(registers, r10) & HAWK_MAP_FIXED))
+			break;
+		/* It may have failed when what was there had been unmapped. */
+	case HAWK_SYSCALL_MUNMAP:
+	case HAWK_SYSCALL_REMAP_FILE_PAGES:
+		announce_gaps(target, first, first + bytes);
+		break;
+	case HAWK_SYSCALL_MREMAP:
+		announce_gaps(target, first, first + bytes);
+		break;
+	case HAWK_SYSCALL_BRK:
+		first = page_end(BPF_CORE_READ(mm, brk));
+		announce_gaps(target, first, first + 1);
+		break;
+	case HAWK_SYSCALL_SHMDT:
+		announce_gaps(target, first, ~0ull);
+		break;
+	}
+}
+
+/* Calls that give up the right to change mappings before they release the lock. */
+static __always_inline bool downgrades(__u64 call)
+{
+	return call == HAWK_SYSCALL_MUNMAP || call == HAWK_SYSCALL_BRK || call == HAWK_SYSCALL_MREMAP;
+}
+
+/* In the kernel's count of a lock's holders: it may change what the lock is for (kernel/locking/rwsem.c). */
+#define HAWK_WRITER_HOLDS 1
+
+/* The lock over the mappings of `mm` is about to be released. */
+static __always_inline void on_regions_unlocked(struct mm_struct *mm)
+{
+	const struct pt_regs *registers = system_call();
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (mm != BPF_CORE_READ(task, mm) ||
+	    (!(BPF_CORE_READ(mm, mmap_lock.count.counter) & HAWK_WRITER_HOLDS) && !downgrades(BPF_CORE_READ(registers, orig_ax))))
+		return;
+	struct hawk_target *target = region_target();
+
+	if (!target)
+		return;
+	__u64 pages = BPF_CORE_READ(mm, total_vm), memory = memory_key(task);
+	struct hawk_range stored = target->region_stored;
+
+	announce_unmapped_by_call(target, mm, registers);
+	/* The kernel may have undone it. */
+	if (stored.end) {
+		announce_gaps(target, stored.start, stored.start + 1);
+		announce_gaps(target, stored.end - 1, stored.end);
+	}
+	if (target->region_memory == memory && target->region_pages != pages && !target->regions_announced)
+		announce_unknown(target, memory);
+	target->region_stored.start = target->region_stored.end = 0;
+	target->regions_announced = 0;
+	target->region_memory = memory;
+	target->region_pages = pages;
+}
+
+#endif

@@ -1,0 +1,49 @@
+#include "userspace/attach/region_watch.h"
+
+#include <utility>
+#include <vector>
+
+#include "userspace/attach/region_kinds.h"
+#include "userspace/process/mappings.h"
+
+namespace hawk {
+namespace {
+
+/// Nothing of a process that has ended.
+std::vector<KnownRegion> read_regions(int pid) {
+  std::vector<KnownRegion> regions;
+  const Result<std::vector<Mapping>> mappings = read_mappings(pid);
+  if (!mappings) return regions;
+  for (const Mapping& mapping : *mappings) {
+    // Which the kernel shows every process, and which is none of its mappings.
+    if (mapping.path == "[vsyscall]") continue;
+    regions.push_back({{mapping.start, mapping.end}, region_kind_of(mapping)});
+  }
+  return regions;
+}
+
+}  // namespace
+
+void RegionWatch::begin(int pid, std::uint64_t memory, std::uint32_t program) {
+  feed_.begin(memory, program, read_regions(pid));
+}
+
+void RegionWatch::update(int pid, std::uint32_t program, std::uint64_t lost, HeapModel& model,
+                         const FrameResolver& resolve) {
+  if (std::exchange(lost_, lost) != lost) feed_.unsettle(program);
+  if (feed_.is_unsettled(program)) {
+    const std::vector<KnownRegion> known = read_regions(pid);
+    if (!known.empty()) feed_.settle(program, known);
+  }
+  std::vector<MappedGroup> mapped;
+  std::vector<StackId> unknown;
+  for (const auto& [owner, counters] : feed_.owners(program)) {
+    const StackId stack{owner.stack};
+    const bool is_new = unknown.empty() || unknown.back() != stack;
+    if (stack != kNoStack && is_new && !model.knows(stack)) unknown.push_back(stack);
+    mapped.push_back({stack, owner.kind, owner.origin, counters});
+  }
+  model.take_mappings(std::move(mapped), engine_.read_stacks(unknown), resolve);
+}
+
+}  // namespace hawk

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "userspace/tables/heap_model.h"
+#include "userspace/tracer/engine.h"
+#include "userspace/tracer/region_feed.h"
+
+namespace hawk {
+
+/// The regions of one process (RegionFeed), from the beginning of its trace to the last drain.
+class RegionWatch {
+ public:
+  /// Both must live longer.
+  RegionWatch(Engine& engine, RegionFeed& feed) : engine_(engine), feed_(feed) {}
+
+  /// Of a process that runs already, before its changes are announced. `memory`: Tracer::memory.
+  void begin(int pid, std::uint64_t memory, std::uint32_t program);
+  /// Passes what is mapped now on to the model. `lost`: how often changes of the process could not be announced so far.
+  void update(int pid, std::uint32_t program, std::uint64_t lost, HeapModel& model, const FrameResolver& resolve);
+  /// Changes are no longer announced, and the last ones have been passed on.
+  void end(std::uint32_t program) { feed_.forget(program); }
+
+ private:
+  Engine& engine_;
+  RegionFeed& feed_;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace hawk

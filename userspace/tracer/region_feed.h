@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "bpf/regions.h"
+#include "userspace/base/result.h"
+#include "userspace/base/unique_fd.h"
+#include "userspace/tables/region_table.h"
+#include "userspace/tracer/wakeups.h"
+
+namespace hawk {
+
+/// The tables of the regions of all targets, kept up to date by what the programs announce (bpf/regions.bpf.h). A
+/// thread of its own reads that when there is much of it: a process can map and unmap faster than a screen is drawn.
+///
+/// Every process's memory has a table, and belongs to the program that runs on it (Tracer::program).
+class RegionFeed {
+ public:
+  /// `ring_fd`: the map region_events. It must live longer.
+  static Result<std::unique_ptr<RegionFeed>> make(int ring_fd);
+  RegionFeed(const RegionFeed&) = delete;
+  RegionFeed& operator=(const RegionFeed&) = delete;
+  ~RegionFeed();
+
+  /// Begins the table of a process that runs already. To be called before its changes are announced. `older`: what it
+  /// has mapped.
+  void begin(std::uint64_t memory, std::uint32_t program, const std::vector<KnownRegion>& older);
+  /// Whether the program's table is to be settled (RegionTable). False as well if it has none.
+  bool is_unsettled(std::uint32_t program);
+  /// `known`: read since the table began, or since unsettle().
+  void settle(std::uint32_t program, const std::vector<KnownRegion>& known);
+  /// Changes of it may be missing.
+  void unsettle(std::uint32_t program);
+  /// What the program has mapped, by owner, as of now. Nothing if it has no table.
+  std::vector<std::pair<RegionOwner, RegionCounters>> owners(std::uint32_t program);
+  /// Its target is traced no more.
+  void forget(std::uint32_t program);
+
+ private:
+  RegionFeed() = default;
+  struct Memory {
+    RegionTable table;
+    std::uint32_t program = 0;  ///< that runs on it, or is about to
+    bool is_taken = false;      ///< it does
+  };
+  static int take_record(void* feed, void* record, std::size_t bytes);
+  void take(const hawk_region_event& event);
+  void take_memory(const hawk_region_event& event, RegionTable table);
+  void read();
+  Memory* memory_of(std::uint32_t program);
+  void run();
+
+  std::mutex mutex_;  ///< over all below but the thread
+  WakeupRing ring_;
+  std::map<std::uint64_t, Memory> memories_;  ///< by key
+  UniqueFd stop_;                             ///< readable: the thread must end
+  std::jthread thread_;
+};
+
+}  // namespace hawk
