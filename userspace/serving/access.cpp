@@ -35,7 +35,7 @@ std::string host_of(std::string_view host_and_port) {
   return lower;
 }
 
-Access::Access(const std::string& token, std::vector<std::string> hosts) : hosts_{"localhost"} {
+Access::Access(const std::string& token, const std::vector<std::string>& hosts) : hosts_{"localhost"} {
   if (!token.empty()) token_ = digest_of(token);
   for (const std::string& host : hosts) hosts_.push_back(host_of(host));
 }

@@ -17,7 +17,7 @@ namespace hawk {
 class Access {
  public:
   /// `token` empty: none is asked for. `hosts`: known names besides localhost.
-  Access(const std::string& token, std::vector<std::string> hosts);
+  Access(const std::string& token, const std::vector<std::string>& hosts);
 
   /// nullopt: the client may.
   std::optional<HttpResponse> refusal(const HttpRequest& request, const HttpPeer& peer) const;

@@ -37,7 +37,7 @@ BackgroundWork::~BackgroundWork() {
 std::shared_ptr<void> BackgroundWork::ask(Work work, Done done) {
   if (is_full()) return nullptr;
   ++asked_;
-  const std::shared_ptr<void> wanted = std::make_shared<char>();
+  std::shared_ptr<void> wanted = std::make_shared<char>();
   auto piece = std::make_unique<Piece>(Piece{std::move(work), std::move(done), wanted});
   {
     const std::lock_guard lock(mutex_);
