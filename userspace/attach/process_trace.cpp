@@ -123,6 +123,7 @@ ProcessTrace::Subject ProcessTrace::subject_of(const Birth& birth, const Process
   subject.is_child = true;
   TargetInfo& target = subject.target;
   if (maker != nullptr) {
+    subject.maker_pid = maker->pid();
     const TargetInfo& its = maker->subject_.target;
     target.cgroup = its.cgroup;
     if (!birth.is_new_program && maker->program() == birth.maker_program) {
@@ -390,10 +391,10 @@ Symbolizer& ProcessTrace::symbolizer() {
   return symbolizer_;
 }
 
-/// Makes the module known to the symbolizer, if it is not.
+ModuleFile ProcessTrace::locate(ModuleId id) { return LiveModuleLocator(probing_, subject_.proc_pid).locate(id); }
+
 void ProcessTrace::symbolize(ModuleId id) {
-  if (!symbolized_.insert(id).second) return;
-  symbolizer_.add_module(id, LiveModuleLocator(probing_, subject_.proc_pid).locate(id));
+  if (symbolized_.insert(id).second) symbolizer_.add_module(id, locate(id));
 }
 
 }  // namespace hawk

@@ -79,6 +79,8 @@ class ProcessTrace {
 
   /// The sums over all stacks as of the last drain.
   const Counters& totals() const { return model_.totals(); }
+  std::uint64_t frees_of_untraced() const { return model_.frees_of_untraced(); }
+  const Losses& losses() const { return model_.losses(); }
   /// The state of the heap as of the last drain.
   Snapshot snapshot();
   /// Knows every module of snapshot().
@@ -89,9 +91,14 @@ class ProcessTrace {
   /// Where code of which module of snapshot() is mapped now, as far as is known: by address, not overlapping.
   const std::vector<MappedCode>& code() const { return probing_.modules().code(); }
 
+  /// The file of a module of snapshot(), for another symbolizer than the trace's own.
+  ModuleFile locate(ModuleId id);
+
   int pid() const { return subject_.target.pid; }
   /// See Probing.
   std::set<std::pair<std::uint64_t, std::uint64_t>> probed_files() const { return probing_.probed_files(); }
+  /// The process that has started it, if that was traced then.
+  std::optional<int> maker_pid() const { return subject_.maker_pid; }
   /// Readable once the target has ended; -1: it had when it was found.
   int pid_fd() const { return pid_fd_.get(); }
   /// What comes later is missing in the numbers, which are not exact then.
@@ -110,6 +117,7 @@ class ProcessTrace {
     bool main_thread_lives = true;
     std::uint32_t own_execs = 0;              ///< execs that are our own doing: 1 for a command
     bool is_child = false;                    ///< started by another target, and traced since
+    std::optional<int> maker_pid = {};        ///< of that one, if it had not ended
     std::vector<std::string> expected_files;  ///< that a command will map
   };
 

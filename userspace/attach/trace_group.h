@@ -33,7 +33,13 @@ class TraceGroup {
   /// have begun then.
   const Traces& traces() const { return traces_; }
 
-  // What follows: once a process has been added.
+  /// Loads the programs, unless they are: so that processes can be seen to begin before the first is added.
+  Result<void> load() { return shared_.load(); }
+  /// What traps cost on this machine; measured at the first call, which takes up to half a second. nullopt: not
+  /// measured.
+  const std::optional<ProbeCosts>& costs() { return shared_.costs(); }
+
+  // What follows: once the programs are loaded.
   /// Reads the kernel's maps into the traces, and sees to what is due now and then.
   void drain();
   /// See Engine::processes_begun.
@@ -44,6 +50,8 @@ class TraceGroup {
   void adjust_memory() { shared_.engine().adjust_memory(); }
   /// Readable when take_mapping_events() is due.
   int mapping_fd() { return shared_.mapping_events().poll_fd(); }
+  /// Bytes of memory that the kernel's tables take, as of the last drain.
+  std::uint64_t table_bytes() const { return shared_.table_bytes(); }
   /// Keeps up with the targets' mappings.
   void take_mapping_events();
 

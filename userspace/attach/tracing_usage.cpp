@@ -40,6 +40,12 @@ void UsageMeter::begin(bool from_start) {
   if (!from_start) target_cpu_before_ns_ = cpu_ns_of(proc_pid_).value_or(0);
 }
 
+std::uint64_t own_cpu_ns() {
+  rusage own = {};
+  ::getrusage(RUSAGE_SELF, &own);
+  return nanoseconds(own.ru_utime) + nanoseconds(own.ru_stime) + usage_of_workers().cpu_ns;
+}
+
 TracingUsage UsageMeter::read(std::uint64_t table_bytes) {
   rusage own = {};
   ::getrusage(RUSAGE_SELF, &own);

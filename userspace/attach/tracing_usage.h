@@ -25,6 +25,9 @@ class UsageMeter {
   std::optional<std::uint64_t> target_cpu_ns_;
 };
 
+/// The CPU time of this process, and of the processes that it reads files with.
+std::uint64_t own_cpu_ns();
+
 /// The CPU time of a process, all its threads and those that have ended, by its /proc/PID/stat; nullopt: it is invalid.
 /// `ticks_per_second`: of the clock in which it is counted.
 std::optional<std::uint64_t> cpu_ns_in_stat(std::string_view stat, std::uint64_t ticks_per_second);

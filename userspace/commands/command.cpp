@@ -7,10 +7,12 @@
 #include "userspace/base/system_failure.h"
 #include "userspace/base/write_all.h"
 #include "userspace/commands/config.h"
+#include "userspace/commands/daemon.h"
 #include "userspace/commands/diff.h"
 #include "userspace/commands/options.h"
 #include "userspace/commands/record.h"
 #include "userspace/commands/report.h"
+#include "userspace/commands/status.h"
 #include "userspace/commands/trace.h"
 
 namespace hawk {
@@ -30,6 +32,9 @@ constexpr Command kCommands[] = {
     {"report", report_text, rows_of<RecordedReportOptions, report_rows>, report_command},
     {"diff", diff_text, rows_of<DiffOptions, diff_rows>, diff_command},
     {"export", export_text, rows_of<RecordedReportOptions, export_rows>, export_command},
+    {"daemon", daemon_text, rows_of<DaemonCommandOptions, daemon_rows>, daemon_command},
+    {"status", status_text, rows_of<StatusOptions, status_rows>, status_command},
+    {"list", list_text, rows_of<StatusOptions, status_rows>, list_command},
     {"config", config_text, rows_of<ConfigOptions, config_rows>, config_command},
 };
 

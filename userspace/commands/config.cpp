@@ -12,6 +12,7 @@
 #include "userspace/commands/option_setters.h"
 #include "userspace/commands/trace_options.h"
 #include "userspace/daemon/config_file.h"
+#include "userspace/serving/serving.h"
 
 namespace hawk {
 namespace {
@@ -32,6 +33,7 @@ constexpr ExitRow kExits[] = {
 Result<int> check(const std::string& path) {
   const std::vector<ConfigText> files = HAWK_TRY(read_config(path));
   const DaemonConfig config = HAWK_TRY(parse_config(files));
+  HAWK_TRY_VOID(check_serving_options(config.serve));
   std::string text;
   for (const TargetConfig& target : config.targets) {
     const std::string what = target.pid_file.empty() ? text_of(target.processes) : "--pid-file " + target.pid_file;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "userspace/commands/command.h"
+#include "userspace/commands/dump_options.h"
 #include "userspace/commands/option_setters.h"
 
 namespace hawk {

@@ -73,14 +73,6 @@ Result<ProcessChoice> choose_by_criteria(const ProcessQuery& query) {
 
 }  // namespace
 
-std::optional<ChosenProcess> hold(const ProcRoot& proc, const ProcessFacts& process) {
-  ProcessHandle handle(process.pid);
-  // A process with this number now, and with the same start time, has had it all along.
-  const std::optional<ProcessFacts> now = read_facts(proc, process.pid);
-  if (!now || now->start_ticks != process.start_ticks) return std::nullopt;
-  return ChosenProcess{process.pid, std::move(handle)};
-}
-
 Result<ProcessChoice> choose_processes(const ProcessQuery& query) {
   return query.has_criteria() ? choose_by_criteria(query) : choose_by_number(query);
 }

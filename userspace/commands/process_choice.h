@@ -4,20 +4,11 @@
 #include <vector>
 
 #include "userspace/base/result.h"
-#include "userspace/process/process.h"
 #include "userspace/selection/process_query.h"
 #include "userspace/selection/process_watch.h"
+#include "userspace/traces/chosen_process.h"
 
 namespace hawk {
-
-/// A process that is meant, and a hold on it by something better than its number.
-struct ChosenProcess {
-  int pid = 0;
-  ProcessHandle handle;
-};
-
-/// nullopt: it has ended since the facts were read.
-std::optional<ChosenProcess> hold(const ProcRoot& proc, const ProcessFacts& process);
 
 /// Which processes are meant.
 struct ProcessChoice {

@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,17 +15,17 @@
 
 #include "userspace/base/log.h"
 #include "userspace/commands/command.h"
+#include "userspace/commands/dump_options.h"
 #include "userspace/commands/final_report.h"
 #include "userspace/commands/option_setters.h"
-#include "userspace/commands/recorded_state.h"
-#include "userspace/commands/recording_name.h"
 #include "userspace/commands/run_trace.h"
 #include "userspace/commands/trace_loop.h"
 #include "userspace/commands/traced_heap.h"
 #include "userspace/export/report_output.h"
 #include "userspace/recording/chunk_file.h"
-#include "userspace/recording/recording_writer.h"
 #include "userspace/report/units.h"
+#include "userspace/traces/recording_name.h"
+#include "userspace/traces/trace_recording.h"
 
 namespace hawk {
 namespace {
@@ -54,7 +53,12 @@ std::uint64_t unix_seconds() {
 /// The recording of a trace, in one file or several, and the report at its end.
 class Recording : public TraceUse {
  public:
-  explicit Recording(const RecordOptions& options) : options_(options) {}
+  explicit Recording(const RecordOptions& options)
+      : options_(options),
+        recording_({.symbols = options.symbols,
+                    .overwrite = options.overwrite,
+                    .rotation = {.bytes = options.rotate_bytes, .after = options.rotate_after}},
+                   [this] { return next_name(); }) {}
 
   Result<void> open() override {
     if (options_.wants_report) output_.emplace(HAWK_TRY(options_.report.open_output()));
@@ -72,7 +76,7 @@ class Recording : public TraceUse {
     }
     heap_.emplace(traces);
     named_after_ = traces.front()->snapshot().target();
-    return begin_file();
+    return recording_.begin_file();
   }
 
   Result<bool> watch(TracedProcesses& traced, SignalSource& signals, SignalRelay* relay) override {
@@ -93,27 +97,16 @@ class Recording : public TraceUse {
       if (!ended_.contains(traces[i].get())) HAWK_TRY_VOID(end_in_file(*traces[i], last[i]));
     }
     log_info(fmt::format("recorded {} stack{}{} in {}, {}; hawktrace report shows them", stacks, stacks == 1 ? "" : "s",
-                         traces.size() == 1 ? "" : fmt::format(" of {} processes", traces.size()), file_->writer.path(),
-                         format_bytes(file_->writer.size_bytes(), NumberStyle::kReadable)));
+                         traces.size() == 1 ? "" : fmt::format(" of {} processes", traces.size()), recording_.path(),
+                         format_bytes(recording_.size_bytes(), NumberStyle::kReadable)));
     if (!output_) return {};
     return write_final_report(HAWK_TRY(heap_->sum_of(last)), heap_->symbolizer(), options_.report, options_.verbosity,
                               *output_);
   }
 
  private:
-  /// A trace that has an interval in a file.
-  struct Part {
-    recording::TraceNumber number;
-    RecordedStates states;
-  };
-  /// What is written now.
-  struct File {
-    RecordingWriter writer;
-    std::chrono::steady_clock::time_point began;
-    std::map<ProcessTrace*, Part> parts = {};
-  };
-
-  Result<void> begin_file() {
+  /// A name that the pattern gives again is numbered.
+  std::string next_name() {
     std::string name = recording_name(
         options_.pattern,
         {.host = host_name(), .comm = named_after_.comm, .pid = named_after_.pid, .unix_seconds = unix_seconds()});
@@ -123,62 +116,25 @@ class Recording : public TraceUse {
     } else {
       last_name_ = name;
     }
-    file_.emplace(File{HAWK_TRY(RecordingWriter::create(name, options_.overwrite)), std::chrono::steady_clock::now()});
-    return {};
-  }
-
-  bool is_full() const {
-    return (options_.rotate_bytes && file_->writer.size_bytes() >= *options_.rotate_bytes) ||
-           (options_.rotate_after && std::chrono::steady_clock::now() - file_->began >= *options_.rotate_after);
-  }
-
-  Part& part_of(ProcessTrace& trace) {
-    const auto known = file_->parts.find(&trace);
-    if (known != file_->parts.end()) return known->second;
-    // There is room: open_for() has seen to that.
-    const recording::TraceNumber number = file_->writer.begin_trace().value();
-    return file_->parts.emplace(&trace, Part{number, RecordedStates(options_.symbols)}).first->second;
-  }
-
-  Result<void> finish_part(ProcessTrace& trace, const Snapshot& last) {
-    Part& part = part_of(trace);
-    return file_->writer.finish(part.states.next(last, trace), part.number);
+    return name;
   }
 
   Result<void> end_in_file(ProcessTrace& trace, const Snapshot& last) {
     ended_.insert(&trace);
-    return finish_part(trace, last);
-  }
-
-  /// A file that is full ends with this interval of each process, and the next one begins with all that is known.
-  Result<void> begin_next_file(ProcessTrace& trace, const Snapshot& now) {
-    for (const auto& [other, part] : file_->parts) {
-      if (other == &trace || ended_.contains(other)) continue;
-      HAWK_TRY_VOID(finish_part(*other, other->snapshot()));
-    }
-    HAWK_TRY_VOID(finish_part(trace, now));
-    return begin_file();
+    return recording_.end(trace, last);
   }
 
   /// An interval of each process that is still traced.
   Result<void> append_all(DumpCause cause) {
     for (const auto& trace : heap_->traces()) {
-      if (!ended_.contains(trace.get())) HAWK_TRY_VOID(append(*trace, cause));
+      if (!ended_.contains(trace.get())) HAWK_TRY_VOID(recording_.append(*trace, cause));
     }
     return {};
   }
 
-  Result<void> append(ProcessTrace& trace, DumpCause cause) {
-    Snapshot now = trace.snapshot();
-    now.trace.dump_cause = cause;
-    if (is_full()) HAWK_TRY_VOID(begin_next_file(trace, now));
-    Part& part = part_of(trace);
-    return file_->writer.append(part.states.next(now, trace), part.number);
-  }
-
   const RecordOptions& options_;
   std::optional<TracedHeap> heap_;
-  std::optional<File> file_;
+  TraceRecording recording_;
   TargetInfo named_after_;               ///< the first process, for the pattern
   std::set<const ProcessTrace*> ended_;  ///< those whose last interval has been written
   std::string last_name_;                ///< as the pattern gave it

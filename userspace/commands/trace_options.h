@@ -7,9 +7,9 @@
 #include "userspace/base/log.h"
 #include "userspace/commands/command_line.h"
 #include "userspace/commands/debuginfod.h"
-#include "userspace/commands/dump_triggers.h"
 #include "userspace/launch/command_user.h"
 #include "userspace/selection/process_query.h"
+#include "userspace/traces/dump_triggers.h"
 
 namespace hawk {
 

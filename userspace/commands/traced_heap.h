@@ -5,9 +5,9 @@
 
 #include "symbolizer/symbolizer.h"
 #include "userspace/base/result.h"
-#include "userspace/commands/merged_symbolizer.h"
 #include "userspace/commands/trace_use.h"
 #include "userspace/tables/merged_snapshot.h"
+#include "userspace/traces/merged_symbolizer.h"
 
 namespace hawk {
 

@@ -11,19 +11,10 @@
 
 namespace hawk {
 
-Result<ProcessTrace*> TracedProcesses::attach_to(const ChosenProcess& process, bool waits) {
-  ProcessTrace* const trace = HAWK_TRY(group_.add(process.pid, waits));
-  if (Result<void> is_meant = process.handle.require_same(); !is_meant) {
-    group_.remove(*trace);
-    return tl::unexpected<Error>(std::move(is_meant).error());
-  }
-  return trace;
-}
-
 Result<void> TracedProcesses::attach_to_all(const std::vector<ChosenProcess>& processes) {
   std::optional<Error> first;
   for (const ChosenProcess& process : processes) {
-    Result<ProcessTrace*> attached = attach_to(process, true);
+    Result<ProcessTrace*> attached = attach_to(group_, process, true);
     if (attached) continue;
     if (processes.size() > 1)
       log_warning(fmt::format("process {} is left out: {}", process.pid, attached.error().what));
@@ -77,7 +68,7 @@ ProcessTrace* TracedProcesses::pick_up(const ProcRoot& proc, const ProcessFacts&
   }
   const std::optional<ChosenProcess> held = hold(proc, process);
   if (!held) return nullptr;
-  Result<ProcessTrace*> trace = attach_to(*held, false);
+  Result<ProcessTrace*> trace = attach_to(group_, *held, false);
   if (!trace) {
     if (watch_->note_failed(process) && trace.error().exit_code != ExitCode::kNoTarget)
       log_warning(fmt::format("process {} is left out: {}", process.pid, trace.error().what));

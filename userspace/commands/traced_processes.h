@@ -34,7 +34,6 @@ class TracedProcesses {
  private:
   explicit TracedProcesses(const TraceConfig& config) : group_(config) {}
   Result<void> attach_to_all(const std::vector<ChosenProcess>& processes);
-  Result<ProcessTrace*> attach_to(const ChosenProcess& process, bool waits);
   std::vector<ProcessFacts> look();
   ProcessTrace* pick_up(const ProcRoot& proc, const ProcessFacts& process);
 

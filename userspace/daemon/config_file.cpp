@@ -136,13 +136,10 @@ std::string drop_in_directory(const std::string& path) {
   return path.substr(0, length) + ".d";
 }
 
-void add_example(std::string& text, std::string_view title, std::string_view table, const ConfigKeys& keys,
-                 std::string_view required = {}) {
-  text += fmt::format("\n# {}\n[{}]\n", title, table);
+void add_example(std::string& text, std::string_view title, std::string_view table, const ConfigKeys& keys) {
+  text += fmt::format("\n# {}\n#[{}]\n", title, table);
   for (const ConfigKey& key : keys) {
-    const bool is_required = key.name == required;
-    text += fmt::format("{}{} = {}  # {}{}\n", is_required ? "" : "#", key.name, key.example, key.help,
-                        key.is_default ? " (default)" : "");
+    text += fmt::format("#{} = {}  # {}{}\n", key.name, key.example, key.help, key.is_default ? " (default)" : "");
   }
 }
 
@@ -175,8 +172,7 @@ std::string example_config() {
       "applies them.\n"
       "# Sizes are bytes with k, M, G or T (powers of 1024), times are numbers with ms, s, m and h.\n";
   add_example(text, "The daemon itself.", "daemon", daemon_keys(daemon));
-  add_example(text, "What is traced: one table for each target. NAME is yours.", "target.NAME", target_keys(target),
-              "unit");
+  add_example(text, "What is traced: one table for each target. NAME is yours.", "target.NAME", target_keys(target));
   add_example(text, "Metrics and profiles over HTTP. Names of functions and programs are private data.", "serve",
               serve_keys(daemon.serve));
   add_example(text, "Profiles sent to a Pyroscope server.", "push", push_keys(daemon.serve.push));

@@ -22,7 +22,7 @@ Result<DaemonConfig> parse_config(const std::vector<ConfigText>& files);
 /// Fails with kFile if something cannot be read.
 Result<std::vector<ConfigText>> read_config(const std::string& path);
 
-/// A configuration with every key, those that are not required behind a '#'.
+/// A configuration in which every key is explained, and none is set.
 std::string example_config();
 
 }  // namespace hawk

@@ -125,6 +125,8 @@ ConfigKeys target_keys(TargetConfig& target) {
       {"max-overhead", "5.0", false,
        "detach, and come back later, if probes cost more than this percentage of one processor",
        set_percent(target.max_overhead, kAllProcessors)},
+      {"overhead-retry", R"("1m")", true, "how long to wait then; the time doubles up to 1h while it is in vain",
+       set_span(target.overhead_retry, kMinInterval)},
   };
   add_recording_keys(keys, target.recording);
   add_watch_keys(keys, target.watch);

@@ -49,8 +49,10 @@ Result<RecordingWriter> RecordingWriter::create(const std::string& path, bool ov
   }
   if (!file) return failed("create", path, errno);
   RecordingWriter writer(path, std::move(file));
-  HAWK_TRY_VOID(writer.append_bytes(recording::file_header(kRecordingVersion)));
-  return writer;
+  Result<void> begun = writer.append_bytes(recording::file_header(kRecordingVersion));
+  if (begun) return writer;
+  ::unlink(path.c_str());  // nothing is in it
+  return tl::unexpected<Error>(std::move(begun).error());
 }
 
 std::optional<recording::TraceNumber> RecordingWriter::begin_trace() {

@@ -166,14 +166,19 @@ std::vector<ProcessFacts> all_processes(const ProcRoot& proc, int own_pid) {
   return processes;
 }
 
+Result<FoundRules> find_rules(const ProcessQuery& query, const std::vector<ProcessFacts>& processes,
+                              const std::vector<CgroupMount>& mounts) {
+  Resolved resolved = HAWK_TRY(resolve(query, processes, mounts));
+  return FoundRules{ProcessMatcher(std::move(resolved.rules)), std::move(resolved.notes)};
+}
+
 Result<FoundProcesses> find_processes(const ProcessQuery& query, const ProcRoot& proc, int own_pid) {
   Processes processes = all_processes(proc, own_pid);
   const std::vector<CgroupMount> mounts = parse_cgroup_mounts(proc.read("self/mountinfo").value_or(""));
-  Resolved resolved = HAWK_TRY(resolve(query, processes, mounts));
-  ProcessMatcher matcher(std::move(resolved.rules));
-  std::erase_if(processes, [&matcher](const ProcessFacts& process) { return !matcher.matches(process); });
+  auto [matcher, notes] = HAWK_TRY(find_rules(query, processes, mounts));
+  std::erase_if(processes, [&m = matcher](const ProcessFacts& process) { return !m.matches(process); });
   if (processes.empty()) return nothing_matches(query);
-  return FoundProcesses{std::move(processes), std::move(matcher), std::move(resolved.notes)};
+  return FoundProcesses{std::move(processes), std::move(matcher), std::move(notes)};
 }
 
 }  // namespace hawk

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "userspace/base/result.h"
+#include "userspace/selection/cgroup_mounts.h"
 #include "userspace/selection/process_matcher.h"
 #include "userspace/selection/process_query.h"
 
@@ -16,6 +17,16 @@ struct FoundProcesses {
   /// What was found by what was given: "--unit nginx is the cgroup /system.slice/nginx.service".
   std::vector<std::string> notes;
 };
+
+/// What `query` comes to, among processes that there are.
+struct FoundRules {
+  ProcessMatcher matcher;
+  std::vector<std::string> notes;  ///< as in FoundProcesses
+};
+/// Errors: kNoTarget if a unit, a cgroup or a container that is meant has no process, kUsage if several are meant by
+/// one name. `processes`: all there are.
+Result<FoundRules> find_rules(const ProcessQuery& query, const std::vector<ProcessFacts>& processes,
+                              const std::vector<CgroupMount>& mounts);
 
 /// Every process that `query` means, which has criteria. Neither systemd nor a container's manager is asked: what they
 /// call things is in the names of cgroups. Left out are kernel threads, those that have ended, and `own_pid` with its

@@ -45,6 +45,8 @@ class HeapModel {
   bool has_allocated() const { return totals_.allocated_count != 0; }
   const Counters& totals() const { return totals_; }
   std::uint64_t live_bytes() const { return totals_.live_bytes(); }
+  std::uint64_t frees_of_untraced() const { return frees_of_untraced_; }
+  const Losses& losses() const { return losses_; }
   std::size_t stack_count() const { return stacks_.size(); }
   std::uint32_t exec_epoch() const { return exec_epoch_; }
 

@@ -112,6 +112,7 @@ TEST(Config, HasAnExampleThatIsValid) {
   std::string example = example_config();
   const auto as_it_is = parse(example);
   ASSERT_TRUE(as_it_is) << message_of(as_it_is);
+  EXPECT_TRUE(as_it_is->targets.empty());
   // Every key, but those that exclude others.
   std::string all;
   for (std::size_t at = 0; at < example.size();) {

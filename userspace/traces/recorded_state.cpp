@@ -1,4 +1,4 @@
-#include "userspace/commands/recorded_state.h"
+#include "userspace/traces/recorded_state.h"
 
 #include "userspace/report/symbolized_locations.h"
 

@@ -1,4 +1,4 @@
-#include "userspace/commands/dump_triggers.h"
+#include "userspace/traces/dump_triggers.h"
 
 #include <gtest/gtest.h>
 

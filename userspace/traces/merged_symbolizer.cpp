@@ -1,4 +1,4 @@
-#include "userspace/commands/merged_symbolizer.h"
+#include "userspace/traces/merged_symbolizer.h"
 
 #include <map>
 #include <utility>

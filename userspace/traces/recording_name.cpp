@@ -1,4 +1,4 @@
-#include "userspace/commands/recording_name.h"
+#include "userspace/traces/recording_name.h"
 
 #include <algorithm>
 

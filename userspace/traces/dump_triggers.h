@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "userspace/commands/command_line.h"
 #include "userspace/tables/counters.h"
 #include "userspace/tables/snapshot.h"
 
@@ -17,9 +16,6 @@ struct DumpOptions {
 
   bool is_empty() const { return !allocated_bytes && !growth_bytes && !at_peak; }
 };
-
-/// The rows --dump-allocated, --dump-growth and --dump-peak.
-void add_dump_rows(OptionRows& rows, DumpOptions& options, const char* group);
 
 /// Decides by the counters of each drain whether a dump is due. Events between two drains are not seen: a level passed
 /// several times makes one dump.

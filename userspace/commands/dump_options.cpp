@@ -1,6 +1,6 @@
-#include "userspace/commands/dump_triggers.h"
+#include "userspace/commands/dump_options.h"
 
-#include <algorithm>
+#include <string>
 
 #include "userspace/commands/option_setters.h"
 
@@ -30,30 +30,6 @@ void add_dump_rows(OptionRows& rows, DumpOptions& options, const char* group) {
   rows.push_back({"--dump-peak", Value::kNone, nullptr, group,
                   "write a dump at each new peak of live bytes, 10 % and\n1 MiB above the last one dumped",
                   turn_on(options.at_peak)});
-}
-
-DumpCause DumpTriggers::due(const Counters& totals) {
-  if (totals.allocated_bytes < seen_bytes_) allocated_bytes_ = live_bytes_ = peak_bytes_ = 0;
-  seen_bytes_ = totals.allocated_bytes;
-  const std::uint64_t live = totals.live_bytes();
-  const std::uint64_t margin = std::max(peak_bytes_ / kPeakPart, kLeastPeakBytes);
-  if (options_.at_peak && live > peak_bytes_ && live - peak_bytes_ >= margin) return DumpCause::kPeak;
-  if (options_.growth_bytes && live > live_bytes_ && live - live_bytes_ >= *options_.growth_bytes) {
-    return DumpCause::kGrowth;
-  }
-  if (options_.allocated_bytes && totals.allocated_bytes - allocated_bytes_ >= *options_.allocated_bytes) {
-    return DumpCause::kAllocated;
-  }
-  return DumpCause::kNone;
-}
-
-void DumpTriggers::dumped(DumpCause cause, const Counters& totals) {
-  live_bytes_ = totals.live_bytes();
-  peak_bytes_ = std::max(peak_bytes_, live_bytes_);
-  const std::uint64_t step = options_.allocated_bytes.value_or(1);
-  if (cause == DumpCause::kAllocated || totals.allocated_bytes - allocated_bytes_ >= step) {
-    allocated_bytes_ = totals.allocated_bytes;
-  }
 }
 
 }  // namespace hawk

@@ -1,0 +1,105 @@
+#include "tests/service/daemon_process.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+namespace hawk {
+namespace {
+
+UniqueFd notify_socket(const std::string& path) {
+  UniqueFd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path)) throw std::runtime_error("a path too long for a socket");
+  std::strcpy(address.sun_path, path.c_str());
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+    throw std::runtime_error("bind a socket");
+  }
+  return fd;
+}
+
+}  // namespace
+
+std::string target_of(const std::string& name, const std::string& executable, const std::string& lines) {
+  return "[target." + name + "]\nexe = \"" + executable + "\"\n" + lines + "\n";
+}
+
+DaemonProcess::DaemonProcess(const std::string& targets, const std::string& directory,
+                             const std::vector<std::string>& arguments)
+    : directory_(directory.empty() ? scratch_.path("heaps") : directory),
+      manager_(notify_socket(scratch_.path("notify"))),
+      process_((write_config(targets), setup(arguments))) {
+  wait_for("READY=1");
+}
+
+void DaemonProcess::write_config(const std::string& targets) const {
+  std::ofstream(scratch_.path("hawktrace.toml"))
+      << "[daemon]\ninterval = \"100ms\"\ndirectory = \"" << directory_
+      << "\"\n[serve]\nlisten = [\"unix:" << scratch_.path("socket") << "\"]\n"
+      << targets;
+}
+
+ChildProcess::Setup DaemonProcess::setup(const std::vector<std::string>& arguments) {
+  ChildProcess::Setup setup{.argv = {HAWKTRACE_PATH, "daemon", "--config", scratch_.path("hawktrace.toml")},
+                            .environment = {{"NOTIFY_SOCKET", scratch_.path("notify")}}};
+  setup.argv.insert(setup.argv.end(), arguments.begin(), arguments.end());
+  return setup;
+}
+
+void DaemonProcess::wait_for(const std::string& text) {
+  std::array<char, 4096> message = {};
+  std::string last;
+  while (last.find(text) == std::string::npos) {
+    if (!wait_readable(manager_.get())) throw std::runtime_error("no " + text + ", but: " + last + process_.errors());
+    const ssize_t got = ::recv(manager_.get(), message.data(), message.size(), 0);
+    last.assign(message.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+  }
+}
+
+void DaemonProcess::wait_for_processes(std::size_t traced, std::size_t all) {
+  wait_for("tracing " + std::to_string(traced) + " of " + std::to_string(all) + " processes");
+}
+
+void DaemonProcess::reload(const std::string& targets) {
+  write_config(targets);
+  process_.send_signal(SIGHUP);
+  wait_for("RELOADING=1");
+  wait_for("READY=1");
+}
+
+void DaemonProcess::finish() {
+  process_.send_signal(SIGTERM);
+  EXPECT_EQ(process_.wait(), 0) << process_.errors();
+}
+
+std::vector<std::string> DaemonProcess::recordings(const std::string& target) const {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_ + "/" + target)) {
+    paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::map<std::string, std::size_t> DaemonProcess::kernel_objects() const {
+  std::map<std::string, std::size_t> counts;
+  const std::string descriptors = "/proc/" + std::to_string(process_.pid()) + "/fd";
+  for (const auto& entry : std::filesystem::directory_iterator(descriptors)) {
+    std::error_code closed;
+    const std::string leads_to = std::filesystem::read_symlink(entry.path(), closed);
+    if (leads_to.starts_with("anon_inode:")) ++counts[leads_to];
+  }
+  return counts;
+}
+
+}  // namespace hawk

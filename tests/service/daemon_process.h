@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/kernel/harness/child_process.h"
+#include "tests/support/scratch_directory.h"
+#include "userspace/base/unique_fd.h"
+
+namespace hawk {
+
+/// A `hawktrace daemon` at work. The test is its service manager, and learns from it what it does.
+class DaemonProcess {
+ public:
+  /// Returns when it is ready. `targets`: tables of the configuration; [daemon] has an interval of 100 ms. `directory`:
+  /// for recordings; empty: one of its own. `arguments`: further words of its command line.
+  explicit DaemonProcess(const std::string& targets, const std::string& directory = {},
+                         const std::vector<std::string>& arguments = {});
+  DaemonProcess(const DaemonProcess&) = delete;
+  DaemonProcess& operator=(const DaemonProcess&) = delete;
+
+  ChildProcess& process() { return process_; }
+  /// Waits for a message to the service manager that contains the text.
+  void wait_for(const std::string& text);
+  /// Waits until it traces so many of so many processes.
+  void wait_for_processes(std::size_t traced, std::size_t all);
+  /// Replaces the targets of the configuration, and waits until it has been read again.
+  void reload(const std::string& targets);
+  /// Ends it, and expects that it ends well.
+  void finish();
+
+  /// Paths of a target's recordings, the oldest first.
+  std::vector<std::string> recordings(const std::string& target) const;
+  /// What its descriptors lead to, and how many lead there: "anon_inode:bpf-prog". Files on disks, and connections, are
+  /// left out.
+  std::map<std::string, std::size_t> kernel_objects() const;
+
+ private:
+  ChildProcess::Setup setup(const std::vector<std::string>& arguments);
+  void write_config(const std::string& targets) const;
+
+  ScratchDirectory scratch_;
+  std::string directory_;
+  UniqueFd manager_;
+  ChildProcess process_;
+};
+
+/// "[target.NAME]" with those processes that run the file, and further lines.
+std::string target_of(const std::string& name, const std::string& executable, const std::string& lines = {});
+
+}  // namespace hawk

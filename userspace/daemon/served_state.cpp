@@ -1,0 +1,167 @@
+#include "userspace/daemon/served_state.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "userspace/attach/tracing_usage.h"
+#include "userspace/base/printable.h"
+#include "userspace/daemon/heap_symbolizer.h"
+#include "userspace/report/units.h"
+#include "userspace/tables/merged_snapshot.h"
+
+namespace hawk {
+namespace {
+
+std::uint64_t unix_ns() {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
+}
+
+std::string readable(std::uint64_t bytes) { return format_bytes(bytes, NumberStyle::kReadable); }
+
+std::string state_of(const TargetState& target, const TargetProcess& process) {
+  if (process.trace != nullptr) return "traced";
+  if (!process.objection.empty()) return "left out: " + process.objection;
+  return target.config.mode == TargetMode::kWatch ? "watched" : "not traced";
+}
+
+ServedProcess served(const TargetState& target, const TargetProcess& process) {
+  ServedProcess served = {.pid = process.facts.pid,
+                          .comm = process.facts.comm,
+                          .exe = process.facts.executable,
+                          .start_unix_ns = process.found_unix_ns,
+                          .state = state_of(target, process),
+                          .memory = process.memory};
+  if (process.trace == nullptr) return served;
+  served.totals = process.totals;
+  served.numbers_exact = process.losses.keep(Promise::kNumbers);
+  if (served.memory) served.memory->live_bytes = process.totals.live_bytes();
+  return served;
+}
+
+std::uint64_t anonymous_bytes(const ServedProcess& process) {
+  return process.memory ? process.memory->anonymous_bytes + process.memory->swapped_bytes : 0;
+}
+
+std::string process_line(const ServedTarget& target, const ServedProcess& process) {
+  return fmt::format("{:>8} {:<15} {:<20} {:>12} {:>12}  {}\n", process.pid, printable_unicode(process.comm),
+                     target.name, readable(process.totals.live_bytes()), readable(anonymous_bytes(process)),
+                     printable_unicode(process.state));
+}
+
+std::string status_line(const ServedTarget& target) {
+  std::uint64_t anonymous = 0;
+  for (const ServedProcess& process : target.processes) anonymous += anonymous_bytes(process);
+  constexpr double kPercent = 100;
+  return fmt::format("{:<20} {:<6} {:>5} {:>12} {:>12} {:>7.1f} %  {}\n", target.name, target.mode,
+                     target.processes.size(), readable(target.live_bytes), readable(anonymous),
+                     target.overhead * kPercent, target.state);
+}
+
+}  // namespace
+
+ServedState::ServedState(const Targets& targets, TargetTracing& tracing, std::string config_path)
+    : targets_(targets), tracing_(tracing), config_path_(std::move(config_path)), start_unix_ns_(unix_ns()) {}
+
+std::vector<ServedTarget> ServedState::targets() const {
+  const auto now = std::chrono::steady_clock::now();
+  std::vector<ServedTarget> all;
+  for (const auto& [name, target] : targets_) {
+    ServedTarget served_target = {.name = name,
+                                  .mode = std::string(target_mode_name(target->config.mode)),
+                                  .state = target->state_text(now),
+                                  .totals = target->counts.totals,
+                                  .processes_seen = target->counts.processes_seen,
+                                  .processes_ended = target->counts.processes_ended,
+                                  .processes_crashed = target->counts.processes_crashed,
+                                  .oom_kills = target->counts.oom_kills,
+                                  .traces_begun = target->counts.traces_begun,
+                                  .budget_detaches = target->counts.budget_detaches,
+                                  .losses = target->counts.losses,
+                                  .calls = target->counts.calls,
+                                  .overhead = target->overhead,
+                                  .cgroup = target->cgroup,
+                                  .last_recording = target->recorder.last_path(),
+                                  .recording_bytes = target->recorder.size_bytes()};
+    // As many calls allocate as free.
+    if (const auto& costs = tracing_.costs())
+      served_target.cost_per_call_ns = costs->emulated_ns + costs->return_ns / 2;
+    for (const auto& [pid, process] : target->processes) {
+      served_target.processes.push_back(served(*target, process));
+      if (process.trace == nullptr) continue;
+      served_target.live_bytes += process.totals.live_bytes();
+      served_target.live_count += process.totals.live_count();
+    }
+    all.push_back(std::move(served_target));
+  }
+  return all;
+}
+
+ServedHost ServedState::host() const {
+  const std::optional<ProcessMemory> memory = read_process_memory(::getpid());
+  return {.start_unix_ns = start_unix_ns_,
+          .cpu_ns = own_cpu_ns(),
+          .resident_bytes = memory ? memory->resident_bytes : 0,
+          .table_bytes = tracing_.table_bytes(),
+          .drains = tracing_.drains(),
+          .longest_drain_ns = static_cast<std::uint64_t>(tracing_.longest_drain().count()),
+          .reloads = reloads_,
+          .config_path = config_path_};
+}
+
+Result<ServedHeap> ServedState::heap(const std::string& name) {
+  const auto target = targets_.find(name);
+  if (target == targets_.end()) return fail(ExitCode::kNoTarget, fmt::format("there is no target {}", name));
+  tracing_.drain_now();
+  std::vector<ProcessTrace*> traces;
+  std::vector<Snapshot> snapshots;
+  for (const auto& [pid, process] : target->second->processes) {
+    if (process.trace == nullptr) continue;
+    traces.push_back(process.trace);
+    snapshots.push_back(process.trace->snapshot());
+  }
+  if (traces.empty()) return fail(ExitCode::kNoTarget, fmt::format("no process of {} is traced", name));
+  HeapSymbolizer::Files files;
+  std::optional<Snapshot> heap;
+  if (traces.size() == 1) {
+    heap = std::move(snapshots.front());
+    for (std::size_t i = 0; i < heap->modules.size(); ++i) {
+      files.emplace_back(ModuleId(i), traces.front()->locate(ModuleId(i)));
+    }
+  } else {
+    SnapshotMerger merger;
+    std::vector<const Snapshot*> parts;
+    std::uint64_t live = 0;
+    for (const Snapshot& snapshot : snapshots) {
+      parts.push_back(&snapshot);
+      live += snapshot.totals.live_bytes();
+    }
+    heap = merger.merge(parts, live);
+    if (!heap) return fail(ExitCode::kNotExact, fmt::format("the sums of the processes of {} are too large", name));
+    const std::vector<ModuleOrigin>& origins = merger.numbers().origins();
+    for (std::size_t i = 0; i < origins.size(); ++i) {
+      files.emplace_back(ModuleId(i), traces[origins[i].part]->locate(origins[i].module));
+    }
+  }
+  return ServedHeap{std::move(*heap), std::make_shared<HeapSymbolizer>(known_symbols_, std::move(files))};
+}
+
+std::string ServedState::status_text() const {
+  std::string text = fmt::format("{:<20} {:<6} {:>5} {:>12} {:>12} {:>9}  {}\n", "TARGET", "MODE", "PROCS", "LIVE",
+                                 "ANONYMOUS", "OVERHEAD", "STATE");
+  const std::vector<ServedTarget> all = targets();
+  for (const ServedTarget& target : all) text += status_line(target);
+  text += fmt::format("\n{:>8} {:<15} {:<20} {:>12} {:>12}  {}\n", "PID", "COMMAND", "TARGET", "LIVE", "ANONYMOUS",
+                      "STATE");
+  for (const ServedTarget& target : all) {
+    for (const ServedProcess& process : target.processes) text += process_line(target, process);
+  }
+  return text;
+}
+
+}  // namespace hawk

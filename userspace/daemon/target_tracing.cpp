@@ -1,0 +1,343 @@
+#include "userspace/daemon/target_tracing.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "userspace/base/log.h"
+#include "userspace/report/units.h"
+#include "userspace/selection/proc_root.h"
+#include "userspace/traces/chosen_process.h"
+
+namespace hawk {
+namespace {
+
+TraceConfig trace_config(const DaemonConfig& config, const Targets& targets) {
+  TraceConfig trace;
+  trace.several = true;
+  trace.follows_children = std::any_of(config.targets.begin(), config.targets.end(),
+                                       [](const TargetConfig& target) { return target.follows_children; });
+  trace.may_do_without_children = true;
+  trace.interval = config.interval;
+  trace.links = config.links;
+  trace.max_blocks = config.max_blocks;
+  trace.max_stacks = config.max_stacks;
+  trace.max_memory_bytes = config.max_memory_bytes;
+  for (const auto& [name, target] : targets) {
+    for (const auto& [pid, process] : target->processes) trace.first_processes.push_back(pid);
+  }
+  return trace;
+}
+
+/// Whether the kernel has killed a process of its cgroup for lack of memory, since it was last looked at, and this one
+/// has died as that one did.
+bool is_oom_kill_of_cgroup(const TargetProcess& process, std::optional<int> wait_status) {
+  if (!process.cgroup || !wait_status || !WIFSIGNALED(*wait_status) || WTERMSIG(*wait_status) != SIGKILL) return false;
+  const std::optional<CgroupReading> now = read_cgroup_memory(*process.cgroup);
+  return now && now->memory.oom_kills > process.oom_kills;
+}
+
+}  // namespace
+
+TargetTracing::~TargetTracing() {
+  if (!group_) return;
+  loop_.forget(group_->wakeup_fd());
+  loop_.forget(group_->mapping_fd());
+}
+
+Result<void> TargetTracing::load(const DaemonConfig& config) {
+  used_at_ = std::chrono::steady_clock::now();
+  if (group_) return {};
+  group_.emplace(trace_config(config, targets_));
+  if (Result<void> loaded = group_->load(); !loaded) {
+    group_.reset();
+    return loaded;
+  }
+  costs_ = group_->costs();
+  loop_.watch(group_->wakeup_fd(), [this](short) -> Result<void> {
+    group_->adjust_memory();
+    return {};
+  });
+  loop_.watch(group_->mapping_fd(), [this](short) -> Result<void> {
+    group_->take_mapping_events();
+    adopt_births();
+    return {};
+  });
+  return {};
+}
+
+std::optional<std::uint32_t> TargetTracing::processes_begun() {
+  return group_ ? std::optional(group_->processes_begun()) : std::nullopt;
+}
+
+void TargetTracing::attach(TargetState& target, TargetProcess& process) {
+  const Result<ProcRoot> proc = ProcRoot::open();
+  const std::optional<ChosenProcess> held = proc ? hold(*proc, process.facts) : std::nullopt;
+  if (!held) return;  // its end will be noticed
+  Result<ProcessTrace*> trace = attach_to(*group_, *held, false);
+  if (!trace) {
+    if (trace.error().exit_code == ExitCode::kNoTarget) return;
+    process.objection = trace.error().what;
+    if (++process.failures == TargetProcess::kMostTries) {
+      log_warning(fmt::format("{}: process {} ({}) is left out: {}", target.config.name, process.facts.pid,
+                              process.facts.comm, process.objection));
+    }
+    return;
+  }
+  (*trace)->begin();
+  process.trace = *trace;
+  process.objection.clear();
+  process.totals = {};
+  process.losses = {};
+  process.calls = 0;
+  ++known_traces_;
+  ++target.counts.traces_begun;
+  log_verbose(fmt::format("{}: tracing process {} ({})", target.config.name, process.facts.pid, process.facts.comm));
+}
+
+void TargetTracing::follow_wishes(Time now) {
+  if (!group_) return;
+  for (const auto& [name, target] : targets_) {
+    if (!target->wants_traces(now)) {
+      if (target->is_traced()) detach(*target);
+      continue;
+    }
+    std::size_t traced = target->traced_count();
+    for (auto& [pid, process] : target->processes) {
+      if (!process.may_be_traced()) continue;
+      if (traced >= target->config.max_processes) {
+        process.objection = "max-processes of the target are traced";
+        if (!std::exchange(target->told_too_many, true)) {
+          log_warning(fmt::format("{}: it has more than max-processes, {}, processes: further ones are left out", name,
+                                  target->config.max_processes));
+        }
+        continue;
+      }
+      attach(*target, process);
+      if (process.trace != nullptr) ++traced;
+    }
+  }
+}
+
+/// By who has started it, or by what it is.
+TargetState* TargetTracing::owner_of(const ProcessTrace& trace, const std::optional<ProcessFacts>& facts) {
+  for (const auto& [name, target] : targets_) {
+    const auto maker = trace.maker_pid() ? target->processes.find(*trace.maker_pid()) : target->processes.end();
+    if (target->config.follows_children && maker != target->processes.end() && maker->second.trace != nullptr) {
+      return target.get();
+    }
+  }
+  for (const auto& [name, target] : targets_) {
+    if (facts && target->selector.matches(*facts)) return target.get();
+  }
+  return nullptr;
+}
+
+void TargetTracing::adopt(ProcessTrace& trace) {
+  const Result<ProcRoot> proc = ProcRoot::open();
+  std::optional<ProcessFacts> facts = proc ? read_facts(*proc, trace.pid()) : std::nullopt;
+  TargetState* const target = owner_of(trace, facts);
+  const Time now = std::chrono::steady_clock::now();
+  if (target == nullptr || !target->wants_traces(now)) {
+    end_traces({&trace});
+    group_->remove(trace);
+    return;
+  }
+  ++known_traces_;
+  ++target->counts.traces_begun;
+  const auto before = target->processes.find(trace.pid());
+  if (before != target->processes.end() && before->second.trace != nullptr) {
+    before->second.has_ended = true;  // its number is another's
+    end_ended(now);
+  }
+  const auto [known, is_new] = target->processes.try_emplace(trace.pid());
+  TargetProcess& process = known->second;
+  if (is_new) {
+    ++target->counts.processes_seen;
+    if (facts) process.facts = std::move(*facts);
+    process.facts.pid = trace.pid();
+    process.found_unix_ns = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count());
+  }
+  process.trace = &trace;
+  process.objection.clear();
+  if (trace.pid_fd() < 0) {
+    process.has_ended = true;
+    trace.note_target_exited();
+  } else if (is_new) {
+    process.end_fd = UniqueFd(::fcntl(trace.pid_fd(), F_DUPFD_CLOEXEC, 0));
+    watch_end(loop_, process);
+  }
+}
+
+void TargetTracing::adopt_births() {
+  if (group_->traces().size() == known_traces_) return;
+  std::vector<ProcessTrace*> known;
+  for (const auto& [name, target] : targets_) {
+    for (const auto& [pid, process] : target->processes) known.push_back(process.trace);
+  }
+  std::sort(known.begin(), known.end());
+  std::vector<ProcessTrace*> born;
+  for (const auto& trace : group_->traces()) {
+    if (!std::binary_search(known.begin(), known.end(), trace.get())) born.push_back(trace.get());
+  }
+  for (ProcessTrace* const trace : born) adopt(*trace);
+}
+
+void TargetTracing::end_traces(const std::vector<ProcessTrace*>& traces) {
+  const Result<void> ended = group_->end(traces, {});
+  if (!ended) log_warning(ended.error().what);
+}
+
+void TargetTracing::detach(TargetState& target, const std::vector<TargetProcess*>& processes) {
+  std::vector<ProcessTrace*> traces;
+  for (const TargetProcess* process : processes) traces.push_back(process->trace);
+  end_traces(traces);
+  for (TargetProcess* const process : processes) {
+    target.count(*process);
+    target.recorder.end(*process->trace, process->trace->snapshot());
+    group_->remove(*process->trace);
+    process->trace = nullptr;
+    --known_traces_;
+  }
+}
+
+void TargetTracing::detach(TargetState& target) {
+  std::vector<TargetProcess*> traced;
+  for (auto& [pid, process] : target.processes) {
+    if (process.trace != nullptr) traced.push_back(&process);
+  }
+  if (!traced.empty()) detach(target, traced);
+  target.overhead = 0;
+}
+
+/// What is known of the end of a process by now, and that it is gone.
+void TargetTracing::finish(TargetState& target, TargetProcess& process, Time now) {
+  if (!process.wait_status) process.wait_status = read_wait_status(process.facts.pid, process.end_fd.get());
+  ProcessEnd end = {.wait_status = process.wait_status};
+  end.oom_killed = is_oom_kill_of_cgroup(process, process.wait_status);
+  ++target.counts.processes_ended;
+  if (end.is_crash()) ++target.counts.processes_crashed;
+  if (end.oom_killed) ++target.counts.oom_kills;
+  if (process.trace == nullptr) {
+    reporter_.report_untraced(target, process, end, now);
+    return;
+  }
+  target.count(process);
+  const Snapshot last = process.trace->snapshot();
+  const bool is_written = target.recorder.end(*process.trace, last);
+  reporter_.report(target, process, end, last, is_written ? target.recorder.last_path() : std::string(), now);
+  group_->remove(*process.trace);
+  --known_traces_;
+}
+
+void TargetTracing::end_ended(Time now) {
+  std::vector<ProcessTrace*> ending;
+  std::vector<std::pair<TargetState*, TargetProcess*>> ended;
+  for (const auto& [name, target] : targets_) {
+    for (auto& [pid, process] : target->processes) {
+      if (!process.has_ended) continue;
+      ended.emplace_back(target.get(), &process);
+      if (process.trace != nullptr) ending.push_back(process.trace);
+    }
+  }
+  if (!ending.empty()) end_traces(ending);
+  for (const auto& [target, process] : ended) {
+    finish(*target, *process, now);
+    forget_end(loop_, *process);
+    target->processes.erase(process->facts.pid);
+  }
+}
+
+void TargetTracing::give_up(TargetState& target, double max_percent, std::string_view whose, Time now) {
+  constexpr double kPercent = 100;
+  log_warning(fmt::format("{}: its trace is given up: it costs {:.1f} % of a processor, and max-overhead {} is {}",
+                          target.config.name, target.overhead * kPercent, whose, max_percent));
+  detach(target);
+  target.budget.gave_up(now);
+  ++target.counts.budget_detaches;
+}
+
+/// What the traps of the last interval have cost, at least.
+void TargetTracing::weigh_costs(Time now) {
+  const Time before = std::exchange(weighed_at_, now).value_or(now);
+  const double interval_ns = static_cast<double>(std::chrono::nanoseconds(now - before).count());
+  double sum = 0;
+  TargetState* dearest = nullptr;
+  for (const auto& [name, target] : targets_) {
+    const std::uint64_t calls = target->counts.calls - std::exchange(target->calls_before, target->counts.calls);
+    const std::uint64_t count = target->counts.totals.allocated_count;
+    const std::uint64_t allocations = count - std::exchange(target->allocations_before, count);
+    target->overhead = 0;
+    if (!costs_ || interval_ns <= 0) continue;
+    target->overhead = (static_cast<double>(calls) * static_cast<double>(costs_->emulated_ns) +
+                        static_cast<double>(allocations) * static_cast<double>(costs_->return_ns)) /
+                       interval_ns;
+    sum += target->overhead;
+    if (dearest == nullptr || target->overhead > dearest->overhead) dearest = target.get();
+  }
+  for (const auto& [name, target] : targets_) {
+    if (target->is_traced() && target->budget.note(target->overhead, now)) {
+      give_up(*target, target->budget.max_percent().value_or(0), "of the target", now);
+      return;  // the others by what the next interval costs
+    }
+  }
+  if (host_budget_.note(sum, now) && dearest != nullptr && dearest->is_traced()) {
+    give_up(*dearest, host_budget_.max_percent().value_or(0), "of all targets", now);
+    host_budget_.gave_up(now);
+  }
+}
+
+void TargetTracing::record(Time now) {
+  for (const auto& [name, target] : targets_) {
+    std::vector<ProcessTrace*> traces;
+    Counters totals;
+    for (auto& [pid, process] : target->processes) {
+      if (process.trace == nullptr) continue;
+      traces.push_back(process.trace);
+      totals += process.trace->totals();
+    }
+    target->recorder.record_if_due(traces, totals, now);
+  }
+}
+
+void TargetTracing::drain_now() {
+  if (!group_ || known_traces_ == 0) return;
+  const auto began = std::chrono::steady_clock::now();
+  group_->drain();
+  adopt_births();
+  longest_drain_ = std::max<std::chrono::nanoseconds>(longest_drain_, std::chrono::steady_clock::now() - began);
+  ++drains_;
+  for (const auto& [name, target] : targets_) {
+    for (auto& [pid, process] : target->processes) {
+      if (process.trace != nullptr) target->count(process);
+    }
+  }
+}
+
+void TargetTracing::drain(Time now) {
+  if (known_traces_ != 0) used_at_ = now;
+  drain_now();
+  end_ended(now);
+  weigh_costs(now);
+  record(now);
+}
+
+void TargetTracing::unload_if_idle(Time now) {
+  constexpr std::chrono::seconds kIdle{60};
+  const bool is_wanted = std::any_of(targets_.begin(), targets_.end(),
+                                     [](const auto& entry) { return entry.second->config.mode == TargetMode::kExact; });
+  if (!group_ || is_wanted || known_traces_ != 0 || now - used_at_ < kIdle) return;
+  loop_.forget(group_->wakeup_fd());
+  loop_.forget(group_->mapping_fd());
+  group_.reset();
+}
+
+std::uint64_t TargetTracing::table_bytes() const { return group_ ? group_->table_bytes() : 0; }
+
+}  // namespace hawk
