@@ -156,6 +156,8 @@ class Systemd:
     def end(self):
         (self.cgroup / 'cgroup.kill').write_text('1')
         self.process.wait()
+        while 'populated 1' in (self.cgroup / 'cgroup.events').read_text():
+            time.sleep(0.1)
         for path in sorted(self.cgroup.rglob('*'), reverse=True):
             if path.is_dir():
                 path.rmdir()
@@ -175,6 +177,7 @@ class Service(unittest.TestCase):
 
     def setUp(self):
         self.systemd.write('/etc/hawktrace/hawktrace.toml', CONFIG)
+        self.systemd.do('sh', '-c', 'rm -rf /var/lib/hawktrace')
         self.systemd.do('systemctl', 'start', 'hawktrace.service')
 
     def tearDown(self):
@@ -186,7 +189,7 @@ class Service(unittest.TestCase):
         return self.systemd.run('sh', '-c', f'ls /var/lib/hawktrace/{target}/*.hawk').stdout.split()
 
     def test_units_are_well_formed(self):
-        said = self.systemd.do('systemd-analyze', 'verify', '/etc/systemd/system/hawktrace.service',
+        said = self.systemd.do('systemd-analyze', 'verify', '--man=no', '/etc/systemd/system/hawktrace.service',
                                '/etc/systemd/system/hawktrace@web.service')
         self.assertNotIn('hawktrace', said)
 

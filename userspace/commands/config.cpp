@@ -21,7 +21,7 @@ constexpr const char* kConfigGroup = "Configuration";
 constexpr const char* kUsage[] = {"--check [FILE]", "--example"};
 constexpr Example kExamples[] = {
     {"hawktrace config --check", "before systemctl reload hawktrace"},
-    {"hawktrace config --check ./hawktrace.toml", "another file, and ./hawktrace.d/*.toml"},
+    {"hawktrace config --check ./hawktrace.toml", "another file and its drop-ins"},
     {"hawktrace config --example > hawktrace.toml", "a file to begin with"},
 };
 constexpr ExitRow kExits[] = {
@@ -39,6 +39,7 @@ Result<int> check(const std::string& path) {
     const std::string what = target.pid_file.empty() ? text_of(target.processes) : "--pid-file " + target.pid_file;
     text += fmt::format("{}: {}, mode {}\n", target.name, what, target_mode_name(target.mode));
   }
+  if (verbosity() == Verbosity::kQuiet) return static_cast<int>(ExitCode::kOk);
   const std::size_t count = config.targets.size();
   text += fmt::format("{}: valid, {} target{}\n", path, count, count == 1 ? "" : "s");
   return print_info(text);

@@ -51,7 +51,7 @@ const CommandText& status_text() {
   static const CommandText text = {
       .name = "hawktrace status",
       .title = "show what the daemon does",
-      .summary = "Shows the targets of a running hawktrace daemon: what they hold, and what tracing them costs.",
+      .summary = "Shows the targets of a running hawktrace daemon, and what they hold.",
       .description =
           "hawktrace status asks the daemon over its unix socket. LIVE is what the traced processes have allocated "
           "since "

@@ -85,6 +85,15 @@ void ProcessFinder::look(bool all, Time now) {
   next_look_ = now + kPartOfTime * (std::chrono::steady_clock::now() - began);
 }
 
+/// It may have been moved since it began.
+void ProcessFinder::take_cgroup(TargetProcess& process) const {
+  std::optional<MemoryCgroupPath> cgroup = memory_cgroup_of(process.facts, mounts_);
+  if (cgroup == process.cgroup) return;
+  process.cgroup = std::move(cgroup);
+  const auto reading = process.cgroup ? read_cgroup_memory(*process.cgroup) : std::nullopt;
+  process.oom_kills = process.oom_kills_last = reading ? reading->memory.oom_kills : 0;
+}
+
 void ProcessFinder::offer(const std::vector<ProcessFacts>& processes) {
   for (const ProcessFacts& process : processes) offer(process);
 }
@@ -97,15 +106,14 @@ void ProcessFinder::offer(const ProcessFacts& process) {
     if (its.facts.start_ticks != process.start_ticks) return;  // the end of the one before will be dealt with first
     if (its.facts.executable != process.executable) its.failures = 0;
     its.facts = process;
+    take_cgroup(its);
     return;
   }
   for (const auto& [name, target] : targets_) {
     if (target->config.mode == TargetMode::kOff || !target->selector.matches(process)) continue;
     std::optional<TargetProcess> taken = take(process);
     if (!taken) return;
-    taken->cgroup = memory_cgroup_of(process, mounts_);
-    const auto reading = taken->cgroup ? read_cgroup_memory(*taken->cgroup) : std::nullopt;
-    if (reading) taken->oom_kills = taken->oom_kills_last = reading->memory.oom_kills;
+    take_cgroup(*taken);
     ++target->counts.processes_seen;
     watch_end(loop_, target->processes.emplace(process.pid, std::move(*taken)).first->second);
     return;

@@ -32,6 +32,7 @@ class ProcessFinder {
   bool has_open(Time now) const;
   void offer(const std::vector<ProcessFacts>& processes);
   void offer(const ProcessFacts& process);
+  void take_cgroup(TargetProcess& process) const;
   static void resolve(TargetState& target, const std::vector<ProcessFacts>& processes,
                       const std::vector<CgroupMount>& mounts, bool all);
 
