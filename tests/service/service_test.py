@@ -31,6 +31,7 @@ mkdir -p /run/memory
 mount -t cgroup -o memory memory /run/memory 2>/dev/null || true
 mount -t tmpfs tmpfs /tmp
 mount -t tmpfs tmpfs /var/lib
+mount -t tmpfs tmpfs /var/log
 mount -t proc proc /proc
 umount -R /sys/fs/cgroup || true
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
@@ -49,7 +50,7 @@ listen = ["unix:/run/hawktrace/hawktrace.sock"]
 [target.web]
 unit = "web.service"
 [target.greedy]
-unit = "greedy.service"
+comm = "greedy-python"
 '''
 
 # Allocates, and waits for the end.
@@ -88,6 +89,8 @@ class Systemd:
             (path / name).write_text((ROOT / 'scripts/systemd' / name).read_text())
         (path / 'web.py').write_text(WEB)
         (path / 'greedy.py').write_text(GREEDY)
+        # It has this name once it is in its cgroup, and not before.
+        (path / 'greedy-python').symlink_to('/usr/bin/python3')
         os.mkfifo(path / 'go')
         (path / 'test.target').write_text('[Unit]\nDefaultDependencies=no\nWants=systemd-journald.service\n')
         (path / 'web.service').write_text(unit('ExecStart=/usr/bin/python3 /run/host/web.py'))
@@ -98,7 +101,7 @@ class Systemd:
             'echo 67108864 > /run/memory/hawktrace-greedy/memory.limit_in_bytes; fi"',
             'ExecStopPost=-/bin/rmdir /run/memory/hawktrace-greedy',
             'ExecStart=/bin/sh -c "if test -e /run/memory/hawktrace-greedy; then echo $$$$ > '
-            '/run/memory/hawktrace-greedy/cgroup.procs; fi; exec /usr/bin/python3 /run/host/greedy.py"'))
+            '/run/memory/hawktrace-greedy/cgroup.procs; fi; exec /run/host/greedy-python /run/host/greedy.py"'))
         self.cgroup = self.make_cgroup()
         self.process = subprocess.Popen(['/bin/sh', '-c', BOOT, 'sh', str(self.cgroup), HAWKTRACE, str(path)],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -90,8 +90,7 @@ void ProcessFinder::take_cgroup(TargetProcess& process) const {
   std::optional<MemoryCgroupPath> cgroup = memory_cgroup_of(process.facts, mounts_);
   if (cgroup == process.cgroup) return;
   process.cgroup = std::move(cgroup);
-  const auto reading = process.cgroup ? read_cgroup_memory(*process.cgroup) : std::nullopt;
-  process.oom_kills = process.oom_kills_last = reading ? reading->memory.oom_kills : 0;
+  process.oom_kills = process.oom_kills_last = read_oom_kills(process.cgroup);
 }
 
 void ProcessFinder::offer(const std::vector<ProcessFacts>& processes) {

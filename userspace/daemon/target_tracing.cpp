@@ -33,14 +33,6 @@ TraceConfig trace_config(const DaemonConfig& config, const Targets& targets) {
   return trace;
 }
 
-/// Whether the kernel has killed a process of its cgroup for lack of memory, since it was last looked at, and this one
-/// has died as that one did.
-bool is_oom_kill_of_cgroup(const TargetProcess& process, std::optional<int> wait_status) {
-  if (!process.cgroup || !wait_status || !WIFSIGNALED(*wait_status) || WTERMSIG(*wait_status) != SIGKILL) return false;
-  const std::optional<CgroupReading> now = read_cgroup_memory(*process.cgroup);
-  return now && now->memory.oom_kills > process.oom_kills;
-}
-
 }  // namespace
 
 TargetTracing::~TargetTracing() {
@@ -220,7 +212,9 @@ void TargetTracing::detach(TargetState& target) {
 void TargetTracing::finish(TargetState& target, TargetProcess& process, Time now) {
   if (!process.wait_status) process.wait_status = read_wait_status(process.facts.pid, process.end_fd.get());
   ProcessEnd end = {.wait_status = process.wait_status};
-  end.oom_killed = is_oom_kill_of_cgroup(process, process.wait_status);
+  // The kernel has killed one there, and this one has died as that one did.
+  end.oom_killed = process.has_oom_kill && process.wait_status && WIFSIGNALED(*process.wait_status) &&
+                   WTERMSIG(*process.wait_status) == SIGKILL;
   ++target.counts.processes_ended;
   if (end.is_crash()) ++target.counts.processes_crashed;
   if (end.oom_killed) ++target.counts.oom_kills;
