@@ -1,15 +1,19 @@
-// The lives of blocks by stack: sizes and lifetimes.
+// The lives of blocks by stack: sizes, lifetimes, threads that hand blocks to each other; and the peak.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "bpf/clock.h"
+#include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/engine_world.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/report.h"
 
 namespace hawk {
 namespace {
@@ -74,6 +78,55 @@ KERNEL_TEST_ON(lives, sizes_and_lifetimes, kEngineWays) {
   EXPECT_EQ(classes(lasting->histograms.sizes), (Classes{{64, 10}}));
   EXPECT_EQ(classes(lasting->histograms.lifetimes), (Classes{{1, 2}, {256, 2}, {65536, 2}}));
   EXPECT_EQ(lasting->histograms.temporary, 0u);
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target lives on";
+}
+
+KERNEL_TEST_OF_CALLS(lives, threads_hand_blocks_to_each_other) {
+  LedgerProgram program({.program = "handovers"});
+  Trace trace = Trace::attach(program.pid(), way, {"--by", "thread"});
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  EXPECT_TRUE(report.exact);
+  const ReportStack* of_workers = nullptr;
+  for (const ReportStack& stack : report.stacks) {
+    if (stack.direct_caller() != "by_worker") continue;
+    EXPECT_EQ(of_workers, nullptr) << "stacks that differ in their thread alone are one";
+    of_workers = &stack;
+  }
+  ASSERT_NE(of_workers, nullptr);
+  EXPECT_EQ(of_workers->numbers, ledger.sites.at("by_worker"));
+  ASSERT_EQ(of_workers->threads.size(), 3u);
+  // Of each 40 blocks, 20 of which the next thread has freed; the last one's first ten the main thread.
+  const std::array<std::uint64_t, 3> others = {20, 20, 10};
+  const std::array<std::uint64_t, 3> own = {0, 10, 10};
+  for (std::uint64_t worker = 0; worker < 3; ++worker) {
+    const ReportThread& thread = of_workers->threads.at(ledger.values.at("tid_" + std::to_string(worker)));
+    EXPECT_EQ(thread.numbers.allocated_count, 40u);
+    EXPECT_EQ(thread.numbers.allocated_bytes, 40 * 100 * (worker + 1) + 39 * 40 / 2);
+    EXPECT_EQ(thread.numbers.freed_count, others[worker] + own[worker]);
+    EXPECT_EQ(thread.freed_by_others, others[worker]);
+    EXPECT_EQ(thread.name, worker == 0 ? "first" : "others");
+  }
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target lives on";
+}
+
+constexpr Way kTwoWays[] = {Way::kSessionArena, Way::kMultiHash};
+KERNEL_TEST_ON(lives, a_peak_between_readings_is_bounded, kTwoWays) {
+  LedgerProgram program({.program = "peak"});
+  Trace trace = Trace::attach(program.pid(), way, {"--interval", "1h"});
+  program.send_byte();
+  for (std::uint64_t reading = 1; reading <= 2; ++reading) {
+    EXPECT_EQ(program.read_line(), "phase");
+    trace.mark(reading);  // the counters are read then
+    program.send_byte();
+  }
+  const Ledger ledger = read_ledger(program);
+  const Report report = trace.finish();
+  EXPECT_EQ(report.peak_live_bytes, ledger.values.at("seen"));
+  EXPECT_EQ(report.peak_live_bytes_most, ledger.values.at("most"));
+  EXPECT_GE(report.peak_live_bytes_most, ledger.values.at("peak"));
   program.close_input();
   EXPECT_EQ(program.wait(), 0) << "the target lives on";
 }

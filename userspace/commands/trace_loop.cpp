@@ -86,6 +86,9 @@ class TraceLoop {
     if (const auto every = watchers_.report_every) {
       HAWK_TRY_VOID(loop_.add_timer(*every, *every, [this](short) { return drain_and_dump(DumpCause::kTime); }));
     }
+    if (const auto every = options_.mark_every) {
+      HAWK_TRY_VOID(loop_.add_timer(*every, *every, [this](short) { return mark(); }));
+    }
     constexpr std::chrono::milliseconds kSoon{100};
     if (traced_.picks_up()) {
       HAWK_TRY_VOID(loop_.add_timer(kSoon, kSoon, [this](short) -> Result<void> {
@@ -104,7 +107,7 @@ class TraceLoop {
   void drain() {
     group_.drain();
     follow_new();
-    heap_.note_drain();
+    heap_.note_drain(options_.keeps_peak);
   }
 
   Result<void> take_interval() {
@@ -123,7 +126,15 @@ class TraceLoop {
 
   Result<void> dump(DumpCause cause) {
     triggers_.dumped(cause, heap_.totals());
+    if (options_.trace.reads_lives) HAWK_TRY_VOID(group_.read_lives());
     if (!HAWK_TRY(watchers_.dump(cause))) loop_.end();
+    return {};
+  }
+
+  Result<void> mark() {
+    drain();
+    const std::size_t generation = group_.mark();
+    if (screen_ == nullptr) log_info(fmt::format("generation {} begins", generation));
     return {};
   }
 
@@ -134,7 +145,11 @@ class TraceLoop {
   }
 
   Result<void> take_keys(short events) {
-    if ((events & POLLIN) != 0 && screen_->take_events(heap_.symbolizer())) end_for_user();
+    if ((events & POLLIN) != 0) {
+      const LiveScreen::Requests requests = screen_->take_events(heap_.symbolizer());
+      for (std::size_t i = 0; i < requests.marks; ++i) HAWK_TRY_VOID(mark());
+      if (requests.quits) end_for_user();
+    }
     if ((events & (POLLHUP | POLLERR)) != 0) loop_.forget(screen_->input_fd());
     return {};
   }
@@ -155,6 +170,8 @@ class TraceLoop {
       return obey(relay_->take(signal));
     } else if (signal.number == SIGUSR1) {
       return drain_and_dump(DumpCause::kSignal);
+    } else if (signal.number == SIGUSR2) {
+      return mark();
     } else if (signal.number == SIGWINCH) {
       if (screen_ != nullptr) screen_->redraw(heap_.symbolizer());
     } else if (signal.number != SIGCHLD) {

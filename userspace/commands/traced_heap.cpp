@@ -11,7 +11,19 @@ TracedHeap::TracedHeap(const Traces& traces)
     : traces_(traces),
       symbolizer_(merger_.numbers(), [this](std::size_t part) -> Symbolizer& { return traces_[part]->symbolizer(); }) {}
 
-void TracedHeap::note_drain() { peak_live_bytes_ = std::max(peak_live_bytes_, totals().live_bytes()); }
+void TracedHeap::note_drain(bool keeps_state) {
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+  for (const auto& trace : traces_) {
+    least += trace->least_live_bytes();
+    most += trace->take_most_live_bytes();
+  }
+  peak_live_bytes_most_ = std::max(peak_live_bytes_most_, most);
+  if (least <= peak_live_bytes_) return;
+  peak_live_bytes_ = least;
+  if (!keeps_state) return;
+  for (const auto& trace : traces_) trace->keep_peak();
+}
 
 Counters TracedHeap::totals() const {
   Counters sum;
@@ -30,10 +42,16 @@ Result<Snapshot> TracedHeap::sum_of(const std::vector<Snapshot>& last) {
   std::vector<const Snapshot*> parts;
   parts.reserve(last.size());
   for (const Snapshot& snapshot : last) parts.push_back(&snapshot);
-  std::optional<Snapshot> sum = merger_.merge(parts, peak_live_bytes_);
+  std::optional<Snapshot> sum = merger_.merge(parts, peak_live_bytes_, peak_live_bytes_most_);
   if (sum) return std::move(*sum);
   return fail(ExitCode::kNotExact, fmt::format("sum up {} processes: the sums are too large", last.size()),
               "trace them one by one, or record them: hawktrace report --target shows each");
+}
+
+Result<Snapshot> TracedHeap::at_peak() {
+  std::vector<Snapshot> then;
+  for (const auto& trace : traces_) then.push_back(trace->snapshot_at_peak());
+  return sum_of(then);
 }
 
 Symbolizer& TracedHeap::symbolizer() {

@@ -91,7 +91,9 @@ FrameList ExportedStacks::calls(const StackRecord& stack) const {
 }
 
 std::vector<StackShare> ExportedStacks::shares_of(const StackRecord& stack) const {
-  if (snapshot_.parts.empty()) return {{stack.id, TargetId{}, stack.counters}};
+  if (snapshot_.parts.empty() || (groups_ && groups_->is_of_threads())) {
+    return {{stack.id, stack.target, stack.counters}};
+  }
   std::vector<StackShare> shares;
   for (const StackShare& share : snapshot_.shares_of(stack.id)) {
     if (!groups_ || groups_->group_of(share.target) == group_of(stack)) shares.push_back(share);

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
+#include "userspace/base/fibonacci_hash.h"
 #include "userspace/tables/word_numbers.h"
 
 namespace hawk {
@@ -46,7 +50,13 @@ void HeapModel::start_epoch(std::uint32_t epoch) {
   stacks_.clear();
   locations_.clear();
   if (mapped_) mapped_->clear();
-  peak_live_bytes_ = 0;
+  least_live_bytes_ = most_live_bytes_ = 0;
+  peak_live_bytes_ = peak_live_bytes_most_ = 0;
+  freed_bytes_before_ = 0;
+  at_peak_.clear();
+  of_threads_.clear();
+  reported_.clear();
+  lives_.reset();
 }
 
 StackRecord* HeapModel::find(StackId id) { return const_cast<StackRecord*>(std::as_const(*this).find(id)); }
@@ -77,14 +87,41 @@ void HeapModel::add_stacks(const std::vector<NewStack>& added, const FrameResolv
                        .end = stack.end,
                        .guessed = stack.guessed,
                        .frames = StackFrames(block, first, stack.addresses.size())});
+    if (stack.tid != 0) note_thread(stacks_.back(), stack.tid);
   }
   sort_by_id(stacks_, known);
 }
 
+/// The first stack of some frames stands for all of them.
+void HeapModel::note_thread(const StackRecord& stack, int tid) {
+  std::uint64_t hash = static_cast<std::uint64_t>(stack.end) * 2 + (stack.guessed ? 1 : 0);
+  for (const LocationId frame : stack.frames) {
+    hash = hash * 31 + fibonacci_hash(hash ^ static_cast<std::uint64_t>(frame), 64);
+  }
+  const auto [first, last] = reported_.equal_range(hash);
+  const auto same = std::find_if(first, last, [&](const auto& known) {
+    const StackRecord& other = known.second;
+    return other.end == stack.end && other.guessed == stack.guessed && other.frames == stack.frames;
+  });
+  const StackId reported = same != last ? same->second.id : stack.id;
+  if (same == last) reported_.emplace(hash, stack);
+  of_threads_[stack.id] = {.reported_as = reported, .tid = tid};
+}
+
+StackId HeapModel::reported_as(StackId id) const {
+  const auto known = of_threads_.find(id);
+  return known == of_threads_.end() ? id : known->second.reported_as;
+}
+
+void HeapModel::take_lives(Lives lives) { lives_ = std::move(lives); }
+
 void HeapModel::update(const Drained& drained, const FrameResolver& resolve) {
   if (drained.exec_epoch != exec_epoch_) start_epoch(drained.exec_epoch);
+  lives_.reset();
   if (!drained.new_stacks.empty()) add_stacks(drained.new_stacks, resolve);
   totals_ = {};
+  std::uint64_t allocated = 0;
+  std::uint64_t freed = 0;
   std::size_t next = 0;
   for (const StackCounters& read : drained.counters) {
     // Both lists ascend, and mostly they hold the same stacks.
@@ -92,9 +129,15 @@ void HeapModel::update(const Drained& drained, const FrameResolver& resolve) {
     if (known == nullptr) continue;
     next = static_cast<std::size_t>(known - stacks_.data()) + 1;
     known->counters = bounded(read.counters);
+    allocated += read.counters.allocated_bytes;
+    freed += read.counters.freed_bytes;
     totals_ += known->counters;
   }
-  peak_live_bytes_ = std::max(peak_live_bytes_, totals_.live_bytes());
+  least_live_bytes_ = allocated - std::min(allocated, freed);
+  most_live_bytes_ = allocated - std::min(allocated, freed_bytes_before_);
+  freed_bytes_before_ = drained.freed_bytes_before;
+  peak_live_bytes_ = std::max(peak_live_bytes_, least_live_bytes_);
+  peak_live_bytes_most_ = std::max(peak_live_bytes_most_, most_live_bytes_);
   frees_of_untraced_ = drained.frees_of_untraced;
   losses_ = drained.losses;
   children_ = drained.children;
@@ -125,7 +168,9 @@ std::vector<MappedStack> HeapModel::mapped_stacks() const {
 Snapshot HeapModel::snapshot() const {
   Snapshot snapshot;
   snapshot.totals = totals_;
-  snapshot.peak_live_bytes = peak_live_bytes_;
+  // While the target runs a state may say more live than was at any instant; it has no peak below that.
+  snapshot.peak_live_bytes = std::max(peak_live_bytes_, totals_.live_bytes());
+  snapshot.peak_live_bytes_most = std::max(peak_live_bytes_most_, snapshot.peak_live_bytes);
   snapshot.frees_of_untraced = frees_of_untraced_;
   snapshot.losses = losses_;
   snapshot.children = children_;
@@ -134,7 +179,100 @@ Snapshot HeapModel::snapshot() const {
   snapshot.stacks.reserve(stacks_.size());
   std::copy_if(stacks_.begin(), stacks_.end(), std::back_inserter(snapshot.stacks),
                [](const StackRecord& stack) { return stack.counters.allocated_count != 0; });
+  if (lives_) put_lives(snapshot);
+  if (!of_threads_.empty()) merge_threads(snapshot);
   return snapshot;
+}
+
+/// The stacks of a snapshot, which has all of them still, become those that are reported.
+void HeapModel::merge_threads(Snapshot& snapshot) const {
+  std::map<StackId, StackRecord> merged;
+  for (const StackRecord& stack : snapshot.stacks) {
+    const StackId id = reported_as(stack.id);
+    const auto [known, is_new] = merged.emplace(id, stack);
+    if (is_new) {
+      known->second.id = id;
+    } else {
+      known->second.counters += stack.counters;
+    }
+  }
+  snapshot.stacks.clear();
+  for (auto& [id, stack] : merged) snapshot.stacks.push_back(std::move(stack));
+}
+
+void HeapModel::put_lives(Snapshot& snapshot) const {
+  LiveAges& ages = snapshot.ages.emplace(lives_->ages);
+  bound_ages(ages, snapshot.stacks);
+  std::map<std::pair<StackId, std::uint64_t>, AgedBlocks> aged;
+  for (const AgedBlocks& blocks : ages.blocks) {
+    AgedBlocks& sum = aged[{reported_as(blocks.stack), blocks.born_ms}];
+    const std::uint64_t bytes = sum.bytes + blocks.bytes;
+    const std::uint64_t count = sum.count + blocks.count;
+    sum = blocks;
+    sum.stack = reported_as(blocks.stack);
+    sum.bytes = bytes;
+    sum.count = count;
+  }
+  ages.blocks.clear();
+  for (const auto& [key, blocks] : aged) ages.blocks.push_back(blocks);
+  std::unordered_map<StackId, std::uint64_t> freed_by_others;
+  if (lives_->stacks) {
+    std::map<StackId, StackLives> merged;
+    for (const StackLives& own : *lives_->stacks) {
+      freed_by_others[own.stack] = own.freed_by_others;
+      StackLives& sum = merged[reported_as(own.stack)];
+      sum.stack = reported_as(own.stack);
+      sum.histograms += own.histograms;
+      sum.freed_by_others += own.freed_by_others;
+    }
+    std::vector<StackLives>& lives = snapshot.lives.emplace();
+    for (const auto& [id, own] : merged) lives.push_back(own);
+  }
+  if (of_threads_.empty()) return;
+  ThreadShares& threads = snapshot.threads.emplace();
+  threads.names = lives_->thread_names;
+  for (const StackRecord& stack : snapshot.stacks) {
+    const auto known = of_threads_.find(stack.id);
+    threads.shares.push_back({.stack = reported_as(stack.id),
+                              .target = {},
+                              .tid = known == of_threads_.end() ? 0 : known->second.tid,
+                              .counters = stack.counters,
+                              .freed_by_others = freed_by_others[stack.id]});
+  }
+  std::sort(threads.shares.begin(), threads.shares.end(), [](const ThreadShare& a, const ThreadShare& b) {
+    return std::tie(a.stack, a.tid) < std::tie(b.stack, b.tid);
+  });
+}
+
+void HeapModel::keep_peak() {
+  at_peak_.clear();
+  at_peak_.reserve(stacks_.size());
+  for (const StackRecord& stack : stacks_) {
+    const StackId id = reported_as(stack.id);
+    if (id == stack.id) at_peak_.push_back({.id = id, .counters = {}});
+  }
+  for (const StackRecord& stack : stacks_) {
+    const auto kept = std::lower_bound(at_peak_.begin(), at_peak_.end(), reported_as(stack.id),
+                                       [](const StackCounters& a, StackId wanted) { return a.id < wanted; });
+    if (kept != at_peak_.end()) kept->counters += stack.counters;
+  }
+}
+
+Snapshot HeapModel::snapshot_at_peak() const {
+  Snapshot then = snapshot();
+  then.ages.reset();
+  then.lives.reset();
+  then.threads.reset();
+  if (at_peak_.empty()) return then;
+  then.totals = {};
+  auto kept = at_peak_.begin();
+  for (StackRecord& stack : then.stacks) {
+    while (kept != at_peak_.end() && kept->id < stack.id) ++kept;
+    stack.counters = kept != at_peak_.end() && kept->id == stack.id ? kept->counters : Counters{};
+    then.totals += stack.counters;
+  }
+  std::erase_if(then.stacks, [](const StackRecord& stack) { return stack.counters.allocated_count == 0; });
+  return then;
 }
 
 }  // namespace hawk

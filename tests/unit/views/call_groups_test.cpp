@@ -57,6 +57,23 @@ TEST(CallGroups, ARecursiveFunctionCountsOnceForEachStack) {
   EXPECT_EQ(groups_of(sample, GroupKind::kFunction), expected);
 }
 
+// Those of one name are one; one without a name has its number.
+TEST(CallGroups, ByThread) {
+  Sample sample = recursive_sample();
+  const auto share = [](std::uint32_t stack, int tid, Counters counters) {
+    return ThreadShare{.stack = StackId{stack}, .target = {}, .tid = tid, .counters = counters, .freed_by_others = 0};
+  };
+  sample.snapshot.threads =
+      ThreadShares{.shares = {share(1, 7, {60, 1, 0, 0}), share(1, 8, {40, 0, 0, 0}), share(2, 8, {900, 1, 0, 0}),
+                              share(2, 9, {100, 0, 0, 0}), share(3, 0, {10000, 1, 0, 0})},
+                   .names = {{.target = {}, .tid = 7, .name = "pool"}, {.target = {}, .tid = 8, .name = "pool"}}};
+  EXPECT_EQ(groups_of(sample, GroupKind::kThread),
+            (std::map<std::string, Sums>{
+                {"pool", {1000, 1000}}, {"[thread 9]", {100, 100}}, {"[thread not known]", {10000, 10000}}}));
+  sample.snapshot.threads.reset();
+  EXPECT_TRUE(groups_of(sample, GroupKind::kThread).empty());
+}
+
 TEST(CallGroups, FoldedCallsCountWhereNothingIsFolded) {
   Sample sample = recursive_sample();
   const std::map<std::string, Sums> groups = groups_of(sample, GroupKind::kFunction, true);
