@@ -17,9 +17,9 @@ std::string escaped(const std::string& path) {
 
 /// The line that the kernel prints for `mapping`.
 std::string line_of(const hawk::Mapping& mapping) {
-  return fmt::format("{:08x}-{:08x} r-{}p {:08x} {:02x}:{:02x} {} {}{}\n", mapping.start, mapping.end,
-                     mapping.executable ? 'x' : '-', mapping.file_offset, mapping.device >> 32,
-                     mapping.device & 0xffffffff, mapping.inode, escaped(mapping.path),
+  return fmt::format("{:08x}-{:08x} r-{}{} {:08x} {:02x}:{:02x} {} {}{}\n", mapping.start, mapping.end,
+                     mapping.executable ? 'x' : '-', mapping.shared ? 's' : 'p', mapping.file_offset,
+                     mapping.device >> 32, mapping.device & 0xffffffff, mapping.inode, escaped(mapping.path),
                      mapping.deleted ? " (deleted)" : "");
 }
 

@@ -188,6 +188,7 @@ void TargetTracing::end_traces(const std::vector<ProcessTrace*>& traces) {
 
 void TargetTracing::detach(TargetState& target, const std::vector<TargetProcess*>& processes) {
   std::vector<ProcessTrace*> traces;
+  traces.reserve(processes.size());
   for (const TargetProcess* process : processes) traces.push_back(process->trace);
   end_traces(traces);
   for (TargetProcess* const process : processes) {

@@ -36,6 +36,7 @@ std::vector<std::string> top_stack_lines(const Snapshot& snapshot, Symbolizer& s
   stacks.resize(shown);
   const CallTable calls(snapshot, stacks, symbolizer, frame_role);
   std::vector<std::string> lines;
+  lines.reserve(stacks.size());
   for (const StackRecord* const stack : stacks) {
     lines.push_back(fmt::format("{} in {}: {}", format_bytes(stack->counters.live_bytes(), NumberStyle::kReadable),
                                 format_blocks(stack->counters.live_count(), NumberStyle::kReadable),

@@ -151,6 +151,7 @@ void put_mappings(TextPage& page, const Snapshot& snapshot, Symbolizer& symboliz
   page.put_wrapped(fmt::format("top {} of {} by mapped bytes", live.size(), format_stacks(count, page.style())), 2,
                    Style::kStrong);
   std::vector<const StackRecord*> stacks;
+  stacks.reserve(live.size());
   for (const MappedStack* mapped : live) stacks.push_back(&mapped->stack);
   const CallTable calls(snapshot, stacks, symbolizer, page.options().role_of, page.options().before_symbolizing);
   for (std::size_t i = 0; i < live.size() && page.go_on(); ++i) put_stack(page, *live[i], calls, i + 1);

@@ -53,9 +53,11 @@ Result<ServingPlan> plan_serving(const ServingOptions& options) {
     if (!read) return about("token-file", std::move(read).error());
     token = std::move(*read);
   }
+  // Not among the initializers: a return from between them destroys none of those before (GCC 12).
+  auto tls = HAWK_TRY(plan_tls(options));
   ServingPlan plan = {.addresses = std::move(addresses),
                       .access = Access(token, options.allowed_hosts),
-                      .tls = HAWK_TRY(plan_tls(options)),
+                      .tls = std::move(tls),
                       .top_stacks = options.top_stacks,
                       .push = {}};
   if (!options.push.url.empty()) {

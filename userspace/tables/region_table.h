@@ -27,7 +27,7 @@ struct RegionOwner {
   std::uint32_t stack = 0;  ///< the kernel side's number; 0: none
   RegionKind kind = RegionKind::kAnonymous;
   RegionOrigin origin = RegionOrigin::kProgram;
-  auto operator<=>(const RegionOwner&) const = default;
+  auto operator<=>(const RegionOwner&) const = default;  // NOLINT(modernize-use-nullptr): of the comparison itself
 };
 
 /// A range that is mapped, as /proc/PID/maps has it.
