@@ -90,7 +90,8 @@ Result<Listener> listen_at_path(const ListenAddress& address) {
   struct stat state {};
   const bool is_socket = ::lstat(address.unix_path.c_str(), &state) == 0 && S_ISSOCK(state.st_mode);
   if (is_socket && is_left_behind(at)) ::unlink(address.unix_path.c_str());
-  return Listener{address, HAWK_TRY(bound_socket(at, text)), text};
+  UniqueFd socket = HAWK_TRY(bound_socket(at, text));
+  return Listener{address, std::move(socket), text};
 }
 
 std::uint16_t port_of(const UniqueFd& socket) {
