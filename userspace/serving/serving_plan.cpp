@@ -54,10 +54,11 @@ Result<ServingPlan> plan_serving(const ServingOptions& options) {
     token = std::move(*read);
   }
   // Not among the initializers: a return from between them destroys none of those before (GCC 12).
-  auto tls = HAWK_TRY(plan_tls(options));
+  Result<std::optional<TlsContext>> tls = plan_tls(options);
+  if (!tls) return tl::unexpected<Error>(std::move(tls).error());
   ServingPlan plan = {.addresses = std::move(addresses),
                       .access = Access(token, options.allowed_hosts),
-                      .tls = std::move(tls),
+                      .tls = std::move(*tls),
                       .top_stacks = options.top_stacks,
                       .push = {}};
   if (!options.push.url.empty()) {
