@@ -180,7 +180,7 @@ Result<void> ProcessTrace::probe_running_process(bool waits) {
     unchanged = mappings == before ? unchanged + 1 : 0;
     before = mappings;
     pollfd ended = {.fd = pid_fd_.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&ended, 1, waits ? kWaitMs : 0) > 0)
+    if (TEMP_FAILURE_RETRY(::poll(&ended, 1, waits ? kWaitMs : 0)) > 0)
       return fail(ExitCode::kNoTarget, fmt::format("trace process {}: it has ended", pid()));
   }
   if (probing_.refusal()) return tl::unexpected<Error>(*probing_.refusal());

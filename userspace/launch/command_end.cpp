@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kPatience{5000};
 
 bool has_ended(int pid_fd, std::chrono::milliseconds wait) {
   pollfd event = {.fd = pid_fd, .events = POLLIN, .revents = 0};
-  return ::poll(&event, 1, static_cast<int>(wait.count())) > 0;
+  return TEMP_FAILURE_RETRY(::poll(&event, 1, static_cast<int>(wait.count()))) > 0;
 }
 
 int status_of(int pid) {
