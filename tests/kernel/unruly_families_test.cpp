@@ -89,13 +89,17 @@ KERNEL_TEST_ON(unruly_families, by_links_for_files, kFileWays) {
   expect_unruly(way, "forking_threads", "16", 17, {"--links", "file"});
 }
 
-/// They end in the middle of anything, which is no loss.
+/// They end in the middle of anything. One whose memory is taken apart while its probes are looked at may be called not
+/// exact, with a warning; the numbers of the others are right all the same.
 KERNEL_TEST_ON(unruly_families, killed_children, kFollowWays) {
   constexpr std::size_t kChildren = 60;
   const ScratchDirectory directory;
   const std::string ledger = directory.path("ledger");
-  const nlohmann::json report = trace_unruly(way, directory, {"massacre", ledger, std::to_string(kChildren)});
-  EXPECT_TRUE(report.at("exact").get<bool>()) << report.at("losses");
+  const std::vector<std::string> family = {ledger_path("unruly_family"), "massacre", ledger, std::to_string(kChildren)};
+  ChildProcess hawktrace({.argv = command_words(way, directory, beside_own_libc(directory, family), {"--hold"})});
+  EXPECT_EQ(hawktrace.read_to_end(), "");
+  EXPECT_EQ(hawktrace.wait(), 0) << hawktrace.errors();
+  const nlohmann::json report = nlohmann::json::parse(content_of(directory.path("report")));
   const std::vector<OfProcess> said = said_by(ledger), traced = traced_in(report);
   ASSERT_EQ(said.size(), 1U);
   EXPECT_GE(traced.size(), kChildren + 1);
