@@ -9,6 +9,7 @@
 #include "userspace/base/log.h"
 #include "userspace/base/process_file.h"
 #include "userspace/process/process.h"
+#include "userspace/process/process_fields.h"
 
 namespace hawk {
 namespace {
@@ -23,6 +24,16 @@ std::uint64_t unix_ns() {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count());
+}
+
+/// Whether it is about to end, or has ended. Version 1 of cgroups then says that it is in "/" (Linux,
+/// proc_cgroup_show()).
+bool is_exiting(int pid) {
+  constexpr std::uint64_t kExiting = 0x4;  // PF_EXITING in Linux' sched.h
+  constexpr int kFlagsField = 9;
+  const Result<std::string> stat = read_whole_file(fmt::format("/proc/{}/stat", pid));
+  const auto flags = leading_number<std::uint64_t>(stat ? stat_from_field(*stat, kFlagsField) : std::string_view());
+  return !flags || (*flags & kExiting) != 0;
 }
 
 /// A process with these facts, held before they are read again: what had them has the descriptor.
@@ -85,10 +96,11 @@ void ProcessFinder::look(bool all, Time now) {
   next_look_ = now + kPartOfTime * (std::chrono::steady_clock::now() - began);
 }
 
-/// It may have been moved since it began.
+/// It may have been moved since it began. What was counted where a process lived is kept when it is killed: asked after
+/// its cgroup was read, so that one which exits between the two is noticed.
 void ProcessFinder::take_cgroup(TargetProcess& process) const {
   std::optional<MemoryCgroupPath> cgroup = memory_cgroup_of(process.facts, mounts_);
-  if (cgroup == process.cgroup) return;
+  if (cgroup == process.cgroup || (process.cgroup && is_exiting(process.facts.pid))) return;
   process.cgroup = std::move(cgroup);
   process.oom_kills = process.oom_kills_last = read_oom_kills(process.cgroup);
 }
