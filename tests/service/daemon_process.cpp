@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <utility>
 
 namespace hawk {
 namespace {
@@ -100,6 +102,23 @@ std::map<std::string, std::size_t> DaemonProcess::kernel_objects() const {
     if (leads_to.starts_with("anon_inode:")) ++counts[leads_to];
   }
   return counts;
+}
+
+std::map<std::string, std::size_t> DaemonProcess::kernel_objects_at_rest() const {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kRest{200};
+  const Clock::time_point began = Clock::now();
+  Clock::time_point changed = began;
+  std::map<std::string, std::size_t> objects = kernel_objects();
+  while (Clock::now() - changed < kRest) {
+    std::map<std::string, std::size_t> now = kernel_objects();
+    if (now == objects) continue;
+    objects = std::move(now);
+    changed = Clock::now();
+    if (changed - began > std::chrono::minutes(1))
+      throw std::runtime_error("the daemon's descriptors change all the time");
+  }
+  return objects;
 }
 
 }  // namespace hawk

@@ -78,7 +78,7 @@ TEST(daemon, records_fifty_workers_and_leaves_nothing_behind) {
   workers.front()->close_input();
   workers.front()->wait();
   daemon.wait_for_processes(0, 0);
-  const auto before = daemon.kernel_objects();
+  const auto before = daemon.kernel_objects_at_rest();
   for (std::size_t i = 0; i < kWorkers; ++i) workers.push_back(start());
   daemon.wait_for_processes(kWorkers, kWorkers);
   for (std::size_t i = 1; i <= kWorkers; ++i) ledgers.push_back(workers[i]->run());
@@ -87,7 +87,7 @@ TEST(daemon, records_fifty_workers_and_leaves_nothing_behind) {
     workers[i]->wait();
   }
   daemon.wait_for_processes(0, 0);
-  EXPECT_EQ(daemon.kernel_objects(), before);
+  EXPECT_EQ(daemon.kernel_objects_at_rest(), before);
   daemon.finish();
   const std::string recording = recording_of(daemon, "web");
   for (std::size_t i = 0; i <= kWorkers; ++i) expect_recorded(recording, workers[i]->pid(), ledgers[i]);
@@ -105,9 +105,9 @@ TEST(daemon, keeps_up_with_a_service_that_restarts_all_the_time) {
     ends.emplace_back(service.pid(), read_ledger(service));
     EXPECT_EQ(service.wait(), 128 + SIGSEGV);
     daemon.wait_for_processes(0, 0);
-    if (!before) before = daemon.kernel_objects();
+    if (!before) before = daemon.kernel_objects_at_rest();
   }
-  EXPECT_EQ(daemon.kernel_objects(), before);
+  EXPECT_EQ(daemon.kernel_objects_at_rest(), before);
   daemon.finish();
   for (const auto& [pid, ledger] : ends) expect_recorded(recording_of(daemon, "web"), pid, ledger);
   const std::string said = daemon.process().errors();
@@ -299,7 +299,7 @@ TEST(daemon, leaves_nothing_behind_after_a_soak) {
     first.wait();
     daemon.wait_for_processes(0, 0);
   }
-  const auto before = daemon.kernel_objects();
+  const auto before = daemon.kernel_objects_at_rest();
   std::mt19937 random(1);
   std::vector<std::unique_ptr<ChildProcess>> running;
   std::vector<std::pair<pid_t, Ledger>> ends;
@@ -330,7 +330,7 @@ TEST(daemon, leaves_nothing_behind_after_a_soak) {
     process->wait();
   }
   daemon.wait_for_processes(0, 0);
-  EXPECT_EQ(daemon.kernel_objects(), before);
+  EXPECT_EQ(daemon.kernel_objects_at_rest(), before);
   EXPECT_GT(begun, kProcesses);
   daemon.finish();
   for (const auto& [pid, ledger] : ends) expect_recorded(daemon.recordings("web").back(), pid, ledger);
