@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <sys/utsname.h>
 
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <set>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "userspace/base/log.h"
+#include "userspace/base/unix_time.h"
 #include "userspace/commands/command.h"
 #include "userspace/commands/dump_options.h"
 #include "userspace/commands/final_report.h"
@@ -43,11 +43,6 @@ constexpr Example kExamples[] = {
 std::string host_name() {
   utsname names;
   return ::uname(&names) == 0 ? names.nodename : "";
-}
-
-std::uint64_t unix_seconds() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
 }
 
 /// The recording of a trace, in one file or several, and the report at its end.
@@ -107,9 +102,11 @@ class Recording : public TraceUse {
  private:
   /// A name that the pattern gives again is numbered.
   std::string next_name() {
-    std::string name = recording_name(
-        options_.pattern,
-        {.host = host_name(), .comm = named_after_.comm, .pid = named_after_.pid, .unix_seconds = unix_seconds()});
+    constexpr std::uint64_t kSecondNs = 1'000'000'000;
+    std::string name = recording_name(options_.pattern, {.host = host_name(),
+                                                         .comm = named_after_.comm,
+                                                         .pid = named_after_.pid,
+                                                         .unix_seconds = unix_time_ns() / kSecondNs});
     ++files_;
     if (name == last_name_) {
       name += fmt::format(".{}", files_);

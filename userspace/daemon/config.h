@@ -59,7 +59,7 @@ struct TargetConfig {
   RecordingRules recording = {};
 };
 
-/// What the daemon is told to do.
+/// The configuration of the daemon.
 struct DaemonConfig {
   std::chrono::nanoseconds interval = std::chrono::seconds(1);  ///< between drains
   std::string directory = "/var/lib/hawktrace";                 ///< for recordings, one directory for each target

@@ -87,7 +87,7 @@ class Daemon {
     if (!config_.serve.listen.empty()) serving_ = HAWK_TRY(Serving::make(loop_, config_.serve, state_));
     loop_.watch(signals_.fd(), [this](short) { return take_signals(); });
     HAWK_TRY_VOID(watch_time());
-    tracing_.follow_wishes(now());
+    tracing_.update_traces(now());
     manager_.ready(status());
     log_info(fmt::format("{} target{}; SIGHUP reads the configuration again", targets_.size(),
                          targets_.size() == 1 ? "" : "s"));
@@ -126,7 +126,7 @@ class Daemon {
 
   void look() {
     finder_.look_if_due(tracing_.processes_begun(), now());
-    tracing_.follow_wishes(now());
+    tracing_.update_traces(now());
   }
 
   void take_interval() {
@@ -136,12 +136,12 @@ class Daemon {
       if (target->window_ends && began >= *target->window_ends) end_window(*target);
       if (const auto finding = sample_if_due(*target, began)) begin_window(*target, *finding);
     }
-    tracing_.follow_wishes(began);
+    tracing_.update_traces(began);
     tracing_.unload_if_idle(began);
     manager_.feed_watchdog(now());
-    if (std::string text = status(); text != told_status_) {
+    if (std::string text = status(); text != sent_status_) {
       manager_.notify("STATUS=" + text);
-      told_status_ = std::move(text);
+      sent_status_ = std::move(text);
     }
   }
 
@@ -243,7 +243,7 @@ class Daemon {
       if (const Result<void> loaded = has_exact() ? tracing_.load(config_) : Result<void>{}; !loaded) {
         log_error(loaded.error());
       }
-      tracing_.follow_wishes(now());
+      tracing_.update_traces(now());
       state_.note_reload();
       log_info("the configuration has been read again");
     }
@@ -260,7 +260,7 @@ class Daemon {
   ProcessFinder finder_;
   ServedState state_;
   std::unique_ptr<Serving> serving_;
-  std::string told_status_;
+  std::string sent_status_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "userspace/base/log.h"
 #include "userspace/base/process_file.h"
+#include "userspace/base/unix_time.h"
 #include "userspace/process/process.h"
 #include "userspace/process/process_fields.h"
 
@@ -18,12 +19,6 @@ namespace {
 std::string read_last_pid() {
   const Result<std::string> loadavg = read_whole_file("/proc/loadavg");
   return loadavg ? loadavg->substr(loadavg->rfind(' ') + 1) : std::string();
-}
-
-std::uint64_t unix_ns() {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-          .count());
 }
 
 /// Whether it is about to end, or has ended. Version 1 of cgroups then says that it is in "/" (Linux,
@@ -42,7 +37,7 @@ std::optional<TargetProcess> take(const ProcessFacts& facts) {
   const Result<ProcRoot> proc = ProcRoot::open();
   const std::optional<ProcessFacts> now = proc ? read_facts(*proc, facts.pid) : std::nullopt;
   if (!now || now->start_ticks != facts.start_ticks) return std::nullopt;
-  TargetProcess process = {.facts = facts, .found_unix_ns = unix_ns()};
+  TargetProcess process = {.facts = facts, .found_unix_ns = unix_time_ns()};
   process.end_fd = handle.take_fd();
   return process;
 }
@@ -72,8 +67,8 @@ void ProcessFinder::resolve(TargetState& target, const std::vector<ProcessFacts>
                             const std::vector<CgroupMount>& mounts, bool all) {
   target.selector.look(processes, mounts, all && target.processes.empty());
   const std::string& objection = target.selector.objection();
-  if (objection == target.told_objection) return;
-  target.told_objection = objection;
+  if (objection == target.reported_objection) return;
+  target.reported_objection = objection;
   if (!objection.empty()) log_warning(fmt::format("{}: {}", target.config.name, objection));
 }
 

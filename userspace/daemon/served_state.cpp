@@ -9,18 +9,13 @@
 
 #include "userspace/attach/tracing_usage.h"
 #include "userspace/base/printable.h"
+#include "userspace/base/unix_time.h"
 #include "userspace/daemon/heap_symbolizer.h"
 #include "userspace/report/units.h"
 #include "userspace/tables/merged_snapshot.h"
 
 namespace hawk {
 namespace {
-
-std::uint64_t unix_ns() {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-          .count());
-}
 
 std::string readable(std::uint64_t bytes) { return format_bytes(bytes, NumberStyle::kReadable); }
 
@@ -66,7 +61,7 @@ std::string status_line(const ServedTarget& target) {
 }  // namespace
 
 ServedState::ServedState(const Targets& targets, TargetTracing& tracing, std::string config_path)
-    : targets_(targets), tracing_(tracing), config_path_(std::move(config_path)), start_unix_ns_(unix_ns()) {}
+    : targets_(targets), tracing_(tracing), config_path_(std::move(config_path)), start_unix_ns_(unix_time_ns()) {}
 
 std::vector<ServedTarget> ServedState::targets() const {
   const auto now = std::chrono::steady_clock::now();

@@ -11,6 +11,7 @@
 
 #include "userspace/base/log.h"
 #include "userspace/base/system_failure.h"
+#include "userspace/base/unix_time.h"
 #include "userspace/daemon/directory_entries.h"
 #include "userspace/daemon/recording_retention.h"
 
@@ -27,11 +28,6 @@ DumpOptions triggers_of(const RecordingRules& rules) {
   return {.allocated_bytes = rules.dump_allocated_bytes,
           .growth_bytes = rules.dump_growth_bytes,
           .at_peak = rules.dump_peak};
-}
-
-std::int64_t unix_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
 }
 
 /// Heaps are private data.
@@ -106,8 +102,8 @@ void TargetRecorder::remove_old() {
   std::vector<DirectoryEntry> files = entries_of(directory_);
   kept_bytes_ = 0;
   for (const DirectoryEntry& file : files) kept_bytes_ += file.name == current_name ? 0 : file.size_bytes;
-  for (const std::string& name :
-       recordings_to_remove(std::move(files), current_name, rules_.keep_bytes, rules_.keep_age, unix_ns())) {
+  for (const std::string& name : recordings_to_remove(std::move(files), current_name, rules_.keep_bytes,
+                                                      rules_.keep_age, static_cast<std::int64_t>(unix_time_ns()))) {
     if (::unlink((directory_ + "/" + name).c_str()) == 0) log_verbose(fmt::format("{}: removed {}", target_, name));
   }
 }

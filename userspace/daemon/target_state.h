@@ -96,8 +96,8 @@ struct TargetState {
   double overhead = 0;                 ///< of one processor, in the last interval
   std::uint64_t calls_before = 0;      ///< counts.calls at its beginning
   std::uint64_t allocations_before = 0;
-  std::string told_objection;  ///< TargetSelector::objection(), which has been said
-  bool told_too_many = false;  ///< the same of max-processes
+  std::string reported_objection;  ///< TargetSelector::objection(), which has been said
+  bool reported_too_many = false;  ///< the same of max-processes
 };
 
 }  // namespace hawk

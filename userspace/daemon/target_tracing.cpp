@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "userspace/base/log.h"
+#include "userspace/base/unix_time.h"
 #include "userspace/report/units.h"
 #include "userspace/selection/proc_root.h"
 #include "userspace/traces/chosen_process.h"
@@ -91,7 +92,7 @@ void TargetTracing::attach(TargetState& target, TargetProcess& process) {
   log_verbose(fmt::format("{}: tracing process {} ({})", target.config.name, process.facts.pid, process.facts.comm));
 }
 
-void TargetTracing::follow_wishes(Time now) {
+void TargetTracing::update_traces(Time now) {
   if (!group_) return;
   for (const auto& [name, target] : targets_) {
     if (!target->wants_traces(now)) {
@@ -103,7 +104,7 @@ void TargetTracing::follow_wishes(Time now) {
       if (!process.may_be_traced()) continue;
       if (traced >= target->config.max_processes) {
         process.objection = "max-processes of the target are traced";
-        if (!std::exchange(target->told_too_many, true)) {
+        if (!std::exchange(target->reported_too_many, true)) {
           log_warning(fmt::format("{}: it has more than max-processes, {}, processes: further ones are left out", name,
                                   target->config.max_processes));
         }
@@ -152,9 +153,7 @@ void TargetTracing::adopt(ProcessTrace& trace) {
     ++target->counts.processes_seen;
     if (facts) process.facts = std::move(*facts);
     process.facts.pid = trace.pid();
-    process.found_unix_ns = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-            .count());
+    process.found_unix_ns = unix_time_ns();
   }
   process.trace = &trace;
   process.objection.clear();

@@ -41,7 +41,7 @@ class TargetTracing {
   std::optional<std::uint32_t> processes_begun();
 
   /// Attaches to processes that are to be traced, and detaches from those that are not.
-  void follow_wishes(Time now);
+  void update_traces(Time now);
   /// Reads the kernel's counters, deals with processes that have ended, and with what tracing costs.
   void drain(Time now);
   /// The same, but for costs: when a heap is asked for in between.
