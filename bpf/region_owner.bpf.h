@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* What a region is made of, and whose it is: the program's, by the stack of its system call; or its allocator's, by the stack that
- * the allocator was called from. The latter is told by a walk from the system call to the newest open call. */
+ * the allocator was called from. The latter is found by a walk from the system call to the newest open call. */
 #ifndef HAWKTRACE_REGION_OWNER_BPF_H
 #define HAWKTRACE_REGION_OWNER_BPF_H
 

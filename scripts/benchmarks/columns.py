@@ -136,7 +136,7 @@ class Traced(Column):
 
 
 class TracedByFramePointers(Traced):
-    """As it walks where it is told that there are frame pointers."""
+    """By frame pointers only, without tables."""
     unwind = 'fp'
 
     def __init__(self, way, table, abilities):

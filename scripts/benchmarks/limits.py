@@ -26,7 +26,7 @@ TARGET_MIB_LIMIT = 6
 
 
 def row(what, unit, stats, limit, note='', at_least=False):
-    """`limit` None: told for what it is worth."""
+    """`limit` None: reported without a verdict."""
     verdict = ('not measured' if stats is None else '' if limit is None else
                'met' if (stats['median'] >= limit if at_least else stats['median'] <= limit) else '**not met**')
     return {'what': what, 'unit': unit, 'stats': stats, 'limit': limit, 'at_least': at_least, 'verdict': verdict,
@@ -52,7 +52,7 @@ def limit_rows(bench):
 
 def pair_rows(bench, table):
     column = bench.column(f'hawktrace session {table}')
-    # Of pairs that the issue limits with the arena only, those with the hash table are told without a limit.
+    # Of pairs that the issue limits with the arena only, those with the hash table are reported without a limit.
     limits = {f'malloc {frames}': PAIR_LIMITS[frames].get(table) for frames in FRAMES}
     limits |= {f'{kind} 4': OTHER_PAIR_LIMIT if table == 'arena' else None for kind in ('calloc', 'realloc', 'memalign')}
     names = {'malloc': 'malloc+free', 'calloc': 'calloc+free', 'realloc': 'realloc that moves, +free',

@@ -127,7 +127,7 @@ def measure_code(bench):
 # --------------------------------------------------------------------------------------------------------- cache hits
 
 class Walks:
-    """What hawktrace told of its walks: how many frames, and how many of them the cache did not know."""
+    """What hawktrace reports of its walks: how many frames, and how many of them the cache did not know."""
 
     def __init__(self, path):
         report = json.loads(pathlib.Path(path).read_text(encoding='utf-8'))

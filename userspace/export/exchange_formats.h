@@ -14,7 +14,10 @@ void write_folded(const ReportRequest& request, const TextSink& sink);
 /// gzip. Symbolized, with inlined calls.
 void write_pprof(const ReportRequest& request, const TextSink& sink);
 
-/// A flame graph as a page by itself, which loads nothing: zoom, search, the metrics, and the other way round.
+/// The same without names: addresses, mappings and build ids, which a reader looks names up by.
+void write_pprof_raw(const ReportRequest& request, const TextSink& sink);
+
+/// A flame graph as a page by itself, which loads nothing: zoom, search, a choice of metric, and the inverted graph.
 void write_flame_graph(const ReportRequest& request, const TextSink& sink);
 
 /// speedscope's file format, a profile for each metric.
@@ -23,9 +26,6 @@ void write_speedscope(const ReportRequest& request, const TextSink& sink);
 /// What DHAT's viewer reads, and the Firefox Profiler. Maxima and lifetimes, which are not recorded, are what was live
 /// at the end, and 0.
 void write_dhat(const ReportRequest& request, const TextSink& sink);
-
-/// The same without names: addresses, mappings and build ids, which a reader looks names up by.
-void write_pprof_raw(const ReportRequest& request, const TextSink& sink);
 
 /// A file of massif's: the empty snapshot at the beginning, one for each point of the series, if there is one, and what
 /// is live at the end. The last one and the peak have their stacks. Nodes of less than a thousandth of that are summed

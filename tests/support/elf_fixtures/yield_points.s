@@ -70,7 +70,7 @@ middle:
 	.long	middle - . - 4
 	finish intruder
 
-# Every call comes by where the size has to be told and by where the result is known: no trap less than by return probes.
+# Every call comes by where the size must be reported and by where the result is known: no trap less than by return probes.
 	begin asks_first
 	push	%rbx
 	mov	%rdi, %rbx
