@@ -19,9 +19,9 @@ enum pair_kind {
 
 /* Nanoseconds per pair of an allocation below `depth` calls and its free; `batches` times kBatchPairs of them.
  *
- * The pairs are timed in short batches, and the result is the batch that a tenth of all batches beat. What each pair costs is
- * in every batch; what the slower batches have on top is what else ran on a shared machine. On one with a load of 11
- * the median of seven such figures repeats within 2 %, where the median batch itself moves by 30 %. */
+ * The pairs are timed in short batches, and the result is the batch that a tenth of all batches beat. What each pair
+ * costs is in every batch; what the slower batches have on top is what else ran on a shared machine. On one with a load
+ * of 11 the median of seven such figures repeats within 2 %, where the median batch itself moves by 30 %. */
 struct outcome run_pairs(enum pair_kind kind, int depth, int batches);
 
 /* The same for `threads` threads at a time, each on a processor of its own as far as there are any; the result is the

@@ -1,8 +1,8 @@
 // Reads the unwind tables of files as the tracer does: bench_unwind_tables FILE...
 //
 // Prints "= MILLISECONDS ROWS BYTES" for each: from the mapped file to its rows, rules numbered anew for each file;
-// BYTES is what a row takes. MILLISECONDS is the median of several readings, the first of which has brought the file into
-// memory; and processor time, so that what else runs on the machine is left out.
+// BYTES is what a row takes. MILLISECONDS is the median of several readings, the first of which has brought the file
+// into memory; and processor time, so that what else runs on the machine is left out.
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
