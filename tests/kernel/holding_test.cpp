@@ -20,6 +20,7 @@
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
 #include "tests/kernel/harness/traced_family.h"
+#include "tests/kernel/harness/tracefs.h"
 #include "tests/support/scratch_directory.h"
 #include "userspace/tracer/event_groups.h"
 
@@ -116,17 +117,6 @@ KERNEL_TEST_ON(holding, a_killed_hawktrace_holds_no_thread, kFollowWays) {
   EXPECT_EQ(test.hawktrace().wait(), 128 + SIGKILL);
   test.expect_end();
 }
-
-/// What a shell prints that has tracefs at /mnt, and nobody else.
-std::string in_tracefs(const std::string& commands) {
-  ChildProcess shell({.argv = {"unshare", "--mount", "sh", "-c", "mount -t tracefs none /mnt; " + commands}});
-  std::string printed = shell.read_to_end();
-  EXPECT_EQ(shell.wait(), 0) << shell.errors();
-  return printed;
-}
-
-/// The uprobe events that the kernel has by name.
-std::string named_events() { return in_tracefs("cat /mnt/uprobe_events"); }
 
 /// A hawktrace that has no events of its own.
 void expect_trace_of_true() {

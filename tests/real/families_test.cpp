@@ -23,40 +23,57 @@
 namespace hawk {
 namespace {
 
+/// How probes are placed.
+struct Placement {
+  const char* name;
+  const char* links;
+  const char* way;
+};
+
 /// A command that is traced, and counted, with all that it starts. Both witnesses leave files in `directory`, which
 /// other users may use, too.
 class CountedFamily {
  public:
-  CountedFamily(const ScratchDirectory& directory, const std::string& links, const std::vector<std::string>& command,
+  CountedFamily(const ScratchDirectory& directory, const Placement& placement, const std::vector<std::string>& command,
                 const std::vector<std::string>& options = {})
       : directory_(directory) {
     const std::filesystem::path accounts = directory_.path("accounts");
     std::filesystem::create_directory(accounts);
     std::filesystem::permissions(accounts, std::filesystem::perms::all);
     std::filesystem::permissions(directory_.path(""), std::filesystem::perms(0755));
-    std::vector<std::string> words = {
-        HAWKTRACE_PATH,           "--links", links, "--format", "json", "--top", "0", "-q", "--verify", "-o",
-        directory_.path("report")};
+    std::vector<std::string> words = {HAWKTRACE_PATH,
+                                      "--links",
+                                      placement.links,
+                                      "--attach-via",
+                                      placement.way,
+                                      "--format",
+                                      "json",
+                                      "--top",
+                                      "0",
+                                      "-q",
+                                      "--verify",
+                                      "-o",
+                                      directory_.path("report")};
     words.insert(words.end(), options.begin(), options.end());
     // In hawktrace itself the counter would count as well.
     words.insert(words.end(),
                  {"--", "env", "LD_PRELOAD=" HAWK_FAMILY_COUNTER_PATH, HAWK_FAMILY_VARIABLE "=" + accounts.string()});
     words.insert(words.end(), command.begin(), command.end());
-    hawktrace_ = std::make_unique<ChildProcess>(ChildProcess::Setup{.argv = words});
+    hawktrace_ = std::make_unique<RecordedHawktrace>(ChildProcess::Setup{.argv = words});
   }
 
-  ChildProcess& hawktrace() { return *hawktrace_; }
+  RecordedHawktrace& hawktrace() { return *hawktrace_; }
 
   /// What it says up to a line with these words, which it is waited for.
   void wait_for(const std::string& words) {
-    while (hawktrace_->read_line().find(words) == std::string::npos) {
+    while (hawktrace()->read_line().find(words) == std::string::npos) {
     }
   }
 
   /// Waits for its end, and compares process by process.
   void expect_equal(std::size_t least_processes) {
-    hawktrace_->read_to_end();
-    EXPECT_EQ(hawktrace_->wait(), 0) << hawktrace_->errors();
+    hawktrace()->read_to_end();
+    hawktrace().expect_end();
     const nlohmann::json report = nlohmann::json::parse(std::ifstream(directory_.path("report")));
     EXPECT_TRUE(report.at("exact").get<bool>()) << report.at("losses");
     const Family counted = counted_family(), traced = traced_family(report);
@@ -97,7 +114,7 @@ class CountedFamily {
   }
 
   const ScratchDirectory& directory_;
-  std::unique_ptr<ChildProcess> hawktrace_;
+  std::unique_ptr<RecordedHawktrace> hawktrace_;
 };
 
 std::string run(const std::vector<std::string>& words) {
@@ -107,8 +124,7 @@ std::string run(const std::vector<std::string>& words) {
   return output;
 }
 
-/// By what probes are placed: events that processes inherit, and links for files.
-class families : public testing::TestWithParam<std::string> {
+class families : public testing::TestWithParam<Placement> {
  protected:
   ScratchDirectory directory_;
 };
@@ -144,7 +160,7 @@ TEST_P(families, nginx_with_eight_workers) {
     EXPECT_EQ(run({"curl", "-sS", "--unix-socket", directory_.path("socket"), "http://a/index.html"}),
               "as it should be\n");
   }
-  family.hawktrace().send_signal(SIGTERM);
+  family.hawktrace()->send_signal(SIGTERM);
   family.expect_equal(9);
 }
 
@@ -192,12 +208,17 @@ TEST_P(families, postgres_with_twenty_connections) {
     client->close_input();
     EXPECT_EQ(client->wait(), 0) << client->errors();
   }
-  family.hawktrace().send_signal(SIGTERM);
+  family.hawktrace()->send_signal(SIGTERM);
   family.expect_equal(22);
 }
 
-INSTANTIATE_TEST_SUITE_P(, families, testing::Values("process", "file"),
-                         [](const testing::TestParamInfo<std::string>& test) { return "links_for_" + test.param; });
+/// Events that processes inherit, and links for files.
+INSTANTIATE_TEST_SUITE_P(, families,
+                         testing::Values(Placement{"links_for_process", "process", "perf"},
+                                         Placement{"points_for_process", "process", "points"},
+                                         Placement{"links_for_file", "file", "session"},
+                                         Placement{"points_for_file", "file", "points"}),
+                         [](const testing::TestParamInfo<Placement>& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace hawk

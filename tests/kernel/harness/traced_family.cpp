@@ -4,9 +4,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
-#include "tests/kernel/harness/child_process.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/tracefs.h"
 
 namespace hawk {
 
@@ -59,17 +60,36 @@ std::map<std::string, std::string> with_own_libc(const ScratchDirectory& directo
   return {{"LD_LIBRARY_PATH", directory.path("")}};
 }
 
+RecordedHawktrace::RecordedHawktrace(ChildProcess::Setup setup) : hawktrace_(with_plan(std::move(setup))) {}
+
+ChildProcess::Setup RecordedHawktrace::with_plan(ChildProcess::Setup setup) const {
+  setup.environment.merge(plan_.environment());
+  return setup;
+}
+
+void RecordedHawktrace::expect_end() {
+  EXPECT_EQ(hawktrace_.wait(), 0) << hawktrace_.errors();
+  EXPECT_GT(plan_.objects(), 0U);
+  plan_.expect_no_objects();
+  expect_no_named_events(hawktrace_.pid());
+}
+
 namespace {
 
-nlohmann::json report_of(const ChildProcess::Setup& setup, const ScratchDirectory& directory) {
-  ChildProcess hawktrace(setup);
-  EXPECT_EQ(hawktrace.read_to_end(), "");
-  EXPECT_EQ(hawktrace.wait(), 0) << hawktrace.errors();
-  EXPECT_EQ(hawktrace.errors(), "");
+nlohmann::json report_of(const ChildProcess::Setup& setup, const ScratchDirectory& directory, bool may_warn = false) {
+  RecordedHawktrace hawktrace(setup);
+  EXPECT_EQ(hawktrace->read_to_end(), "");
+  hawktrace.expect_end();
+  EXPECT_TRUE(may_warn || hawktrace->errors().empty()) << hawktrace->errors();
   return nlohmann::json::parse(std::ifstream(directory.path("report")));
 }
 
 }  // namespace
+
+nlohmann::json trace_with_warnings(Way way, const ScratchDirectory& directory, const std::vector<std::string>& command,
+                                   const std::vector<std::string>& options) {
+  return report_of({.argv = command_words(way, directory, command, options)}, directory, true);
+}
 
 nlohmann::json trace_command(Way way, const ScratchDirectory& directory, const std::vector<std::string>& command,
                              const std::vector<std::string>& options) {

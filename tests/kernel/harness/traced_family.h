@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/kernel/faults/fault_plan.h"
+#include "tests/kernel/harness/child_process.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/support/scratch_directory.h"
 
@@ -47,9 +49,27 @@ std::vector<std::string> family_words(Way way, const ScratchDirectory& directory
 /// the breakpoint that it has copied. hawktrace counts that (missing_breakpoints), rightly: seen beside other tests in
 /// 1 of some 50,000 forks.
 std::map<std::string, std::string> with_own_libc(const ScratchDirectory& directory);
+/// A hawktrace of which nothing may be left in the kernel when it has ended.
+class RecordedHawktrace {
+ public:
+  explicit RecordedHawktrace(ChildProcess::Setup setup);
+  ChildProcess* operator->() { return &hawktrace_; }
+  /// Waits for its end, and expects that: no program, map or link, and no event.
+  void expect_end();
+
+ private:
+  ChildProcess::Setup with_plan(ChildProcess::Setup setup) const;
+
+  FaultPlan plan_;
+  ChildProcess hawktrace_;
+};
+
 /// Traces a command to its end, and returns the report, which comes into the directory.
 nlohmann::json trace_command(Way way, const ScratchDirectory& directory, const std::vector<std::string>& command,
                              const std::vector<std::string>& options = {});
+/// The same of one that may be warned of.
+nlohmann::json trace_with_warnings(Way way, const ScratchDirectory& directory, const std::vector<std::string>& command,
+                                   const std::vector<std::string>& options);
 /// The same of the family, with a libc of its own.
 nlohmann::json trace_family(Way way, const ScratchDirectory& directory, const std::vector<std::string>& family,
                             const std::vector<std::string>& options = {});
