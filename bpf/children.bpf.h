@@ -72,14 +72,16 @@ static __always_inline void on_fork(struct task_struct *task, bool may_hold)
 		return;
 	if (state.has_children)
 		maker_known = bpf_task_storage_get(&children, maker, NULL, 0);
+	struct hawk_target *target = target_on_memory_of(maker);
+	bool is_copy = memory_key(task) != memory_key(maker);
+
+	if (target && !is_copy)
+		target->is_shared = 1;
 	if (BPF_CORE_READ(task, tgid) == BPF_CORE_READ(maker, tgid)) {
 		if (maker_known)
 			note_child(task, *maker_known);
 		return;
 	}
-	struct hawk_target *target = target_on_memory_of(maker);
-	bool is_copy = memory_key(task) != memory_key(maker);
-
 	if (target && target->enabled) {
 		if (is_copy && follow_fork(target, task, may_hold))
 			return;

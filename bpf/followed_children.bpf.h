@@ -56,6 +56,23 @@ static __always_inline void enable_child(struct hawk_target *target)
 	announce_birth(target);
 }
 
+/* Until user space has heard of it: what its last look needs (probe_points.h). Where the maker has mapped code a moment ago, a copy of
+ * its memory has that, too. */
+static __always_inline void borrow_points(struct hawk_target *target, const struct hawk_target *maker, bool is_copy)
+{
+	target->probe_points = maker->probe_points;
+	target->borrows_points = is_copy && maker->borrows_points != HAWK_POINTS_OF_MAKER_ELSEWHERE ?
+					 HAWK_POINTS_OF_MAKER :
+					 HAWK_POINTS_OF_MAKER_ELSEWHERE;
+	bpf_probe_read_kernel(&target->probed_files, sizeof(target->probed_files), &maker->probed_files);
+	if (!is_copy)
+		return;
+	bpf_probe_read_kernel(&target->new_code, sizeof(target->new_code), &maker->new_code);
+	for (int i = 0; i < HAWK_NEW_CODE; i++)
+		target->new_code[i].memory = target->new_code[i].memory == maker->memory ? target->memory : 0;
+	target->new_code_next = maker->new_code_next;
+}
+
 /* A process that a target makes by fork: with a copy of its memory, and so with its files where that has them. False: it cannot be
  * followed. */
 static __always_inline bool follow_fork(const struct hawk_target *maker, const struct task_struct *task, bool may_hold)
@@ -70,6 +87,7 @@ static __always_inline bool follow_fork(const struct hawk_target *maker, const s
 	target->several_allocators = maker->several_allocators;
 	target->probed_files_mask = maker->probed_files_mask;
 	bpf_probe_read_kernel(&target->files, sizeof(target->files), &maker->files);
+	borrow_points(target, maker, true);
 	if (settings.follows_regions)
 		announce_memory(target, target->memory, maker->memory);
 	enable_child(target);
@@ -108,6 +126,7 @@ static __always_inline bool follow_exec(__u32 maker, __u64 probed_files_mask, bo
 	/* Where one allocator passes frees on to another, the new program's does so before user space has looked at its files. */
 	target->several_allocators = target_at(maker)->several_allocators;
 	target->probed_files_mask = probed_files_mask;
+	borrow_points(target, target_at(maker), false);
 	if (settings.follows_regions)
 		announce_memory(target, target->memory, 0);
 	enable_child(target);

@@ -224,7 +224,7 @@ int BPF_PROG(prepare_exec, struct task_struct *task)
 {
 	check_sharer(bpf_get_current_task_btf());
 	note_events();
-	look_a_last_time();
+	look_a_last_time(false);
 	return 0;
 }
 
@@ -233,14 +233,14 @@ SEC("fentry/exit_mm_release")
 int BPF_PROG(memory_left_by_exit)
 {
 	if (is_last_thread())
-		look_a_last_time();
+		look_a_last_time(true);
 	return 0;
 }
 
 SEC("fentry/exec_mm_release")
 int BPF_PROG(memory_left_by_exec)
 {
-	look_a_last_time();
+	look_a_last_time(false);
 	return 0;
 }
 
@@ -384,7 +384,7 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 
 	// From 6.16 on it still has its memory here.
 	if (is_own && is_last_thread()) {
-		look_a_last_time();
+		look_a_last_time(true);
 		note_where_it_ended();
 		end_group();
 	}

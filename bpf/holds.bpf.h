@@ -154,13 +154,14 @@ static int hold_thread(struct bpf_map *map, struct hawk_hold_key *key, struct ha
 
 	if (held->what_for == HAWK_FOR_SPARES ? are_spares_few()
 					      : (__s32)(*(volatile __u32 *)&target->holds_released - wanted) < 0) {
+		bool ends = is_ending(bpf_get_current_task_btf());
+
 		if (took_ns >= HAWK_LONGEST_HOLD_NS)
 			state.holds_suspended = 1;
-		else if (!is_in_vain(target) && !is_ending(bpf_get_current_task_btf()) &&
-			 schedule_hold(held->target, held->what_for, other.turn, held->began_ns))
+		else if (!ends && !is_in_vain(target) && schedule_hold(held->target, held->what_for, other.turn, held->began_ns))
 			return 0;
-		/* What user space does from now on comes too late: it looks here after that. */
-		if (held->what_for == HAWK_FOR_PROBES)
+		/* What user space does from now on comes too late: it looks here after that. Not for a thread that does not go on. */
+		if (held->what_for == HAWK_FOR_PROBES && !ends)
 			__sync_lock_test_and_set(&target->holds_missed, wanted);
 	}
 	count_hold(target, took_ns);

@@ -4,10 +4,12 @@
 #ifndef HAWKTRACE_PROBE_POINTS_BPF_H
 #define HAWKTRACE_PROBE_POINTS_BPF_H
 
+#include "bpf/arch/x86_64/left_call.bpf.h"
 #include "bpf/probe_points.h"
 #include "bpf/threads.bpf.h"
 
-/* Of all targets, each of which says which are its own. Written by user space, their number last. */
+/* Of all targets, each of which says which are its own. Written by user space, and left as they are until those that have borrowed
+ * them are known to it. */
 struct hawk_probe_point probe_points[HAWK_MAX_PROBE_POINTS];
 
 /* Where a library was, data may lie by now. */
@@ -22,7 +24,9 @@ static __always_inline bool is_code(__u64 address)
 /* Where to look. */
 struct hawk_look {
 	struct hawk_new_code code; /* memory 0: at the addresses that user space has set */
-	__u32 first;               /* of the target's probe points */
+	struct hawk_range unrun;   /* not there */
+	__u64 points;
+	__u32 is_borrowed;
 	__u32 program;            /* of which target */
 };
 
@@ -38,8 +42,8 @@ static __always_inline __u64 address_of_point(const struct hawk_probe_point *poi
 	return code->start + offset != point->address ? code->start + offset : 0;
 }
 
-/* Whether the file is still mapped there, or its code was moved into anonymous memory. */
-static __always_inline bool is_still_code(__u64 address, const struct hawk_new_code *code)
+/* Whether the file is still mapped there, if it must be this one, or its code was moved into anonymous memory. */
+static __always_inline bool is_still_code(__u64 address, const struct hawk_probe_point *point, bool must_be_its_file)
 {
 	struct vm_area_struct *vma = search_tree(address);
 	struct file *file;
@@ -48,25 +52,39 @@ static __always_inline bool is_still_code(__u64 address, const struct hawk_new_c
 	if (!is_code(address))
 		return false;
 	file = BPF_CORE_READ(vma, vm_file);
-	if (!code->memory || !file)
+	if (!must_be_its_file || !file)
 		return true;
 	inode = inode_of(file);
-	return BPF_CORE_READ(inode, i_ino) == code->inode && BPF_CORE_READ(inode, i_sb, s_dev) == code->device;
+	return BPF_CORE_READ(inode, i_ino) == point->inode && BPF_CORE_READ(inode, i_sb, s_dev) == point->device;
 }
 
 static long look_at_point(__u32 index, struct hawk_look *look)
 {
-	struct hawk_probe_point *point = &probe_points[(look->first + index) & (HAWK_MAX_PROBE_POINTS - 1)];
+	struct hawk_probe_point *point =
+		&probe_points[(hawk_points_first(look->points) + index) & (HAWK_MAX_PROBE_POINTS - 1)];
 	__u64 memory[HAWK_POINT_WORDS] = {}, address = address_of_point(point, &look->code);
 	__u32 bytes = ((point->bytes - 1) & (HAWK_POINT_BYTES - 1)) + 1;
 
-	/* Code that is not there, or has not run since it was dropped. */
-	if (!address || bpf_probe_read_user(memory, bytes, (const void *)address))
+	/* Code that is not there, or has not run at all or since it was dropped. */
+	if (!address || (address >= look->unrun.start && address < look->unrun.end) || bpf_probe_read_user(memory, bytes, (const void *)address))
 		return 0;
 	/* Asked after the reading: until then no breakpoint had been removed by us. */
 	if (!target_at(look->program)->enabled)
 		return 1;
-	if (!hawk_point_has_breakpoint(point, memory) && is_still_code(address, &look->code))
+	/* What user space has set it judges by what is mapped then. */
+	bool is_missing = !hawk_point_has_breakpoint(point, memory) &&
+			  is_still_code(address, point, look->code.memory || look->is_borrowed);
+
+	/* Asked after the reading: whether it was what had been lent. If not, nothing is known. */
+	if (*(volatile __u32 *)&point->set != hawk_points_set(look->points)) {
+		count_loss(look->program, HAWK_LOSS_MISSING_BREAKPOINT);
+		return 1;
+	}
+	if (!is_missing)
+		return 0;
+	if (look->is_borrowed)
+		count_loss(look->program, HAWK_LOSS_MISSING_BREAKPOINT);
+	else
 		point->is_missing |= look->code.memory ? HAWK_MISSING_IN_NEW_CODE : HAWK_MISSING_THERE;
 	return 0;
 }
@@ -75,29 +93,40 @@ static long look_in_new_code(__u32 index, __u64 *of_program)
 {
 	const struct hawk_target *target = target_at(*of_program);
 	struct hawk_look look = { .code = target->new_code[index & (HAWK_NEW_CODE - 1)],
-				  .first = target->first_probe_point,
+				  .unrun = target->unrun_code,
+				  .points = target->probe_points,
+				  .is_borrowed = target->borrows_points,
 				  .program = *of_program };
 
 	if (look.code.memory && look.code.memory == target->memory)
-		bpf_loop(target->probe_point_count, look_at_point, &look, 0);
+		bpf_loop(hawk_points_count(look.points), look_at_point, &look, 0);
 	return 0;
 }
 
-/* The memory of the current thread, a target's last one, is about to go: by its end or by an exec. */
-static __always_inline void look_a_last_time(void)
+/* The memory of the current thread, a target's last one, is about to go: by its end or by an exec. A process that is killed while it
+ * maps code gets no breakpoints there (fatal_signal_pending in uprobe_mmap). */
+static __always_inline void look_a_last_time(bool ends)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	if (!state.enabled)
 		return;
-	const struct hawk_target *target = target_of_current_group();
+	struct hawk_target *target = target_of_current_group();
 
-	if (!target || !target->enabled || !target->probe_point_count || memory_key(task) != target->memory)
+	if (!target || !target->enabled || memory_key(task) != target->memory)
 		return;
-	struct hawk_look look = { .first = target->first_probe_point, .program = target->program };
+	if (ends && !target->is_shared)
+		target->unrun_code = unrun_code_of(task);
+	struct hawk_look look = { .unrun = target->unrun_code,
+				  .points = target->probe_points,
+				  .is_borrowed = target->borrows_points,
+				  .program = target->program };
 	__u64 program = target->program;
 
-	bpf_loop(target->probe_point_count, look_at_point, &look, 0);
+	if (!hawk_points_count(look.points))
+		return;
+	if (look.is_borrowed != HAWK_POINTS_OF_MAKER_ELSEWHERE)
+		bpf_loop(hawk_points_count(look.points), look_at_point, &look, 0);
 	bpf_loop(HAWK_NEW_CODE, look_in_new_code, &program, 0);
 }
 

@@ -12,13 +12,40 @@
 #define HAWK_POINT_BYTES 16
 #define HAWK_POINT_WORDS 2
 
+/* The points of a target, in one word, so that programs never see half of a change: how many (16 bits), the first (16 bits), and the
+ * number of the set, which no other has before long. 0: none. */
+static inline __u64 hawk_points_word(__u32 set, __u32 first, __u32 count)
+{
+	return (__u64)set << 32 | first << 16 | count;
+}
+
+static inline __u32 hawk_points_set(__u64 word)
+{
+	return (__u32)(word >> 32);
+}
+
+static inline __u32 hawk_points_first(__u64 word)
+{
+	return (__u32)(word >> 16 & 0xffff);
+}
+
+static inline __u32 hawk_points_count(__u64 word)
+{
+	return (__u32)(word & 0xffff);
+}
+
+/* Of a process that a target has started, until user space has heard of it, or has room for points of its own: it has the maker's
+ * points, where the maker has them, or in other memory, where only what it maps is known. What is missing is counted at once. */
+#define HAWK_POINTS_OF_MAKER 1
+#define HAWK_POINTS_OF_MAKER_ELSEWHERE 2
+
 /* Of a mask, the highest bit of a byte stands for it. */
 struct hawk_probe_point {
 	__u64 address;            /* of the first of `code`; 0: user space knows of no mapping */
 	__u64 file_offset;        /* of the same */
 	__u64 inode;
 	__u32 device;             /* as the kernel encodes it */
-	__u32 pad_0;
+	__u32 set;                /* the number of those that it is one of; 0: it is being written */
 	__u64 code[HAWK_POINT_WORDS]; /* as the file has it */
 	__u64 before[HAWK_POINT_WORDS]; /* mask of those that come before the probed one */
 	__u64 probed[HAWK_POINT_WORDS]; /* mask of that */

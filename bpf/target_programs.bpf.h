@@ -72,6 +72,9 @@ static __always_inline void begin_program(struct hawk_target *target)
 	target->files.allocators_low = 0;
 	begin_without_ranges(target);
 	begin_without_stacks(target, program);
+	target->is_shared = 0;
+	if (target->borrows_points)
+		target->borrows_points = HAWK_POINTS_OF_MAKER_ELSEWHERE;
 	target->program_began_ns = bpf_ktime_get_ns();
 	target->program = program;
 	count_taken_events(program, target->had_events);

@@ -38,6 +38,8 @@ struct hawk_range {
 	__u64 end;
 };
 
+#define HAWK_END_OF_MEMORY ((__u64)-1)
+
 /* Anonymous memory that becomes code there is announced at once. Elsewhere that is a just-in-time compiler's work. */
 #define HAWK_MAX_PROBED_RANGES 8
 
@@ -75,8 +77,9 @@ struct hawk_target {
 	struct hawk_target_files files;
 	struct hawk_range probed_ranges[HAWK_MAX_PROBED_RANGES]; /* of code with probes; those that are not used end at 0 */
 	struct hawk_probed_file probed_files[HAWK_MAX_PROBED_RANGES]; /* those that are not used have inode 0 */
-	__u32 first_probe_point;  /* of probe_points, which are its own */
-	__u32 probe_point_count;
+	__u64 probe_points;       /* hawk_points_word */
+	__u32 borrows_points;     /* HAWK_POINTS_OF_MAKER */
+	__u32 pad_3;
 	__u64 code_pages;         /* when the lock over its mappings was last released */
 	__u64 all_pages;          /* the same, with those that are no code */
 	struct hawk_range region_stored; /* what the tree of mappings has entered last, since the lock over them was last released */
@@ -95,6 +98,9 @@ struct hawk_target {
 	__u64 program_began_ns;   /* by CLOCK_MONOTONIC; 0: it is the one that user space has begun with */
 	__u32 is_outlived;        /* when it ended, others used its memory */
 	__u32 ended_elsewhere;    /* it ended in code of another file than its program's own */
+	__u32 is_shared;          /* more than one thread has worked on its memory, or that is not known */
+	__u32 pad_2;
+	struct hawk_range unrun_code; /* when it ended it had mapped that, and not run it (HAWK_END_OF_MEMORY: nothing of its program) */
 	__u32 had_events;         /* before it began to replace its program: perf events, which its probes may be */
 	__u32 maker;              /* the program that has started it */
 	__u32 is_new_program;     /* it was not made by fork, but begun by an exec */

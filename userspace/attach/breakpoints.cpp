@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "userspace/process/process.h"
+
 namespace hawk {
 namespace {
 
@@ -298,7 +300,7 @@ std::vector<const Breakpoints::Point*> Breakpoints::missing_among(std::vector<co
 
 /// Probes that were there before a file is mapped are put into it right after the mapping is announced (mmap_region:
 /// perf_event_mmap, then uprobe_mmap), and nothing says when: they are given a moment.
-std::vector<Breakpoints::Missing> Breakpoints::find_missing() {
+std::vector<Breakpoints::Missing> Breakpoints::find_missing(bool is_last) {
   constexpr int kLooks = 20;
   constexpr std::chrono::milliseconds kWait{1};
   std::vector<Missing> missing;
@@ -307,6 +309,7 @@ std::vector<Breakpoints::Missing> Breakpoints::find_missing() {
   std::vector<const Point*> without = missing_among(find_suspects());
   for (int i = 0; i < kLooks && !without.empty(); ++i) {
     std::this_thread::sleep_for(kWait);
+    if (!is_last && is_being_killed(proc_pid_)) return missing;
     without = missing_among(std::move(without));
   }
   for (const Point* const point : without) report(*point, missing);

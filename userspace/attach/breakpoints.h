@@ -44,8 +44,9 @@ class Breakpoints {
     std::string function;
     ModuleId module{};
   };
-  /// Reads every probed point of the process. Each is reported once. Some 0.5 us for a point.
-  std::vector<Missing> find_missing();
+  /// Reads every probed point of the process. Each is reported once. Some 0.5 us for a point. Those of a process that
+  /// is being killed are left to the programs, which know what it has run, unless this look `is_last`.
+  std::vector<Missing> find_missing(bool is_last);
   /// What the programs have found in their last look.
   std::vector<Missing> take_last_look();
   /// Passes points that have changed to the programs, for their last look.

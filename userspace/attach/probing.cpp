@@ -76,9 +76,9 @@ void Probing::let_go_of_tracer() {
   modules_.forget_look_ups();
 }
 
-void Probing::check_breakpoints() {
+void Probing::check_breakpoints(bool is_last) {
   looked_at_ = std::chrono::steady_clock::now();
-  count_missing(breakpoints_->find_missing());
+  count_missing(breakpoints_->find_missing(is_last));
 }
 
 void Probing::take_last_look() { count_missing(breakpoints_->take_last_look()); }
@@ -86,7 +86,7 @@ void Probing::take_last_look() { count_missing(breakpoints_->take_last_look()); 
 void Probing::check_breakpoints_in_time() {
   constexpr std::chrono::seconds kOften{1};
   take_last_look();
-  if (breakpoints_->is_look_due() || std::chrono::steady_clock::now() - looked_at_ >= kOften) check_breakpoints();
+  if (breakpoints_->is_look_due() || std::chrono::steady_clock::now() - looked_at_ >= kOften) check_breakpoints(false);
   breakpoints_->publish();
 }
 

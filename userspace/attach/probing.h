@@ -49,8 +49,9 @@ class Probing {
   /// Their mappings have been taken: no thread need be held for these files any more.
   void note_studied(std::span<const NewFile> files);
 
-  /// Counts, and warns of, probes for which the process has no breakpoint in its memory.
-  void check_breakpoints();
+  /// Counts, and warns of, probes for which the process has no breakpoint in its memory. `is_last`: the programs will
+  /// not look at a process that is being killed.
+  void check_breakpoints(bool is_last);
   /// The same, if there is reason to think so, or if the last look was a second ago: a process changes its code unseen.
   /// To be called often.
   void check_breakpoints_in_time();

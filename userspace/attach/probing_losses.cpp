@@ -65,13 +65,15 @@ void Probing::note_not_studied(const MappedModule& module, const std::string& ga
 }
 
 bool Probing::ended_while_loading() const {
+  const AddressRange unrun = tracer_.unrun_code();
+  if (unrun.end == HAWK_END_OF_MEMORY) return true;
   if (!tracer_.process_has_ended_elsewhere()) return false;
   std::set<ModuleId> files;  // that may hide an allocator
   for (const MappedCode& code : modules_.code()) {
+    if (unrun.start <= code.start && code.start < unrun.end) continue;
     const bool is_probed = std::find(probed_files_.begin(), probed_files_.end(), code.module) != probed_files_.end();
     if (!is_probed && !modules_.module(code.module).is_vdso) files.insert(code.module);
   }
-  // What else it has mapped was mapped while it was being killed, and has not run.
   const auto is_linker = [&](ModuleId id) {
     return std::find(allocator_files_.begin(), allocator_files_.end(), id) != allocator_files_.end();
   };

@@ -316,7 +316,7 @@ void ProcessTrace::begin_reading_symbols() {
 
 void ProcessTrace::begin_end(bool reads_symbols) {
   take_mapping_events();
-  probing_.check_breakpoints();
+  probing_.check_breakpoints(true);
   duration_ = std::chrono::steady_clock::now() - start_;
   if (reads_symbols) begin_reading_symbols();
 }

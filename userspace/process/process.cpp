@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -25,6 +27,8 @@ namespace {
 
 /// PF_KTHREAD of include/linux/sched.h, as shown in field 9 of /proc/PID/stat; the same value since Linux 2.6.
 constexpr std::uint64_t kKernelThreadFlag = 0x00200000;
+/// PF_SIGNALED, there.
+constexpr std::uint64_t kKilledFlag = 0x00000400;
 
 int status_number(std::string_view status, std::string_view name) {
   return leading_number<int>(status_field(status, name)).value_or(0);
@@ -134,6 +138,18 @@ std::optional<PtraceInfo> find_ptracer(int pid) {
     if (tracer != 0) return PtraceInfo{.pid = tracer, .comm = read_comm(fmt::format("/proc/{}", tracer))};
   }
   return std::nullopt;
+}
+
+/// The signal is taken from those that are pending right before the flags say so.
+bool is_being_killed(int tid) {
+  const std::string directory = fmt::format("/proc/{}", tid);
+  const Result<std::string> status = read_whole_file(directory + "/status"),
+                            stat = read_whole_file(directory + "/stat");
+  if (!status || !stat) return false;
+  std::uint64_t pending = 0;
+  const std::string_view field = status_field(*status, "SigPnd");
+  std::from_chars(field.data(), field.data() + field.size(), pending, 16);
+  return (pending >> (SIGKILL - 1) & 1) != 0 || (task_flags(*stat) & kKilledFlag) != 0;
 }
 
 std::string read_cgroup(int pid, const std::string& proc_root) {

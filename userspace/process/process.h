@@ -49,6 +49,10 @@ struct PtraceInfo {
 /// nullopt: none, as far as /proc shows.
 std::optional<PtraceInfo> find_ptracer(int pid);
 
+/// Whether a thread, given by the number of its directory in /proc, is being killed: it does not come back to its own
+/// code. False: not known, or it is gone.
+bool is_being_killed(int tid);
+
 /// The cgroup of a process that tells most (telling_cgroup), as seen from our cgroup namespace; empty: not known.
 std::string read_cgroup(int pid, const std::string& proc_root = "/proc");
 

@@ -15,12 +15,12 @@
 #include "userspace/tracer/engine.h"
 #include "userspace/tracer/file_links.h"
 #include "userspace/tracer/frame_store.h"
-#include "userspace/tracer/index_pool.h"
 #include "userspace/tracer/inherited_probes.h"
 #include "userspace/tracer/kernel_maps.h"
 #include "userspace/tracer/live_table_check.h"
 #include "userspace/tracer/operator_call_sites.h"
 #include "userspace/tracer/passed_over.h"
+#include "userspace/tracer/probe_point_store.h"
 #include "userspace/tracer/probe_remover.h"
 #include "userspace/tracer/programs.h"
 #include "userspace/tracer/studied_files.h"
@@ -45,7 +45,7 @@ struct Engine::Parts {
   std::optional<CodeTables> code;
   std::optional<YieldPoints> yield_points;
   OperatorRules operator_rules;
-  IndexPool probe_points{HAWK_MAX_PROBE_POINTS};
+  std::optional<ProbePointStore> probe_points;
   std::optional<FileLinks> file_links;              ///< where links are for files
   std::optional<InheritedProbes> inherited_probes;  ///< where they are not, and children are followed
   StudiedFiles studied_files;

@@ -5,6 +5,9 @@
 
 namespace hawk {
 
+LastLook::LastLook(LastLook&& other) noexcept
+    : target_(other.target_), store_(other.store_), set_(std::exchange(other.set_, {})) {}
+
 void LastLook::set_files(std::span<const hawk_probe_point> points) {
   std::size_t used = 0;
   for (const hawk_probe_point& point : points) {
@@ -23,14 +26,15 @@ void LastLook::set_files(std::span<const hawk_probe_point> points) {
 
 std::vector<LastLook::Missing> LastLook::set(std::span<const hawk_probe_point> points,
                                              std::span<const AddressRange> code) {
-  // None while they are being written: a check at this moment finds none.
-  const __u32 before = __atomic_exchange_n(&target_.probe_point_count, 0, __ATOMIC_SEQ_CST);
-  std::vector<Missing> missing = take_missing_of(before);
-  const std::size_t count = area_.require(points.size()) ? points.size() : 0;
-  std::copy_n(points.begin(), count, points_.begin() + static_cast<std::ptrdiff_t>(area_.first()));
-  __atomic_store_n(&target_.first_probe_point, static_cast<__u32>(area_.first()), __ATOMIC_SEQ_CST);
-  __atomic_store_n(&target_.probe_point_count, static_cast<__u32>(count), __ATOMIC_SEQ_CST);
-  set_files(points.first(count));
+  ProbePointStore::Set before = std::exchange(set_, store_.add(points));
+  const bool keeps_borrowed = !points.empty() && set_.word == 0 && target_.borrows_points != 0;
+  if (!keeps_borrowed) {
+    __atomic_store_n(&target_.probe_points, set_.word, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&target_.borrows_points, 0, __ATOMIC_SEQ_CST);
+  }
+  std::vector<Missing> missing = take_missing_of(before.word);
+  store_.retire(std::move(before));
+  set_files(keeps_borrowed ? points.first(0) : points.first(hawk_points_count(set_.word)));
   for (std::size_t i = 0; i < HAWK_MAX_PROBED_RANGES; ++i) {
     const AddressRange range = i < code.size() ? code[i] : AddressRange{};
     __atomic_store_n(&target_.probed_ranges[i].end, 0, __ATOMIC_SEQ_CST);
@@ -40,14 +44,13 @@ std::vector<LastLook::Missing> LastLook::set(std::span<const hawk_probe_point> p
   return missing;
 }
 
-std::vector<LastLook::Missing> LastLook::take_missing() {
-  return take_missing_of(__atomic_load_n(&target_.probe_point_count, __ATOMIC_ACQUIRE));
-}
+std::vector<LastLook::Missing> LastLook::take_missing() { return take_missing_of(set_.word); }
 
-std::vector<LastLook::Missing> LastLook::take_missing_of(std::uint32_t count) {
+std::vector<LastLook::Missing> LastLook::take_missing_of(std::uint64_t word) const {
   std::vector<Missing> missing;
-  for (std::size_t i = 0; i < count; ++i) {
-    const unsigned seen = __atomic_exchange_n(&points_[area_.first() + i].is_missing, 0, __ATOMIC_ACQ_REL);
+  const std::span<hawk_probe_point> points = store_.points_of(word);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const unsigned seen = __atomic_exchange_n(&points[i].is_missing, 0, __ATOMIC_ACQ_REL);
     if (seen != 0) missing.push_back({.number = i, .is_in_new_code = (seen & HAWK_MISSING_IN_NEW_CODE) != 0});
   }
   return missing;

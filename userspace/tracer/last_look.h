@@ -2,12 +2,13 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bpf/layout.h"
 #include "bpf/probe_points.h"
 #include "userspace/base/address_range.h"
-#include "userspace/tracer/index_pool.h"
+#include "userspace/tracer/probe_point_store.h"
 
 namespace hawk {
 
@@ -15,9 +16,11 @@ namespace hawk {
 /// kernels before 6.16 that cannot have programs on their functions the memory of a target that ends is gone already.)
 class LastLook {
  public:
-  /// Mapped memory of the programs, and who shares `points` out among the targets: all must live longer.
-  LastLook(hawk_target& target, std::span<hawk_probe_point> points, IndexPool& pool)
-      : target_(target), points_(points), area_(pool) {}
+  /// `target`: mapped memory of the programs. Both must live longer.
+  LastLook(hawk_target& target, ProbePointStore& store) : target_(target), store_(store) {}
+  LastLook(LastLook&& other) noexcept;
+  LastLook& operator=(LastLook&&) = delete;
+  ~LastLook() { store_.retire(std::move(set_)); }
 
   /// A point that had no breakpoint.
   struct Missing {
@@ -25,20 +28,20 @@ class LastLook {
     bool is_in_new_code = false;  ///< where code was mapped since, and not at its address, or there as well
     bool operator==(const Missing&) const = default;
   };
-  /// Sets the points to check from now on, replacing the previous ones, as far as there is room. `code`: where these
-  /// points lie, one range for each file; anonymous memory that becomes code there is announced as a change of the
-  /// mappings. Returns take_missing() of the points before.
+  /// Sets the points to check from now on, replacing the previous ones; without room there are none, or still those
+  /// that its process has borrowed. `code`: where these points lie, one range for each file; anonymous memory that
+  /// becomes code there is announced as a change of the mappings. Returns take_missing() of the points before.
   std::vector<Missing> set(std::span<const hawk_probe_point> points, std::span<const AddressRange> code);
   /// Each is reported once.
   std::vector<Missing> take_missing();
 
  private:
-  std::vector<Missing> take_missing_of(std::uint32_t count);
+  std::vector<Missing> take_missing_of(std::uint64_t word) const;
   void set_files(std::span<const hawk_probe_point> points);
 
   hawk_target& target_;
-  std::span<hawk_probe_point> points_;
-  PooledArea area_;  ///< of `points_`
+  ProbePointStore& store_;
+  ProbePointStore::Set set_;
 };
 
 }  // namespace hawk

@@ -65,6 +65,7 @@ Result<std::uint32_t> TargetPlaces::take(int pid) {
   const std::uint32_t number = HAWK_TRY(prepare());
   hawk_target& target = maps_.targets[number];
   target.pid = static_cast<__u32>(pid);
+  target.is_shared = 1;  // perhaps
   __atomic_store_n(&maps_.state->searched_target, number, __ATOMIC_SEQ_CST);
   const Result<void> found = run_for_tasks(skeleton_.progs.find_target, pid);
   if (!found || target.memory == 0) {

@@ -280,10 +280,12 @@ bool Tracer::process_has_ended_elsewhere() const {
   return process_has_ended() && __atomic_load_n(&impl_->target.ended_elsewhere, __ATOMIC_ACQUIRE) != 0;
 }
 
-LastLook Tracer::last_look() {
-  Engine::Parts& engine = impl_->engine;
-  return {impl_->target, engine.skeleton->bss->probe_points, engine.probe_points};
+AddressRange Tracer::unrun_code() const {
+  if (!process_has_ended()) return {};
+  return {.start = impl_->target.unrun_code.start, .end = impl_->target.unrun_code.end};
 }
+
+LastLook Tracer::last_look() { return {impl_->target, *impl_->engine.probe_points}; }
 
 void Tracer::count_loss(hawk_loss cause, std::uint64_t times) { impl_->count_loss(cause, times); }
 

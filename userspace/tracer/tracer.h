@@ -90,6 +90,9 @@ class Tracer {
   bool process_has_ended() const;
   /// Whether that was in code of another file than its program's own.
   bool process_has_ended_elsewhere() const;
+  /// The code that it had mapped when it ended, but not run: it was killed in the call that mapped it. To
+  /// HAWK_END_OF_MEMORY: it has run nothing of its last program.
+  AddressRange unrun_code() const;
   /// For as long as this lives.
   LastLook last_look();
   /// Counts a loss that user space noticed; it appears in later drains.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Numbers of system calls, and flags of their arguments. */
+/* Numbers of system calls, and flags of their arguments. Those that change mappings, or begin a program. */
 #ifndef HAWKTRACE_ARCH_X86_64_SYSTEM_CALLS_H
 #define HAWKTRACE_ARCH_X86_64_SYSTEM_CALLS_H
 
@@ -10,8 +10,10 @@
 #define HAWK_SYSCALL_MREMAP 25
 #define HAWK_SYSCALL_MADVISE 28
 #define HAWK_SYSCALL_SHMAT 30
+#define HAWK_SYSCALL_EXECVE 59
 #define HAWK_SYSCALL_SHMDT 67
 #define HAWK_SYSCALL_REMAP_FILE_PAGES 216
+#define HAWK_SYSCALL_EXECVEAT 322
 #define HAWK_SYSCALL_PKEY_MPROTECT 329
 
 #define HAWK_MAP_FIXED 0x10

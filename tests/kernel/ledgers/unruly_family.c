@@ -4,6 +4,7 @@
  * usage: unruly_family HOW FILE [COUNT [PROGRAM]]      HOW: see main */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -211,6 +212,39 @@ static void massacre(unsigned count) {
   work(3);
 }
 
+/* Libc's code as its file has it. */
+static int drop_code(struct dl_phdr_info* info, size_t size, void* nothing) {
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const uintptr_t page = 4095, start = (info->dlpi_addr + info->dlpi_phdr[i].p_vaddr) & ~page;
+    const uintptr_t end = (info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz + page) & ~page;
+
+    if (start > (uintptr_t)malloc || end <= (uintptr_t)malloc) continue;
+    require(!madvise((void*)start, end - start, MADV_DONTNEED));
+    return 1;
+  }
+  return 0;
+}
+
+/* What it takes from here on no probe sees. */
+static void drop(unsigned count) {
+  require(dl_iterate_phdr(drop_code, NULL) == 1);
+  work(count);
+}
+
+/* Children that do that, as copies or as programs of their own, and end at once. */
+static void droppers(unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    if (fork()) continue;
+    if (i % 2) execl("/proc/self/exe", "family", "drop", file, "30", NULL);
+    begin();
+    drop(20);
+    write_line();
+    _exit(0);
+  }
+  wait_for_all();
+  work(3);
+}
+
 static void endless(unsigned count) {
   for (;;) churn(count);
 }
@@ -228,6 +262,8 @@ int main(int argc, char** argv) {
               {"forking_threads", forking_threads},
               {"executes", executes},
               {"massacre", massacre},
+              {"drop", drop},
+              {"droppers", droppers},
               {"endless", endless}};
 
   file = argv[2];

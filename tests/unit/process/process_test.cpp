@@ -91,6 +91,25 @@ TEST(ProcessHandle, CollectedProcessIsAnother) {
 
 TEST(ProcessHandle, NoSuchProcess) { EXPECT_FALSE(ProcessHandle(0x7ffffff0).require_same()); }
 
+TEST(IsBeingKilled, ByWhatItDiesOf) {
+  for (const bool kills : {false, true}) {
+    const pid_t pid = ::fork();
+    if (pid == 0 && !kills) ::_exit(0);
+    if (pid == 0) {
+      for (;;) ::pause();
+    }
+    if (kills) {
+      EXPECT_FALSE(is_being_killed(pid));
+      ::kill(pid, SIGKILL);
+    }
+    siginfo_t dead;
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(pid), &dead, WEXITED | WNOWAIT), 0);
+    EXPECT_EQ(is_being_killed(pid), kills);
+    ::waitpid(pid, nullptr, 0);
+    EXPECT_FALSE(is_being_killed(pid));
+  }
+}
+
 void* wait_for_end(void*) {
   for (;;) ::pause();
 }

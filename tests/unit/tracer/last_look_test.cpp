@@ -17,9 +17,9 @@ class LastLookTest : public testing::Test {
   }
 
   std::unique_ptr<hawk_target> target_ = std::make_unique<hawk_target>();
-  IndexPool pool_{HAWK_MAX_PROBE_POINTS};
   std::vector<hawk_probe_point> points_ = std::vector<hawk_probe_point>(HAWK_MAX_PROBE_POINTS);
-  LastLook look_{*target_, points_, pool_};
+  ProbePointStore store_{points_};
+  LastLook look_{*target_, store_};
   const std::vector<hawk_probe_point> three_ = {at(0x1000), at(0x2000), at(0x3000)};
   const std::vector<hawk_probe_point> two_ = {at(0x8000), at(0x9000)};
 };
@@ -40,25 +40,61 @@ TEST_F(LastLookTest, WhatWasSeenOfPointsThatAreReplacedIsNotLost) {
   points_[2].is_missing = HAWK_MISSING_THERE;
   EXPECT_EQ(look_.set(two_, {}), (Seen{{2, false}}));
   EXPECT_TRUE(look_.take_missing().empty()) << "nothing is said of the new points";
-  EXPECT_EQ(target_->probe_point_count, 2U);
-  EXPECT_EQ(points_[0].address, 0x8000U);
+  ASSERT_EQ(hawk_points_count(target_->probe_points), 2U);
+  EXPECT_EQ(points_[hawk_points_first(target_->probe_points)].address, 0x8000U);
 }
 
 TEST_F(LastLookTest, PointsOfAnotherTargetAreLeftAlone) {
   look_.set(three_, {});
   hawk_target other = {};
-  LastLook other_look(other, points_, pool_);
+  LastLook other_look(other, store_);
   other_look.set(two_, {});
-  EXPECT_EQ(points_[target_->first_probe_point].address, 0x1000U);
-  EXPECT_EQ(points_[other.first_probe_point].address, 0x8000U);
-  points_[other.first_probe_point].is_missing = HAWK_MISSING_THERE;
+  const __u32 first = hawk_points_first(target_->probe_points), of_other = hawk_points_first(other.probe_points);
+  EXPECT_EQ(points_[first].address, 0x1000U);
+  EXPECT_EQ(points_[of_other].address, 0x8000U);
+  points_[of_other].is_missing = HAWK_MISSING_THERE;
   EXPECT_TRUE(look_.take_missing().empty());
   EXPECT_EQ(other_look.take_missing(), (Seen{{0, false}}));
 }
 
 TEST_F(LastLookTest, MorePointsThanThereIsRoomForAreLeftOut) {
   EXPECT_TRUE(look_.set(std::vector<hawk_probe_point>(HAWK_MAX_PROBE_POINTS + 1, at(0x1000)), {}).empty());
-  EXPECT_EQ(target_->probe_point_count, 0U);
+  EXPECT_EQ(target_->probe_points, 0U);
+}
+
+/// A process that a target has started looks at the target's points until it is taken over.
+TEST_F(LastLookTest, PointsThatMayBeBorrowedStayUntilBirthsHaveBeenTakenOver) {
+  const auto address_in = [&](std::uint64_t word) { return points_[hawk_points_first(word)].address; };
+  const auto is_lent = [&](std::uint64_t word) {
+    return points_[hawk_points_first(word)].set == hawk_points_set(word);
+  };
+  look_.set(three_, {});
+  const std::uint64_t borrowed = target_->probe_points;
+  const auto fill = [&] {
+    for (std::size_t i = 0; i < HAWK_MAX_PROBE_POINTS; ++i) look_.set(i % 2 == 0 ? two_ : three_, {});
+  };
+  fill();
+  EXPECT_TRUE(is_lent(borrowed));
+  EXPECT_EQ(address_in(borrowed), 0x1000U);
+  store_.begin_births();
+  fill();
+  EXPECT_TRUE(is_lent(borrowed));
+  store_.begin_births();
+  fill();
+  EXPECT_FALSE(is_lent(borrowed)) << "it can be told that it is gone";
+}
+
+TEST_F(LastLookTest, BorrowedPointsAreKeptWhereThereIsNoRoom) {
+  hawk_target other = {};
+  LastLook other_look(other, store_);
+  ASSERT_TRUE(other_look.set(std::vector<hawk_probe_point>(HAWK_MAX_PROBE_POINTS, at(0x1000)), {}).empty());
+  ASSERT_NE(other.probe_points, 0U);
+  target_->probe_points = other.probe_points;
+  target_->borrows_points = HAWK_POINTS_OF_MAKER;
+  look_.set(three_, {});
+  EXPECT_EQ(target_->probe_points, other.probe_points);
+  EXPECT_EQ(target_->borrows_points, HAWK_POINTS_OF_MAKER);
+  EXPECT_TRUE(look_.take_missing().empty());
 }
 
 }  // namespace
