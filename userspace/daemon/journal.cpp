@@ -3,16 +3,16 @@
 #include <fmt/core.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "userspace/base/log.h"
 #include "userspace/base/printable.h"
+#include "userspace/base/unix_address.h"
 
 namespace hawk {
 namespace {
@@ -67,12 +67,11 @@ Journal Journal::of_stderr() {
 }
 
 void Journal::write(const JournalEntry& entry) const {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  std::strcpy(address.sun_path, kSocket);
+  const std::optional<UnixAddress> journald = UnixAddress::of(kSocket);
   const std::string bytes = journal_bytes(entry);
-  if (socket_ && ::sendto(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
-                          reinterpret_cast<const sockaddr*>(&address), sizeof(address)) >= 0) {
+  if (socket_ && journald &&
+      ::sendto(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT, journald->get(),
+               journald->length()) >= 0) {
     return;
   }
   std::string_view rest = entry.message;

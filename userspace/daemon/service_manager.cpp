@@ -2,13 +2,11 @@
 
 #include <fmt/core.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
+#include <string>
 
 #include "userspace/process/process_fields.h"
 
@@ -26,10 +24,10 @@ std::string take_variable(const char* name) {
 
 ServiceManager ServiceManager::from_environment() {
   ServiceManager manager;
-  manager.address_ = take_variable("NOTIFY_SOCKET");
+  manager.address_ = UnixAddress::of(take_variable("NOTIFY_SOCKET"));
   const auto watchdog_us = leading_number<std::int64_t>(take_variable("WATCHDOG_USEC"));
   const auto watchdog_pid = leading_number<int>(take_variable("WATCHDOG_PID"));
-  if (manager.address_.empty()) return manager;
+  if (!manager.address_) return manager;
   manager.socket_ = UniqueFd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (watchdog_us && *watchdog_us > 0 && watchdog_pid.value_or(::getpid()) == ::getpid()) {
     manager.watchdog_ = std::chrono::microseconds(*watchdog_us);
@@ -38,14 +36,8 @@ ServiceManager ServiceManager::from_environment() {
 }
 
 void ServiceManager::notify(std::string_view state) const {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  if (!socket_ || address_.size() >= sizeof(address.sun_path)) return;
-  std::memcpy(address.sun_path, address_.data(), address_.size());
-  if (address_.front() == '@') address.sun_path[0] = '\0';  // an abstract one
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());
-  ::sendto(socket_.get(), state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
-           reinterpret_cast<const sockaddr*>(&address), length);
+  if (!socket_) return;
+  ::sendto(socket_.get(), state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT, address_->get(), address_->length());
 }
 
 void ServiceManager::ready(std::string_view status) const { notify(fmt::format("READY=1\nSTATUS={}", status)); }

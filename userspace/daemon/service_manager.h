@@ -2,10 +2,10 @@
 
 #include <chrono>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "userspace/base/unique_fd.h"
+#include "userspace/base/unix_address.h"
 
 namespace hawk {
 
@@ -29,7 +29,7 @@ class ServiceManager {
 
  private:
   UniqueFd socket_;
-  std::string address_;
+  std::optional<UnixAddress> address_;
   std::optional<std::chrono::nanoseconds> watchdog_;
   std::chrono::steady_clock::time_point fed_{};
 };

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <netinet/in.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "userspace/base/system_failure.h"
+#include "userspace/base/unix_address.h"
 
 namespace hawk {
 namespace {
@@ -46,12 +46,11 @@ std::optional<SocketAddress> socket_address(const std::string& host, std::uint16
   return address;
 }
 
+/// Of a path that parse_listen_address() has taken.
 SocketAddress unix_address(const std::string& path) {
-  SocketAddress address;
-  auto* unix_socket = reinterpret_cast<sockaddr_un*>(&address.bytes);
-  unix_socket->sun_family = AF_UNIX;
-  std::memcpy(unix_socket->sun_path, path.c_str(), path.size() + 1);
-  address.length = sizeof(sockaddr_un);
+  const UnixAddress at = *UnixAddress::of(path);
+  SocketAddress address = {.length = at.length()};
+  std::memcpy(&address.bytes, at.get(), at.length());
   return address;
 }
 
@@ -115,9 +114,9 @@ Result<ListenAddress> parse_listen_address(const std::string& text) {
   if (text.starts_with(kUnixPrefix)) {
     const std::string path = text.substr(kUnixPrefix.size());
     if (!path.starts_with('/') || path.find('\0') != std::string::npos) return malformed(text);
-    if (path.size() >= sizeof(sockaddr_un::sun_path)) {
+    if (path.size() > UnixAddress::kLongestPath) {
       return fail(ExitCode::kUsage, fmt::format("listen: {}: a path for a socket is at most {} bytes long", path,
-                                                sizeof(sockaddr_un::sun_path) - 1));
+                                                UnixAddress::kLongestPath));
     }
     return ListenAddress{.unix_path = path};
   }

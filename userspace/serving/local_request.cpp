@@ -4,14 +4,15 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "userspace/base/system_failure.h"
 #include "userspace/base/unique_fd.h"
+#include "userspace/base/unix_address.h"
 
 namespace hawk {
 namespace {
@@ -24,15 +25,13 @@ tl::unexpected<Error> no_answer(const std::string& path, const std::string& why)
 }
 
 Result<UniqueFd> connected_to(const std::string& path) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) return no_answer(path, "the path is too long for a socket");
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const std::optional<UnixAddress> address = UnixAddress::of(path);
+  if (!address) return no_answer(path, "the path is too long for a socket");
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) return system_failure(ExitCode::kPrivilege, "make a socket", errno);
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof(kPatience));
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof(kPatience));
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return socket;
+  if (::connect(socket.get(), address->get(), address->length()) == 0) return socket;
   const int error = errno;
   const bool is_none = error == ENOENT || error == ECONNREFUSED;
   return system_failure(is_none ? ExitCode::kNoTarget : ExitCode::kPrivilege, "ask the daemon at " + path, error,

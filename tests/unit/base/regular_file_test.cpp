@@ -4,15 +4,15 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "tests/support/file_content.h"
 #include "tests/support/scratch_directory.h"
+#include "userspace/base/unix_address.h"
 
 namespace hawk {
 namespace {
@@ -48,9 +48,9 @@ TEST(RegularFile, NothingElseIsOpened) {
   fs::create_symlink("/dev/null", directory.path("link_to_device"));
   fs::create_symlink("circle", directory.path("circle"));
   const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM, 0));
-  sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
-  std::strncpy(address.sun_path, directory.path("socket").c_str(), sizeof(address.sun_path) - 1);
-  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  const std::optional<UnixAddress> address = UnixAddress::of(directory.path("socket"));
+  ASSERT_TRUE(address);
+  ASSERT_EQ(::bind(socket.get(), address->get(), address->length()), 0);
   for (const char* name : {"pipe", "link_to_pipe", "link_to_device", "socket", ""}) {
     EXPECT_EQ(error_of(directory.path(name)), EINVAL) << name;
   }

@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
-#include <cstring>
+#include <optional>
 
 #include "tests/support/scratch_directory.h"
+#include "userspace/base/unix_address.h"
 
 namespace hawk {
 namespace {
@@ -20,11 +20,8 @@ using namespace std::chrono_literals;
 class NotifySocket {
  public:
   NotifySocket() : fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
-    sockaddr_un address = {};
-    address.sun_family = AF_UNIX;
-    std::strcpy(address.sun_path, path().c_str());
-    if (::bind(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
-      throw std::runtime_error("bind");
+    const std::optional<UnixAddress> address = UnixAddress::of(path());
+    if (!address || ::bind(fd_.get(), address->get(), address->length()) != 0) throw std::runtime_error("bind");
     ::setenv("NOTIFY_SOCKET", path().c_str(), 1);
     ::setenv("WATCHDOG_USEC", "400000", 1);
     ::setenv("WATCHDOG_PID", std::to_string(::getpid()).c_str(), 1);
