@@ -61,6 +61,9 @@ class Merger {
   Result<void> add_table(const TomlEntry& entry, const std::string& file) {
     const std::string where = fmt::format("{}:{}: {}", file, entry.value.line, entry.key);
     const auto* table = std::get_if<TomlValue::Table>(&entry.value.value);
+    if (entry.key == "target" && table == nullptr) {
+      return refuse_value(where, "targets have names", "write [target.NAME], and its keys below");
+    }
     if (table == nullptr || std::find(kTables.begin(), kTables.end(), entry.key) == kTables.end()) {
       const std::string_view nearest = nearest_name(entry.key, kTables);
       return refuse_value(where, "there is no such table",

@@ -58,6 +58,8 @@ TEST(Config, TakesAllKindsOfValues) {
 TEST(Config, ExplainsMistakes) {
   EXPECT_EQ(message_of(parse("[target.a]\nunit = \"x\"\nmdoe = \"off\"\n")),
             "f.toml:3: mdoe: there is no such key in [target.a] / did you mean 'mode'?");
+  EXPECT_EQ(message_of(parse("[[target]]\nname = \"a\"\nunit = \"x\"\n")),
+            "f.toml:1: target: targets have names / write [target.NAME], and its keys below");
   EXPECT_EQ(message_of(parse("[daemno]\n")), "f.toml:1: daemno: there is no such table / did you mean [daemon]?");
   EXPECT_EQ(message_of(parse("[target.a]\nunit = \"x\"\nmode = \"exakt\"\n")),
             "f.toml:3: mode: 'exakt' is not one of exact, watch, off / did you mean 'exact'?");
