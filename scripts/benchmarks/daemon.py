@@ -5,6 +5,7 @@
 """
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -62,8 +63,10 @@ class Daemon:
 
 
 def watch(hawktrace, directory, seconds):
-    sleepers = [subprocess.Popen(['sleep', 'infinity']) for _ in range(100)]
-    daemon = Daemon(hawktrace, directory, '[target.sleepers]\ncomm = "sleep"\nmode = "watch"\n')
+    program = directory / 'sleeper'  # others sleep as well
+    shutil.copy('/bin/sleep', program)
+    sleepers = [subprocess.Popen([program, 'infinity']) for _ in range(100)]
+    daemon = Daemon(hawktrace, directory, f'[target.sleepers]\nexe = "{program}"\nmode = "watch"\n')
     daemon.wait_for('of 100 processes')
     time.sleep(5)  # processes are looked at more often while they are young
     result = daemon.measure(seconds)

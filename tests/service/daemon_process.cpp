@@ -3,30 +3,26 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <utility>
+
+#include "userspace/base/unix_address.h"
 
 namespace hawk {
 namespace {
 
 UniqueFd notify_socket(const std::string& path) {
   UniqueFd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) throw std::runtime_error("a path too long for a socket");
-  std::strcpy(address.sun_path, path.c_str());
-  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
-    throw std::runtime_error("bind a socket");
-  }
+  const std::optional<UnixAddress> address = UnixAddress::of(path);
+  if (!address || ::bind(fd.get(), address->get(), address->length()) != 0) throw std::runtime_error("bind a socket");
   return fd;
 }
 
@@ -46,7 +42,7 @@ DaemonProcess::DaemonProcess(const std::string& targets, const std::string& dire
 
 void DaemonProcess::write_config(const std::string& targets) const {
   std::ofstream(scratch_.path("hawktrace.toml"))
-      << "[daemon]\ninterval = \"100ms\"\ndirectory = \"" << directory_
+      << "[daemon]\ninterval = \"100ms\"\ndirectory = \"" << directory_ << "\"\noomd-hook = \"" << oom_hook()
       << "\"\n[serve]\nlisten = [\"unix:" << scratch_.path("socket") << "\"]\n"
       << targets;
 }
@@ -91,6 +87,22 @@ std::vector<std::string> DaemonProcess::recordings(const std::string& target) co
   }
   std::sort(paths.begin(), paths.end());
   return paths;
+}
+
+std::uint64_t DaemonProcess::anonymous_bytes() const {
+  constexpr std::uint64_t kKib = 1024;
+  std::ifstream status("/proc/" + std::to_string(process_.pid()) + "/status");
+  std::string word;
+  std::uint64_t kib = 0;
+  while (status >> word && word != "RssAnon:") continue;
+  status >> kib;
+  return kib * kKib;
+}
+
+std::string DaemonProcess::recording(const std::string& target) const {
+  const std::vector<std::string> paths = recordings(target);
+  if (paths.size() != 1) throw std::runtime_error(std::to_string(paths.size()) + " recordings of " + target);
+  return paths.front();
 }
 
 std::map<std::string, std::size_t> DaemonProcess::kernel_objects() const {

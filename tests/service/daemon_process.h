@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,6 +34,12 @@ class DaemonProcess {
 
   /// Paths of a target's recordings, the oldest first.
   std::vector<std::string> recordings(const std::string& target) const;
+  /// The only one.
+  std::string recording(const std::string& target) const;
+  /// Its own memory.
+  std::uint64_t anonymous_bytes() const;
+  /// The socket at which it is told whom systemd-oomd is about to kill.
+  std::string oom_hook() const { return scratch_.path("hook"); }
   /// What its descriptors lead to, and how many lead there: "anon_inode:bpf-prog". Files on disks, and connections, are
   /// left out.
   std::map<std::string, std::size_t> kernel_objects() const;

@@ -74,6 +74,16 @@ while True:
 '''
 
 
+# As systemd-oomd announces what it is about to kill.
+ANNOUNCE = r'''
+import socket
+hook = socket.socket(socket.AF_UNIX)
+hook.connect('/run/systemd/oomd.prekill.hook/hawktrace')
+hook.sendall(b'{"method":"io.systemd.oom.Prekill.Notify","parameters":{"cgroup":"/system.slice"}}\0')
+print(hook.recv(1000))
+'''
+
+
 def unit(*service, description='test'):
     return '\n'.join(['[Unit]', f'Description={description}', 'DefaultDependencies=no', '[Service]', *service, ''])
 
@@ -241,7 +251,7 @@ class Service(unittest.TestCase):
         (self.systemd.path / 'go').write_text('go')
         self.systemd.wait('its end', lambda: not self.systemd.is_active('greedy.service'))
         self.systemd.wait_for_status('tracing 0 of 0 processes')
-        entries = self.systemd.run('journalctl', '--no-pager', '-o', 'json', 'HAWKTRACE_END=oom').stdout.splitlines()
+        entries = self.systemd.run('journalctl', '--no-pager', '-o', 'json', 'HAWKTRACE_TARGET=greedy', 'HAWKTRACE_END=oom').stdout.splitlines()
         self.assertEqual(len(entries), 1, self.systemd.journal())
         entry = json.loads(entries[0])
         self.assertIn('was killed for lack of memory', entry['MESSAGE'])
@@ -249,6 +259,16 @@ class Service(unittest.TestCase):
         self.assertEqual([entry['HAWKTRACE_FILE']], self.recordings('greedy'))
         report = json.loads(self.systemd.do('hawktrace', 'report', '-q', '--format', 'json', entry['HAWKTRACE_FILE']))
         self.assertGreater(report['totals']['live_bytes'], 32 << 20)
+
+    def test_it_is_told_whom_systemd_oomd_is_about_to_kill(self):
+        self.systemd.do('systemctl', 'start', 'web.service')
+        self.systemd.wait_for_status('tracing 1 of 1 processes')
+        self.assertIn('{"parameters":{}}', self.systemd.do('python3', '-c', ANNOUNCE))
+        self.assertIn('systemd-oomd is about to kill 1 of its processes', self.systemd.journal('-u', 'hawktrace.service'))
+        self.assertEqual(len(self.recordings('web')), 1)
+        self.systemd.do('systemctl', 'kill', '-s', 'KILL', 'web.service')
+        self.systemd.wait_for_status('tracing 0 of 0 processes')
+        self.assertIn('was killed for lack of memory', self.systemd.journal('HAWKTRACE_TARGET=web', 'HAWKTRACE_END=oom'))
 
     def test_one_unit_needs_no_configuration(self):
         self.systemd.do('systemctl', 'stop', 'hawktrace.service')

@@ -63,8 +63,9 @@ struct TargetConfig {
 struct DaemonConfig {
   std::chrono::nanoseconds interval = std::chrono::seconds(1);  ///< between drains
   std::string directory = "/var/lib/hawktrace";                 ///< for recordings, one directory for each target
-  std::optional<double> max_overhead = {};                      ///< of all targets, percent of one processor
-  std::optional<std::uint64_t> max_memory_bytes = {};           ///< of the kernel's tables
+  std::string oomd_hook = "/run/systemd/oomd.prekill.hook/hawktrace";  ///< see OomHook
+  std::optional<double> max_overhead = {};                             ///< of all targets, percent of one processor
+  std::optional<std::uint64_t> max_memory_bytes = {};                  ///< of the kernel's tables
   std::optional<std::uint32_t> max_blocks = {};
   std::uint32_t max_stacks = 1U << 17;
   std::optional<LinkScope> links = {};

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -24,6 +25,7 @@
 #include "userspace/daemon/target_tracing.h"
 #include "userspace/process/open_file_limit.h"
 #include "userspace/report/units.h"
+#include "userspace/serving/oom_hook.h"
 #include "userspace/serving/serving.h"
 
 namespace hawk {
@@ -48,6 +50,7 @@ Result<DaemonConfig> load_config(const DaemonOptions& options) {
   only.pid_file.clear();
   config.targets = {std::move(only)};
   config.serve.listen.clear();
+  config.oomd_hook += "@" + options.unit;
   return config;
 }
 
@@ -58,9 +61,29 @@ bool needs_restart(const DaemonConfig& a, const DaemonConfig& b) {
                        [](const TargetConfig& target) { return target.follows_children; });
   };
   return a.interval != b.interval || a.directory != b.directory || a.max_blocks != b.max_blocks ||
-         a.max_stacks != b.max_stacks || a.max_memory_bytes != b.max_memory_bytes || a.links != b.links ||
-         follows(a) != follows(b);
+         a.oomd_hook != b.oomd_hook || a.max_stacks != b.max_stacks || a.max_memory_bytes != b.max_memory_bytes ||
+         a.links != b.links || follows(a) != follows(b);
 }
+
+/// Others must not lead us elsewhere from there, nor read what we write.
+Result<void> make_own_directory(const std::string& path) {
+  constexpr const char* kHint = "change directory in [daemon]";
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    return system_failure(ExitCode::kFile, fmt::format("create {}", path), errno, kHint);
+  }
+  struct stat entry = {};
+  struct stat directory = {};
+  if (::lstat(path.c_str(), &entry) != 0 || ::stat(path.c_str(), &directory) != 0) {
+    return system_failure(ExitCode::kFile, fmt::format("look at {}", path), errno, kHint);
+  }
+  const bool is_own = entry.st_uid == ::geteuid() && directory.st_uid == ::geteuid();
+  if (is_own && S_ISDIR(directory.st_mode) && (directory.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+  return fail(ExitCode::kFile, fmt::format("write to {}: it is not a directory of ours alone", path),
+              "chown root and chmod 700 it, or change directory in [daemon]");
+}
+
+/// For what can be done without.
+void warn(const Error& error) { log_warning(fmt::format("{}; {}", error.what, error.hint)); }
 
 class Daemon {
  public:
@@ -85,6 +108,8 @@ class Daemon {
     finder_.look(now());
     if (has_exact()) HAWK_TRY_VOID(tracing_.load(config_));
     if (!config_.serve.listen.empty()) serving_ = HAWK_TRY(Serving::make(loop_, config_.serve, state_));
+    if (const Result<void> watched = tracing_.watch_oom_kills(); !watched) warn(watched.error());
+    offer_oom_hook();
     loop_.watch(signals_.fd(), [this](short) { return take_signals(); });
     HAWK_TRY_VOID(watch_time());
     tracing_.update_traces(now());
@@ -94,6 +119,7 @@ class Daemon {
     HAWK_TRY_VOID(loop_.run());
     manager_.notify("STOPPING=1");
     serving_.reset();
+    oom_hook_.reset();
     for (const auto& [name, target] : targets_) retire(*target);
     return static_cast<int>(ExitCode::kOk);
   }
@@ -102,6 +128,19 @@ class Daemon {
   bool has_exact() const {
     return std::any_of(config_.targets.begin(), config_.targets.end(),
                        [](const TargetConfig& target) { return target.mode == TargetMode::kExact; });
+  }
+
+  /// Where no systemd-oomd would ask there is no such directory.
+  void offer_oom_hook() {
+    const std::string& path = config_.oomd_hook;
+    if (::access(path.substr(0, path.rfind('/')).c_str(), F_OK) != 0) return;
+    auto hook =
+        OomHook::listen(loop_, path, [this](const std::string& cgroup) { tracing_.record_before_kill(cgroup); });
+    if (hook) {
+      oom_hook_ = std::move(*hook);
+    } else {
+      warn(hook.error());
+    }
   }
 
   Result<void> watch_time() {
@@ -260,6 +299,7 @@ class Daemon {
   ProcessFinder finder_;
   ServedState state_;
   std::unique_ptr<Serving> serving_;
+  std::unique_ptr<OomHook> oom_hook_;
   std::string sent_status_;
 };
 
@@ -269,10 +309,7 @@ Result<int> run_daemon(const DaemonOptions& options) {
   HAWK_TRY_VOID(check_environment());
   SignalSource signals = HAWK_TRY(SignalSource::make());
   DaemonConfig config = HAWK_TRY(load_config(options));
-  if (::mkdir(config.directory.c_str(), 0700) != 0 && errno != EEXIST) {
-    return system_failure(ExitCode::kFile, fmt::format("create {}", config.directory), errno,
-                          "change directory in [daemon]");
-  }
+  HAWK_TRY_VOID(make_own_directory(config.directory));
   constexpr std::size_t kManyFiles = 65536;
   raise_open_file_limit(kManyFiles);
   return Daemon(options, std::move(config), std::move(signals), ServiceManager::from_environment()).run();

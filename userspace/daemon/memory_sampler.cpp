@@ -23,7 +23,6 @@ std::optional<WatchFinding> sample_if_due(TargetState& target, TargetState::Time
   for (auto& [pid, process] : target.processes) {
     if (const auto memory = read_process_memory(pid)) process.memory = memory;
     if (process.memory) sample.used_bytes += process.memory->anonymous_bytes + process.memory->swapped_bytes;
-    process.oom_kills = std::exchange(process.oom_kills_last, read_oom_kills(process.cgroup));
     if (!process.cgroup) continue;
     const auto [known, is_new] = cgroups.try_emplace(process.cgroup->directory);
     if (is_new) known->second = read_cgroup_memory(*process.cgroup);

@@ -36,11 +36,10 @@ std::optional<std::uint64_t> limit_of(const std::string& directory, bool is_vers
   return limit;
 }
 
-std::optional<std::uint64_t> oom_kills_of(const MemoryCgroupPath& cgroup) {
+std::uint64_t oom_kills_of(const MemoryCgroupPath& cgroup) {
   const Result<std::string> events =
       read_whole_file(cgroup.directory + (cgroup.is_version_1 ? "/memory.oom_control" : "/memory.events"));
-  if (!events) return std::nullopt;
-  return number_in_lines(*events, "oom_kill").value_or(0);
+  return events ? number_in_lines(*events, "oom_kill").value_or(0) : 0;
 }
 
 /// Of the cgroup and all that it lies in.
@@ -84,26 +83,12 @@ std::optional<CgroupReading> read_cgroup_memory(const MemoryCgroupPath& cgroup) 
   CgroupReading reading;
   reading.memory = {.current_bytes = *current,
                     .max_bytes = limit_of(cgroup.directory, cgroup.is_version_1),
-                    .oom_kills = oom_kills_of(cgroup).value_or(0)};
+                    .oom_kills = oom_kills_of(cgroup)};
   reading.left_bytes = left_below_limits(cgroup);
   if (const Result<std::string> pressure = read_whole_file(cgroup.directory + "/memory.pressure")) {
     reading.pressure_percent = pressure_in(*pressure);
   }
   return reading;
-}
-
-bool OomKills::is_more_than(const OomKills& before) const {
-  if (in_cgroup) return *in_cgroup > before.in_cgroup.value_or(0);
-  return before.on_machine && on_machine > before.on_machine;
-}
-
-OomKills read_oom_kills(const std::optional<MemoryCgroupPath>& cgroup) {
-  OomKills kills;
-  if (cgroup) kills.in_cgroup = oom_kills_of(*cgroup);
-  if (const Result<std::string> events = read_whole_file("/proc/vmstat")) {
-    kills.on_machine = number_in_lines(*events, "oom_kill");
-  }
-  return kills;
 }
 
 std::optional<std::uint64_t> read_machine_memory_left() {

@@ -33,17 +33,6 @@ struct CgroupReading {
 /// nullopt: it has been removed.
 std::optional<CgroupReading> read_cgroup_memory(const MemoryCgroupPath& cgroup);
 
-/// How many processes the kernel has killed for lack of memory, since the cgroup was made or the machine booted.
-struct OomKills {
-  std::optional<std::uint64_t> in_cgroup = {};   ///< nullopt: it has been removed, or the process is in none
-  std::optional<std::uint64_t> on_machine = {};  ///< nullopt: not known
-
-  /// Whether there have been more since `before`: in the cgroup, as long as it is there. systemd removes that of a
-  /// service as soon as its last process has ended; then on the machine.
-  bool is_more_than(const OomKills& before) const;
-};
-OomKills read_oom_kills(const std::optional<MemoryCgroupPath>& cgroup);
-
 /// Bytes that are left on this machine, swap space included.
 std::optional<std::uint64_t> read_machine_memory_left();
 

@@ -10,7 +10,6 @@
 #include "userspace/base/process_file.h"
 #include "userspace/base/unix_time.h"
 #include "userspace/process/process.h"
-#include "userspace/process/process_fields.h"
 
 namespace hawk {
 namespace {
@@ -19,16 +18,6 @@ namespace {
 std::string read_last_pid() {
   const Result<std::string> loadavg = read_whole_file("/proc/loadavg");
   return loadavg ? loadavg->substr(loadavg->rfind(' ') + 1) : std::string();
-}
-
-/// Whether it is about to end, or has ended. Version 1 of cgroups then says that it is in "/" (Linux,
-/// proc_cgroup_show()).
-bool is_exiting(int pid) {
-  constexpr std::uint64_t kExiting = 0x4;  // PF_EXITING in Linux' sched.h
-  constexpr int kFlagsField = 9;
-  const Result<std::string> stat = read_whole_file(fmt::format("/proc/{}/stat", pid));
-  const auto flags = leading_number<std::uint64_t>(stat ? stat_from_field(*stat, kFlagsField) : std::string_view());
-  return !flags || (*flags & kExiting) != 0;
 }
 
 /// A process with these facts, held before they are read again: what had them has the descriptor.
@@ -43,6 +32,11 @@ std::optional<TargetProcess> take(const ProcessFacts& facts) {
 }
 
 }  // namespace
+
+bool ProcessFinder::wants_traces(Time now) const {
+  return std::any_of(targets_.begin(), targets_.end(),
+                     [now](const auto& entry) { return entry.second->wants_traces(now); });
+}
 
 bool ProcessFinder::has_open(Time now) const {
   return std::any_of(targets_.begin(), targets_.end(), [now](const auto& entry) {
@@ -72,9 +66,10 @@ void ProcessFinder::resolve(TargetState& target, const std::vector<ProcessFacts>
   if (!objection.empty()) log_warning(fmt::format("{}: {}", target.config.name, objection));
 }
 
-/// For no more than a small part of the time.
+/// For no more than a small part of the time. What is only watched need not be found at once.
 void ProcessFinder::look(bool all, Time now) {
   constexpr int kPartOfTime = 50;
+  constexpr std::chrono::seconds kWatchedEvery{1};
   const Result<ProcRoot> proc = ProcRoot::open();
   if (!proc) return;
   if (all) {
@@ -88,16 +83,8 @@ void ProcessFinder::look(bool all, Time now) {
     if (target->config.mode != TargetMode::kOff) resolve(*target, processes, mounts_, all);
   }
   offer(all ? processes : table_.fresh());
-  next_look_ = now + kPartOfTime * (std::chrono::steady_clock::now() - began);
-}
-
-/// It may have been moved since it began. What was counted where a process lived is kept when it is killed: asked after
-/// its cgroup was read, so that one which exits between the two is noticed.
-void ProcessFinder::take_cgroup(TargetProcess& process) const {
-  std::optional<MemoryCgroupPath> cgroup = memory_cgroup_of(process.facts, mounts_);
-  if (cgroup == process.cgroup || (process.cgroup && is_exiting(process.facts.pid))) return;
-  process.cgroup = std::move(cgroup);
-  process.oom_kills = process.oom_kills_last = read_oom_kills(process.cgroup);
+  const std::chrono::nanoseconds rest = kPartOfTime * (std::chrono::steady_clock::now() - began);
+  next_look_ = now + (wants_traces(now) ? rest : std::max<std::chrono::nanoseconds>(rest, kWatchedEvery));
 }
 
 void ProcessFinder::offer(const std::vector<ProcessFacts>& processes) {
@@ -112,14 +99,14 @@ void ProcessFinder::offer(const ProcessFacts& process) {
     if (its.facts.start_ticks != process.start_ticks) return;  // the end of the one before will be dealt with first
     if (its.facts.executable != process.executable) its.failures = 0;
     its.facts = process;
-    take_cgroup(its);
+    its.cgroup = memory_cgroup_of(process, mounts_);  // it may have been moved
     return;
   }
   for (const auto& [name, target] : targets_) {
     if (target->config.mode == TargetMode::kOff || !target->selector.matches(process)) continue;
     std::optional<TargetProcess> taken = take(process);
     if (!taken) return;
-    take_cgroup(*taken);
+    taken->cgroup = memory_cgroup_of(process, mounts_);
     ++target->counts.processes_seen;
     watch_end(loop_, target->processes.emplace(process.pid, std::move(*taken)).first->second);
     return;

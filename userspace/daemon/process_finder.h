@@ -29,10 +29,10 @@ class ProcessFinder {
 
  private:
   void look(bool all, Time now);
+  bool wants_traces(Time now) const;
   bool has_open(Time now) const;
   void offer(const std::vector<ProcessFacts>& processes);
   void offer(const ProcessFacts& process);
-  void take_cgroup(TargetProcess& process) const;
   static void resolve(TargetState& target, const std::vector<ProcessFacts>& processes,
                       const std::vector<CgroupMount>& mounts, bool all);
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <utility>
@@ -33,6 +34,11 @@ DumpOptions triggers_of(const RecordingRules& rules) {
 /// Heaps are private data.
 constexpr mode_t kPrivate = 0700;
 
+bool is_there(const std::string& path) {
+  struct stat status = {};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
 }  // namespace
 
 TargetRecorder::TargetRecorder(const std::string& target, const RecordingRules& rules, const std::string& directory)
@@ -53,13 +59,21 @@ void TargetRecorder::set_rules(const RecordingRules& rules) {
 
 /// "web-20261125-221503.hawk"; in UTC, so that names are in the order of time.
 std::string TargetRecorder::next_path() {
-  ::mkdir(directory_.c_str(), kPrivate);  // if it cannot be made, nor can the file
-  std::string name = fmt::format("{}-{:%Y%m%d-%H%M%S}", target_, fmt::gmtime(std::time(nullptr)));
-  in_this_second_ = name == last_name_ ? in_this_second_ + 1 : 0;
-  last_name_ = name;
-  if (in_this_second_ != 0) name += fmt::format("_{}", in_this_second_);  // after the one before, by name
-  last_path_ = fmt::format("{}/{}.hawk", directory_, name);
+  // If they cannot be made, nor can the file.
+  ::mkdir(directory_.substr(0, directory_.rfind('/')).c_str(), kPrivate);
+  ::mkdir(directory_.c_str(), kPrivate);
+  const std::string name = fmt::format("{}/{}-{:%Y%m%d-%H%M%S}", directory_, target_, fmt::gmtime(std::time(nullptr)));
+  last_path_ = name + ".hawk";
+  for (int number = 1; is_there(last_path_); ++number) last_path_ = fmt::format("{}_{}.hawk", name, number);
   return last_path_;
+}
+
+/// What is written to a file that somebody has removed is lost.
+void TargetRecorder::give_up_removed_file() {
+  const std::string path = recording_.path();
+  if (path.empty() || is_there(path)) return;
+  recording_.give_up_file();
+  log_warning(fmt::format("{}: {} has been removed; another recording is begun", target_, path));
 }
 
 bool TargetRecorder::succeeds(const Result<void>& written) {
@@ -81,13 +95,23 @@ void TargetRecorder::record_if_due(const std::vector<ProcessTrace*>& traces, con
   if (cause == DumpCause::kNone && now < next_) return;
   if (now >= next_) next_ = now + rules_.every;
   if (cause != DumpCause::kNone) triggers_.dumped(cause, totals);
+  give_up_removed_file();
   for (ProcessTrace* const trace : traces) {
     if (!succeeds(recording_.append(*trace, cause))) return;
   }
 }
 
+bool TargetRecorder::record_now(const std::vector<ProcessTrace*>& traces, Time deadline) {
+  if (!rules_.enabled) return false;
+  give_up_removed_file();
+  return std::all_of(traces.begin(), traces.end(), [&](ProcessTrace* trace) {
+    return std::chrono::steady_clock::now() < deadline && succeeds(recording_.append(*trace, DumpCause::kNone));
+  });
+}
+
 bool TargetRecorder::end(ProcessTrace& trace, const Snapshot& last) {
   if (!rules_.enabled) return false;
+  give_up_removed_file();
   const bool is_written = succeeds(recording_.end(trace, last));
   if (is_written) succeeds(recording_.end_file_if_full());
   return is_written;

@@ -25,6 +25,8 @@ class TargetRecorder {
 
   /// To be called after each drain: records an interval of each trace if one is due.
   void record_if_due(const std::vector<ProcessTrace*>& traces, const Counters& totals, Time now);
+  /// Records an interval of each trace now, as far as that is done by `deadline`. Whether all are on the disk.
+  bool record_now(const std::vector<ProcessTrace*>& traces, Time deadline);
   /// The last interval of a trace. Whether it is on the disk.
   bool end(ProcessTrace& trace, const Snapshot& last);
   /// The trace has gone without an end.
@@ -39,6 +41,7 @@ class TargetRecorder {
 
  private:
   std::string next_path();
+  void give_up_removed_file();
   /// Whether it was done.
   bool succeeds(const Result<void>& written);
 
@@ -51,8 +54,6 @@ class TargetRecorder {
   Time checked_{};
   std::string last_path_;
   std::uint64_t kept_bytes_ = 0;
-  std::string last_name_;
-  int in_this_second_ = 0;
   bool has_failed_ = false;  ///< which has been said
 };
 

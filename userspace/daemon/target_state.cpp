@@ -23,8 +23,6 @@ std::uint64_t added_since(std::uint64_t before, std::uint64_t now) { return now 
 void note_ended(TargetProcess& process) {
   process.has_ended = true;
   process.wait_status = read_wait_status(process.facts.pid, process.end_fd.get());
-  process.has_oom_kill =
-      read_oom_kills(process.cgroup).is_more_than(process.oom_kills);  // at once: cgroups are removed
   if (process.trace != nullptr) process.trace->note_target_exited();
 }
 

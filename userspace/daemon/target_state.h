@@ -32,11 +32,9 @@ struct TargetProcess {
   std::string objection = {};     ///< why it is not traced, although its target is; empty: it is, or will be
   std::optional<ProcessMemory> memory = {};
   std::optional<MemoryCgroupPath> cgroup = {};
-  OomKills oom_kills = {};       ///< at the last sample but one: a victim takes its time to end
-  OomKills oom_kills_last = {};  ///< at the last one
   bool has_ended = false;
   std::optional<int> wait_status = {};
-  bool has_oom_kill = false;  ///< when it ended, the kernel had killed for lack of memory where it was
+  bool is_oom_victim = false;  ///< the kernel, or systemd-oomd, has said that it kills it for lack of memory
   // As of the last drain, of its trace:
   Counters totals = {};
   Losses losses = {};

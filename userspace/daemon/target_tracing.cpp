@@ -34,6 +34,13 @@ TraceConfig trace_config(const DaemonConfig& config, const Targets& targets) {
   return trace;
 }
 
+/// Whether it is in this cgroup of version 2, or below it.
+bool is_below(const ProcessFacts& process, const std::string& cgroup) {
+  return std::any_of(process.cgroups.begin(), process.cgroups.end(), [&](const CgroupMembership& its) {
+    return its.hierarchy.empty() && (cgroup == "/" || its.path == cgroup || its.path.starts_with(cgroup + "/"));
+  });
+}
+
 }  // namespace
 
 TargetTracing::~TargetTracing() {
@@ -212,9 +219,9 @@ void TargetTracing::detach(TargetState& target) {
 void TargetTracing::finish(TargetState& target, TargetProcess& process, Time now) {
   if (!process.wait_status) process.wait_status = read_wait_status(process.facts.pid, process.end_fd.get());
   ProcessEnd end = {.wait_status = process.wait_status};
-  // The kernel has killed one there, and this one has died as that one did.
-  end.oom_killed = process.has_oom_kill && process.wait_status && WIFSIGNALED(*process.wait_status) &&
-                   WTERMSIG(*process.wait_status) == SIGKILL;
+  const std::optional<int> status = process.wait_status;
+  const bool is_killed = !status || (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL);
+  end.oom_killed = process.is_oom_victim && is_killed;
   ++target.counts.processes_ended;
   if (end.is_crash()) ++target.counts.processes_crashed;
   if (end.oom_killed) ++target.counts.oom_kills;
@@ -230,7 +237,44 @@ void TargetTracing::finish(TargetState& target, TargetProcess& process, Time now
   --known_traces_;
 }
 
+Result<void> TargetTracing::watch_oom_kills() {
+  oom_victims_.emplace(HAWK_TRY(OomVictims::make()));
+  return {};
+}
+
+void TargetTracing::note_oom_victims() {
+  if (!oom_victims_) return;
+  for (const int pid : oom_victims_->take()) {
+    for (const auto& [name, target] : targets_) {
+      const auto victim = target->processes.find(pid);
+      if (victim != target->processes.end()) victim->second.is_oom_victim = true;
+    }
+  }
+}
+
+void TargetTracing::record_before_kill(const std::string& cgroup) {
+  constexpr std::chrono::seconds kLongest{1};
+  const Time deadline = std::chrono::steady_clock::now() + kLongest;
+  drain_now();
+  for (const auto& [name, target] : targets_) {
+    std::vector<ProcessTrace*> traces;
+    std::size_t processes = 0;
+    for (auto& [pid, process] : target->processes) {
+      if (!is_below(process.facts, cgroup)) continue;
+      process.is_oom_victim = true;
+      ++processes;
+      if (process.trace != nullptr) traces.push_back(process.trace);
+    }
+    if (processes == 0) continue;
+    const bool is_written = !traces.empty() && target->recorder.record_now(traces, deadline);
+    log_warning(fmt::format("{}: systemd-oomd is about to kill {} of its processes{}", name, processes,
+                            is_written ? fmt::format("; recorded in {}", target->recorder.last_path()) : ""));
+  }
+}
+
+/// An OOM victim has been announced before it ends.
 void TargetTracing::end_ended(Time now) {
+  note_oom_victims();
   std::vector<ProcessTrace*> ending;
   std::vector<std::pair<TargetState*, TargetProcess*>> ended;
   for (const auto& [name, target] : targets_) {

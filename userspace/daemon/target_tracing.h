@@ -15,6 +15,7 @@
 #include "userspace/daemon/end_report.h"
 #include "userspace/daemon/overhead_budget.h"
 #include "userspace/daemon/target_state.h"
+#include "userspace/tracer/oom_victims.h"
 
 namespace hawk {
 
@@ -48,6 +49,11 @@ class TargetTracing {
   void drain_now();
   /// Detaches from all processes of a target, and writes their last intervals.
   void detach(TargetState& target);
+  /// From now on it is known for certain whom the kernel kills for lack of memory.
+  Result<void> watch_oom_kills();
+  /// systemd-oomd is about to kill what is in this cgroup, and below it: what is known of it is written within a
+  /// second.
+  void record_before_kill(const std::string& cgroup);
   /// Unloads the programs if nothing has been traced for a while, and no target is to be traced always.
   void unload_if_idle(Time now);
 
@@ -64,6 +70,7 @@ class TargetTracing {
   void adopt_births();
   void adopt(ProcessTrace& trace);
   TargetState* owner_of(const ProcessTrace& trace, const std::optional<ProcessFacts>& facts);
+  void note_oom_victims();
   void end_ended(Time now);
   void finish(TargetState& target, TargetProcess& process, Time now);
   void detach(TargetState& target, const std::vector<TargetProcess*>& processes);
@@ -75,6 +82,7 @@ class TargetTracing {
   EventLoop& loop_;
   Targets& targets_;
   EndReporter reporter_;
+  std::optional<OomVictims> oom_victims_;
   std::optional<TraceGroup> group_;
   std::size_t known_traces_ = 0;  ///< of the group's: those that belong to a process of a target
   std::optional<ProbeCosts> costs_;

@@ -2,7 +2,8 @@
  * freed, and how many blocks it has freed that it had from the process that has made it. Nothing here allocates but
  * malloc itself.
  *
- * usage: family HOW FILE [COUNT [LIBRARY...]]      HOW: see main */
+ * usage: family HOW FILE [COUNT [LIBRARY...]]      HOW: see main; with FAMILY_WAITS in its environment it waits first
+ */
 #define _GNU_SOURCE
 #include "family.h"
 
@@ -377,6 +378,11 @@ int main(int argc, char** argv) {
               {"sharer_forks", sharer_forks},
               {"reuse", reuses_number}};
 
+  if (getenv("FAMILY_WAITS")) {
+    unsetenv("FAMILY_WAITS");
+    if (write(STDOUT_FILENO, "ready\n", 6) != 6) abort();
+    await(STDIN_FILENO);
+  }
   self = "/proc/self/exe";
   file = argv[2];
   libraries = argv + 4;

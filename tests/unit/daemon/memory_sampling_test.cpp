@@ -65,17 +65,6 @@ TEST(MemorySampling, ReadsACgroupOfVersion1) {
   EXPECT_EQ(read_cgroup_memory({root.path("a"), root.path(), true})->memory.max_bytes, std::nullopt);
 }
 
-TEST(MemorySampling, CountsKillsOfTheMachineOnceTheCgroupIsRemoved) {
-  const OomKills before = {.in_cgroup = 1, .on_machine = 5};
-  EXPECT_FALSE((OomKills{.in_cgroup = 1, .on_machine = 6}.is_more_than(before)));
-  EXPECT_TRUE((OomKills{.in_cgroup = 2, .on_machine = 6}.is_more_than(before)));
-  EXPECT_TRUE((OomKills{.in_cgroup = std::nullopt, .on_machine = 6}.is_more_than(before)));
-  EXPECT_FALSE((OomKills{.in_cgroup = std::nullopt, .on_machine = 5}.is_more_than(before)));
-  EXPECT_FALSE((OomKills{.in_cgroup = std::nullopt, .on_machine = 6}.is_more_than({})));
-  EXPECT_TRUE(read_oom_kills(std::nullopt).on_machine);
-  EXPECT_EQ(read_oom_kills(std::nullopt).in_cgroup, std::nullopt);
-}
-
 TEST(MemorySampling, ReadsProcesses) {
   const auto memory = read_process_memory(::getpid());
   ASSERT_TRUE(memory);

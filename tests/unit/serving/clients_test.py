@@ -265,6 +265,49 @@ class Profiles(Scratch):
             self.assertLess(time.monotonic(), deadline)
 
 
+class Scrapers(Scratch):
+    """Stubs of Parca and of Grafana Alloy (pyroscope.scrape), which Debian does not have. The address is made of their
+    configurations, as they document it: scheme, target, path_prefix and path; memory profiles without delta have no query. Of
+    their scrape loops: a GET; a status of 200; a body that is not empty, and a pprof profile, gzipped or not. Alloy asks for
+    gzip itself, and so takes the body as it is; Go's client, which Parca uses, asks too, and undoes a Content-Encoding.
+    """
+
+    def scrape(self, served, path, agent):
+        connection = http.client.HTTPConnection('localhost', served.port, timeout=60)
+        connection.request('GET', path, headers={'User-Agent': agent, 'Accept-Encoding': 'gzip'})
+        answer = connection.getresponse()
+        self.assertEqual((answer.status, answer.getheader('Content-Encoding')), (200, None))
+        self.assertEqual(answer.getheader('Content-Type'), 'application/octet-stream')
+        body = answer.read()
+        connection.close()
+        self.assertTrue(gzip.decompress(body))
+        profile = self.directory / 'scraped.pb.gz'
+        profile.write_bytes(body)
+        totals = totals_of(served)
+        self.assertEqual(pprof_sums(profile), [totals[key] for key in Profiles.ORDER])
+
+    def path_in(self, example, prefix, path):
+        text = (EXAMPLES / example).read_text(encoding='utf-8')
+        self.assertIn('localhost:9817', text)
+        self.assertNotIn('delta', re.sub('#.*', '', text))
+        found = ''.join(re.search(pattern, text, re.MULTILINE).group(1) for pattern in (prefix, path))
+        self.assertIn('/nginx/', found)
+        return found.replace('/nginx/', '/shop/')
+
+    def test_parca(self):
+        path = self.path_in('parca.yaml', r'^ +path_prefix: (\S+)$', r'^ +path: (\S+)$')
+        self.scrape(self.serve(), path, 'parca/0.24.0')
+
+    def test_alloy(self):
+        path = self.path_in('alloy.alloy', r'^ +path_prefix += "(\S+)"$', r'^ +path += "(\S+)"$')
+        self.scrape(self.serve(), path, 'Alloy/v1.20.0 (linux; deb)')
+
+    def test_a_target_that_is_not_traced_is_said_to_be_so(self):
+        """Both show the body of a failure."""
+        status, body = self.serve().get('/targets/none/debug/pprof/heap', {'Accept-Encoding': 'gzip'})
+        self.assertEqual((status, body), (404, b'none: there is no such target\n'))
+
+
 class Access(Scratch):
     def test_nothing_but_loopback_without_token_and_tls(self):
         result = subprocess.run([SAMPLE, 'listen=0.0.0.0:0'], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
