@@ -208,8 +208,10 @@ static __always_inline __u64 returned_address(struct hawk_thread *thread, __u64 
 }
 
 /* The realloc family's old block, once it is known what became of it. */
-static __always_inline void settle_old_block(struct hawk_call *call, bool failed)
+static __always_inline void settle_old_block(struct hawk_thread *thread, bool failed)
 {
+	struct hawk_call *call = &thread->call;
+
 	if (!call->old_address)
 		return;
 	if (failed && hawk_keeps_block(call->kind, call->size_bytes)) {
@@ -222,6 +224,8 @@ static __always_inline void settle_old_block(struct hawk_call *call, bool failed
 	}
 	leave_hand(call);
 	count_freed(&call->old);
+	if (counts_lives())
+		count_death(thread, call->old.stack, call->old.born, call->old_address);
 }
 
 /* How a call returns: its result, and the caller's registers then. */
@@ -283,8 +287,8 @@ static __always_inline void on_return(struct hawk_thread *thread, const struct h
 
 	if (!is_alone && !end_nested(thread, address))
 		return;
-	settle_old_block(call, address == 0);
-	struct hawk_block block = { .size_bytes = call->size_bytes, .program = call->program };
+	settle_old_block(thread, address == 0);
+	struct hawk_block block = { .size_bytes = call->size_bytes, .program = call->program, .born = state.clock };
 
 	call->sp = 0;
 	bool is_inner = resume_call(thread);
@@ -295,7 +299,7 @@ static __always_inline void on_return(struct hawk_thread *thread, const struct h
 	if (is_inner)
 		note_block_inside(thread, address, block.size_bytes);
 	block.stack = stack_of_return(thread, end, seen_at);
-	live_add(address, &block);
+	live_add(thread, address, &block);
 }
 
 /* At a return probe: ip is the return address, restored, and sp what the ret has left. */
@@ -377,6 +381,8 @@ static __always_inline void on_free(struct pt_regs *ctx)
 
 	if (taking == HAWK_TAKEN) {
 		count_freed(&block);
+		if (counts_lives())
+			count_death(thread, block.stack, block.born, address);
 	} else if (taking == HAWK_NOT_THERE) {
 		/* Where small blocks are left alone nearly every free is of this kind, and to know whose it was is not worth
 		 * two reads of the target. */

@@ -21,14 +21,7 @@ struct {
 /* The number of a process in the pid namespace of user space; 0: it has none there. */
 static __always_inline __u32 visible_pid(const struct task_struct *task)
 {
-	struct pid *pid = BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]);
-	struct upid upid = {};
-
-	if (state.pid_level > BPF_CORE_READ(pid, level))
-		return 0;
-	bpf_probe_read_kernel(&upid, sizeof(upid),
-			      (void *)pid + bpf_core_field_offset(struct pid, numbers) + state.pid_level * sizeof(upid));
-	return upid.nr;
+	return visible_number(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]));
 }
 
 /* Takes a spare target for the process of `task`, which a target's program has made; NULL: there is none. It is not enabled yet. */

@@ -3,6 +3,8 @@
 #ifndef HAWKTRACE_LAYOUT_H
 #define HAWKTRACE_LAYOUT_H
 
+#include "bpf/block_lives.h"
+#include "bpf/clock.h"
 #include "bpf/yield_points.h"
 #include "bpf/unwind/stack_hash.h"
 #include "bpf/targets.h"
@@ -66,6 +68,8 @@ struct hawk_config {
 	__u32 probes_go_by_memory; /* a process that shares a target's memory has its probes */
 	__u32 probes_share_events; /* an event may have several probes: see probe_cookies.bpf.h */
 	__u32 follows_regions;    /* what targets map and unmap is announced (regions.bpf.h) */
+	__u32 by_thread;          /* stacks are told apart by the thread that they are of */
+	__u32 histograms;         /* of sizes and lifetimes, by stack */
 	__u32 pad_0;
 	struct hawk_hash_key hash_key;
 };
@@ -86,8 +90,9 @@ struct hawk_state {
 	__u32 pages_asked;        /* user space has been woken to make pages, and has not answered */
 	__u32 reserves_used;      /* maps of reserve_maps, from the first on, that have ever held a block */
 	__u32 has_stored_results; /* functions that store their result in memory have been called */
-	__u64 direct_map;         /* where the kernel has all memory; 0: not found */
+	__u32 clock;              /* a stamp: what is allocated now is born then; raised by user space */
 	__u32 threads_in_storage; /* some threads have their state in task storage */
+	__u64 direct_map;         /* where the kernel has all memory; 0: not found */
 	__u32 cache_cleared;      /* generation in which user space has cleared the cache of rules: see hawk_may_cache */
 	__u32 rule_generations;   /* that have been begun: see used_ranges.h */
 	__u32 publications;       /* of code ranges, and of their end: see code_ranges.h */
@@ -166,7 +171,8 @@ struct hawk_two_frames {
 
 /* Where the frames of a stack are. Complete before any counter of the stack moves. */
 struct hawk_stack_record {
-	__u64 first_frame;        /* in frame_segments; its frames may go on in the next segment */
+	__u32 first_frame;        /* in frame_segments; its frames may go on in the next segment */
+	__u32 thread;             /* with hawk_config.by_thread: whose it is; 0: not known */
 	__u32 program;            /* whose it is (targets.h) */
 	__u16 depth;              /* 0: this number was never given to a stack */
 	__u8 end;                 /* enum hawk_end */
@@ -178,7 +184,17 @@ struct hawk_block {
 	__u64 size_bytes;         /* as requested */
 	__u32 stack;
 	__u32 program;            /* whose it is (targets.h) */
+	__u64 born;               /* a stamp (clock.h) */
 };
+
+/* A thread as thread_names has it. */
+struct hawk_thread_key {
+	__u32 program;
+	__u32 thread;
+};
+/* Threads whose names are kept. */
+#define HAWK_MAX_THREAD_NAMES (1u << 16)
+#define HAWK_THREAD_NAME_BYTES 16 /* TASK_COMM_LEN */
 
 /* What a block is known by in hash maps. */
 struct hawk_block_key {

@@ -76,6 +76,25 @@ struct {
 	__uint(max_entries, 1);
 } counters SEC(".maps");
 
+/* Stack number -> the lives of its blocks, where they are counted. Programs add, user space reads through a mapping. Never full:
+ * its size follows from max_stacks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct hawk_stack_lives);
+	__uint(max_entries, 1);
+} stack_lives SEC(".maps");
+
+/* Thread -> what it was called when it last had a new stack, with hawk_config.by_thread. Full: others have no name here. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct hawk_thread_key);
+	__type(value, char[HAWK_THREAD_NAME_BYTES]);
+	__uint(max_entries, HAWK_MAX_THREAD_NAMES);
+} thread_names SEC(".maps");
+
 /* Hash of a stack -> its number, as a hash table of our own (intern.bpf.h): an array map, because programs look that up
  * without a call. Written by programs only. Full: STACK_TABLE_FULL, counted on HAWK_NO_STACK. */
 struct {
@@ -200,8 +219,9 @@ struct hawk_thread {
 	__u64 page_tables;        /* of the process, as the kernel sees them */
 	__u64 mappings_version_at; /* where the kernel counts changes of its mappings; 0: it does not */
 	__u64 last_freed;         /* kept only while its target has several allocators */
+	__u64 last_allocated;     /* kept only with hawk_config.histograms */
 	__u32 interrupted_count;
-	__u32 pad_1;
+	__u32 tid;                /* with hawk_config.by_thread: its number in the pid namespace of user space; 0: none there */
 	__u32 reads_directly;     /* this walk does */
 	__u32 window_bytes;
 	__u64 window_base;
@@ -288,6 +308,11 @@ static __always_inline struct hawk_target *target_at(__u32 program)
 static __always_inline __u32 program_of(const struct hawk_thread *thread)
 {
 	return thread->call.program;
+}
+
+static __always_inline __u64 start_of_hash(const struct hawk_thread *thread)
+{
+	return hawk_hash_start(program_of(thread) | (settings.by_thread ? (__u64)thread->tid << 32 : 0));
 }
 
 static __always_inline struct hawk_target *target_of(const struct hawk_thread *thread)

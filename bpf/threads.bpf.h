@@ -192,12 +192,26 @@ static __always_inline void note_memory(struct hawk_thread *thread)
 	thread->mappings_version_at = find_mappings_version();
 }
 
+/* A number of the kernel's as the pid namespace of user space has it; 0: not there. */
+static __always_inline __u32 visible_number(const struct pid *pid)
+{
+	struct upid upid = {};
+
+	if (state.pid_level > BPF_CORE_READ(pid, level))
+		return 0;
+	bpf_probe_read_kernel(&upid, sizeof(upid),
+			      (void *)pid + bpf_core_field_offset(struct pid, numbers) + state.pid_level * sizeof(upid));
+	return upid.nr;
+}
+
 /* What is in a slot that is free is as in a new one, but for this. */
 static __always_inline struct hawk_thread *begin_thread(struct hawk_thread *thread, __u32 program)
 {
 	if (!thread)
 		return NULL;
 	thread->call.program = program;
+	if (settings.by_thread)
+		thread->tid = visible_number(BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid));
 	note_memory(thread);
 	return thread;
 }
@@ -234,6 +248,7 @@ static __always_inline void reset_thread(struct hawk_thread *thread)
 	thread->interrupted_count = 0;
 	thread->left_slot = 0;
 	thread->last_freed = 0;
+	thread->last_allocated = 0;
 }
 
 /* The current thread, which is no longer followed as what it was: as one of another target, of which its process has become one;

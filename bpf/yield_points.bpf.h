@@ -114,12 +114,12 @@ static __always_inline bool is_same_call(struct hawk_thread *thread, __u64 slot)
 /* A call that is seen here alone, while no other is open: nearly every one. */
 static __always_inline void count_at_once(struct hawk_thread *thread, const struct hawk_yielded *yielded)
 {
-	struct hawk_block block = { .size_bytes = yielded->size_bytes, .program = program_of(thread) };
+	struct hawk_block block = { .size_bytes = yielded->size_bytes, .program = program_of(thread), .born = state.clock };
 
 	if (!yielded->end.result || block.size_bytes < settings.min_block_bytes)
 		return;
 	block.stack = stack_of_return(thread, &yielded->end, HAWK_SEEN_BEFORE);
-	live_add(yielded->end.result, &block);
+	live_add(thread, yielded->end.result, &block);
 }
 
 static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie)

@@ -65,7 +65,7 @@ static __always_inline struct hawk_live_page __arena *hawk_arena_page(__u32 numb
 static __always_inline void hawk_unlock(__u32 __arena *lock)
 {
 	asm volatile("" : : : "memory");
-	*(volatile __u32 __arena *)lock = 0;
+	*(volatile __u8 __arena *)lock = 0;
 }
 
 static __always_inline void hawk_publish(__u64 __arena *word, __u64 value)

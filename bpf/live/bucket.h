@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* How the arena's live table keeps a block: 12 bytes in a bucket of two cache lines. Pure: compiled for the kernel and
+/* How the arena's live table keeps a block: 14 bytes in a bucket of two cache lines. Pure: compiled for the kernel and
  * for the host's tests. */
 #ifndef HAWKTRACE_LIVE_BUCKET_H
 #define HAWKTRACE_LIVE_BUCKET_H
@@ -7,18 +7,18 @@
 #include "bpf/layout.h"
 #include "bpf/types.h"
 
-#define HAWK_BUCKET_SLOTS 10
+#define HAWK_BUCKET_SLOTS 9
 #define HAWK_PAGE_BUCKETS 32
 /* Buckets of its page that an address may be in: its home, and three others for when that is full. */
 #define HAWK_BUCKET_CHOICES 4
 
 struct hawk_bucket {
-	__u32 lock;                /* 0: free */
+	__u8 lock;                 /* 0: free. Taken by exchanging the word that it is in (buckets.h) */
 	__u8 displaced;            /* blocks that have their home here and live in another bucket of the page */
-	__u8 pad_0[3];
+	__u16 born_high[HAWK_BUCKET_SLOTS];
 	__u32 low[HAWK_BUCKET_SLOTS]; /* 0: free slot */
-	__u32 size_bytes[HAWK_BUCKET_SLOTS];
 	__u32 high_and_stack[HAWK_BUCKET_SLOTS];
+	__u32 size_and_born[HAWK_BUCKET_SLOTS]; /* the size, then the lower bits of when it was born */
 };
 
 struct hawk_live_page {
@@ -30,7 +30,13 @@ struct hawk_slot {
 	__u32 low;                 /* address bits 3 to 34 */
 	__u32 size_bytes;
 	__u32 high_and_stack;      /* address bits 35 to 46, then the stack number, which says whose block it is */
+	__u32 born;                /* a stamp (clock.h) */
 };
+
+#define HAWK_SLOT_SIZE_BITS 24
+#define HAWK_SLOT_SIZE_MASK ((1u << HAWK_SLOT_SIZE_BITS) - 1)
+/* Bits of a stamp that are beside the size. */
+#define HAWK_SLOT_BORN_BITS (32 - HAWK_SLOT_SIZE_BITS)
 
 #define HAWK_SLOT_STACK_BITS 20
 #define HAWK_SLOT_STACK_MASK ((1u << HAWK_SLOT_STACK_BITS) - 1)
@@ -42,10 +48,11 @@ static inline __attribute__((always_inline)) int hawk_slot_fits_address(__u64 ad
 	return !(address >> 47) && !(address & 7) && (__u32)(address >> 3) != 0;
 }
 
-/* Whether the table can hold this block: not one of 4 GiB or more. */
+/* Whether the table can hold this block: not one of 16 MiB or more. A gigabyte of memory has 64 of those at most, and each is
+ * worth thousands of page faults to its program: the hash map does for them. */
 static inline __attribute__((always_inline)) int hawk_slot_fits(__u64 address, const struct hawk_block *block)
 {
-	return hawk_slot_fits_address(address) && !(block->size_bytes >> 32) && !(block->stack >> HAWK_SLOT_STACK_BITS);
+	return hawk_slot_fits_address(address) && !(block->size_bytes >> HAWK_SLOT_SIZE_BITS) && !(block->stack >> HAWK_SLOT_STACK_BITS);
 }
 
 static inline __attribute__((always_inline)) struct hawk_slot hawk_slot_pack(__u64 address, const struct hawk_block *block)
@@ -54,6 +61,7 @@ static inline __attribute__((always_inline)) struct hawk_slot hawk_slot_pack(__u
 		.low = (__u32)(address >> 3),
 		.size_bytes = (__u32)block->size_bytes,
 		.high_and_stack = (__u32)(address >> 35) << HAWK_SLOT_STACK_BITS | block->stack,
+		.born = (__u32)block->born,
 	};
 
 	return slot;
@@ -62,6 +70,17 @@ static inline __attribute__((always_inline)) struct hawk_slot hawk_slot_pack(__u
 static inline __attribute__((always_inline)) __u64 hawk_slot_address(__u32 low, __u32 high_and_stack)
 {
 	return (__u64)(high_and_stack >> HAWK_SLOT_STACK_BITS) << 35 | (__u64)low << 3;
+}
+
+/* What is in a slot of a bucket beside address and stack. */
+static inline __attribute__((always_inline)) __u32 hawk_size_of_pair(__u32 size_and_born)
+{
+	return size_and_born & HAWK_SLOT_SIZE_MASK;
+}
+
+static inline __attribute__((always_inline)) __u32 hawk_born_of_pair(__u32 size_and_born, __u16 born_high)
+{
+	return (__u32)born_high << HAWK_SLOT_BORN_BITS | size_and_born >> HAWK_SLOT_SIZE_BITS;
 }
 
 static inline __attribute__((always_inline)) __u32 hawk_home_bucket(__u64 hash)

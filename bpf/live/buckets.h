@@ -7,7 +7,7 @@
 #include "bpf/live/bucket.h"
 #include "bpf/live/geometry.h"
 
-/* A CPU looks whether growth is due once in so many of its insertions: fewer than one step makes room for (192). */
+/* A CPU looks whether growth is due once in so many of its insertions: fewer than one step makes room for (167). */
 #define HAWK_GROWTH_CHECK_EVERY 128
 /* Attempts at a lock, some nanoseconds each. Only a virtual CPU that is not scheduled holds one so long. */
 #ifndef HAWK_LOCK_ATTEMPTS
@@ -37,20 +37,32 @@ typedef struct hawk_live_page __arena *hawk_page_ref;
 
 /* ----------------------------------------------------------------------------------------------------------- locks */
 
+/* A lock is the first byte of a word; the processor has no smaller one to exchange that BPF knows of. Who has the lock may write
+ * the other bytes, so that to exchange the word fails, and is tried again, where these have changed since they were read. */
+#define HAWK_LOCK_BYTE 0xffu
+
+HAWK_INLINE __u32 __arena *hawk_lock_of(hawk_bucket_ref bucket)
+{
+	return (__u32 __arena *)(void __arena *)bucket;
+}
+
 HAWK_INLINE int hawk_try_lock(__u32 __arena *lock)
 {
-	return hawk_load(lock) == 0 && __sync_val_compare_and_swap(lock, 0, 1) == 0;
+	__u32 seen = hawk_load(lock);
+
+	return !(seen & HAWK_LOCK_BYTE) && __sync_val_compare_and_swap(lock, seen, seen | 1) == seen;
 }
 
 /* 1: taken, 0: not. For callbacks that count their locks: the verifier, which would follow every value of the count, must
  * not know the outcome; and must see a bound of the count that does not move, for which they mask it. */
 HAWK_INLINE __u32 hawk_take_lock(__u32 __arena *lock)
 {
-	__u32 was = __sync_val_compare_and_swap(lock, 0, 1);
+	__u32 expected = hawk_load(lock) & ~HAWK_LOCK_BYTE;
+	__u32 difference = __sync_val_compare_and_swap(lock, expected, expected | 1) ^ expected;
 
-	if (was)
+	if (difference)
 		hawk_relax();
-	return 1 - (was & 1);
+	return (__u32)(((__u64)difference - 1) >> 63);
 }
 
 struct hawk_lock_wait {
@@ -106,7 +118,7 @@ HAWK_INLINE __u32 hawk_free_slots(hawk_bucket_ref bucket)
 {
 	__u32 slots = 0;
 
-#pragma GCC unroll 10
+#pragma GCC unroll 9
 	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++)
 		slots |= (__u32)(((__u64)bucket->low[i] - 1) >> 63) << i;
 	return slots;
@@ -118,7 +130,7 @@ HAWK_INLINE __u32 hawk_slots_with_low(hawk_bucket_ref bucket, __u32 low)
 {
 	__u32 slots = 0;
 
-#pragma GCC unroll 10
+#pragma GCC unroll 9
 	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++)
 		slots |= (__u32)(((__u64)(bucket->low[i] ^ low) - 1) >> 63) << i;
 	return slots;
@@ -129,7 +141,7 @@ HAWK_INLINE int hawk_has_low(hawk_bucket_ref bucket, __u32 low)
 {
 	__u64 found = 0;
 
-#pragma GCC unroll 10
+#pragma GCC unroll 9
 	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++)
 		found |= (__u64)(bucket->low[i] ^ low) - 1;
 	return (int)(found >> 63);
@@ -208,14 +220,16 @@ static __attribute__((noinline)) __u32 hawk_search_block(hawk_bucket_ref bucket,
 HAWK_INLINE void hawk_get(hawk_bucket_ref bucket, __u32 at, struct hawk_slot *slot)
 {
 	slot->low = bucket->low[at];
-	slot->size_bytes = bucket->size_bytes[at];
+	slot->size_bytes = hawk_size_of_pair(bucket->size_and_born[at]);
 	slot->high_and_stack = bucket->high_and_stack[at];
+	slot->born = hawk_born_of_pair(bucket->size_and_born[at], bucket->born_high[at]);
 }
 
 HAWK_INLINE void hawk_put(hawk_bucket_ref bucket, __u32 at, const struct hawk_slot *slot)
 {
 	bucket->low[at] = slot->low;
-	bucket->size_bytes[at] = slot->size_bytes;
+	bucket->size_and_born[at] = slot->size_bytes | slot->born << HAWK_SLOT_SIZE_BITS;
+	bucket->born_high[at] = (__u16)(slot->born >> HAWK_SLOT_BORN_BITS);
 	bucket->high_and_stack[at] = slot->high_and_stack;
 }
 

@@ -14,7 +14,7 @@
 
 #define HAWK_SET_PAGES_LEAST 4
 #define HAWK_SET_PAGES_MOST 8
-/* Sets of the smallest table; 8 sets of 4 pages are 10,240 slots. */
+/* Sets of the smallest table; 8 sets of 4 pages are 9,216 slots. */
 #define HAWK_SETS_LOG2_LEAST 3
 /* Sets of the largest: 2^16 sets of 8 pages are 2 GiB. */
 #define HAWK_SETS_LOG2_MOST 16

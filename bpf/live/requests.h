@@ -41,13 +41,13 @@ static long hawk_lock_choice(__u32 attempt, void *context)
 	struct hawk_choices *choices = (struct hawk_choices *)context;
 
 	(void)attempt;
-	choices->locked = (choices->locked + hawk_take_lock(&hawk_choice(choices, choices->locked)->lock)) & 7;
+	choices->locked = (choices->locked + hawk_take_lock(hawk_lock_of(hawk_choice(choices, choices->locked)))) & 7;
 	return choices->locked == HAWK_BUCKET_CHOICES;
 }
 
 static long hawk_unlock_choice(__u32 number, void *context)
 {
-	hawk_unlock(&hawk_choice((struct hawk_choices *)context, number)->lock);
+	hawk_unlock(hawk_lock_of(hawk_choice((struct hawk_choices *)context, number)));
 	return 0;
 }
 
@@ -206,11 +206,11 @@ HAWK_INLINE int hawk_do_at_once(struct hawk_request *request)
 	hawk_bucket_ref home = &hawk_page_at(request->hash, geometry)->buckets[hawk_home_bucket(request->hash)];
 	int settled = 0;
 
-	if (!hawk_lock(&home->lock))
+	if (!hawk_lock(hawk_lock_of(home)))
 		return 0;
 	if (hawk_load(&header->geometry) == geometry)
 		settled = hawk_do_at_home(home, request);
-	hawk_unlock(&home->lock);
+	hawk_unlock(hawk_lock_of(home));
 	return settled;
 }
 
@@ -246,6 +246,7 @@ HAWK_INLINE struct hawk_block hawk_slot_block(const struct hawk_slot *slot, __u3
 	block.size_bytes = slot->size_bytes;
 	block.stack = slot->high_and_stack & HAWK_SLOT_STACK_MASK;
 	block.program = program;
+	block.born = slot->born;
 	return block;
 }
 

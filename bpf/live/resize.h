@@ -32,7 +32,7 @@ static long hawk_lock_in_set(__u32 attempt, void *context)
 	__u32 locked = header->buckets_locked;
 
 	(void)attempt;
-	locked += hawk_take_lock(&hawk_set_bucket(step, locked)->lock);
+	locked += hawk_take_lock(hawk_lock_of(hawk_set_bucket(step, locked)));
 	header->buckets_locked = locked;
 	return locked == step->pages_before * HAWK_PAGE_BUCKETS;
 }
@@ -41,7 +41,7 @@ static long hawk_unlock_in_set(__u32 number, void *context)
 {
 	struct hawk_step *step = (struct hawk_step *)context;
 
-	hawk_unlock(&hawk_set_bucket(step, number)->lock);
+	hawk_unlock(hawk_lock_of(hawk_set_bucket(step, number)));
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #ifndef HAWKTRACE_LIVE_TABLE_BPF_H
 #define HAWKTRACE_LIVE_TABLE_BPF_H
 
+#include "bpf/block_lives.bpf.h"
 #include "bpf/live/arena.bpf.h"
 #include "bpf/maps.bpf.h"
 
@@ -351,14 +352,18 @@ static __always_inline bool live_put_back(__u64 address, const struct hawk_block
 	return overflow_insert(address, &copy);
 }
 
-/* Counts a block that the program has just been given. An entry that is already there belongs to a block whose free went by
+/* Counts a block that a thread has just been given. An entry that is already there belongs to a block whose free went by
  * unseen: it is retired, and counted. */
-static __always_inline void live_add(__u64 address, const struct hawk_block *block)
+static __always_inline void live_add(struct hawk_thread *thread, __u64 address, const struct hawk_block *block)
 {
 	__u32 growth_check = 0;
 
-	if (hawk_has_arena() ? arena_insert(address, block, &growth_check) : hash_insert(address, block))
+	if (hawk_has_arena() ? arena_insert(address, block, &growth_check) : hash_insert(address, block)) {
 		count_allocated(block);
+		count_size(block);
+	}
+	if (settings.histograms)
+		thread->last_allocated = address;
 	if (growth_check)
 		grow_arena();
 }

@@ -127,7 +127,7 @@ static __noinline void cut_at_garbage(struct hawk_thread *thread)
 	struct hawk_walk *walk = &thread->walk;
 	struct hawk_frame_loop loop = { .thread = thread, .depth = walk->depth, .done = 1 };
 
-	loop.hash = hawk_hash_frame(hawk_hash_start(program_of(thread)), hawk_mixed(thread->frames[0]));
+	loop.hash = hawk_hash_frame(start_of_hash(thread), hawk_mixed(thread->frames[0]));
 	bpf_loop(HAWK_MAX_FRAMES - 1, keep_return_address, &loop, 0);
 	if (loop.done < walk->depth) {
 		walk->depth = loop.done;
@@ -257,6 +257,15 @@ static __noinline bool store_frames(struct hawk_thread *thread, __u32 depth, __u
 	return loop.done == taken;
 }
 
+static __noinline void note_thread_name(const struct hawk_thread *thread)
+{
+	const struct hawk_thread_key key = { .program = program_of(thread), .thread = thread->tid };
+	char name[HAWK_THREAD_NAME_BYTES] = {};
+
+	if (!bpf_get_current_comm(name, sizeof(name)))
+		bpf_map_update_elem(&thread_names, &key, name, BPF_ANY);
+}
+
 /* Gives a stack that is not known yet its number. Frames first: when there is no room for them, no number is used up; and
  * when no number is left, no frames are, however often such a stack is met. Its addresses are gone afterwards. */
 static __noinline __u32 intern_new(struct hawk_thread *thread)
@@ -282,13 +291,16 @@ static __noinline __u32 intern_new(struct hawk_thread *thread)
 		count_loss(program_of(thread), HAWK_LOSS_STACK_TABLE_FULL);
 		return HAWK_NO_STACK;
 	}
-	record->first_frame = first;
+	record->first_frame = (__u32)first;
+	record->thread = thread->tid;
 	record->program = program_of(thread);
 	record->end = walk->end;
 	record->guessed = walk->is_guessed;
 	record->depth = walk->depth;
 	__u32 known = index_number(walk->hash, number);
 
+	if (settings.by_thread)
+		note_thread_name(thread);
 	if (known == HAWK_NO_STACK)
 		count_loss(program_of(thread), HAWK_LOSS_STACK_TABLE_FULL);
 	else if (known == number && walk->end == HAWK_END_DEPTH)

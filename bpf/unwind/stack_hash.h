@@ -34,7 +34,8 @@ static inline __attribute__((always_inline)) __u64 hawk_mix_frame(__u64 addend, 
 	return mixed ^ mixed >> 31 ^ (is_interrupted ^ is_last) * HAWK_HASH_INTERRUPTED;
 }
 
-static inline __attribute__((always_inline)) __u64 hawk_hash_start(__u32 program)
+/* Where hashes of a program's stacks begin; the upper half of the number may be that of a thread. */
+static inline __attribute__((always_inline)) __u64 hawk_hash_start(__u64 program)
 {
 	return (program + 1ull) * HAWK_GOLDEN_RATIO;
 }

@@ -295,7 +295,7 @@ static __always_inline void walk_once(struct hawk_thread *thread, struct hawk_wa
 		find_first_page(thread, start->sp);
 	if (innermost == HAWK_FROM_SLOT)
 		read_start(thread, start);
-	hawk_begin_walk(thread, hawk_hash_start(program_of(thread)), start->pc, start->sp, start->fp, generation);
+	hawk_begin_walk(thread, start_of_hash(thread), start->pc, start->sp, start->fp, generation);
 	if (settings.unwind == HAWK_UNWIND_FP && !begin_along_frame_pointers(thread))
 		return;
 	if (at_once && HAWK_PAGES_CAN_BE_SHOWN && thread->reads_directly && !step_in_shown_page(thread) &&

@@ -24,7 +24,7 @@ UniqueFd make_block_map() {
 void add_blocks(const UniqueFd& map, std::uint32_t program) {
   for (std::uint32_t i = 1; i <= kBlocksPerProgram; ++i) {
     const hawk_block_key key = {.address = 0x10000ULL + i * 16, .program = program};
-    const hawk_block block = {.size_bytes = i, .stack = HAWK_FIRST_STACK, .program = program};
+    const hawk_block block = {.size_bytes = i, .stack = HAWK_FIRST_STACK, .program = program, .born = 0};
     ASSERT_EQ(bpf_map_update_elem(map.get(), &key, &block, BPF_NOEXIST), 0);
   }
 }

@@ -251,7 +251,7 @@ void add_tracing_rows(OptionRows& rows, TraceOptions& options) {
        "where the kernel keeps live blocks: auto, arena (Linux\n6.10) or hash (default auto: the arena if possible)",
        [&trace](OptionValue v) { return set_choice_or_auto(trace.live_table, v, kLiveTables, live_table_name); }},
       {"--max-blocks", kRequired, "N", kTracingGroup,
-       "maximum number of live blocks, 1 to 67108864; an arena\nalways has room for 10000 (default: 67108864 in "
+       "maximum number of live blocks, 1 to 67108864; an arena\nalways has room for 9000 (default: 67108864 in "
        "an\narena, 1048576 in a hash map; memory is allocated as\nneeded)",
        [&trace](OptionValue v) { return set_number(trace.max_blocks, v, 1, kMaxBlocks); }},
       {"--max-stacks", kRequired, "N", kTracingGroup,

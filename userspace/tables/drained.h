@@ -16,6 +16,7 @@ struct NewStack {
   StackId id = kNoStack;
   hawk_end end = HAWK_END_OUTERMOST;
   bool guessed = false;  ///< partly walked along frame pointers, which nothing proves
+  int tid = 0;           ///< of the thread whose it is alone, in our pid namespace; 0: of all
   /// As the kernel wrote them, caller of the allocator first: return addresses, or with HAWK_FRAME_INTERRUPTED the
   /// address of an instruction that a signal interrupted.
   std::vector<std::uint64_t> addresses;
@@ -33,6 +34,9 @@ struct Drained {
   std::uint32_t exec_epoch = 0;  ///< which program of the process all this is of: 0 until the first exec
   std::vector<NewStack> new_stacks;
   std::vector<StackCounters> counters;  ///< every stack with at least one allocation
+  /// Freed bytes of all its stacks, read before all else: at no later instant had less been freed. What was allocated
+  /// when the next drain is made, less this, is more than was live at any instant in between.
+  std::uint64_t freed_bytes_before = 0;
   std::uint64_t frees_of_untraced = 0;
   Losses losses;
   UntracedChildren children;

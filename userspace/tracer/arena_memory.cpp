@@ -15,7 +15,7 @@
 namespace hawk {
 namespace {
 
-/// Pages made ahead of growth: 8 MiB, room for 390,000 blocks, which no process allocates between request and
+/// Pages made ahead of growth: 8 MiB, room for 340,000 blocks, which no process allocates between request and
 /// answer.
 constexpr std::uint32_t kHeadroomPages = 2 * ArenaMemory::kPagesLow;
 /// Pages to be made at a time: the kernel holds the arena's mutex that long.

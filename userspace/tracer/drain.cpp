@@ -19,6 +19,17 @@ void add_stripes(const KernelMaps& maps, std::vector<Counters>& sums, void (*add
   }
 }
 
+/// What is freed already, of each stack.
+std::vector<std::uint64_t> sum_freed_bytes(const KernelMaps& maps, std::size_t stack_count) {
+  std::vector<std::uint64_t> sums(stack_count);
+  const std::span<const hawk_counters> all = maps.counters.as<hawk_counters>();
+  for (std::size_t stripe = 0; stripe <= maps.config.cpu_mask; ++stripe) {
+    const hawk_counters* first = &all[stripe * maps.config.max_stacks];
+    for (std::size_t number = 0; number < stack_count; ++number) sums[number] += load(first[number].freed_bytes);
+  }
+  return sums;
+}
+
 std::vector<Counters> sum_counters(const KernelMaps& maps, std::size_t stack_count) {
   std::vector<Counters> sums(stack_count);
   add_stripes(maps, sums, [](Counters& sum, const hawk_counters& stripe) {
@@ -32,6 +43,11 @@ std::vector<Counters> sum_counters(const KernelMaps& maps, std::size_t stack_cou
     sum.freed_count += load(stripe.freed_count);
   });
   return sums;
+}
+
+/// Of the stack numbers, how many have been given so far.
+std::uint32_t used_numbers(const KernelMaps& maps) {
+  return std::min(__atomic_load_n(&maps.state->next_stack, __ATOMIC_ACQUIRE), maps.config.max_stacks);
 }
 
 /// What there is of a target beside its stacks, and which program it runs.
@@ -77,12 +93,19 @@ NewStack read_stack(const KernelMaps& maps, std::uint32_t number, StackId id) {
   return {.id = id,
           .end = static_cast<hawk_end>(record.end),
           .guessed = record.guessed != 0,
+          .tid = static_cast<int>(record.thread),
           .addresses = std::move(addresses)};
 }
 
+std::vector<std::uint64_t> Drain::freed_before(const KernelMaps& maps) const {
+  std::vector<std::uint64_t> sums = sum_freed_bytes(maps, used_numbers(maps));
+  for (std::size_t number = 0; number < std::min(before_.size(), sums.size()); ++number)
+    sums[number] -= before_[number].freed_bytes;
+  return sums;
+}
+
 std::vector<Counters> Drain::sums_of(const KernelMaps& maps) const {
-  const std::uint32_t used = __atomic_load_n(&maps.state->next_stack, __ATOMIC_ACQUIRE);
-  std::vector<Counters> sums = sum_counters(maps, std::min(used, maps.config.max_stacks));
+  std::vector<Counters> sums = sum_counters(maps, used_numbers(maps));
   for (std::size_t number = 0; number < std::min(before_.size(), sums.size()); ++number)
     sums[number] -= before_[number];
   return sums;
@@ -109,6 +132,7 @@ void Drain::count_from_zero(const KernelMaps& maps, const std::set<std::uint32_t
 }
 
 std::vector<Drained> Drain::read(const KernelMaps& maps, const std::function<bool(std::uint32_t)>& is_known) {
+  const std::vector<std::uint64_t> freed = freed_before(maps);
   const std::vector<Counters> sums = sums_of(maps);
   std::vector<Drained> drained(used_targets(maps));
   std::vector<DrainedTarget> targets;
@@ -123,6 +147,7 @@ std::vector<Drained> Drain::read(const KernelMaps& maps, const std::function<boo
     if (program == 0 || index >= targets.size() || targets[index].program != program) continue;
     const StackId id = number == targets[index].no_stack ? kNoStack : StackId{number};
     drained[index].counters.push_back({.id = id, .counters = sums[number]});
+    if (number < freed.size()) drained[index].freed_bytes_before += freed[number];
     if (!given_[number]) drained[index].new_stacks.push_back(read_stack(maps, number, id));
     given_[number] = true;
   }

@@ -20,6 +20,7 @@ class Drain {
   /// While programs run, each number is exact for some instant during the call. They only grow, and all of what was
   /// allocated is read before any of what was freed: between the two there is an instant at which no stack, and no sum
   /// of stacks, had less live than allocated - freed says, which can even be negative. At rest they are exact.
+  /// Before both, what has been freed is read once more, for a bound from above (Drained::freed_bytes_before).
   ///
   /// `is_known`: by target, whether there is someone who takes what is given of it; of others nothing is.
   std::vector<Drained> read(
@@ -29,6 +30,7 @@ class Drain {
   void count_from_zero(const KernelMaps& maps, const std::set<std::uint32_t>& programs);
 
  private:
+  std::vector<std::uint64_t> freed_before(const KernelMaps& maps) const;
   std::vector<Counters> sums_of(const KernelMaps& maps) const;
 
   std::vector<bool> given_;       ///< by stack number: its frames have been given out

@@ -115,6 +115,20 @@ std::vector<Drained> Engine::drain() {
   return drained;
 }
 
+/// A block that is moved as the table grows can be met twice, or not at all: what was read while it grew is read again.
+Result<std::vector<TargetLives>> Engine::read_lives() {
+  constexpr int kAttempts = 3;
+  std::vector<TargetLives> lives;
+  for (int i = 0; i < kAttempts; ++i) {
+    const LiveBlocks blocks = parts_->live_blocks();
+    lives = HAWK_TRY(parts_->lives.read(blocks, parts_->maps));
+    if (parts_->live_blocks().arena.size() == blocks.arena.size()) break;
+  }
+  return lives;
+}
+
+void Engine::set_clock(std::uint32_t stamp) { __atomic_store_n(&parts_->maps.state->clock, stamp, __ATOMIC_RELEASE); }
+
 void Engine::stop() {
   __atomic_store_n(&parts_->maps.state->enabled, 0, __ATOMIC_SEQ_CST);
   parts_->tracepoints.clear();

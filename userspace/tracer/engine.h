@@ -14,6 +14,7 @@
 #include "userspace/tracer/code_tables.h"
 #include "userspace/tracer/link_scope.h"
 #include "userspace/tracer/live_table.h"
+#include "userspace/tracer/lives_reader.h"
 #include "userspace/tracer/mapping_events.h"
 #include "userspace/tracer/memory_plan.h"
 
@@ -34,6 +35,8 @@ struct EngineOptions {
   std::uint32_t max_depth = 0;        ///< frames per stack
   hawk_unwind unwind = HAWK_UNWIND_AUTO;
   bool follows_regions = false;        ///< what targets map and unmap is announced
+  bool by_thread = false;              ///< stacks are told apart by threads
+  bool histograms = false;             ///< sizes and lifetimes are counted by stack
   bool programs_on_functions = false;  ///< see KernelFeatures::programs_on_functions
 };
 
@@ -58,6 +61,10 @@ class Engine {
 
   /// What the kernel's maps say now of each target, by its number (Tracer::number).
   std::vector<Drained> drain();
+  /// What is known now of the lives of the blocks of each target, by its number.
+  Result<std::vector<TargetLives>> read_lives();
+  /// What is allocated from now on was born at this stamp (bpf/clock.h).
+  void set_clock(std::uint32_t stamp);
   /// The processes that targets have started since the last call, and that are targets since: Tracer::adopt.
   std::vector<Birth> take_births();
   /// Where the programs announce the processes' mappings, from make() on.

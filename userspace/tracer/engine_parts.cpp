@@ -33,6 +33,10 @@ Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
                                                   config.max_stacks * sizeof(hawk_stack_record), "stack_records"));
   maps.locations = HAWK_TRY(
       MappedArray::make(bpf_map__fd(skeleton.maps.locations), (config.location_mask + 1) * sizeof(__u64), "locations"));
+  if (config.by_thread != 0) maps.thread_names_fd = bpf_map__fd(skeleton.maps.thread_names);
+  if (config.by_thread == 0 && config.histograms == 0) return maps;
+  maps.stack_lives = HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.stack_lives),
+                                                config.max_stacks * sizeof(hawk_stack_lives), "stack_lives"));
   return maps;
 }
 
@@ -196,7 +200,7 @@ void Engine::Parts::drop_ended_blocks() {
   const std::uint32_t ended = __atomic_load_n(&maps.state->programs_ended, __ATOMIC_SEQ_CST);
   if (ended == std::exchange(programs_swept, ended)) return;
   if (arena) arena->sweep();
-  const auto lives = [&](std::uint32_t program) {
+  const auto runs = [&](std::uint32_t program) {
     return __atomic_load_n(&maps.targets[program & HAWK_TARGET_MASK].program, __ATOMIC_SEQ_CST) == program;
   };
   const auto forget = [&](const hawk_block_key& key) {
@@ -204,7 +208,7 @@ void Engine::Parts::drop_ended_blocks() {
     if (arena) __atomic_fetch_sub(&cell, 1, __ATOMIC_RELAXED);
   };
   for (const int fd : live_blocks().hash_fds) {
-    const Result<void> dropped = drop_blocks_of_ended(fd, lives, forget);
+    const Result<void> dropped = drop_blocks_of_ended(fd, runs, forget);
     if (!dropped) log_warning(dropped.error().what);
   }
   reuse_ended_places();
@@ -219,6 +223,7 @@ void Engine::Parts::reuse_ended_places() {
   if (!left) return log_verbose(left.error().what);
   std::erase_if(ended, [&](std::uint32_t program) { return left->contains(program); });
   drain.count_from_zero(maps, ended);
+  lives.count_from_zero(maps, ended);
   places->reuse(ended);
 }
 

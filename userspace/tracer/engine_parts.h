@@ -18,6 +18,7 @@
 #include "userspace/tracer/inherited_probes.h"
 #include "userspace/tracer/kernel_maps.h"
 #include "userspace/tracer/live_table_check.h"
+#include "userspace/tracer/lives_reader.h"
 #include "userspace/tracer/operator_call_sites.h"
 #include "userspace/tracer/passed_over.h"
 #include "userspace/tracer/probe_point_store.h"
@@ -55,6 +56,7 @@ struct Engine::Parts {
   bool frames_refused = false;
   bool reserve_refused = false;
   Drain drain;
+  LivesReader lives;
   std::optional<TargetPlaces> places;
   std::uint32_t programs_swept = 0;  ///< of those that have ended
   std::vector<UniqueFd> tracepoints;

@@ -46,11 +46,15 @@ struct KernelMaps {
   MappedArray counters;                ///< hawk_counters, stripe after stripe
   MappedArray stack_records;           ///< hawk_stack_record
   MappedArray locations;               ///< __u64, addresses
+  MappedArray stack_lives;             ///< hawk_stack_lives; empty: not counted
+  int thread_names_fd = -1;            ///< -1: stacks are not told apart by threads
   std::span<const __u32> frames = {};  ///< numbers of locations; mapped as far as any stack has frames
   int child_programs_fd = -1;          ///< see read_children
   hawk_config config = {};
   hawk_state* state = nullptr;          ///< lives as long as the skeleton
   std::span<hawk_target> targets = {};  ///< the same
+
+  bool counts_lives() const { return !stack_lives.as<hawk_stack_lives>().empty(); }
 };
 
 /// What was begun and not finished.

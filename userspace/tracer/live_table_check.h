@@ -3,21 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <set>
-#include <span>
-#include <vector>
 
-#include "bpf/live/bucket.h"
 #include "userspace/base/result.h"
 #include "userspace/tables/drained.h"
 #include "userspace/tracer/kernel_maps.h"
+#include "userspace/tracer/live_blocks.h"
 
 namespace hawk {
-
-/// The live table.
-struct LiveBlocks {
-  std::vector<int> hash_fds = {};              ///< the map live_blocks and its reserve
-  std::span<const hawk_live_page> arena = {};  ///< empty: the hash maps hold all
-};
 
 /// Whether the invariant holds: for each stack, allocated - freed is the sum over the live table, except the blocks in
 /// open realloc calls, whose number and bytes are counted separately and must equal the difference.

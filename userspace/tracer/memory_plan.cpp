@@ -30,7 +30,7 @@ constexpr std::uint32_t kLocationsLeast = 1U << 13;
 /// stripe is 4 MiB at the default size, and all of them count as our resident memory, because mapping an array maps
 /// every page.
 constexpr std::uint32_t kMaxStripes = 16;
-/// Of the arena's blocks one in 400 goes to the hash map; this is room for one in 256.
+/// Of the arena's blocks one in 440 goes to the hash map, and those of 16 MiB and more; this is room for one in 256.
 constexpr std::uint32_t kBlocksPerOverflow = 256;
 constexpr std::uint32_t kOverflowLeast = 1024;
 constexpr std::uint32_t kHashBlocksByDefault = 1U << 20;
@@ -38,7 +38,7 @@ constexpr std::uint32_t kHashBlocksByDefault = 1U << 20;
 /// buckets of 16 bytes (measured: 113 with one).
 constexpr std::uint64_t kHashEntryBytes = 136;
 /// The same, preallocated, of reserve_maps.
-constexpr std::uint64_t kReserveEntryBytes = 104;
+constexpr std::uint64_t kReserveEntryBytes = 112;
 /// Where memory is bounded, so many blocks have room for one in reserve. Elsewhere all have.
 constexpr std::uint32_t kBlocksPerReserved = 4;
 
@@ -48,8 +48,8 @@ std::uint64_t whole_segments(std::uint64_t frames) {
 
 std::uint64_t bytes_without_blocks(const MemoryPlan& plan) {
   return std::uint64_t{plan.counter_stripes} * plan.stacks * sizeof(hawk_counters) +
-         plan.stacks * sizeof(hawk_stack_record) + plan.stack_index_entries * sizeof(__u64) +
-         plan.frames * sizeof(__u32) + plan.locations * sizeof(__u64);
+         plan.stack_lives * sizeof(hawk_stack_lives) + plan.stacks * sizeof(hawk_stack_record) +
+         plan.stack_index_entries * sizeof(__u64) + plan.frames * sizeof(__u32) + plan.locations * sizeof(__u64);
 }
 
 Result<std::uint64_t> bytes_for_blocks(const MemoryLimits& limits, const MemoryPlan& plan, std::uint64_t least) {
@@ -108,6 +108,7 @@ Result<void> plan_arena(const MemoryLimits& limits, MemoryPlan& plan) {
 Result<MemoryPlan> plan_memory(const MemoryLimits& limits, LiveTable table, std::uint32_t cpus) {
   MemoryPlan plan;
   plan.stacks = limits.max_stacks + HAWK_FIRST_STACK;
+  plan.stack_lives = limits.counts_lives ? plan.stacks : 0;
   plan.counter_stripes = std::min(kMaxStripes, std::bit_ceil(std::max(cpus, 1U)));
   // At most a third full: of a table that is half full, a few in 100,000 find no free entry near where they belong.
   plan.stack_index_entries = std::bit_ceil(3 * plan.stacks);

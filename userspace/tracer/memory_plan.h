@@ -14,6 +14,7 @@ struct MemoryLimits {
   std::optional<std::uint32_t> max_blocks = {};        ///< live blocks; nullopt: the default of the table
   std::uint32_t max_stacks = 0;                        ///< distinct stacks
   std::uint32_t max_depth = HAWK_MAX_FRAMES;           ///< frames of a stack
+  bool counts_lives = false;                           ///< of the blocks of each stack
   std::optional<std::uint64_t> max_memory_bytes = {};  ///< of the kernel's tables, at their fullest
 };
 
@@ -27,6 +28,7 @@ struct MemoryPlan {
   std::uint32_t locations = 0;            ///< a power of two
   std::uint32_t hash_blocks = 0;          ///< entries of live_blocks
   std::uint32_t reserve_blocks = 0;       ///< entries of reserve_maps together; 0: there is none
+  std::uint32_t stack_lives = 0;          ///< entries of stack_lives
   std::uint32_t arena_pages = 0;          ///< that the live table may take; 0: there is no arena
 };
 

@@ -54,6 +54,8 @@ Result<hawk_config> make_config(const EngineOptions& options, LiveTable table, c
   config.holds = options.holds ? 1 : 0;
   config.follows_regions = options.follows_regions ? 1 : 0;
   config.returns_are_calls = options.returns_are_calls ? 1 : 0;
+  config.by_thread = options.by_thread ? 1 : 0;
+  config.histograms = options.histograms ? 1 : 0;
   config.hash_key = HAWK_TRY(draw_hash_key());
   return config;
 }
@@ -91,6 +93,9 @@ void configure(hawktrace& skeleton, const EngineOptions& options, const hawk_con
   bpf_map__set_max_entries(skeleton.maps.frame_segments, plan.frames / HAWK_SEGMENT_FRAMES);
   bpf_map__set_max_entries(skeleton.maps.locations, plan.locations);
   bpf_map__set_autocreate(skeleton.maps.probe_cookies, config.probes_share_events != 0);
+  // There even if it is not used: up to Linux 6.7 the verifier looks at functions that nothing calls, unless static.
+  bpf_map__set_max_entries(skeleton.maps.stack_lives, options.by_thread || options.histograms ? config.max_stacks : 1);
+  bpf_map__set_autocreate(skeleton.maps.thread_names, options.by_thread);
   bpf_map__set_autocreate(skeleton.maps.studied_files, options.holds);
   bpf_map__set_autocreate(skeleton.maps.held_threads, options.holds);
   bpf_program__set_autoload(skeleton.progs.find_direct_map, config.may_read_directly != 0);

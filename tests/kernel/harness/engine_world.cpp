@@ -36,7 +36,7 @@ Tracer Library::trace(Engine& engine, int pid, bool filter) const {
   return *std::move(tracer);
 }
 
-TestEngine::TestEngine(Way way, bool follows_children) {
+TestEngine::TestEngine(Way way, bool follows_children, bool histograms) {
   const Result<KernelFeatures> found = probe_kernel_features();
   if (!found) throw std::runtime_error(found.error().what);
   features = *found;
@@ -47,6 +47,7 @@ TestEngine::TestEngine(Way way, bool follows_children) {
                                                        .memory = {.max_stacks = 1 << 16, .max_depth = 16},
                                                        .max_depth = 16,
                                                        .unwind = HAWK_UNWIND_FP,
+                                                       .histograms = histograms,
                                                        .programs_on_functions = features.programs_on_functions});
   if (!made) throw std::runtime_error(made.error().what);
   engine = *std::move(made);

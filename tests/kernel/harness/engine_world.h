@@ -31,7 +31,7 @@ struct TestEngine {
   KernelFeatures features;
   std::unique_ptr<Engine> engine;
 
-  explicit TestEngine(Way way, bool follows_children = false);
+  explicit TestEngine(Way way, bool follows_children = false, bool histograms = false);
 };
 
 Counters totals(const Drained& drained);

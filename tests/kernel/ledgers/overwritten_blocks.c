@@ -1,10 +1,10 @@
 /* An allocator of our own that hands addresses out again whose free is not seen, as one does that has several heaps. Of
- * each such address there may be a block in either part of the live table: the arena takes none of 4 GiB or more.
+ * each such address there may be a block in either part of the live table: the arena takes none of 16 MiB or more.
  * Nothing is ever stored there, so that there need not be any memory. */
 #include "ledger.h"
 
 enum { kRounds = 100 };
-#define LARGE (5ull << 30)
+#define LARGE (16ull << 20)
 
 static void* next_result;
 static int realloc_fails;

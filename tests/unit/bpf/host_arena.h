@@ -42,7 +42,7 @@ inline void hawk_preempt_disable() {}
 inline void hawk_preempt_enable() {}
 #define HAWK_LOCK_ATTEMPTS hawk::host_arena::lock_attempts
 inline void hawk_relax() { std::this_thread::yield(); }
-inline void hawk_unlock(__u32* lock) { __atomic_store_n(lock, 0, __ATOMIC_RELEASE); }
+inline void hawk_unlock(__u32* lock) { __atomic_store_n(reinterpret_cast<__u8*>(lock), 0, __ATOMIC_RELEASE); }
 inline void hawk_publish(__u64* word, __u64 value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
 inline __u32 hawk_program_of_stack(__u32 stack) { return stack / hawk::host_arena::kProgramStacks; }
 inline int hawk_program_lives(__u32 program) { return program != hawk::host_arena::ended; }

@@ -4,7 +4,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <random>
@@ -50,7 +52,7 @@ class LiveArena : public ::testing::Test {
     if (request.result == HAWK_TAKEN) return hawk_slot_block(&request.found, program);
     const std::lock_guard guard(host_arena::spilled_mutex);
     const auto found = host_arena::spilled.find(address);
-    if (found == host_arena::spilled.end()) return {.size_bytes = ~0ULL, .stack = 0, .program = 0};
+    if (found == host_arena::spilled.end()) return {.size_bytes = ~0ULL, .stack = 0, .program = 0, .born = 0};
     const hawk_block block = hawk_slot_block(&found->second, program);
     host_arena::spilled.erase(found);
     return block;
@@ -71,18 +73,46 @@ class LiveArena : public ::testing::Test {
 };
 
 hawk_block block_of(__u64 address) {
-  return {.size_bytes = address >> 4 & 0xffffff, .stack = static_cast<__u32>(address >> 7 & 0xffff), .program = 0};
+  return {.size_bytes = address >> 4 & 0xffffff,
+          .stack = static_cast<__u32>(address >> 7 & 0xffff),
+          .program = 0,
+          .born = static_cast<__u32>(address >> 3 & HAWK_STAMP_MOST)};
 }
 
 TEST_F(LiveArena, GivesBackWhatWasPutIn) {
   const __u64 address = 0x7f1234567890;
   const __u32 last = HAWK_SLOT_STACK_MASK;
-  const hawk_block block = {.size_bytes = 0xfffffff0, .stack = last, .program = hawk_program_of_stack(last)};
+  const hawk_block block = {.size_bytes = 0xfffff0, .stack = last, .program = hawk_program_of_stack(last), .born = 0};
   EXPECT_EQ(insert(address, block), HAWK_INSERTED);
   const hawk_block taken = take(address, block.program);
   EXPECT_EQ(taken.size_bytes, block.size_bytes);
   EXPECT_EQ(taken.stack, block.stack);
   EXPECT_EQ(take(address, block.program).size_bytes, ~0ULL);
+}
+
+// Each slot beside full ones, whose bits must not show through, nor its own in theirs.
+TEST(LiveSlots, KeepEveryBitOfABlock) {
+  std::mt19937_64 random(29);
+  const auto any = [&](__u64 most) { return static_cast<__u32>(random() & most); };
+  for (int round = 0; round < 10000; ++round) {
+    hawk_bucket bucket;
+    std::memset(&bucket, round % 2 == 0 ? 0xff : 0, sizeof(bucket));
+    std::array<hawk_slot, HAWK_BUCKET_SLOTS> put = {};
+    for (__u32 at = 0; at < HAWK_BUCKET_SLOTS; ++at) {
+      put[at] = {.low = any(~0U),
+                 .size_bytes = any(HAWK_SLOT_SIZE_MASK),
+                 .high_and_stack = any(~0U),
+                 .born = any(HAWK_STAMP_MOST)};
+      hawk_put(&bucket, at, &put[at]);
+    }
+    for (__u32 at = 0; at < HAWK_BUCKET_SLOTS; ++at) {
+      hawk_slot got = {};
+      hawk_get(&bucket, at, &got);
+      ASSERT_EQ(std::memcmp(&got, &put[at], sizeof(got)), 0);
+    }
+    ASSERT_EQ(bucket.lock, round % 2 == 0 ? 0xff : 0);
+    ASSERT_EQ(bucket.displaced, bucket.lock);
+  }
 }
 
 TEST_F(LiveArena, TellsThatALockWasNotToBeHad) {
@@ -103,8 +133,8 @@ TEST_F(LiveArena, TellsThatALockWasNotToBeHad) {
 
 TEST_F(LiveArena, ReplacesAnAddressThatIsThere) {
   const __u64 address = 0x55aa00001238;
-  ASSERT_EQ(insert(address, {.size_bytes = 1, .stack = 4, .program = 0}), HAWK_INSERTED);
-  EXPECT_EQ(insert(address, {.size_bytes = 2, .stack = 5, .program = 0}), HAWK_REPLACED);
+  ASSERT_EQ(insert(address, {.size_bytes = 1, .stack = 4, .program = 0, .born = 0}), HAWK_INSERTED);
+  EXPECT_EQ(insert(address, {.size_bytes = 2, .stack = 5, .program = 0, .born = 0}), HAWK_REPLACED);
   EXPECT_EQ(population(), 1);
   EXPECT_EQ(take(address).size_bytes, 2U);
 }
@@ -113,7 +143,8 @@ TEST_F(LiveArena, ReplacesAnAddressThatIsThere) {
 hawk_block block_of_program(__u32 program, __u64 number) {
   return {.size_bytes = number + program,
           .stack = program * host_arena::kProgramStacks + static_cast<__u32>(number % 1000),
-          .program = program};
+          .program = program,
+          .born = 0};
 }
 
 TEST_F(LiveArena, ProgramsHaveTheSameAddressesAndTheirOwnBlocks) {
@@ -187,7 +218,9 @@ TEST_F(LiveArena, GrowsAndShrinksWithItsBlocks) {
   EXPECT_LT(full, (HAWK_FULL_PERCENT + 1) / 100.0);
   EXPECT_LT(host_arena::spilled.size(), count / 300);
   for (__u64 i = 1; i <= count; ++i) {
-    ASSERT_EQ(take(0x7f0000000000 + i * 80).size_bytes, block_of(i).size_bytes) << i;
+    const hawk_block taken = take(0x7f0000000000 + i * 80);
+    ASSERT_EQ(taken.size_bytes, block_of(i).size_bytes) << i;
+    ASSERT_EQ(taken.born, block_of(i).born) << i;
     if (i % 128 == 0) hawk_resize(0);
   }
   while (hawk_resize(0) != 0) {
@@ -230,7 +263,7 @@ class Mutator {
   void put() {
     const __u64 address = 0x7f0000000000 + (random_() % 4'000'000 * 8 + cpu_) * 16;
     if (live_.contains(address)) return;
-    const hawk_block block = {.size_bytes = random_() % 100000, .stack = cpu_, .program = 0};
+    const hawk_block block = {.size_bytes = random_() % 100000, .stack = cpu_, .program = 0, .born = 0};
     hawk_request request = hawk_insertion_of(address, &block);
     hawk_do(&request);
     if (request.growth_check != 0) hawk_resize(1);

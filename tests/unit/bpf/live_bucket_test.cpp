@@ -1,4 +1,4 @@
-// How a block becomes twelve bytes and comes back, and which buckets its address may be in.
+// How a block becomes fourteen bytes and comes back, and which buckets its address may be in.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "bpf/clock.h"
 #include "bpf/live/bucket.h"
 #include "bpf/live/geometry.h"
 
@@ -13,9 +14,11 @@ namespace hawk {
 namespace {
 
 constexpr __u32 kMostStack = HAWK_SLOT_STACK_MASK;
-constexpr __u64 kMostSize = 0xffffffff;
+constexpr __u64 kMostSize = HAWK_SLOT_SIZE_MASK;
 
-hawk_block block_of(__u64 size_bytes, __u32 stack) { return {.size_bytes = size_bytes, .stack = stack, .program = 0}; }
+hawk_block block_of(__u64 size_bytes, __u32 stack, __u32 born = 0) {
+  return {.size_bytes = size_bytes, .stack = stack, .program = 0, .born = born};
+}
 
 void expect_round_trip(__u64 address, const hawk_block& block) {
   ASSERT_TRUE(hawk_slot_fits(address, &block)) << address;
@@ -24,15 +27,17 @@ void expect_round_trip(__u64 address, const hawk_block& block) {
   EXPECT_EQ(hawk_slot_address(slot.low, slot.high_and_stack), address);
   EXPECT_EQ(slot.size_bytes, block.size_bytes);
   EXPECT_EQ(slot.high_and_stack & HAWK_SLOT_STACK_MASK, block.stack);
+  EXPECT_EQ(slot.born, block.born);
 }
 
 TEST(LiveBucket, HoldsEveryBitOfABlock) {
   for (int bit = 3; bit < 35; ++bit) {
     expect_round_trip(1ULL << bit, block_of(0, 0));
-    expect_round_trip(1ULL << bit | 0x7ff800000000, block_of(kMostSize, kMostStack));
+    expect_round_trip(1ULL << bit | 0x7ff800000000, block_of(kMostSize, kMostStack, HAWK_STAMP_MOST));
   }
   for (int bit = 35; bit < 47; ++bit) expect_round_trip(1ULL << bit | 8, block_of(1, kMostStack));
-  for (int bit = 0; bit < 32; ++bit) expect_round_trip(0x7f0000000010, block_of(1ULL << bit, 4));
+  for (int bit = 0; bit < HAWK_SLOT_SIZE_BITS; ++bit) expect_round_trip(0x7f0000000010, block_of(1ULL << bit, 4));
+  for (int bit = 0; bit < HAWK_STAMP_BITS; ++bit) expect_round_trip(0x7f0000000010, block_of(16, 4, 1U << bit));
   for (int bit = 0; bit < HAWK_SLOT_STACK_BITS; ++bit) expect_round_trip(0x7f0000000010, block_of(16, 1U << bit));
   expect_round_trip(0x7ffffffffff8, block_of(kMostSize, kMostStack));
 }
@@ -42,7 +47,8 @@ TEST(LiveBucket, HoldsAnyBlockOfAHeap) {
   for (int i = 0; i < 100000; ++i) {
     const __u64 address = (random() & 0x7fffffffffff) & ~7ULL;
     if (static_cast<__u32>(address >> 3) == 0) continue;
-    expect_round_trip(address, block_of(random() & kMostSize, static_cast<__u32>(random()) & kMostStack));
+    expect_round_trip(address, block_of(random() & kMostSize, static_cast<__u32>(random()) & kMostStack,
+                                        static_cast<__u32>(random()) & HAWK_STAMP_MOST));
   }
 }
 

@@ -48,6 +48,16 @@ TEST(Drain, GivesHowAWalkEndedAndItsFramesAsTheKernelMarkedThem) {
   EXPECT_EQ(drained.new_stacks[0].addresses[1], 0x2000 | HAWK_FRAME_INTERRUPTED);
 }
 
+TEST(Drain, SaysWhatHadBeenFreedBefore) {
+  FakeMaps maps;
+  const std::uint32_t one = maps.add_stack({0x1000});
+  const std::uint32_t other = maps.add_stack({0x2000}, 5 * HAWK_NEXT_PROGRAM);  // of a program that has ended
+  maps.counters(0, one) = {.allocated_bytes = 100, .allocated_count = 3, .freed_bytes = 20, .freed_count = 1};
+  maps.counters(1, one) = {.allocated_bytes = 0, .allocated_count = 0, .freed_bytes = 30, .freed_count = 1};
+  maps.counters(0, other) = {.allocated_bytes = 100, .allocated_count = 3, .freed_bytes = 20, .freed_count = 1};
+  EXPECT_EQ(Drain().read(maps.maps()).front().freed_bytes_before, 50u);
+}
+
 // A number is handed out before its record is complete, and may stay unused when two threads meet the same new stack.
 TEST(Drain, PassesOverNumbersThatNothingWasBookedOn) {
   FakeMaps maps;

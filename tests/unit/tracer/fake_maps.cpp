@@ -45,7 +45,8 @@ FakeMaps::FakeMaps()
 
 std::uint32_t FakeMaps::add_stack(const std::vector<std::uint64_t>& addresses, std::uint32_t program) {
   const std::uint32_t number = state_.next_stack++;
-  records_[number] = {.first_frame = state_.next_frame,
+  records_[number] = {.first_frame = static_cast<__u32>(state_.next_frame),
+                      .thread = 0,
                       .program = program,
                       .depth = static_cast<__u16>(addresses.size()),
                       .end = HAWK_END_OUTERMOST,

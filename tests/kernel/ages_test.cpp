@@ -1,0 +1,73 @@
+// How old live blocks are, by a clock that the test moves on.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "bpf/clock.h"
+#include "tests/kernel/harness/engine_world.h"
+#include "tests/kernel/harness/kernel_test.h"
+#include "tests/kernel/harness/ledger.h"
+
+namespace hawk {
+namespace {
+
+constexpr std::uint64_t kPhases = 4;
+
+/// What lives of a phase of ledgers/generations.c that its function has allocated.
+Numbers expected(const Ledger& ledger, const std::string& function, std::uint64_t phase) {
+  const auto value = [&](const char* what) { return ledger.values.at(function + what + std::to_string(phase)); };
+  return {value("_bytes_"), value("_count_"), 0, 0};
+}
+
+Numbers expected(const Ledger& ledger, std::uint64_t phase) {
+  Numbers sum = expected(ledger, "by_malloc", phase);
+  sum += expected(ledger, "by_realloc", phase);
+  return sum;
+}
+
+/// Lets the program run, with `between` before each phase but the first.
+template <class Between>
+Ledger run_phases(LedgerProgram& program, Between between) {
+  program.send_byte();
+  for (std::uint64_t phase = 1; phase < kPhases; ++phase) {
+    EXPECT_EQ(program.read_line(), "phase");
+    between(phase);
+    program.send_byte();
+  }
+  return read_ledger(program);
+}
+
+/// Of an engine, which here walks stacks along frame pointers.
+constexpr Way kEngineWays[] = {Way::kSessionArena, Way::kSessionHash, Way::kMultiArena, Way::kMultiHash,
+                               Way::kPerfHash};
+
+/// A clock that goes as the test says. What is read goes through the kernel's tables; 90 days are beyond what a stamp
+/// has exactly.
+KERNEL_TEST_ON(ages, a_scripted_clock, kEngineWays) {
+  constexpr std::array<std::uint64_t, kPhases> kTimesMs = {0, 700, 701, 90ULL * 24 * 3600 * 1000 + 12345};
+  const TestEngine world(way);
+  LedgerProgram program({.program = "generations"});
+  Tracer tracer = Library().trace(*world.engine, program.pid(), world.features.pid_filter);
+  const Ledger ledger =
+      run_phases(program, [&](std::uint64_t phase) { world.engine->set_clock(hawk_stamp_of(kTimesMs[phase])); });
+  tracer.stop();
+  world.engine->stop();
+  const auto ages = world.engine->read_lives();
+  ASSERT_TRUE(ages.has_value());
+  std::map<std::uint64_t, Numbers> found;
+  for (const AgedBlocks& aged : ages->at(tracer.number()).ages) found[aged.born_ms] += {aged.bytes, aged.count, 0, 0};
+  ASSERT_EQ(found.size(), kPhases);
+  for (std::uint64_t phase = 0; phase < kPhases; ++phase) {
+    const std::uint64_t known_ms = hawk_stamp_ms(hawk_stamp_of(kTimesMs[phase]));
+    EXPECT_LE(kTimesMs[phase] - known_ms, kTimesMs[phase] >> HAWK_STAMP_FRACTION_BITS);
+    EXPECT_EQ(found[known_ms], expected(ledger, phase)) << phase;
+  }
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target lives on";
+}
+
+}  // namespace
+}  // namespace hawk

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "userspace/base/result.h"
+#include "userspace/tables/live_ages.h"
+#include "userspace/tables/stack_lives.h"
+#include "userspace/tracer/kernel_maps.h"
+#include "userspace/tracer/live_blocks.h"
+
+namespace hawk {
+
+/// What is known of the lives of the blocks of a target, by the stacks of a drain.
+struct TargetLives {
+  std::vector<AgedBlocks> ages = {};                   ///< of those that live; ascending by stack, then by birth
+  std::optional<std::vector<StackLives>> stacks = {};  ///< ascending by stack; nullopt: not counted
+  /// What threads were called when they last had a new stack; nullopt: stacks are not told apart by threads.
+  std::optional<std::vector<ThreadName>> thread_names = {};
+};
+
+/// Reads what the kernel's maps have of it, of the programs that targets run.
+class LivesReader {
+ public:
+  /// For each target, in the order of hawk_target.
+  Result<std::vector<TargetLives>> read(const LiveBlocks& blocks, const KernelMaps& maps) const;
+  /// The stacks of these programs count from zero again, and their threads have no names: others will run under their
+  /// numbers.
+  void count_from_zero(const KernelMaps& maps, const std::set<std::uint32_t>& programs);
+
+ private:
+  hawk_stack_lives lives_of(const KernelMaps& maps, std::uint32_t stack) const;
+  std::unordered_map<std::uint32_t, hawk_stack_lives> before_;  ///< what was counted for programs before, by stack
+};
+
+}  // namespace hawk
