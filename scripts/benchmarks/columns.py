@@ -17,6 +17,8 @@ WAYS = ('session', 'multi', 'perf')
 # Has no floor of its own: what it saves are traps, so that it is measured against the three of a session.
 POINTS = 'points'
 TABLES = ('arena', 'hash')
+# All that is counted of the lives of blocks.
+LIVES = ('--histograms', '--by', 'thread')
 # Blocks that a workload leaves, for tracers that only tell what is left.
 KEPT = 10
 
@@ -143,6 +145,23 @@ class TracedByFramePointers(Traced):
         super().__init__(way, table, abilities)
         self.key += ' fp'
         self.title += ', --unwind fp'
+
+    def takes(self, row):
+        return row.startswith('malloc ')
+
+
+class TracedWithLives(Traced):
+    """As it counts all that it can of the lives of blocks."""
+
+    def __init__(self, way, table, abilities):
+        super().__init__(way, table, abilities)
+        self.key += ' lives'
+        self.title += f', {" ".join(LIVES)}'
+        if not all(abilities.knows(option) for option in LIVES if option.startswith('--')):
+            self.why_not = f'{abilities.version} does not count the lives of blocks'
+
+    def table_options(self, bench, live):
+        return [*super().table_options(bench, live), *LIVES]
 
     def takes(self, row):
         return row.startswith('malloc ')
@@ -276,7 +295,8 @@ def all_columns(abilities, memleak=None):
         columns += [Floor(way), *(Traced(way, table, abilities) for table in TABLES)]
         if way == WAYS[0]:
             columns += [Traced(POINTS, table, abilities) for table in TABLES]
-            columns += [TracedByFramePointers(way, TABLES[0], abilities), StackId(way, least_depth=120)]
+            columns += [TracedWithLives(way, TABLES[0], abilities), TracedByFramePointers(way, TABLES[0], abilities),
+                        StackId(way, least_depth=120)]
     columns += [Bpftrace(),
                 Memleak('memleak (libbpf-tools)', memleak or find_program('memleak', 'bpf-memleak'),
                         'the installed libbpf-tools has no memleak, or is not installed'),

@@ -50,10 +50,13 @@ def measure_stacks(bench):
             _, drain_ms, report_ms = sweep_once(bench, target, options, 'text')
             bench.add('drain', drain_ms)
             bench.add('report', report_ms)
+            _, drain_ms, _ = sweep_once(bench, target, [*options, '--histograms'], 'text')
+            bench.add('drain, lives', drain_ms)
 
 
 def sweep_once(bench, target, options, report_format):
-    """Lost stacks, milliseconds of the longest drain, and milliseconds from the end of the trace to that of the report."""
+    """Lost stacks, milliseconds of the longest drain and of reading the lives of blocks, if these are read, and
+    milliseconds from the end of the trace to that of the report."""
     with tempfile.NamedTemporaryFile('r') as file, time_bound.of(60):
         with traced(bench, target.pid, '--format', report_format, '-o', file.name, *options) as tracer:
             target.ask(f'sweep {STACKS}')
@@ -62,10 +65,12 @@ def sweep_once(bench, target, options, report_format):
         with open(file.name, encoding='utf-8') as written:
             lost = read_losses(written.read()) if report_format == 'json' else None
     drain = re.search(r'longest drain: (\d+) stacks in ([\d.]+) ms', output)
+    lives = re.search(r'lives of blocks read in ([\d.]+) ms', output)
     detached = re.search(r'detached in ([\d.]+) ms', output)
     if not drain or not detached or (not lost and int(drain.group(1)) < STACKS):
         raise Unmeasured(f'hawktrace --verbose tells {drain.group(0) if drain else "no longest drain"}')
-    return lost, float(drain.group(2)), took_ms - float(detached.group(1))
+    drain_ms = float(drain.group(2)) + (float(lives.group(1)) if lives else 0)
+    return lost, drain_ms, took_ms - float(detached.group(1))
 
 
 @contextlib.contextmanager

@@ -1,17 +1,19 @@
 """What is promised, and whether it is kept. Each limit is on a figure of this run alone."""
 from benchmarks import itself, targets, unwinding
 from benchmarks.calls import FRAMES
+from benchmarks.columns import LIVES
 from benchmarks.common import summary
 
 PAIR_LIMITS = {4: {'arena': 1.15, 'hash': 1.35}, 20: {'arena': 1.3}, 50: {'arena': 1.5}, 120: {'arena': 2}}
 OTHER_PAIR_LIMIT = 1.25
+LIVES_LIMIT = 1.02
 NO_FP_LIMIT = 1.6
 STACKID_FRAMES = 50
 FRAME_NS_LIMIT = 15
 HITS_LIMIT = 99
 MANY_TO_FEW_LIMIT = 1.3
 SCALING_LIMIT = 1.1
-BLOCK_BYTES_LIMIT = 24
+BLOCK_BYTES_LIMIT = 26
 REST_MIB_LIMIT = 64
 STALL_MS_LIMIT = 1
 TARGETS_RATIO_LIMIT = 1.5
@@ -40,6 +42,7 @@ def limit_rows(bench):
         if not bench.has(f'hawktrace session {table}'):
             continue
         rows += pair_rows(bench, table) + no_fp_rows(bench, table) if bench.wants('malloc 4') else []
+        rows += lives_rows(bench, table) if bench.wants('malloc 4') else []
         rows += scaling_rows(bench, table) if bench.wants('threads 2') else []
         rows += many_rows(bench, table) if bench.wants('build') else []
     for table in ('arena', 'hash'):
@@ -62,6 +65,15 @@ def pair_rows(bench, table):
         kind, frames = name.split()
         rows.append(row(f'{names[kind]}, {frames} frames, {table}', ' x floor', bench.ratio(name, column, column.floor), limit))
     return rows
+
+
+def lives_rows(bench, table):
+    """Sizes, lifetimes and threads counted, against not."""
+    column = f'hawktrace session {table}'
+    if not bench.has(f'{column} lives'):
+        return []
+    return [row(f'malloc+free, {frames} frames, with {" ".join(LIVES)} : without, {table}', ' x',
+                bench.ratio(f'malloc {frames}', bench.column(f'{column} lives'), column), LIVES_LIMIT) for frames in FRAMES[:2]]
 
 
 def points_rows(bench, table):
@@ -160,6 +172,7 @@ def own_rows(bench):
     return [row(what, unit, summary(bench.found.get(key, [])), limit) for what, unit, key, limit in (
         (f'stacks lost of {stacks}', '', 'stacks lost', 0),
         (f'drain of {stacks}', ' ms', 'drain', 50),
+        (f'drain of {stacks} and of the lives of their blocks, --histograms', ' ms', 'drain, lives', 60),
         (f'text report of {stacks}', ' ms', 'report', 2000),
         (f'own CPU, {active}', ' %', 'cpu', 1),
         (f'own CPU with live screen, {active}', ' %', 'cpu, screen', 1),

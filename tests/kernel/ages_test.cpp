@@ -1,15 +1,20 @@
-// How old live blocks are, by a clock that the test moves on.
+// How old live blocks are: by a clock that the test moves on, and by generations that begin between the phases of a
+// program.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bpf/clock.h"
+#include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/engine_world.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/report.h"
 
 namespace hawk {
 namespace {
@@ -38,6 +43,41 @@ Ledger run_phases(LedgerProgram& program, Between between) {
     program.send_byte();
   }
   return read_ledger(program);
+}
+
+/// Traces the program, with a mark before each phase but the first.
+std::pair<Ledger, Report> trace_phases(Way way, const std::vector<std::string>& options) {
+  LedgerProgram program({.program = "generations"});
+  Trace trace = Trace::attach(program.pid(), way, options);
+  Ledger ledger = run_phases(program, [&](std::uint64_t phase) { trace.mark(phase); });
+  Report report = trace.finish();
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target lives on";
+  return {std::move(ledger), std::move(report)};
+}
+
+KERNEL_TEST_OF_CALLS(ages, marks_between_phases) {
+  const auto [ledger, report] = trace_phases(way, {});
+  expect_equal(report, ledger);
+  std::map<std::pair<std::string, std::uint64_t>, Numbers> found;
+  for (const ReportStack& stack : report.stacks) {
+    for (const auto& [generation, live] : stack.generations) found[{stack.direct_caller(), generation}] += live;
+  }
+  for (const std::string function : {"by_malloc", "by_realloc"}) {
+    for (std::uint64_t phase = 0; phase < kPhases; ++phase)
+      EXPECT_EQ((found[{function, phase}]), expected(ledger, function, phase)) << function << " " << phase;
+  }
+}
+
+/// The report is of nothing else then.
+constexpr Way kBothTables[] = {Way::kSessionArena, Way::kSessionHash};
+KERNEL_TEST_ON(ages, a_report_of_one_generation, kBothTables) {
+  const auto [ledger, report] = trace_phases(way, {"--generation", "2"});
+  EXPECT_TRUE(report.exact);
+  EXPECT_EQ(report.live, expected(ledger, 2));
+  Numbers sum;
+  for (const ReportStack& stack : report.stacks) sum += stack.live;
+  EXPECT_EQ(sum, expected(ledger, 2));
 }
 
 /// Of an engine, which here walks stacks along frame pointers.

@@ -1,15 +1,20 @@
-// The lives of blocks by stack: sizes and lifetimes.
+// The lives of blocks by stack: sizes, lifetimes, threads that hand blocks to each other; and the peak.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "bpf/clock.h"
+#include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/engine_world.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/report.h"
 
 namespace hawk {
 namespace {
@@ -74,6 +79,93 @@ KERNEL_TEST_ON(lives, sizes_and_lifetimes, kEngineWays) {
   EXPECT_EQ(classes(lasting->histograms.sizes), (Classes{{64, 10}}));
   EXPECT_EQ(classes(lasting->histograms.lifetimes), (Classes{{1, 2}, {256, 2}, {65536, 2}}));
   EXPECT_EQ(lasting->histograms.temporary, 0u);
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target lives on";
+}
+
+KERNEL_TEST_OF_CALLS(lives, threads_hand_blocks_to_each_other) {
+  LedgerProgram program({.program = "handovers"});
+  Trace trace = Trace::attach(program.pid(), way, {"--by", "thread"});
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  EXPECT_TRUE(report.exact);
+  std::map<std::string, std::uint64_t> freed_by_others;
+  for (const ReportStack& stack : report.stacks) {
+    for (const auto& [tid, thread] : stack.threads) freed_by_others[stack.direct_caller()] += thread.freed_by_others;
+  }
+  EXPECT_EQ(freed_by_others["request"], 50u);
+  EXPECT_EQ(freed_by_others["answer"], 25u);
+  const ReportStack* of_workers = nullptr;
+  for (const ReportStack& stack : report.stacks) {
+    if (stack.direct_caller() != "by_worker") continue;
+    EXPECT_EQ(of_workers, nullptr) << "stacks that differ in their thread alone are one";
+    of_workers = &stack;
+  }
+  ASSERT_NE(of_workers, nullptr);
+  EXPECT_EQ(of_workers->numbers, ledger.sites.at("by_worker"));
+  ASSERT_EQ(of_workers->threads.size(), 3u);
+  // Of each 40 blocks, 20 of which the next thread has freed; the last one's first ten the main thread.
+  const std::array<std::uint64_t, 3> others = {20, 20, 10};
+  const std::array<std::uint64_t, 3> own = {0, 10, 10};
+  for (std::uint64_t worker = 0; worker < 3; ++worker) {
+    const ReportThread& thread = of_workers->threads.at(ledger.values.at("tid_" + std::to_string(worker)));
+    EXPECT_EQ(thread.numbers.allocated_count, 40u);
+    EXPECT_EQ(thread.numbers.allocated_bytes, 40 * 100 * (worker + 1) + 39 * 40 / 2);
+    EXPECT_EQ(thread.numbers.freed_count, others[worker] + own[worker]);
+    EXPECT_EQ(thread.freed_by_others, others[worker]);
+    EXPECT_EQ(thread.name, worker == 0 ? "first" : "others");
+  }
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target lives on";
+}
+
+/// Traces ledgers/peak.c, whose heap is read between its phases and at no other time.
+std::pair<Ledger, Report> trace_peak(Way way, std::vector<std::string> options) {
+  options.insert(options.end(), {"--interval", "1h"});
+  LedgerProgram program({.program = "peak"});
+  Trace trace = Trace::attach(program.pid(), way, options);
+  program.send_byte();
+  for (std::uint64_t reading = 1; reading <= 2; ++reading) {
+    EXPECT_EQ(program.read_line(), "phase");
+    trace.mark(reading);  // the counters are read then
+    program.send_byte();
+  }
+  Ledger ledger = read_ledger(program);
+  Report report = trace.finish();
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target lives on";
+  return {std::move(ledger), std::move(report)};
+}
+
+KERNEL_TEST_OF_CALLS(lives, a_peak_between_readings_is_bounded) {
+  const auto [ledger, report] = trace_peak(way, {});
+  EXPECT_EQ(report.peak_live_bytes, ledger.values.at("seen"));
+  EXPECT_EQ(report.peak_live_bytes_most, ledger.values.at("most"));
+  EXPECT_GE(report.peak_live_bytes_most, ledger.values.at("peak"));
+  EXPECT_LT(report.live.allocated_bytes, ledger.values.at("seen"));
+}
+
+/// Not of those whose traces are recorded: a recording has the peak of its intervals, of which there is none here.
+constexpr Way kOtherWays[] = {Way::kPointsArena, Way::kSessionHash, Way::kMultiArena};
+KERNEL_TEST_ON(lives, each_stack_has_what_it_held_at_the_peak, kOtherWays) {
+  const auto [ledger, report] = trace_peak(way, {"--at-peak"});
+  EXPECT_EQ(report.live.allocated_bytes, ledger.values.at("seen"));
+  std::map<std::string, std::uint64_t> held;
+  for (const ReportStack& stack : report.stacks) held[stack.direct_caller()] += stack.live.allocated_bytes;
+  EXPECT_EQ(held["base"], ledger.values.at("seen") / 3);
+  EXPECT_EQ(held["seen"], ledger.values.at("seen") / 3 * 2);
+  EXPECT_EQ(held["hidden"], 0u);
+}
+
+constexpr Way kTwoWays[] = {Way::kSessionArena, Way::kMultiHash};
+/// It is no error that there is nothing to tell apart.
+KERNEL_TEST_ON(lives, a_program_that_allocates_nothing_has_no_threads, kTwoWays) {
+  LedgerProgram program({.program = "handovers"});
+  Trace trace = Trace::attach(program.pid(), way, {"--by", "thread", "--histograms"});
+  const Report report = trace.finish();
+  EXPECT_TRUE(report.exact);
+  EXPECT_TRUE(report.stacks.empty());
+  program.run();
   program.close_input();
   EXPECT_EQ(program.wait(), 0) << "the target lives on";
 }

@@ -200,6 +200,7 @@ void ProcessTrace::begin() {
   start_ = closed_at_ = std::chrono::steady_clock::now();
   const bool runs = subject_.own_execs == 0;
   if (regions_ && runs) regions_->begin(subject_.proc_pid, tracer_->memory(), tracer_->program());
+  shared_.advance_clock();  // what is allocated from here on is not as old as the programs
   tracer_->enable();
   if (regions_ && runs) update_regions({});
   // A command is still this program's child.
@@ -281,6 +282,8 @@ void ProcessTrace::take(const Drained& drained, std::chrono::nanoseconds took) {
   take_mapping_events();
   model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });
   if (regions_) update_regions(drained.losses);
+  most_live_bytes_ = std::max(most_live_bytes_, model_.most_live_bytes());
+  if (has_exec) at_peak_.reset();
   // What the target says of its code may be gone with it.
   if (probing_.has_frames_in_no_file()) perf_map_.refresh(symbolizer_);
   read_memory();
@@ -348,39 +351,6 @@ void ProcessTrace::let_go() {
   // Another process may be given it.
   shared_.mapping_events().forget(first_program_);
   tracer_.reset();
-}
-
-Snapshot ProcessTrace::snapshot() {
-  Snapshot snapshot = model_.snapshot();
-  snapshot.target() = subject_.target;
-  probing_.count_calls_at_points();
-  snapshot.target().allocators = probing_.allocators();
-  snapshot.target().threads = threads_.events();
-  snapshot.target().is_go = probing_.is_go(snapshot.target().exe);
-  snapshot.trace = {.attach_via = shared_.reported_attachment(),
-                    .live_table = std::string(live_table_name(shared_.engine().live_table())),
-                    .unwind = std::string(unwind_method_name(shared_.config().unwind)),
-                    .min_block_bytes = shared_.engine().min_block_bytes(),
-                    .from_start = subject_.own_execs != 0 || subject_.is_child,
-                    .start_unix_ns = static_cast<std::uint64_t>(
-                        std::chrono::duration_cast<std::chrono::nanoseconds>(start_wall_.time_since_epoch()).count()),
-                    .duration_ns = static_cast<std::uint64_t>(elapsed().count()),
-                    .interval_ns = static_cast<std::uint64_t>(shared_.config().interval.count()),
-                    .kernel = kernel_release(),
-                    .target_exited = target_exited_,
-                    .exec_count = model_.exec_epoch() - std::min(subject_.own_execs, model_.exec_epoch()),
-                    .limits = shared_.limits(),
-                    .verified = verified_};
-  snapshot.memory = memory_;
-  snapshot.usage = usage_;
-  snapshot.unwind = probing_.unwind_info();
-  snapshot.unwind.cache_misses = tracer_ ? tracer_->unwind_misses() : unwind_misses_;
-  for (std::size_t i = modules_.size(); i < probing_.modules().module_count(); ++i) {
-    const MappedModule& module = probing_.modules().module(ModuleId(i));
-    modules_.push_back({.path = module.path, .build_id = module.build_id});
-  }
-  snapshot.modules = modules_;
-  return snapshot;
 }
 
 Symbolizer& ProcessTrace::symbolizer() {

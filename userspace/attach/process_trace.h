@@ -54,6 +54,8 @@ class ProcessTrace {
   std::uint32_t program() const { return tracer_ ? tracer_->program() : 0; }
   /// Takes what a drain, which took so long, has read of the target, into the model.
   void take(const Drained& drained, std::chrono::nanoseconds took);
+  /// Takes what was read of the lives of its blocks, until the next drain.
+  void take_lives(Lives lives);
   /// Keeps up with the target's mappings: to be called when something of them has been announced.
   void take_mapping_events();
   bool has_mapping_events() const;
@@ -81,6 +83,16 @@ class ProcessTrace {
   const Counters& totals() const { return model_.totals(); }
   std::uint64_t frees_of_untraced() const { return model_.frees_of_untraced(); }
   const Losses& losses() const { return model_.losses(); }
+  /// No more than was live at an instant during the last drain.
+  std::uint64_t least_live_bytes() const { return model_.least_live_bytes(); }
+  /// At no instant since the last call, and up to the last drain, was more live.
+  std::uint64_t take_most_live_bytes();
+  /// Keeps the state as of the last drain for snapshot_at_peak().
+  void keep_peak();
+  /// Whether a state is kept: not before the first keep_peak(), and not of a program that another has replaced.
+  bool has_peak() const { return at_peak_.has_value(); }
+  /// As of the last keep_peak(): nothing is live before the first one.
+  Snapshot snapshot_at_peak();
   /// The state of the heap as of the last drain.
   Snapshot snapshot();
   /// Knows every module of snapshot().
@@ -139,6 +151,8 @@ class ProcessTrace {
   void update_regions(const Losses& losses);
   void begin_reading_symbols();
   void symbolize(ModuleId id);
+  /// All but the heap.
+  Snapshot with_trace(Snapshot snapshot);
 
   Subject subject_;
   UniqueFd pid_fd_;
@@ -149,6 +163,8 @@ class ProcessTrace {
   Probing probing_;
   HeapModel model_;
   SharedTable<Module> modules_;  ///< of all snapshots
+  std::uint64_t most_live_bytes_ = 0;
+  std::optional<std::chrono::nanoseconds> at_peak_;  ///< when that was, since the trace began
   std::optional<ProcessMemory> memory_;
   ThreadWatch threads_;
   std::optional<RegionWatch> regions_;  ///< nullopt: they are not followed

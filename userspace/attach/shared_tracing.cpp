@@ -122,11 +122,14 @@ Result<void> SharedTracing::load() {
                              .memory = {.max_blocks = config_.max_blocks,
                                         .max_stacks = config_.max_stacks,
                                         .max_depth = config_.stack_depth,
+                                        .counts_lives = config_.by_thread || config_.histograms,
                                         .max_memory_bytes = config_.max_memory_bytes},
                              .min_block_bytes = config_.min_block_bytes,
                              .max_depth = config_.stack_depth,
                              .unwind = kernel_unwind(config_.unwind),
                              .follows_regions = config_.follows_regions,
+                             .by_thread = config_.by_thread,
+                             .histograms = config_.histograms,
                              .programs_on_functions = features_.programs_on_functions}));
   if (config_.follows_regions) region_feed_ = HAWK_TRY(RegionFeed::make(engine->region_ring_fd()));
   mapping_events_ = HAWK_TRY(MappingEvents::make(engine->mapping_events()));

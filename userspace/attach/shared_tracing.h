@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "userspace/attach/file_users.h"
 #include "userspace/attach/known_files.h"
 #include "userspace/attach/link_choice.h"
+#include "userspace/attach/trace_clock.h"
 #include "userspace/attach/trace_config.h"
 #include "userspace/attach/unwind_store.h"
 #include "userspace/base/result.h"
@@ -67,6 +69,11 @@ class SharedTracing {
   bool should_choose_scope(std::size_t targets);
   /// Chooses it: these processes are traced, and these files probed. See Engine::extend_probes_to_all.
   void choose_scope_again(std::span<const int> targets, const std::set<MappedFile>& files);
+  /// The clock by which blocks are born, of all targets.
+  const TraceClock& clock() const { return clock_; }
+  void advance_clock() { engine_->set_clock(clock_.advance()); }
+  /// Begins a generation of blocks.
+  void mark() { engine_->set_clock(clock_.mark()); }
 
   /// What is known of the symbols of files, for all symbolizers of traces.
   KnownSymbols& known_symbols() { return known_symbols_; }
@@ -103,6 +110,8 @@ class SharedTracing {
   std::size_t targets_then_ = 0;    ///< when that was chosen the last time
   std::size_t targets_before_ = 0;  ///< at the last should_choose_scope()
   std::unique_ptr<Engine> engine_;
+  std::chrono::steady_clock::time_point loaded_ = std::chrono::steady_clock::now();
+  TraceClock clock_{[this] { return std::chrono::steady_clock::now() - loaded_; }};
   std::optional<MappingEvents> mapping_events_;
   std::unique_ptr<RegionFeed> region_feed_;
   std::optional<UnwindStore> unwinding_;

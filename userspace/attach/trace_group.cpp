@@ -56,6 +56,7 @@ std::vector<Drained> TraceGroup::read_maps() {
   Engine& engine = shared_.engine();
   take_mapping_events();
   engine.adjust_memory();
+  shared_.advance_clock();
   const auto began = std::chrono::steady_clock::now();
   std::vector<Drained> drained = engine.drain();
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - began;
@@ -66,6 +67,29 @@ std::vector<Drained> TraceGroup::read_maps() {
     if (number && *number < drained.size()) trace->take(drained[*number], took);
   }
   return drained;
+}
+
+Result<void> TraceGroup::read_lives() {
+  shared_.advance_clock();
+  const TraceClock& clock = shared_.clock();
+  const auto began = std::chrono::steady_clock::now();
+  std::vector<TargetLives> lives = HAWK_TRY(shared_.engine().read_lives());
+  for (ProcessTrace* const trace : held_) {
+    const auto number = trace->number();
+    if (!number || *number >= lives.size()) continue;
+    TargetLives& own = lives[*number];
+    trace->take_lives({.ages = {.now_ms = clock.now_ms(), .blocks = std::move(own.ages), .marks_ms = clock.marks_ms()},
+                       .stacks = std::move(own.stacks),
+                       .thread_names = std::move(own.thread_names)});
+  }
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+  log_verbose(fmt::format("lives of blocks read in {:.2f} ms", took.count()));
+  return {};
+}
+
+std::size_t TraceGroup::mark() {
+  shared_.mark();
+  return shared_.clock().marks_ms().size();
 }
 
 void TraceGroup::take_mapping_events() {
@@ -104,6 +128,7 @@ Result<void> TraceGroup::finish(std::span<ProcessTrace* const> ending, EndOption
   bool is_late = false;
   for (ProcessTrace* const trace : ending) is_late |= trace->note_missing_allocator();
   if (is_late) drained = read_maps();
+  if (shared_.config().reads_lives) HAWK_TRY_VOID(read_lives());
   for (ProcessTrace* const trace : ending) {
     if (options.verify) HAWK_TRY_VOID(trace->verify(drained[*trace->number()]));
     trace->let_go();

@@ -42,6 +42,10 @@ class TraceGroup {
   // What follows: once the programs are loaded.
   /// Reads the kernel's maps into the traces, and sees to what is due now and then.
   void drain();
+  /// After a drain: snapshots tell of the lives of blocks, until the next drain.
+  Result<void> read_lives();
+  /// Begins a generation of blocks. Returns its number: that of what was allocated before the first mark is 0.
+  std::size_t mark();
   /// See Engine::processes_begun.
   std::uint32_t processes_begun() { return shared_.engine().processes_begun(); }
   /// Readable when adjust_memory() is due.

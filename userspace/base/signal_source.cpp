@@ -59,7 +59,8 @@ sigset_t handled_signals(SignalScope scope) {
   ::sigemptyset(&handled);
   // A shell without job control starts background commands with SIGINT ignored. It is taken all the same, because
   // `kill -INT` is how a script ends a trace that it started so.
-  for (const int signal_number : {SIGINT, SIGTERM, SIGCHLD, SIGWINCH, SIGUSR1}) ::sigaddset(&handled, signal_number);
+  for (const int signal_number : {SIGINT, SIGTERM, SIGCHLD, SIGWINCH, SIGUSR1, SIGUSR2})
+    ::sigaddset(&handled, signal_number);
   // The kernel queues a blocked signal even if it is ignored, so what nohup has set up would be lost.
   if (!is_ignored(SIGHUP)) ::sigaddset(&handled, SIGHUP);
   if (scope == SignalScope::kOfACommand) add_those_of_a_command(handled);
@@ -69,11 +70,13 @@ sigset_t handled_signals(SignalScope scope) {
 }  // namespace
 
 void SignalSource::survive_early_signals() {
-  if (is_ignored(SIGUSR1)) return;
-  struct sigaction action = {};
-  action.sa_handler = [](int) {};
-  action.sa_flags = SA_RESTART;
-  ::sigaction(SIGUSR1, &action, nullptr);
+  for (const int signal_number : {SIGUSR1, SIGUSR2}) {
+    if (is_ignored(signal_number)) continue;
+    struct sigaction action = {};
+    action.sa_handler = [](int) {};
+    action.sa_flags = SA_RESTART;
+    ::sigaction(signal_number, &action, nullptr);
+  }
 }
 
 Result<SignalSource> SignalSource::make(SignalScope scope) {

@@ -20,8 +20,8 @@ struct ReceivedSignal {
 
 /// Whose signals we take.
 enum class SignalScope {
-  kOurs,        ///< SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGWINCH and SIGUSR1
-  kOfACommand,  ///< also those that a command which we run may be sent by our number: SIGQUIT, SIGUSR2, SIGCONT and the
+  kOurs,        ///< SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGWINCH, SIGUSR1 and SIGUSR2
+  kOfACommand,  ///< also those that a command which we run may be sent by our number: SIGQUIT, SIGCONT and the
                 ///< real-time signals
 };
 
@@ -34,8 +34,8 @@ constexpr std::chrono::milliseconds kRepeatTime{50};
 /// must be given original_mask() before it calls exec.
 class SignalSource {
  public:
-  /// To be called first of all: a SIGUSR1 that comes before make() changes nothing, instead of ending us. It is caught,
-  /// which exec undoes in a child, not ignored or blocked, which it would inherit.
+  /// To be called first of all: a SIGUSR1 or SIGUSR2 that comes before make() changes nothing, instead of ending us. It
+  /// is caught, which exec undoes in a child, not ignored or blocked, which it would inherit.
   static void survive_early_signals();
 
   static Result<SignalSource> make(SignalScope scope = SignalScope::kOurs);

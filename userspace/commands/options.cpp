@@ -9,6 +9,7 @@
 #include "userspace/commands/command.h"
 #include "userspace/commands/dump_options.h"
 #include "userspace/commands/option_setters.h"
+#include "userspace/commands/view_options.h"
 
 namespace hawk {
 namespace {
@@ -90,6 +91,9 @@ Result<ParsedOptions> parse_options(int argc, const char* const* argv) {
   if (const InfoText* info = std::get_if<InfoText>(&parsed)) return *info;
   HAWK_TRY_VOID(check_trace(trace_text(), std::get<ParsedLine>(parsed), options, words.has_separator));
   HAWK_TRY_VOID(check_report_every(options));
+  HAWK_TRY_VOID(check_moment(options.report));
+  options.trace.reads_lives = options.report.wants_lives();
+  count_lives(options, options.report);
   return options;
 }
 

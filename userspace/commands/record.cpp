@@ -76,7 +76,11 @@ class Recording : public TraceUse {
 
   Result<bool> watch(TracedProcesses& traced, SignalSource& signals, SignalRelay* relay) override {
     TraceWatchers watchers;
-    watchers.interval = [this] { return append_all(DumpCause::kNone); };
+    watchers.interval = [this, &traced]() -> Result<void> {
+      // How old blocks are is known at the end of each file.
+      if (recording_.is_full()) HAWK_TRY_VOID(traced.group().read_lives());
+      return append_all(DumpCause::kNone);
+    };
     watchers.dump = [this](DumpCause cause) -> Result<bool> {
       HAWK_TRY_VOID(append_all(cause));
       return true;
@@ -95,8 +99,9 @@ class Recording : public TraceUse {
                          traces.size() == 1 ? "" : fmt::format(" of {} processes", traces.size()), recording_.path(),
                          format_bytes(recording_.size_bytes(), NumberStyle::kReadable)));
     if (!output_) return {};
-    return write_final_report(HAWK_TRY(heap_->sum_of(last)), heap_->symbolizer(), options_.report, options_.verbosity,
-                              *output_);
+    heap_->note_drain(options_.keeps_peak);
+    const Snapshot sum = HAWK_TRY(options_.report.at_peak ? heap_->at_peak() : heap_->sum_of(last));
+    return write_final_report(sum, heap_->symbolizer(), options_.report, options_.verbosity, *output_);
   }
 
  private:
@@ -208,6 +213,9 @@ Result<int> record_command(int argc, const char* const* argv) {
   const ParsedLine& line = std::get<ParsedLine>(parsed);
   HAWK_TRY_VOID(check_trace(record_text(), line, options, words.has_separator));
   options.wants_report = line.has("--report");
+  HAWK_TRY_VOID(check_moment(options.report));
+  options.trace.reads_lives = true;
+  count_lives(options, options.report);
   set_verbosity(options.verbosity);
   Recording recording(options);
   return run_trace(options, recording);

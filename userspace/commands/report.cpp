@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <functional>
@@ -128,8 +129,22 @@ Result<int> write_recorded_report(const RecordedReportOptions& options) {
     points[trace].push_back({now.trace.duration_ns, now.totals.live_bytes()});
   };
   if (options.list_targets) return list_targets(options);
-  RecordingReader reader =
-      HAWK_TRY(read_recording(options.recording, options.at, options.target, options.verbosity, observer));
+  HAWK_TRY_VOID(check_moment(options.report));
+  const auto read_until = [&](const std::optional<std::chrono::nanoseconds>& until) {
+    points.clear();
+    return read_recording(options.recording, until, options.target, options.verbosity, observer);
+  };
+  std::optional<RecordingReader> read;
+  read.emplace(HAWK_TRY(read_until(options.at)));
+  if (options.report.at_peak) {
+    const HeapSeries all = series_of(points, *read);
+    if (all.points.empty()) {
+      return fail(ExitCode::kUsage, "--at-peak: the recording has the peak of each process, but not of all together",
+                  "select one with --target; --targets lists them");
+    }
+    read.emplace(HAWK_TRY(read_until(std::chrono::nanoseconds(in_recording(*read, all.points[all.peak].time_ns)))));
+  }
+  RecordingReader& reader = *read;
   HeapSeries series = series_of(points, reader);
   const std::optional<RecordingReader> at_peak = HAWK_TRY(read_peak(options, reader, series));
   if (at_peak) series.at_peak = &at_peak->snapshot();
@@ -140,8 +155,10 @@ Result<int> write_recorded_report(const RecordedReportOptions& options) {
   }
   series.replay = [&](const std::function<bool(const Snapshot&)>& take) { replay(options, reader, take); };
   OfflineSymbolizer symbolizer(reader.snapshot(), reader.names(), search);
-  HAWK_TRY_VOID(write_final_report(reader.snapshot(), symbolizer, options.report, options.verbosity, output, false,
-                                   nullptr, options.with_series && !series.points.empty() ? &series : nullptr));
+  Snapshot shown = reader.snapshot();
+  shown.is_at_peak = options.report.at_peak;
+  HAWK_TRY_VOID(write_final_report(shown, symbolizer, options.report, options.verbosity, output, false, nullptr,
+                                   options.with_series && !series.points.empty() ? &series : nullptr));
   return static_cast<int>(ExitCode::kOk);
 }
 

@@ -120,9 +120,27 @@ void add_report_rows(OptionRows& rows, ReportOptions& options, const ReportRowNa
       {"--bytes", kNone, nullptr, kReportGroup, "plain numbers of bytes, not KiB and MiB", turn_on(options.raw_bytes)},
   };
   rows.insert(rows.end(), std::begin(added), std::end(added));
+  rows.push_back({"--at-peak", kNone, nullptr, kReportGroup,
+                  "the state when most bytes were live, to the precision of\n--interval, instead of that at the end",
+                  turn_on(options.at_peak)});
+  add_age_rows(rows, options.ages, kReportGroup);
+  rows.push_back({"--histograms", kNone, nullptr, kReportGroup,
+                  "also count sizes and lifetimes of blocks by stack, in\npowers of two (text: of the whole)",
+                  turn_on(options.histograms)});
   add_grouping_rows(rows, options.grouping, kReportGroup);
   add_filter_rows(rows, options.filter, kReportGroup);
   rows.insert(rows.end(), std::begin(shown), std::end(shown));
+}
+
+Result<void> check_moment(const ReportOptions& options) {
+  const bool is_narrowed = !options.ages.is_empty();
+  if (options.at_peak && (is_narrowed || options.histograms || options.by_thread())) {
+    return fail(ExitCode::kUsage, "--at-peak: ages, histograms and threads are not known of that time",
+                "leave it out, or --min-age, --max-age, --generation, --histograms and --by thread");
+  }
+  if (!is_narrowed || !options.by_thread()) return {};
+  return fail(ExitCode::kUsage, "--by thread: the ages of blocks are not known by thread",
+              "leave it out, or --min-age, --max-age and --generation");
 }
 
 bool use_color(ColorChoice choice, bool is_terminal, const char* no_color, const char* term) {

@@ -7,6 +7,7 @@
 #include "userspace/commands/command_line.h"
 #include "userspace/export/format.h"
 #include "userspace/export/report_output.h"
+#include "userspace/tables/live_ages.h"
 #include "userspace/tables/selection.h"
 #include "userspace/views/grouping.h"
 #include "userspace/views/stack_view.h"
@@ -28,12 +29,18 @@ struct ReportOptions {
   std::uint64_t min_size_bytes = 0;
   FrameFilter filter;
   Grouping grouping;
+  AgeWindow ages;        ///< which live blocks the report is of
+  bool at_peak = false;  ///< of the state at the peak
+  bool histograms = false;
   bool full_stacks = false;
   bool raw_bytes = false;  ///< --bytes
   ColorChoice color = ColorChoice::kAuto;
 
   /// Which stacks the report shows. Without --top that is ten for people and all for programs (JSON).
   Selection selection() const;
+  /// Whether it says anything of the lives of blocks.
+  bool wants_lives() const { return !ages.is_empty() || format->has_ages || histograms || by_thread(); }
+  bool by_thread() const { return grouping.by == GroupKind::kThread; }
   /// Where the report goes. Fails with kUsage if that is a terminal and the format is no text, or if the format cannot
   /// hold what is asked for.
   Result<ReportOutput> open_output() const;
@@ -57,6 +64,9 @@ inline constexpr std::uint64_t kMaxTop = 1048576;  // as many as there can be st
 
 /// Reads the value of an option that names a file to write. `without`: what is so where the option is left out.
 Result<std::string> parse_file_name(OptionValue value, const char* without);
+
+/// Refuses what is known of the state at the end only, of another one, and what is not known together.
+Result<void> check_moment(const ReportOptions& options);
 
 /// Whether to colour what goes to a destination. --color decides; left to auto, a terminal gets colours unless the
 /// environment's NO_COLOR is set and not empty (https://no-color.org) or TERM says it can show none.

@@ -57,7 +57,8 @@ class Reports : public TraceUse {
   Result<void> finish(const Traces& /*traces*/, const std::vector<Snapshot>& last) override {
     if (!wanted_) return {};
     const bool is_one_of_several = options_.wants_several() || previous_;
-    const Snapshot sum = HAWK_TRY(heap_->sum_of(last));
+    heap_->note_drain(options_.keeps_peak);
+    const Snapshot sum = HAWK_TRY(options_.report.at_peak ? heap_->at_peak() : heap_->sum_of(last));
     forget_other_numbers(sum);
     return write_final_report(sum, heap_->symbolizer(), options_.report, options_.verbosity, *output_,
                               is_one_of_several, previous_ ? &*previous_ : nullptr);
@@ -72,7 +73,7 @@ class Reports : public TraceUse {
                               options_.report.format->name));
       return true;
     }
-    Snapshot now = HAWK_TRY(heap_->snapshot());
+    Snapshot now = HAWK_TRY(options_.report.at_peak ? heap_->at_peak() : heap_->snapshot());
     forget_other_numbers(now);
     now.trace.dump_cause = cause;
     wanted_ = HAWK_TRY(write_next_report(now, previous_ ? &*previous_ : nullptr, heap_->symbolizer(), options_.report,

@@ -5,7 +5,9 @@
 #include <signal.h>
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -86,6 +88,12 @@ class TraceLoop {
     if (const auto every = watchers_.report_every) {
       HAWK_TRY_VOID(loop_.add_timer(*every, *every, [this](short) { return drain_and_dump(DumpCause::kTime); }));
     }
+    if (const auto every = options_.mark_every) {
+      HAWK_TRY_VOID(loop_.add_timer(*every, *every, [this](short) -> Result<void> {
+        log_verbose(begins_text(mark()));
+        return {};
+      }));
+    }
     constexpr std::chrono::milliseconds kSoon{100};
     if (traced_.picks_up()) {
       HAWK_TRY_VOID(loop_.add_timer(kSoon, kSoon, [this](short) -> Result<void> {
@@ -104,7 +112,7 @@ class TraceLoop {
   void drain() {
     group_.drain();
     follow_new();
-    heap_.note_drain();
+    heap_.note_drain(options_.keeps_peak);
   }
 
   Result<void> take_interval() {
@@ -123,9 +131,18 @@ class TraceLoop {
 
   Result<void> dump(DumpCause cause) {
     triggers_.dumped(cause, heap_.totals());
+    if (options_.trace.reads_lives) HAWK_TRY_VOID(group_.read_lives());
     if (!HAWK_TRY(watchers_.dump(cause))) loop_.end();
     return {};
   }
+
+  /// Begins a generation of blocks; returns its number.
+  std::size_t mark() {
+    drain();
+    return group_.mark();
+  }
+
+  static std::string begins_text(std::size_t generation) { return fmt::format("generation {} begins", generation); }
 
   Result<void> show() {
     if (screen_ == nullptr || screen_->paused()) return {};
@@ -134,7 +151,11 @@ class TraceLoop {
   }
 
   Result<void> take_keys(short events) {
-    if ((events & POLLIN) != 0 && screen_->take_events(heap_.symbolizer())) end_for_user();
+    if ((events & POLLIN) != 0) {
+      const LiveScreen::Requests requests = screen_->take_events(heap_.symbolizer());
+      for (std::size_t i = 0; i < requests.marks; ++i) mark();
+      if (requests.quits) end_for_user();
+    }
     if ((events & (POLLHUP | POLLERR)) != 0) loop_.forget(screen_->input_fd());
     return {};
   }
@@ -155,6 +176,9 @@ class TraceLoop {
       return obey(relay_->take(signal));
     } else if (signal.number == SIGUSR1) {
       return drain_and_dump(DumpCause::kSignal);
+    } else if (signal.number == SIGUSR2) {
+      const std::string text = begins_text(mark());
+      if (screen_ == nullptr) log_info(text);
     } else if (signal.number == SIGWINCH) {
       if (screen_ != nullptr) screen_->redraw(heap_.symbolizer());
     } else if (signal.number != SIGCHLD) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "userspace/commands/option_setters.h"
+#include "userspace/commands/report_options.h"
 
 namespace hawk {
 namespace {
@@ -212,8 +213,12 @@ void add_time_rows(OptionRows& rows, TraceOptions& options) {
        "stop after this time: 0.2, 1.5s, 250ms, 10 (seconds),\n1h30m (default: at Ctrl-C, or when the process ends)",
        [&options](OptionValue v) { return set_time_span(options.duration, v, kMinDuration); }});
   rows.push_back({"--interval", kRequired, "TIME", kTimeGroup,
-                  "how often the counters are read and the screen is\nredrawn, 100ms or more (default 1s)",
+                  "how often the counters are read and the screen is\nredrawn, 100ms or more (default 1s); ages are "
+                  "known to\nthis precision",
                   [&options](OptionValue v) { return set_time_span(options.trace.interval, v, kMinInterval); }});
+  rows.push_back({"--mark-every", kRequired, "TIME", kTimeGroup,
+                  "begin a generation of blocks this often, as SIGUSR2 and\nthe key m do: see --generation",
+                  [&options](OptionValue v) { return set_time_span(options.mark_every, v, kMinInterval); }});
 }
 
 void add_kill_row(OptionRows& rows, TraceOptions& options) {
@@ -342,6 +347,12 @@ Result<void> check_trace(const CommandText& text, const ParsedLine& line, TraceO
 Result<void> check_verbosity(const CommandText& text, const ParsedLine& line) {
   if (!line.has("--quiet") || !line.has("--verbose")) return {};
   return usage_error(text, "use either --quiet or --verbose, not both", "leave one of them out");
+}
+
+void count_lives(TraceOptions& options, const ReportOptions& report) {
+  options.keeps_peak = report.at_peak;
+  options.trace.histograms = report.histograms;
+  options.trace.by_thread = report.by_thread();
 }
 
 std::span<const ExitRow> trace_exits() { return kExits; }

@@ -26,10 +26,12 @@ struct TraceOptions {
   ProcessQuery processes;                            ///< what to trace otherwise
   std::optional<std::chrono::nanoseconds> duration;  ///< nullopt: until the target ends or a signal comes
   DumpOptions dumps;
-  std::optional<bool> follow;  ///< --follow, --no-follow; nullopt: see settle_following()
-  std::optional<bool> hold;    ///< --hold, --no-hold; nullopt: the same
+  std::optional<std::chrono::nanoseconds> mark_every;  ///< --mark-every: a generation of blocks begins that often
+  std::optional<bool> follow;                          ///< --follow, --no-follow; nullopt: see settle_following()
+  std::optional<bool> hold;                            ///< --hold, --no-hold; nullopt: the same
   Required required;
   bool verify = false;
+  bool keeps_peak = false;          ///< the state at the peak is to be reported
   std::optional<CommandUser> user;  ///< whom the command runs as; nullopt: as we do
   bool kill_command = false;        ///< --kill: the command does not outlive the trace
   std::optional<int> ready_fd;      ///< an open descriptor, written to when all probes are in place
@@ -48,6 +50,10 @@ inline constexpr const char* kTargetGroup = "What to trace";
 inline constexpr const char* kTimeGroup = "How long";
 inline constexpr const char* kTracingGroup = "Tracing";
 inline constexpr const char* kOtherGroup = "Other";
+
+struct ReportOptions;
+/// Has the trace count what the report is to say.
+void count_lives(TraceOptions& options, const ReportOptions& report);
 
 /// The rows that set `options`, by group; all of them refer to it.
 void add_target_rows(OptionRows& rows, TraceOptions& options);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "symbolizer/symbolizer.h"
@@ -19,22 +21,29 @@ class TracedHeap {
   explicit TracedHeap(const Traces& traces);
 
   const Traces& traces() const { return traces_; }
-  /// To be called after each drain: keeps the highest sum of live bytes.
-  void note_drain();
+  /// To be called after each drain: keeps the highest sum of live bytes; `keeps_state`: and the state then.
+  void note_drain(bool keeps_state = false);
   /// The sums over all stacks of all processes, as of their last drains.
   Counters totals() const;
   /// As of the last drains. Stacks keep their numbers. Fails if the sums are larger than any number.
   Result<Snapshot> snapshot();
   /// The same of `last`, the last snapshot of each trace.
   Result<Snapshot> sum_of(const std::vector<Snapshot>& last);
+  /// As of the drain with the highest sum of live bytes of which the state was kept.
+  Result<Snapshot> at_peak();
   /// Knows the modules of the last snapshot.
   Symbolizer& symbolizer();
 
  private:
+  void keep_state(std::uint64_t live_bytes);
+
   const Traces& traces_;
   SnapshotMerger merger_;
   MergedSymbolizer symbolizer_;
   std::uint64_t peak_live_bytes_ = 0;
+  std::uint64_t peak_live_bytes_most_ = 0;
+  std::optional<std::uint64_t> kept_live_bytes_;  ///< of the state that is kept
+  std::ptrdiff_t kept_traces_ = 0;                ///< the first of them, of which it is
 };
 
 }  // namespace hawk

@@ -2,7 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -19,6 +22,7 @@ using Value = OptionRow::Value;
 /// The C library's memory for an expression grows with the square of its length: 120 KB of alternatives take all there
 /// is.
 constexpr std::size_t kMaxPatternBytes = 4096;
+constexpr std::uint64_t kMaxGeneration = 1U << 24;  // as many stamps as there are
 
 OptionRow pattern_row(const char* name, const char* group, const char* help, std::optional<CallPattern>& target) {
   return {name, Value::kRequired, "REGEX", group, help, [&target](OptionValue v) -> Result<void> {
@@ -64,12 +68,36 @@ void add_filter_rows(OptionRows& rows, FrameFilter& filter, const char* group) {
        }});
 }
 
+void add_age_rows(OptionRows& rows, AgeWindow& ages, const char* group) {
+  const auto set_age = [](std::optional<std::uint64_t>& target, OptionValue value) -> Result<void> {
+    const std::chrono::nanoseconds age = HAWK_TRY(parse_time_span(value, std::chrono::nanoseconds(0)));
+    target = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(age).count());
+    return {};
+  };
+  rows.push_back(
+      {"--min-age", Value::kRequired, "TIME", group,
+       "only live blocks that were allocated at least this long\nago: 10s, 1h (to the precision of --interval; "
+       "totals are\nthose of these blocks)",
+       [&ages, set_age](OptionValue v) { return set_age(ages.min_age_ms, v); }});
+  rows.push_back({"--older-than", Value::kRequired, "TIME", group, "the same as --min-age",
+                  [&ages, set_age](OptionValue v) { return set_age(ages.min_age_ms, v); }});
+  rows.push_back({"--max-age", Value::kRequired, "TIME", group,
+                  "only live blocks that were allocated at most this long\nago",
+                  [&ages, set_age](OptionValue v) { return set_age(ages.max_age_ms, v); }});
+  rows.push_back(
+      {"--generation", Value::kRequired, "N", group,
+       "only live blocks that were allocated after mark N and\nbefore the next one; 0: before the first. Marks "
+       "are made\nby SIGUSR2, --mark-every and the key m",
+       [&ages](OptionValue v) { return set_number(ages.generation, v, 0, kMaxGeneration); }});
+}
+
 void add_grouping_rows(OptionRows& rows, Grouping& grouping, const char* group) {
-  rows.push_back({"--by", Value::kRequired, "WHAT", group,
-                  "group by stack, function, file, line, module or caller,\nwith own and cumulative numbers; or divide "
-                  "by process,\nexe (executable) or cgroup (default stack; text and\nJSON; by process, exe or cgroup "
-                  "also most formats of\nstacks, which then begin with it)",
-                  [&grouping](OptionValue v) { return set_choice(grouping.by, v, kGroupKindNames); }});
+  rows.push_back(
+      {"--by", Value::kRequired, "WHAT", group,
+       "group by stack, function, file, line, module or caller,\nwith own and cumulative numbers; or divide "
+       "by process,\nexe (executable), cgroup or thread (default stack; text\nand JSON; by process, exe, cgroup "
+       "or thread also most\nformats of stacks, which then begin with it)",
+       [&grouping](OptionValue v) { return set_choice(grouping.by, v, kGroupKindNames); }});
   rows.push_back({"--cumulative", Value::kNone, nullptr, group, "sort the rows of --by by their cumulative numbers",
                   turn_on(grouping.cumulative_first)});
   rows.push_back({"--tree", Value::kOptional, "DIRECTION", group,

@@ -9,6 +9,7 @@
 #include "userspace/report/units.h"
 #include "userspace/report/verdict.h"
 #include "userspace/tables/losses.h"
+#include "userspace/views/age_view.h"
 #include "userspace/views/view_notes.h"
 
 namespace hawk {
@@ -91,7 +92,9 @@ FrameList ExportedStacks::calls(const StackRecord& stack) const {
 }
 
 std::vector<StackShare> ExportedStacks::shares_of(const StackRecord& stack) const {
-  if (snapshot_.parts.empty()) return {{stack.id, TargetId{}, stack.counters}};
+  if (snapshot_.parts.empty() || (groups_ && groups_->is_of_threads())) {
+    return {{stack.id, stack.target, stack.counters}};
+  }
   std::vector<StackShare> shares;
   for (const StackShare& share : snapshot_.shares_of(stack.id)) {
     if (!groups_ || groups_->group_of(share.target) == group_of(stack)) shares.push_back(share);
@@ -105,11 +108,13 @@ std::string command_text(const Snapshot& snapshot) {
 
 std::string origin_line(const ReportRequest& request) {
   const Snapshot& snapshot = request.snapshot;
-  const std::string narrowing = narrowing_text(request.filter);
-  return printable_unicode(fmt::format("hawktrace {}: {}, traced for {}: {}{}{}", request.hawktrace_version,
-                                       processes_text(snapshot), format_duration(snapshot.trace.duration_ns),
-                                       verdict(snapshot, NumberStyle::kReadable).text, narrowing.empty() ? "" : "; ",
-                                       narrowing));
+  std::string line =
+      fmt::format("hawktrace {}: {}, traced for {}: {}", request.hawktrace_version, processes_text(snapshot),
+                  format_duration(snapshot.trace.duration_ns), verdict(snapshot, NumberStyle::kReadable).text);
+  for (const std::string& note : {moment_text(snapshot), narrowing_text(request.filter)}) {
+    if (!note.empty()) line += "; " + note;
+  }
+  return printable_unicode(line);
 }
 
 std::vector<std::string> loss_lines(const Snapshot& snapshot) {

@@ -67,6 +67,7 @@ struct Format {
     kAll,        ///< it can hold other rows than stacks (--by, --tree)
   };
   Groups groups = Groups::kNone;
+  bool has_ages = false;  ///< it says how old live blocks are
 };
 
 /// All of them. The first is what a report is without --format.

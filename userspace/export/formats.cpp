@@ -11,7 +11,7 @@ constexpr Format::Groups kByProcess = Format::Groups::kProcesses;
 constexpr Format kFormats[] = {
     {"text", "txt", "a report to read", true, true, true, write_text_report, Format::Groups::kAll},
     {"json", "json", "for programs: one document, or one per line", false, true, true, write_json_report,
-     Format::Groups::kAll},
+     Format::Groups::kAll, true},
     {"folded", "folded",
      "one line per stack with one number, that of --sort: for flamegraph.pl, inferno, speedscope and most stack "
      "viewers",

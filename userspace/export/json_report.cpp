@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "userspace/export/json_ages.h"
 #include "userspace/export/json_calls.h"
 #include "userspace/export/json_escapes.h"
 #include "userspace/export/json_line.h"
@@ -173,6 +174,7 @@ void append_stack(std::string& out, const StackRecord& stack, std::uint64_t fing
   if (period.previous != nullptr) {
     append_since(out, difference(counters, period.counters_before(stack.id)));
   }
+  out += ages_json(period.now, stack.id) + lives_json(period.now, stack.id);
   if (!period.now.parts.empty()) append_shares(out, period.now, stack.id);
   if (stack.id == kNoStack) {
     out += R"("unwound":null,"end":null,"frames":[)";
@@ -189,6 +191,7 @@ Json head_json(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOptio
   Json totals = counters_json(snapshot.totals);
   totals["peak_live_bytes"] = snapshot.peak_live_bytes;
   totals["peak_is_lower_bound"] = true;
+  totals["peak_live_bytes_most"] = number_or_null(snapshot.peak_live_bytes_most);
   totals["frees_of_untraced"] = snapshot.frees_of_untraced;
   Json json;
   json["schema"] = "hawktrace.report/1";
@@ -227,6 +230,15 @@ void write_lines(const Snapshot& snapshot, Symbolizer& symbolizer, const JsonOpt
   const Fingerprints fingerprints(snapshot);
   std::string piece = json_text(head_json(snapshot, symbolizer, options, stacks.size()), 2);
   piece.resize(piece.size() - 2);  // "\n}": the object goes on
+  if (snapshot.is_at_peak) piece += ",\n  \"at_peak\": true";
+  if (std::string ages = ages_json(snapshot); !ages.empty()) {
+    ages.back() = '}';  // in place of the comma
+    piece += ",\n  \"live_ages\": {" + ages;
+  }
+  if (std::string lives = lives_json(snapshot); !lives.empty()) {
+    lives.pop_back();
+    piece += ",\n  " + lives;
+  }
   if (snapshot.mappings)
     piece += ",\n  \"mappings\": " + mappings_json(snapshot, symbolizer, options.role_of, options.before_symbolizing);
   if (!options.filter.is_empty()) piece += ",\n  \"view\": " + view_json(view, options.filter);

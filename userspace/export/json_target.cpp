@@ -80,6 +80,7 @@ Json part_json(const TargetInfo& target, const TargetPart& part) {
   Json totals = counters_json(part.totals);
   totals["peak_live_bytes"] = part.peak_live_bytes;
   totals["peak_is_lower_bound"] = true;
+  totals["peak_live_bytes_most"] = number_or_null(part.peak_live_bytes_most);
   totals["frees_of_untraced"] = part.frees_of_untraced;
   json["totals"] = std::move(totals);
   json["memory"] = memory_json(part.memory);

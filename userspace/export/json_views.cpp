@@ -79,6 +79,9 @@ void append_identity(std::string& out, const CallGroup& group, GroupKind kind, c
     case GroupKind::kCgroup:
       append_text(out, "cgroup", group.target->cgroup);
       break;
+    case GroupKind::kThread:
+      append_text(out, "thread", group.target->comm);
+      break;
   }
 }
 
@@ -129,7 +132,8 @@ bool write_groups(const JsonGrouping& grouping, std::string& piece, const TextSi
     piece += row == 0 ? "\n    {" : ",\n    {";
     append_identity(piece, groups[row], kind, grouping.snapshot);
     if (groups[row].target != nullptr) {
-      fmt::format_to(std::back_inserter(piece), R"(,"processes":{})", groups[row].processes);
+      fmt::format_to(std::back_inserter(piece), R"(,"{}":{})", kind == GroupKind::kThread ? "threads" : "processes",
+                     groups[row].processes);
     }
     piece += R"(,"self":{)";
     append_counters(piece, groups[row].self.counters);

@@ -22,7 +22,9 @@
 #include "userspace/report/text_page.h"
 #include "userspace/report/units.h"
 #include "userspace/report/unwind_text.h"
+#include "userspace/views/age_view.h"
 #include "userspace/views/group_table.h"
+#include "userspace/views/histogram_text.h"
 #include "userspace/views/tree_text.h"
 #include "userspace/views/view_notes.h"
 
@@ -56,6 +58,7 @@ class TextReport {
       } else {
         stacks();
       }
+      put_histograms(page_, snapshot_);
       incomplete_stacks();
       symbol_gaps();
     }
@@ -111,6 +114,7 @@ std::vector<const StackRecord*> TextReport::shown_stacks() const {
 
 void TextReport::summary(const Stacks& stacks) {
   put_header(page_, snapshot_);
+  put_age_note(page_, snapshot_);
   if (snapshot_.totals.allocated_count == 0) {
     put_nothing_allocated(page_, snapshot_);
   } else {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "bpf/unwind/ends.h"
@@ -81,6 +82,10 @@ IntervalDecoder::Outcome IntervalDecoder::take(std::string_view interval) {
   take_mappings(bytes);
   take_names(bytes);
   snapshot_.usage.reset();
+  snapshot_.ages.reset();
+  snapshot_.lives.reset();
+  snapshot_.threads.reset();
+  snapshot_.peak_live_bytes_most.reset();
   snapshot_.trace.dump_cause = DumpCause::kNone;
   if (!bytes.is_complete()) take_records(bytes);  // version 1 has none
   if (bytes.is_complete()) return Outcome::kTaken;
@@ -250,6 +255,15 @@ void IntervalDecoder::take_records(ByteReader& bytes) {
       usage_fields(fields, snapshot_.usage.emplace());
     } else if (kind == static_cast<std::uint64_t>(RecordKind::kDumpCause)) {
       snapshot_.trace.dump_cause = static_cast<DumpCause>(fields.number_below(kDumpCauses));
+    } else if (kind == static_cast<std::uint64_t>(RecordKind::kPeakMost)) {
+      snapshot_.peak_live_bytes_most = fields.number();
+      if (*snapshot_.peak_live_bytes_most < snapshot_.peak_live_bytes) bytes.fail();
+    } else if (kind == static_cast<std::uint64_t>(RecordKind::kLives)) {
+      lives_fields(fields, snapshot_.lives.emplace());
+    } else if (kind == static_cast<std::uint64_t>(RecordKind::kByThread)) {
+      take_thread_shares(fields);
+    } else if (kind == static_cast<std::uint64_t>(RecordKind::kAges)) {
+      take_ages(fields);
     } else if (kind == static_cast<std::uint64_t>(RecordKind::kThreads)) {
       take_threads(fields);
     } else if (kind == static_cast<std::uint64_t>(RecordKind::kCgroup)) {
@@ -264,6 +278,27 @@ void IntervalDecoder::take_records(ByteReader& bytes) {
       continue;
     }
     bytes.require(fields);
+  }
+}
+
+/// Who reads them relies on their order, and that they are parts of what is live.
+void IntervalDecoder::take_ages(ByteReader& bytes) {
+  LiveAges& ages = snapshot_.ages.emplace();
+  ages_fields(bytes, ages);
+  const auto is_out_of_order = [](const AgedBlocks& a, const AgedBlocks& b) {
+    return std::tie(a.stack, a.born_ms) >= std::tie(b.stack, b.born_ms);
+  };
+  const auto& blocks = ages.blocks;
+  if (std::adjacent_find(blocks.begin(), blocks.end(), is_out_of_order) != blocks.end()) bytes.fail();
+  if (!std::is_sorted(ages.marks_ms.begin(), ages.marks_ms.end())) bytes.fail();
+  bound_ages(ages, snapshot_.stacks);
+}
+
+void IntervalDecoder::take_thread_shares(ByteReader& bytes) {
+  ThreadShares& threads = snapshot_.threads.emplace();
+  threads_fields(bytes, threads);
+  for (const ThreadShare& share : threads.shares) {
+    if (!is_sound(share.counters)) bytes.fail();
   }
 }
 

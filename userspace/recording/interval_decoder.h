@@ -46,6 +46,8 @@ class IntervalDecoder {
   void take_mappings(ByteReader& bytes);
   void take_names(ByteReader& bytes);
   void take_records(ByteReader& bytes);
+  void take_ages(ByteReader& bytes);
+  void take_thread_shares(ByteReader& bytes);
   void take_threads(ByteReader& bytes);
   std::uint32_t text_number(ByteReader& bytes);
   std::optional<ModuleId> module_or_none(ByteReader& bytes);

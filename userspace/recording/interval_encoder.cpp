@@ -225,6 +225,26 @@ void IntervalEncoder::put_records(ByteWriter& bytes, const Snapshot& now) const 
     usage_fields(usage, *now.usage);
     records.emplace_back(RecordKind::kUsage, usage.bytes());
   }
+  if (now.peak_live_bytes_most) {
+    ByteWriter most;
+    most.number(*now.peak_live_bytes_most);
+    records.emplace_back(RecordKind::kPeakMost, most.bytes());
+  }
+  if (now.lives) {
+    ByteWriter lives;
+    lives_fields(lives, *now.lives);
+    records.emplace_back(RecordKind::kLives, lives.bytes());
+  }
+  if (now.threads) {
+    ByteWriter threads;
+    threads_fields(threads, *now.threads);
+    records.emplace_back(RecordKind::kByThread, threads.bytes());
+  }
+  if (now.ages) {
+    ByteWriter ages;
+    ages_fields(ages, *now.ages);
+    records.emplace_back(RecordKind::kAges, ages.bytes());
+  }
   if (now.trace.dump_cause != DumpCause::kNone) {
     ByteWriter cause;
     cause.number(static_cast<std::uint64_t>(now.trace.dump_cause));

@@ -25,6 +25,10 @@ enum class RecordKind : std::uint64_t {
   kPoints = 5,      ///< ProbedFunction::points and why there are none, of one target
   kPointCalls = 6,  ///< ProbedPoint::calls, of one target
   kMappings = 7,    ///< Snapshot::mappings
+  kAges = 8,        ///< Snapshot::ages
+  kPeakMost = 9,    ///< Snapshot::peak_live_bytes_most
+  kLives = 10,      ///< Snapshot::lives
+  kByThread = 11,   ///< Snapshot::threads
 };
 
 /// Code of a module as it is mapped into the target.

@@ -92,8 +92,12 @@ Result<void> RecordingReader::take(const ChunkReader::Interval& interval, std::o
   }
   ++trace->intervals;
   trace->has_ended = interval.is_last;
+  // Before all traces have had their interval of a drain, the sum is of no instant.
+  if (!round_.insert(interval.trace).second) {
+    peak_live_bytes_ = std::max(peak_live_bytes_, live_bytes_);
+    round_ = {interval.trace};
+  }
   live_bytes_ = sum_up_to_most(live_bytes_ - live_before, now.totals.live_bytes());
-  peak_live_bytes_ = std::max(peak_live_bytes_, live_bytes_);
   if (chosen_ == nullptr) chosen_ = trace.get();
   if (now.trace.dump_cause != DumpCause::kNone) {
     trace->dumps.push_back({now.trace.duration_ns, now.trace.dump_cause, now.totals.live_bytes()});
@@ -146,7 +150,7 @@ Result<void> RecordingReader::choose_all() {
   std::vector<const Snapshot*> parts;
   for (const recording::TraceNumber number : order_) parts.push_back(&traces_.at(number)->decoder.snapshot());
   SnapshotMerger merger;
-  std::optional<Snapshot> merged = merger.merge(parts, peak_live_bytes_);
+  std::optional<Snapshot> merged = merger.merge(parts, std::max(peak_live_bytes_, live_bytes_));
   if (!merged) {
     return fail(ExitCode::kFile, fmt::format("read {}: the sums over its processes are too large", path_),
                 "--target shows one of them");

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -107,6 +108,7 @@ class RecordingReader {
   std::vector<recording::TraceNumber> order_;  ///< those with an interval, as they began
   std::uint64_t start_unix_ns_ = 0;            ///< of the first trace
   std::uint64_t live_bytes_ = 0;               ///< of all traces, now
+  std::set<recording::TraceNumber> round_;     ///< whose intervals of the last drain have been read
   std::uint64_t peak_live_bytes_ = 0;          ///< the most that this was
   std::optional<std::uint64_t> too_late_ns_;   ///< the end of the first interval behind the time that was asked for
   Trace* chosen_ = nullptr;                    ///< one of these that has an interval

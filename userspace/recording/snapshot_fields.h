@@ -80,6 +80,91 @@ void usage_fields(Bytes& bytes, Of& usage) {
   bytes.optional(usage.target_cpu_ns, [&](auto& cpu_ns) { bytes.number(cpu_ns); });
 }
 
+/// The number of a stack, which is that of the one before or a later one.
+template <class Bytes, class Of>
+void next_stack_fields(Bytes& bytes, Of& id, StackId& before) {
+  const auto last = static_cast<std::uint32_t>(before);
+  if constexpr (Bytes::kReads) {
+    std::uint32_t more = 0;
+    bytes.number(more);
+    id = static_cast<StackId>(last + more);
+  } else {
+    bytes.number(static_cast<std::uint32_t>(id) - last);
+  }
+  before = id;
+}
+
+/// Those of the numbers that are not 0.
+template <class Bytes, class Of>
+void sparse_fields(Bytes& bytes, Of& numbers) {
+  if constexpr (Bytes::kReads) {
+    for (std::uint64_t left = bytes.number_below(numbers.size() + 1); left > 0 && bytes.is_good(); --left) {
+      std::uint64_t& number = numbers[bytes.number_below(numbers.size())];
+      bytes.number(number);
+    }
+  } else {
+    std::uint64_t used = 0;
+    for (const std::uint64_t number : numbers) used += number != 0 ? 1 : 0;
+    bytes.number(used);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (numbers[i] == 0) continue;
+      bytes.number(i);
+      bytes.number(numbers[i]);
+    }
+  }
+}
+
+template <class Bytes, class Of>
+void lives_fields(Bytes& bytes, Of& lives) {
+  StackId before = kNoStack;
+  bytes.list(lives, [&](auto& own) {
+    next_stack_fields(bytes, own.stack, before);
+    sparse_fields(bytes, own.histograms.sizes);
+    sparse_fields(bytes, own.histograms.lifetimes);
+    bytes.number(own.histograms.temporary);
+    bytes.number(own.freed_by_others);
+  });
+}
+
+template <class Bytes, class Of>
+void threads_fields(Bytes& bytes, Of& threads) {
+  StackId before = kNoStack;
+  bytes.list(threads.shares, [&](auto& share) {
+    next_stack_fields(bytes, share.stack, before);
+    bytes.number(share.tid);
+    bytes.number(share.counters.allocated_bytes);
+    bytes.number(share.counters.allocated_count);
+    bytes.number(share.counters.freed_bytes);
+    bytes.number(share.counters.freed_count);
+    bytes.number(share.freed_by_others);
+  });
+  bytes.list(threads.names, [&](auto& name) {
+    bytes.number(name.tid);
+    bytes.text(name.name);
+  });
+}
+
+/// Blocks of one stack follow each other.
+template <class Bytes, class Of>
+void ages_fields(Bytes& bytes, Of& ages) {
+  bytes.number(ages.now_ms);
+  bytes.list(ages.marks_ms, [&](auto& mark) { bytes.number(mark); });
+  AgedBlocks before;
+  bytes.list(ages.blocks, [&](auto& aged) {
+    const auto stack_before = static_cast<std::uint32_t>(before.stack);
+    if constexpr (Bytes::kReads) {
+      aged.stack = static_cast<StackId>(stack_before + static_cast<std::uint32_t>(bytes.difference()));
+      aged.born_ms = before.born_ms + bytes.difference();
+    } else {
+      bytes.difference(static_cast<std::uint64_t>(aged.stack) - stack_before);
+      bytes.difference(aged.born_ms - before.born_ms);
+    }
+    bytes.number(aged.bytes);
+    bytes.number(aged.count);
+    before = aged;
+  });
+}
+
 template <class Bytes, class Of>
 void thread_fields(Bytes& bytes, Of& event) {
   bytes.number(event.time_ns);

@@ -185,8 +185,9 @@ void put_totals(TextPage& page, const Snapshot& snapshot, const UnwindText& unwi
     std::string blocks;
     std::string_view note;
   };
-  const std::string peak_note =
-      fmt::format("lower bound: highest sample (every {})", format_duration(snapshot.trace.interval_ns));
+  const std::string peak_note = fmt::format(
+      "lower bound: highest sample (every {}){}", format_duration(snapshot.trace.interval_ns),
+      snapshot.peak_live_bytes_most ? fmt::format("; at most {}", page.bytes(*snapshot.peak_live_bytes_most)) : "");
   const std::array<Row, 5> rows = {{
       {"live", page.bytes(totals.live_bytes()), page.count(totals.live_count()),
        "allocated since the trace began, not freed"},

@@ -20,16 +20,17 @@ void LiveScreen::redraw(Symbolizer& symbolizer) {
   terminal_.draw(view_.render(size.rows, size.columns, symbolizer));
 }
 
-bool LiveScreen::take_events(Symbolizer& symbolizer) {
-  bool quit = false;
+LiveScreen::Requests LiveScreen::take_events(Symbolizer& symbolizer) {
+  Requests requests;
   while (const std::optional<ScreenEvent> event = terminal_.next_event()) {
     const Reaction reaction = view_.take(*event);
     if (reaction == Reaction::kToggleMouse) terminal_.toggle_mouse();
-    quit = reaction == Reaction::kQuit || quit;
+    requests.quits = reaction == Reaction::kQuit || requests.quits;
+    requests.marks += reaction == Reaction::kMark ? 1 : 0;
     // Keys that arrive together act on what each of them shows: Down, Down, Enter.
     redraw(symbolizer);
   }
-  return quit;
+  return requests;
 }
 
 }  // namespace hawk

@@ -20,8 +20,13 @@ class LiveScreen {
   void show(Snapshot now, Symbolizer& symbolizer);
   /// Shows the same state again: after a key, or when the terminal has another size.
   void redraw(Symbolizer& symbolizer);
-  /// Handles the user's input. Returns whether the user quits.
-  bool take_events(Symbolizer& symbolizer);
+  /// What the user asks for of others than the screen.
+  struct Requests {
+    bool quits = false;
+    std::size_t marks = 0;  ///< generations of blocks to begin
+  };
+  /// Handles the user's input.
+  Requests take_events(Symbolizer& symbolizer);
   /// To poll for reading.
   int input_fd() const { return terminal_.input_fd(); }
   /// Whether the display is paused: no new state needs to be made.

@@ -84,6 +84,8 @@ class EventTaker {
       case 'q':
         return Reaction::kQuit;
       case 'm':
+        return Reaction::kMark;
+      case 'M':
         return Reaction::kToggleMouse;
       case 'p':
       case ' ':

@@ -29,7 +29,7 @@ struct ScreenLayout {
 };
 
 /// What the program is to do after an event.
-enum class Reaction { kNone, kQuit, kToggleMouse };
+enum class Reaction { kNone, kQuit, kToggleMouse, kMark };
 
 /// What the user has asked the screen for. Changes by events only; what it shows is made from it and from a snapshot.
 struct ViewState {

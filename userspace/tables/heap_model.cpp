@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
+#include "userspace/base/fibonacci_hash.h"
 #include "userspace/tables/word_numbers.h"
 
 namespace hawk {
@@ -46,7 +50,13 @@ void HeapModel::start_epoch(std::uint32_t epoch) {
   stacks_.clear();
   locations_.clear();
   if (mapped_) mapped_->clear();
-  peak_live_bytes_ = 0;
+  least_live_bytes_ = most_live_bytes_ = 0;
+  peak_live_bytes_ = peak_live_bytes_most_ = 0;
+  freed_bytes_before_ = 0;
+  at_peak_.reset();
+  of_threads_.clear();
+  reported_.clear();
+  lives_.reset();
 }
 
 StackRecord* HeapModel::find(StackId id) { return const_cast<StackRecord*>(std::as_const(*this).find(id)); }
@@ -77,14 +87,41 @@ void HeapModel::add_stacks(const std::vector<NewStack>& added, const FrameResolv
                        .end = stack.end,
                        .guessed = stack.guessed,
                        .frames = StackFrames(block, first, stack.addresses.size())});
+    if (stack.tid != 0) note_thread(stacks_.back(), stack.tid);
   }
   sort_by_id(stacks_, known);
 }
 
+/// The first stack of some frames stands for all of them.
+void HeapModel::note_thread(const StackRecord& stack, int tid) {
+  std::uint64_t hash = static_cast<std::uint64_t>(stack.end) * 2 + (stack.guessed ? 1 : 0);
+  for (const LocationId frame : stack.frames) {
+    hash = hash * 31 + fibonacci_hash(hash ^ static_cast<std::uint64_t>(frame), 64);
+  }
+  const auto [first, last] = reported_.equal_range(hash);
+  const auto same = std::find_if(first, last, [&](const auto& known) {
+    const StackRecord& other = known.second;
+    return other.end == stack.end && other.guessed == stack.guessed && other.frames == stack.frames;
+  });
+  const StackId reported = same != last ? same->second.id : stack.id;
+  if (same == last) reported_.emplace(hash, stack);
+  of_threads_[stack.id] = {.reported_as = reported, .tid = tid};
+}
+
+StackId HeapModel::reported_as(StackId id) const {
+  const auto known = of_threads_.find(id);
+  return known == of_threads_.end() ? id : known->second.reported_as;
+}
+
+void HeapModel::take_lives(Lives lives) { lives_ = std::move(lives); }
+
 void HeapModel::update(const Drained& drained, const FrameResolver& resolve) {
   if (drained.exec_epoch != exec_epoch_) start_epoch(drained.exec_epoch);
+  lives_.reset();
   if (!drained.new_stacks.empty()) add_stacks(drained.new_stacks, resolve);
   totals_ = {};
+  std::uint64_t allocated = 0;
+  std::uint64_t freed = 0;
   std::size_t next = 0;
   for (const StackCounters& read : drained.counters) {
     // Both lists ascend, and mostly they hold the same stacks.
@@ -92,9 +129,15 @@ void HeapModel::update(const Drained& drained, const FrameResolver& resolve) {
     if (known == nullptr) continue;
     next = static_cast<std::size_t>(known - stacks_.data()) + 1;
     known->counters = bounded(read.counters);
+    allocated += read.counters.allocated_bytes;
+    freed += read.counters.freed_bytes;
     totals_ += known->counters;
   }
-  peak_live_bytes_ = std::max(peak_live_bytes_, totals_.live_bytes());
+  least_live_bytes_ = allocated - std::min(allocated, freed);
+  most_live_bytes_ = allocated - std::min(allocated, freed_bytes_before_);
+  freed_bytes_before_ = drained.freed_bytes_before;
+  peak_live_bytes_ = std::max(peak_live_bytes_, least_live_bytes_);
+  peak_live_bytes_most_ = std::max(peak_live_bytes_most_, most_live_bytes_);
   frees_of_untraced_ = drained.frees_of_untraced;
   losses_ = drained.losses;
   children_ = drained.children;
@@ -125,7 +168,9 @@ std::vector<MappedStack> HeapModel::mapped_stacks() const {
 Snapshot HeapModel::snapshot() const {
   Snapshot snapshot;
   snapshot.totals = totals_;
-  snapshot.peak_live_bytes = peak_live_bytes_;
+  // While the target runs a state may say more live than was at any instant; it has no peak below that.
+  snapshot.peak_live_bytes = std::max(peak_live_bytes_, totals_.live_bytes());
+  snapshot.peak_live_bytes_most = std::max(peak_live_bytes_most_, snapshot.peak_live_bytes);
   snapshot.frees_of_untraced = frees_of_untraced_;
   snapshot.losses = losses_;
   snapshot.children = children_;
@@ -134,7 +179,107 @@ Snapshot HeapModel::snapshot() const {
   snapshot.stacks.reserve(stacks_.size());
   std::copy_if(stacks_.begin(), stacks_.end(), std::back_inserter(snapshot.stacks),
                [](const StackRecord& stack) { return stack.counters.allocated_count != 0; });
+  if (lives_) put_lives(snapshot);
+  if (!of_threads_.empty()) merge_threads(snapshot);
   return snapshot;
+}
+
+/// The stacks of a snapshot, which has all of them still, become those that are reported.
+void HeapModel::merge_threads(Snapshot& snapshot) const {
+  std::map<StackId, StackRecord> merged;
+  for (const StackRecord& stack : snapshot.stacks) {
+    const StackId id = reported_as(stack.id);
+    const auto [known, is_new] = merged.emplace(id, stack);
+    if (is_new) {
+      known->second.id = id;
+    } else {
+      known->second.counters += stack.counters;
+    }
+  }
+  snapshot.stacks.clear();
+  for (auto& [id, stack] : merged) snapshot.stacks.push_back(std::move(stack));
+}
+
+/// Before the stacks of threads become one.
+void HeapModel::put_lives(Snapshot& snapshot) const {
+  bound_ages(snapshot.ages.emplace(lives_->ages), snapshot.stacks);
+  snapshot.lives = lives_->stacks;
+  if (lives_->thread_names) put_threads(snapshot);
+  if (!of_threads_.empty()) merge_lives_of_threads(snapshot);
+}
+
+void HeapModel::put_threads(Snapshot& snapshot) const {
+  ThreadShares& threads = snapshot.threads.emplace();
+  threads.names = *lives_->thread_names;
+  std::unordered_map<StackId, std::uint64_t> freed_by_others;
+  if (lives_->stacks) {
+    for (const StackLives& own : *lives_->stacks) freed_by_others[own.stack] = own.freed_by_others;
+  }
+  for (const StackRecord& stack : snapshot.stacks) {
+    const auto known = of_threads_.find(stack.id);
+    threads.shares.push_back({.stack = reported_as(stack.id),
+                              .target = {},
+                              .tid = known == of_threads_.end() ? 0 : known->second.tid,
+                              .counters = stack.counters,
+                              .freed_by_others = freed_by_others[stack.id]});
+  }
+  std::sort(threads.shares.begin(), threads.shares.end(), [](const ThreadShare& a, const ThreadShare& b) {
+    return std::tie(a.stack, a.tid) < std::tie(b.stack, b.tid);
+  });
+}
+
+void HeapModel::merge_lives_of_threads(Snapshot& snapshot) const {
+  std::map<std::pair<StackId, std::uint64_t>, AgedBlocks> aged;
+  for (AgedBlocks blocks : snapshot.ages->blocks) {
+    blocks.stack = reported_as(blocks.stack);
+    const auto [sum, is_new] = aged.emplace(std::pair(blocks.stack, blocks.born_ms), blocks);
+    if (is_new) continue;
+    sum->second.bytes += blocks.bytes;
+    sum->second.count += blocks.count;
+  }
+  snapshot.ages->blocks.clear();
+  for (const auto& [key, blocks] : aged) snapshot.ages->blocks.push_back(blocks);
+  if (!snapshot.lives) return;
+  std::map<StackId, StackLives> merged;
+  for (const StackLives& own : *snapshot.lives) {
+    StackLives& sum = merged[reported_as(own.stack)];
+    sum.stack = reported_as(own.stack);
+    sum.histograms += own.histograms;
+    sum.freed_by_others += own.freed_by_others;
+  }
+  snapshot.lives->clear();
+  for (const auto& [id, own] : merged) snapshot.lives->push_back(own);
+}
+
+void HeapModel::keep_peak() {
+  std::vector<StackCounters>& kept = at_peak_.emplace();
+  kept.reserve(stacks_.size());
+  for (const StackRecord& stack : stacks_) {
+    if (reported_as(stack.id) == stack.id) kept.push_back({.id = stack.id, .counters = {}});
+  }
+  for (const StackRecord& stack : stacks_) {
+    const auto sum = std::lower_bound(kept.begin(), kept.end(), reported_as(stack.id),
+                                      [](const StackCounters& a, StackId wanted) { return a.id < wanted; });
+    if (sum != kept.end()) sum->counters += stack.counters;
+  }
+}
+
+Snapshot HeapModel::snapshot_at_peak() const {
+  Snapshot then = snapshot();
+  then.ages.reset();
+  then.lives.reset();
+  then.threads.reset();
+  then.totals = {};
+  const std::vector<StackCounters> nothing;
+  const std::vector<StackCounters>& all = at_peak_ ? *at_peak_ : nothing;
+  auto kept = all.begin();
+  for (StackRecord& stack : then.stacks) {
+    while (kept != all.end() && kept->id < stack.id) ++kept;
+    stack.counters = kept != all.end() && kept->id == stack.id ? kept->counters : Counters{};
+    then.totals += stack.counters;
+  }
+  std::erase_if(then.stacks, [](const StackRecord& stack) { return stack.counters.allocated_count == 0; });
+  return then;
 }
 
 }  // namespace hawk

@@ -26,6 +26,7 @@ bool add_up(Counters& sum, const Counters& more) {
 TargetPart part_of(const Snapshot& process) {
   return {.totals = process.totals,
           .peak_live_bytes = process.peak_live_bytes,
+          .peak_live_bytes_most = process.peak_live_bytes_most,
           .frees_of_untraced = process.frees_of_untraced,
           .losses = process.losses,
           .children = process.children,
@@ -54,6 +55,7 @@ class Sum {
       if (!add_stack(stack, target)) return false;
     }
     if (!add_mappings(part, target)) return false;
+    add_lives(part, target);
     add_trace(part);
     add_memory(part);
     add_usage(part);
@@ -66,14 +68,16 @@ class Sum {
     return add_up(all_.totals, part.totals);
   }
 
-  Snapshot take(std::uint64_t peak_live_bytes) {
+  Snapshot take(std::uint64_t peak_live_bytes, std::optional<std::uint64_t> most) {
     all_.peak_live_bytes = std::max(peak_live_bytes, all_.totals.live_bytes());
+    if (most) all_.peak_live_bytes_most = std::max(*most, all_.peak_live_bytes);
     all_.trace.start_unix_ns = start_ns_;
     all_.trace.duration_ns = end_ns_ - start_ns_;
     all_.modules = numbers_.modules();
     all_.locations = numbers_.locations();
     put_stacks();
     put_mappings();
+    put_lives();
     put_shares();
     for (const auto& [comm, count] : programs_) all_.children.programs.push_back({comm, count});
     std::stable_sort(all_.children.programs.begin(), all_.children.programs.end(),
@@ -131,6 +135,54 @@ class Sum {
     }
   }
 
+  /// Calls `take` with each of `own`, ascending by stack, and the number that its stack has here.
+  template <class Own, class Take>
+  void for_each_of_stacks(const Snapshot& part, const std::vector<Own>& own, Take take) {
+    auto stack = part.stacks.begin();
+    for (const Own& one : own) {
+      while (stack != part.stacks.end() && stack->id < one.stack) ++stack;
+      if (stack == part.stacks.end()) return;
+      if (stack->id == one.stack) take(one, one.stack == kNoStack ? kNoStack : numbers_.number_of(*stack));
+    }
+  }
+
+  /// All processes have the same clock.
+  void add_lives(const Snapshot& part, TargetId target) {
+    const auto add_to = [&](auto& sums) {
+      return [&sums, target](auto one, StackId stack) {
+        one.stack = stack;
+        one.target = target;
+        sums.push_back(std::move(one));
+      };
+    };
+    if (part.ages) {
+      LiveAges& ages = all_.ages ? *all_.ages : all_.ages.emplace();
+      ages.now_ms = std::max(ages.now_ms, part.ages->now_ms);
+      if (ages.marks_ms.size() < part.ages->marks_ms.size()) ages.marks_ms = part.ages->marks_ms;
+      for_each_of_stacks(part, part.ages->blocks, add_to(ages.blocks));
+    }
+    if (part.lives) for_each_of_stacks(part, *part.lives, add_to(all_.lives ? *all_.lives : all_.lives.emplace()));
+    if (!part.threads) return;
+    ThreadShares& threads = all_.threads ? *all_.threads : all_.threads.emplace();
+    for_each_of_stacks(part, part.threads->shares, add_to(threads.shares));
+    for (ThreadName name : part.threads->names) {
+      name.target = target;
+      threads.names.push_back(std::move(name));
+    }
+  }
+
+  /// They were added process by process.
+  void put_lives() {
+    const auto sort = [](auto& sums) {
+      std::stable_sort(sums.begin(), sums.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.stack, a.target) < std::tie(b.stack, b.target);
+      });
+    };
+    if (all_.ages) sort(all_.ages->blocks);
+    if (all_.lives) sort(*all_.lives);
+    if (all_.threads) sort(all_.threads->shares);
+  }
+
   void put_stacks() {
     for (std::size_t number = 0; number < counted_.size(); ++number) {
       const Counted& counted = counted_[number];
@@ -172,6 +224,7 @@ class Sum {
     const std::uint64_t end_ns = sum_up_to_most(part.trace.start_unix_ns, part.trace.duration_ns);
     if (std::exchange(is_first_, false)) {
       trace = part.trace;
+      all_.is_at_peak = part.is_at_peak;
       trace.dump_cause = DumpCause::kNone;
       start_ns_ = part.trace.start_unix_ns;
       end_ns_ = end_ns;
@@ -185,6 +238,7 @@ class Sum {
     if (trace.unwind != part.trace.unwind) trace.unwind = kMixed;
     trace.min_block_bytes = std::max(trace.min_block_bytes, part.trace.min_block_bytes);
     trace.from_start = trace.from_start && part.trace.from_start;
+    all_.is_at_peak = all_.is_at_peak && part.is_at_peak;
     trace.interval_ns = std::max(trace.interval_ns, part.trace.interval_ns);
     trace.target_exited = trace.target_exited && part.trace.target_exited;
     trace.exec_count = sum_up_to_most(trace.exec_count, part.trace.exec_count);
@@ -252,15 +306,15 @@ class Sum {
 
 }  // namespace
 
-std::optional<Snapshot> SnapshotMerger::merge(const std::vector<const Snapshot*>& parts,
-                                              std::uint64_t peak_live_bytes) {
+std::optional<Snapshot> SnapshotMerger::merge(const std::vector<const Snapshot*>& parts, std::uint64_t peak_live_bytes,
+                                              std::optional<std::uint64_t> most) {
   Sum sum(numbers_);
   modules_.clear();
   for (const Snapshot* part : parts) {
     if (!sum.add(*part)) return std::nullopt;
     modules_.push_back(numbers_.modules_of_part());
   }
-  return sum.take(peak_live_bytes);
+  return sum.take(peak_live_bytes, most);
 }
 
 }  // namespace hawk

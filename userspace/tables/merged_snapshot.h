@@ -20,8 +20,9 @@ class SnapshotMerger {
   /// new ones behind those before. What is live adds up, also that of processes which ended before others began.
   /// nullopt: a sum is larger than any number.
   ///
-  /// `peak_live_bytes`: the most that the sum of the live bytes was, as far as is known.
-  std::optional<Snapshot> merge(const std::vector<const Snapshot*>& parts, std::uint64_t peak_live_bytes);
+  /// `peak_live_bytes`: the most that the sum of the live bytes was, as far as is known. `most`: it was not more.
+  std::optional<Snapshot> merge(const std::vector<const Snapshot*>& parts, std::uint64_t peak_live_bytes,
+                                std::optional<std::uint64_t> most = std::nullopt);
 
   /// Of the last merge, for each process: its modules by their numbers there.
   const std::vector<std::vector<ModuleId>>& modules() const { return modules_; }

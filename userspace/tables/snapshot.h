@@ -11,10 +11,12 @@
 #include "userspace/base/ids.h"
 #include "userspace/tables/children.h"
 #include "userspace/tables/counters.h"
+#include "userspace/tables/live_ages.h"
 #include "userspace/tables/losses.h"
 #include "userspace/tables/regions.h"
 #include "userspace/tables/shared_table.h"
 #include "userspace/tables/stack_frames.h"
+#include "userspace/tables/stack_lives.h"
 #include "userspace/tables/thread_names.h"
 
 namespace hawk {
@@ -199,6 +201,7 @@ struct TracingUsage {
 struct TargetPart {
   Counters totals;
   std::uint64_t peak_live_bytes = 0;
+  std::optional<std::uint64_t> peak_live_bytes_most = {};
   std::uint64_t frees_of_untraced = 0;
   Losses losses;
   UntracedChildren children;
@@ -233,8 +236,11 @@ struct Snapshot {
   std::vector<TargetInfo> targets = std::vector<TargetInfo>(1);  ///< by TargetId; never empty
   TraceInfo trace;
   Counters totals;
-  /// Highest value of totals.live_bytes() in any drain: a lower bound of the true peak, which lay between drains.
+  /// The most that was live at any drain: a lower bound of the true peak, which lay between drains.
   std::uint64_t peak_live_bytes = 0;
+  /// The true peak was not higher. nullopt: not known.
+  std::optional<std::uint64_t> peak_live_bytes_most = {};
+  bool is_at_peak = false;              ///< of the drain that had the most live bytes, and not of the last one
   std::uint64_t frees_of_untraced = 0;  ///< frees of blocks that are older than the trace
   std::optional<ProcessMemory> memory;  ///< nullopt: the target was gone before the first reading
   std::optional<TracingUsage> usage;    ///< nullopt: not known
@@ -249,6 +255,15 @@ struct Snapshot {
   std::optional<std::vector<MappedStack>> mappings = {};
   /// By TargetId. Empty: there is one target, and all is its own. Otherwise everything else here is the sum over them.
   std::vector<TargetPart> parts = {};
+  /// When the live blocks were allocated; nullopt: not read for this state.
+  std::optional<LiveAges> ages = {};
+  /// Sizes and lifetimes of blocks, ascending by stack, then by target; nullopt: not counted, or not read for this
+  /// state.
+  std::optional<std::vector<StackLives>> lives = {};
+  /// nullopt: stacks were not told apart by threads, or not read for this state.
+  std::optional<ThreadShares> threads = {};
+  /// What of the live blocks is left in it, if not all; nullopt: it is whole.
+  std::optional<AgeNarrowing> narrowing = {};
   std::vector<StackShare> shares = {};  ///< ascending by stack, then by target; empty where `parts` is
 
   /// Whether nothing is missing of the target's own numbers, and nothing contradicts that.

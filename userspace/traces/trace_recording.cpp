@@ -13,6 +13,7 @@ Result<void> TraceRecording::begin_file() {
 }
 
 bool TraceRecording::is_full() const {
+  if (!file_) return false;
   const RotationRules& rules = options_.rotation;
   return (rules.bytes && file_->writer.size_bytes() >= *rules.bytes) ||
          (rules.after && std::chrono::steady_clock::now() - file_->began >= *rules.after);

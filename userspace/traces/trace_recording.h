@@ -45,7 +45,9 @@ class TraceRecording {
   /// Ends all that are known, and the file.
   Result<void> end_file();
   /// The same, if it is to be followed by another.
-  Result<void> end_file_if_full() { return file_ && is_full() ? end_file() : Result<void>{}; }
+  Result<void> end_file_if_full() { return is_full() ? end_file() : Result<void>{}; }
+  /// Whether the next interval is the last one in this file, and the first in another.
+  bool is_full() const;
   /// Gives up what is written now, after a failure: the next interval begins a file with all that is known.
   void give_up_file() { file_.reset(); }
   /// Other rules hold from now on.
@@ -68,7 +70,6 @@ class TraceRecording {
     std::map<ProcessTrace*, Part> parts = {};
   };
 
-  bool is_full() const;
   Result<Part*> part_of(ProcessTrace& trace);
   Result<void> finish_part(ProcessTrace& trace, const Snapshot& last);
   Result<void> finish_parts_but(const ProcessTrace* kept);

@@ -104,7 +104,7 @@ std::vector<CallGroup> group_targets(const StackView& view, const Snapshot& snap
   const TargetGroups targets(snapshot, kind);
   std::vector<CallGroup> groups(targets.size());
   for (std::size_t group = 0; group < groups.size(); ++group) {
-    groups[group].target = &targets.first(group);
+    groups[group].target = targets.shared_first(group);
     groups[group].processes = targets.process_count(group);
   }
   for (const GroupedStack& part : split_by_group(view.stacks, snapshot, targets))
@@ -171,6 +171,7 @@ std::string group_name(const CallGroup& group, GroupKind kind, const Snapshot& s
     case GroupKind::kProcess:
     case GroupKind::kExecutable:
     case GroupKind::kCgroup:
+    case GroupKind::kThread:
       break;
   }
   const std::string path = module_path(call, snapshot);
@@ -179,6 +180,9 @@ std::string group_name(const CallGroup& group, GroupKind kind, const Snapshot& s
 
 std::string group_position(const CallGroup& group, GroupKind kind, const Snapshot& snapshot) {
   if (kind == GroupKind::kProcess) return group.target->exe;
+  if (kind == GroupKind::kThread) {
+    return group.processes == 1 ? "" : fmt::format("{} threads", format_count(group.processes, NumberStyle::kReadable));
+  }
   if (group.target != nullptr) {
     return processes_text(format_count(group.processes, NumberStyle::kReadable), group.processes);
   }
@@ -195,6 +199,7 @@ std::string group_count(std::size_t count, GroupKind kind, bool more) {
   const std::string_view plural = count == 1 ? "" : "s";
   if (kind == GroupKind::kCaller) return fmt::format("{} pair{} of function and caller", number, plural);
   if (kind == GroupKind::kProcess) return processes_text(number, count);
+  if (kind == GroupKind::kThread) return fmt::format("{} name{} of threads", number, plural);
   return fmt::format("{} {}{}", number, group_kind_words(kind), plural);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,14 +14,14 @@
 
 namespace hawk {
 
-/// All calls that a report takes for one: of one function, in one file, ... Or all processes that it does.
+/// All calls that a report takes for one: of one function, in one file, ... Or all processes or threads that it does.
 struct CallGroup {
   const ListedFrame* call = nullptr;    ///< one of them; nullptr: stacks without calls
   const ListedFrame* caller = nullptr;  ///< of GroupKind::kCaller the function that calls it; nullptr: nothing does
   StackSum self;                        ///< stacks whose innermost call is of the group
   StackSum cumulative;                  ///< stacks with any call of the group, each once, however often it recurs
   /// The first of its processes, where groups are of those; `self` and `cumulative` are all that is theirs, then.
-  const TargetInfo* target = nullptr;
+  std::shared_ptr<const TargetInfo> target = {};
   std::size_t processes = 0;  ///< how many there are; 0: it is a group of calls
 };
 

@@ -7,10 +7,10 @@
 namespace hawk {
 
 /// What a row of a report stands for (--by).
-enum class GroupKind { kStack, kFunction, kFile, kLine, kModule, kCaller, kProcess, kExecutable, kCgroup };
-inline constexpr std::array<std::string_view, 9> kGroupKindNames = {"stack",  "function", "file", "line",  "module",
-                                                                    "caller", "process",  "exe",  "cgroup"};
-/// Whether rows stand for processes, and not for calls.
+enum class GroupKind { kStack, kFunction, kFile, kLine, kModule, kCaller, kProcess, kExecutable, kCgroup, kThread };
+inline constexpr std::array<std::string_view, 10> kGroupKindNames = {"stack",  "function", "file", "line",   "module",
+                                                                     "caller", "process",  "exe",  "cgroup", "thread"};
+/// Whether rows stand for processes or threads, and not for calls.
 inline bool is_of_targets(GroupKind kind) { return kind >= GroupKind::kProcess; }
 inline std::string_view group_kind_name(GroupKind kind) { return kGroupKindNames[static_cast<std::size_t>(kind)]; }
 /// The same for people: "function", "process", "executable".

@@ -28,7 +28,8 @@ std::string difference(const std::string& live, const std::string& recorded) {
 Words options_of_report(const Words& options) {
   Words chosen;
   for (auto word = options.begin(); word != options.end(); ++word) {
-    if (*word == "--min-size") chosen.insert(chosen.end(), {*word, *std::next(word)});
+    if (*word == "--min-size" || *word == "--by" || *word == "--generation")
+      chosen.insert(chosen.end(), {*word, *std::next(word)});
   }
   return chosen;
 }

@@ -37,6 +37,18 @@ ReportStack read_stack(const json& from) {
                     .unwound = text_or_empty(from.at("unwound")),
                     .end = text_or_empty(from.at("end")),
                     .fingerprint = text_or_empty(from.at("fingerprint"))};
+  for (const json& held : from.value("generations", json::array()))
+    stack.generations[held.at("generation")] = read_live(held);
+  for (const json& share : from.value("by_thread", json::array())) {
+    stack.threads[share.at("tid")] = {
+        .name = share.at("name"), .numbers = read_counters(share), .freed_by_others = share.at("freed_by_others")};
+  }
+  if (from.contains("histograms")) {
+    const json& histograms = from.at("histograms");
+    for (const json& sized : histograms.at("sizes")) stack.sizes[sized.at("min_bytes")] = sized.at("count");
+    for (const json& lived : histograms.at("lifetimes")) stack.lifetimes[lived.at("min_ms")] = lived.at("count");
+    stack.temporary = histograms.at("temporary");
+  }
   for (const json& frame : from.at("frames")) stack.frames.push_back(read_frame(frame));
   return stack;
 }
@@ -145,6 +157,10 @@ Report read_report(const std::string& path) {
                 .totals = read_counters(root.at("totals")),
                 .live = read_live(root.at("totals")),
                 .frees_of_untraced = root.at("totals").at("frees_of_untraced"),
+                .peak_live_bytes = root.at("totals").at("peak_live_bytes"),
+                .peak_live_bytes_most = root.at("totals").at("peak_live_bytes_most").is_null()
+                                            ? 0
+                                            : root.at("totals").at("peak_live_bytes_most").get<std::uint64_t>(),
                 .losses = root.at("losses"),
                 .children_without_exec = root.at("untraced_children").at("without_exec"),
                 .child_programs = {},

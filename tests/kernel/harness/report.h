@@ -19,9 +19,21 @@ struct ReportFrame {
   std::uint64_t address = 0;  ///< the return address, or that of an instruction which a signal interrupted
 };
 
+/// What of a stack is a thread's.
+struct ReportThread {
+  std::string name;
+  Numbers numbers;
+  std::uint64_t freed_by_others = 0;
+};
+
 struct ReportStack {
   Numbers numbers;
-  Numbers live;             ///< live bytes and count, in the first two fields
+  Numbers live;                                        ///< live bytes and count, in the first two fields
+  std::map<std::uint64_t, Numbers> generations = {};   ///< what of it lives, as `live`; where there are several
+  std::map<std::uint64_t, ReportThread> threads = {};  ///< by thread id, where stacks are told apart by it
+  /// Blocks by the least of their class, where they are counted: bytes of those allocated, milliseconds of those freed.
+  std::map<std::uint64_t, std::uint64_t> sizes = {}, lifetimes = {};
+  std::uint64_t temporary = 0;
   std::string unwound;      ///< "complete", "guessed" or "truncated"; empty: the stack was not recorded
   std::string end;          ///< why the walk ended
   std::string fingerprint;  ///< empty: the stack was not recorded
@@ -67,6 +79,8 @@ struct Report {
   Numbers totals;
   Numbers live;
   std::uint64_t frees_of_untraced = 0;
+  std::uint64_t peak_live_bytes = 0;
+  std::uint64_t peak_live_bytes_most = 0;
   std::map<std::string, std::uint64_t> losses;
   /// Function -> calls that were seen at points inside it, where they end.
   std::map<std::string, std::uint64_t> calls_at_points = {};

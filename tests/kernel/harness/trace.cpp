@@ -1,6 +1,7 @@
 #include "tests/kernel/harness/trace.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -112,6 +113,16 @@ Trace Trace::launch(const std::vector<std::string>& command, Way way, const std:
   if (options.empty()) trace.command_ = command;
   trace.process_ = std::make_unique<ChildProcess>(setup);
   return trace;
+}
+
+void Trace::mark(std::uint64_t generation) {
+  const std::string line = "generation " + std::to_string(generation) + " begins";
+  const Clock::time_point end = Clock::now() + std::chrono::milliseconds(kPatienceMs);
+  process_->send_signal(SIGUSR2);
+  while (process_->errors().find(line) == std::string::npos) {
+    if (Clock::now() > end) throw std::runtime_error("not said: " + line);
+    ::poll(nullptr, 0, 1);  // what is looked for has no descriptor to wait on
+  }
 }
 
 Report Trace::finish(int status) {

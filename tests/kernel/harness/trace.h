@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ class Trace {
   std::chrono::milliseconds attach_time() const { return attach_time_; }
   /// From the signal to the end of hawktrace, the report written. 0 before finish().
   std::chrono::milliseconds finish_time() const { return finish_time_; }
+  /// Begins a generation of blocks, which has this number. Returns once it has begun.
+  void mark(std::uint64_t generation);
   /// Ends the trace as Ctrl-C does. Expects `status`, and reads the report.
   Report finish(int status = 0);
   /// Waits until hawktrace ends by itself. Expects `status`, and that a command that it has started says what it says

@@ -52,7 +52,7 @@ TEST(JsonReport, KeysOfTheSchemaInOrder) {
                   "interval_ns", "kernel", "target_exited", "exec_count", "dump_cause", "verified"}));
   EXPECT_EQ(keys_of(json["totals"]),
             (Keys{"live_bytes", "live_count", "allocated_bytes", "allocated_count", "freed_bytes", "freed_count",
-                  "peak_live_bytes", "peak_is_lower_bound", "frees_of_untraced"}));
+                  "peak_live_bytes", "peak_is_lower_bound", "peak_live_bytes_most", "frees_of_untraced"}));
   EXPECT_EQ(keys_of(json["stacks"][0]),
             (Keys{"id", "fingerprint", "label", "live_bytes", "live_count", "allocated_bytes", "allocated_count",
                   "freed_bytes", "freed_count", "truncated", "unwound", "end", "frames"}));

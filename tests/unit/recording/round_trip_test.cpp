@@ -49,6 +49,39 @@ TEST(RoundTrip, EverySampleAndItsReports) {
   }
 }
 
+TEST(RoundTrip, WhatIsKnownOfLivesIsThatOfTheInterval) {
+  const ScratchDirectory directory;
+  Result<RecordingWriter> writer = RecordingWriter::create(directory.path("recording"), false);
+  ASSERT_TRUE(writer);
+  RecordedSeries series(30, 5);
+  series.advance(10);
+  Snapshot first = series.snapshot();
+  LiveAges& ages = first.ages.emplace(LiveAges{.now_ms = 70'000, .marks_ms = {5, 6'000}});
+  for (const StackRecord& stack : first.stacks) {
+    const Counters& held = stack.counters;
+    if (held.live_count() < 2) continue;
+    ages.blocks.push_back({.stack = stack.id, .born_ms = 1000, .bytes = held.live_bytes() / 2, .count = 1});
+    ages.blocks.push_back({.stack = stack.id, .born_ms = 900'000'000'000, .bytes = 1, .count = held.live_count() - 1});
+  }
+  ASSERT_FALSE(ages.blocks.empty());
+  StackLives lives = {.stack = first.stacks[2].id, .target = {}, .histograms = {}, .freed_by_others = 5};
+  lives.histograms.sizes[0] = 1;
+  lives.histograms.sizes[34] = ~0ULL;
+  lives.histograms.lifetimes[32] = 7;
+  lives.histograms.temporary = 3;
+  first.lives = std::vector<StackLives>{{.stack = first.stacks[0].id, .target = {}, .histograms = {}}, lives};
+  first.threads = ThreadShares{
+      .shares =
+          {{.stack = first.stacks[1].id, .target = {}, .tid = 77, .counters = {10, 2, 5, 1}, .freed_by_others = 1}},
+      .names = {{.target = {}, .tid = 77, .name = "pool"}}};
+  first.peak_live_bytes_most = first.peak_live_bytes + 17;
+  ASSERT_TRUE(writer->append({.snapshot = first}));
+  series.advance(10);
+  ASSERT_TRUE(writer->finish({.snapshot = series.snapshot()}));
+  EXPECT_EQ(read_at(directory.path("recording"), first.trace.duration_ns), first);
+  EXPECT_FALSE(read_at(directory.path("recording")).ages) << "those of the interval before are not this one's";
+}
+
 TEST(RoundTrip, EveryIntervalOfATrace) {
   const ScratchDirectory directory;
   Result<RecordingWriter> writer = RecordingWriter::create(directory.path("recording"), false);

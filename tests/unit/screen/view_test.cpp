@@ -367,7 +367,8 @@ TEST(View, QuitsAndTogglesTheMouse) {
   Sample sample = service_sample();
   ScreenDriver user;
   user.show(sample);
-  EXPECT_EQ(user.type("m"), Reaction::kToggleMouse);
+  EXPECT_EQ(user.type("M"), Reaction::kToggleMouse);
+  EXPECT_EQ(user.type("m"), Reaction::kMark);
   EXPECT_EQ(user.type("q"), Reaction::kQuit);
   EXPECT_EQ(user.type("x"), Reaction::kNone);
 }

@@ -69,6 +69,121 @@ TEST(HeapModel, NothingIsLiveWhereMoreWasFreedThanAllocated) {
   EXPECT_EQ(snapshot.peak_live_bytes, 160u);
 }
 
+// A stack of which more is read to be freed than allocated takes from what the others seem to hold.
+TEST(HeapModel, ThePeakIsNeverMoreThanWasPossible) {
+  HeapModel model;
+  Drained drained;
+  drained.new_stacks = {stack(5, {0x10}), stack(6, {0x20})};
+  drained.counters = {counters(5, 800, 880), counters(6, 160, 0)};
+  model.update(drained, resolve_nothing);
+  drained.new_stacks.clear();
+  drained.counters = {counters(5, 880, 880), counters(6, 160, 160)};
+  model.update(drained, resolve_nothing);
+  EXPECT_EQ(model.snapshot().peak_live_bytes, 80u);
+}
+
+TEST(HeapModel, ThePeakIsBoundedFromAbove) {
+  HeapModel model;
+  Drained drained;
+  drained.new_stacks = {stack(5, {0x10})};
+  drained.counters = {counters(5, 800, 0)};
+  model.update(drained, resolve_nothing);
+  EXPECT_EQ(model.snapshot().peak_live_bytes_most, 800u) << "all that was allocated may have been live together";
+  drained.new_stacks.clear();
+  drained.counters = {counters(5, 8000, 7920)};
+  drained.freed_bytes_before = 7200;
+  model.update(drained, resolve_nothing);
+  EXPECT_EQ(model.most_live_bytes(), 8000u);
+  drained.counters = {counters(5, 8080, 7920)};
+  drained.freed_bytes_before = 7920;
+  model.update(drained, resolve_nothing);
+  EXPECT_EQ(model.most_live_bytes(), 880u) << "no less had been freed since the drain before";
+  EXPECT_EQ(model.snapshot().peak_live_bytes, 800u);
+  EXPECT_EQ(model.snapshot().peak_live_bytes_most, 8000u);
+}
+
+TEST(HeapModel, TheStateAtThePeakIsKept) {
+  HeapModel model;
+  Drained drained;
+  drained.new_stacks = {stack(5, {0x10})};
+  drained.counters = {counters(5, 800, 80)};
+  model.update(drained, resolve_nothing);
+  EXPECT_EQ(model.snapshot_at_peak().totals, Counters{}) << "nothing was kept yet";
+  model.keep_peak();
+  drained.new_stacks = {stack(6, {0x20})};
+  drained.counters = {counters(5, 880, 880), counters(6, 80, 0)};
+  model.update(drained, resolve_nothing);
+  const Snapshot then = model.snapshot_at_peak();
+  ASSERT_EQ(then.stacks.size(), 1u) << "the other came later";
+  EXPECT_EQ(then.stacks[0].counters, (Counters{800, 100, 80, 10}));
+  EXPECT_EQ(then.totals, (Counters{800, 100, 80, 10}));
+  drained.exec_epoch = 1;
+  model.update(drained, resolve_nothing);
+  EXPECT_EQ(model.snapshot_at_peak().totals, Counters{}) << "it was of another program";
+}
+
+TEST(HeapModel, AHeapThatWasEmptyAtThePeakHasNothingThen) {
+  HeapModel model;
+  model.update({}, resolve_nothing);
+  model.keep_peak();
+  Drained drained;
+  drained.new_stacks = {stack(5, {0x10})};
+  drained.counters = {counters(5, 800, 80)};
+  model.update(drained, resolve_nothing);
+  EXPECT_EQ(model.snapshot_at_peak().totals, Counters{});
+  EXPECT_TRUE(model.snapshot_at_peak().stacks.empty());
+}
+
+TEST(HeapModel, ThreadsAreToldApartBeforeOneAllocates) {
+  HeapModel model;
+  model.update({}, resolve_nothing);
+  model.take_lives({.ages = {}, .stacks = {}, .thread_names = std::vector<ThreadName>{}});
+  EXPECT_TRUE(model.snapshot().threads);
+  model.take_lives({.ages = {}});
+  EXPECT_FALSE(model.snapshot().threads);
+}
+
+NewStack of_thread(NewStack stack, int tid) {
+  stack.tid = tid;
+  return stack;
+}
+
+TEST(HeapModel, StacksThatDifferInTheirThreadAloneAreOne) {
+  HeapModel model;
+  Drained drained;
+  drained.new_stacks = {of_thread(stack(5, {0x10, 0x20}), 71), of_thread(stack(6, {0x10}), 71),
+                        of_thread(stack(7, {0x10, 0x20}), 72)};
+  drained.counters = {counters(5, 800, 80), counters(6, 8, 0), counters(7, 1600, 0)};
+  model.update(drained, resolve_nothing);
+  drained.new_stacks = {of_thread(stack(4, {0x10, 0x20}), 73)};
+  drained.counters.insert(drained.counters.begin(), counters(4, 16, 16));
+  model.update(drained, resolve_nothing);
+  model.take_lives({.ages = {.now_ms = 9,
+                             .blocks = {{.stack = StackId{5}, .born_ms = 1, .bytes = 720, .count = 90},
+                                        {.stack = StackId{7}, .born_ms = 1, .bytes = 1600, .count = 200}}},
+                    .stacks = std::vector<StackLives>{{.stack = StackId{5}, .histograms = {}, .freed_by_others = 3},
+                                                      {.stack = StackId{7}, .histograms = {}, .freed_by_others = 4}},
+                    .thread_names = std::vector<ThreadName>{{.target = {}, .tid = 71, .name = "pool"}}});
+  const Snapshot snapshot = model.snapshot();
+  ASSERT_EQ(snapshot.stacks.size(), 2u);
+  EXPECT_EQ(snapshot.stacks[0].id, StackId{5}) << "it was there first, and keeps its number";
+  EXPECT_EQ(snapshot.stacks[0].counters, (Counters{2416, 302, 96, 12}));
+  EXPECT_EQ(snapshot.totals, (Counters{2424, 303, 96, 12}));
+  ASSERT_TRUE(snapshot.threads);
+  std::vector<std::pair<int, std::uint64_t>> of_five;
+  for (const ThreadShare& share : snapshot.threads->shares) {
+    if (share.stack == StackId{5}) of_five.emplace_back(share.tid, share.counters.live_bytes());
+  }
+  EXPECT_EQ(of_five, (std::vector<std::pair<int, std::uint64_t>>{{71, 720}, {72, 1600}, {73, 0}}));
+  EXPECT_EQ(snapshot.threads->names.size(), 1u);
+  EXPECT_EQ(snapshot.ages->blocks,
+            (std::vector<AgedBlocks>{{.stack = StackId{5}, .born_ms = 1, .bytes = 2320, .count = 290}}));
+  ASSERT_EQ(snapshot.lives->size(), 1u);
+  EXPECT_EQ(snapshot.lives->front().freed_by_others, 7u);
+  model.update(drained, resolve_nothing);
+  EXPECT_FALSE(model.snapshot().ages || model.snapshot().threads) << "they were of the drain before";
+}
+
 TEST(HeapModel, FramesKeepTheModuleTheyHadWhenTheStackWasNew) {
   HeapModel model;
   Drained drained;

@@ -46,6 +46,33 @@ constexpr LocationId kLibrary{0};
 constexpr LocationId kProgram{1};
 constexpr LocationId kGenerated{2};
 
+TEST(MergedSnapshot, AgesAreThoseOfAllProcesses) {
+  Process first(10, 0x10000);
+  Process second(20, 0x20000);
+  first.add(4, {100, 2, 0, 0}, {kGenerated});
+  first.add(7, {50, 1, 0, 0}, {kLibrary});
+  second.add(3, {60, 2, 0, 0}, {kLibrary});
+  first.snapshot.ages = LiveAges{.now_ms = 90,
+                                 .blocks = {{.stack = StackId{4}, .born_ms = 5, .bytes = 100, .count = 2},
+                                            {.stack = StackId{7}, .born_ms = 6, .bytes = 50, .count = 1}},
+                                 .marks_ms = {6}};
+  second.snapshot.ages = LiveAges{.now_ms = 95,
+                                  .blocks = {{.stack = StackId{3}, .born_ms = 1, .bytes = 20, .count = 1},
+                                             {.stack = StackId{3}, .born_ms = 7, .bytes = 40, .count = 1}},
+                                  .marks_ms = {6, 8}};
+  const auto merged = merge({&first.snapshot, &second.snapshot}, 0).snapshot;
+  ASSERT_TRUE(merged && merged->ages);
+  EXPECT_EQ(merged->ages->now_ms, 95u);
+  EXPECT_EQ(merged->ages->marks_ms, (std::vector<std::uint64_t>{6, 8}));
+  const TargetId one{0};
+  const TargetId other{1};
+  EXPECT_EQ(merged->ages->blocks,
+            (std::vector<AgedBlocks>{{.stack = StackId{1}, .target = one, .born_ms = 5, .bytes = 100, .count = 2},
+                                     {.stack = StackId{2}, .target = one, .born_ms = 6, .bytes = 50, .count = 1},
+                                     {.stack = StackId{2}, .target = other, .born_ms = 1, .bytes = 20, .count = 1},
+                                     {.stack = StackId{2}, .target = other, .born_ms = 7, .bytes = 40, .count = 1}}));
+}
+
 TEST(MergedSnapshot, StacksOfTheSamePlacesAreOne) {
   Process first(10, 0x10000);
   first.add(3, {100, 10, 20, 2}, {kLibrary});

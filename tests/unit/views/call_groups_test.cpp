@@ -57,6 +57,23 @@ TEST(CallGroups, ARecursiveFunctionCountsOnceForEachStack) {
   EXPECT_EQ(groups_of(sample, GroupKind::kFunction), expected);
 }
 
+// Those of one name are one; one without a name has its number.
+TEST(CallGroups, ByThread) {
+  Sample sample = recursive_sample();
+  const auto share = [](std::uint32_t stack, int tid, Counters counters) {
+    return ThreadShare{.stack = StackId{stack}, .target = {}, .tid = tid, .counters = counters, .freed_by_others = 0};
+  };
+  sample.snapshot.threads =
+      ThreadShares{.shares = {share(1, 7, {60, 1, 0, 0}), share(1, 8, {40, 0, 0, 0}), share(2, 8, {900, 1, 0, 0}),
+                              share(2, 9, {100, 0, 0, 0}), share(3, 0, {10000, 1, 0, 0})},
+                   .names = {{.target = {}, .tid = 7, .name = "pool"}, {.target = {}, .tid = 8, .name = "pool"}}};
+  EXPECT_EQ(groups_of(sample, GroupKind::kThread),
+            (std::map<std::string, Sums>{
+                {"pool", {1000, 1000}}, {"[thread 9]", {100, 100}}, {"[thread not known]", {10000, 10000}}}));
+  sample.snapshot.threads.reset();
+  EXPECT_TRUE(groups_of(sample, GroupKind::kThread).empty());
+}
+
 TEST(CallGroups, FoldedCallsCountWhereNothingIsFolded) {
   Sample sample = recursive_sample();
   const std::map<std::string, Sums> groups = groups_of(sample, GroupKind::kFunction, true);
@@ -86,10 +103,28 @@ TEST(CallGroups, ByFileLineModuleAndCaller) {
                                          {"tree+0x1250 < [no caller]", {10000, 10000}}}));
 }
 
+/// The same, told apart by threads: of each stack, each process's share is of two threads.
+Sample with_threads(Sample sample) {
+  ThreadShares& threads = sample.snapshot.threads.emplace();
+  const auto add = [&](StackId stack, TargetId target, Counters counters) {
+    const Counters first = {counters.allocated_bytes / 2, counters.allocated_count / 2, counters.freed_bytes / 3,
+                            counters.freed_count / 3};
+    counters -= first;
+    threads.shares.push_back({.stack = stack, .target = target, .tid = 1, .counters = first});
+    threads.shares.push_back({.stack = stack, .target = target, .tid = 2, .counters = counters});
+  };
+  for (const StackRecord& stack : sample.snapshot.stacks) {
+    if (sample.snapshot.parts.empty()) add(stack.id, TargetId{}, stack.counters);
+    for (const StackShare& share : sample.snapshot.shares_of(stack.id)) add(stack.id, share.target, share.counters);
+  }
+  threads.names = {{.target = {}, .tid = 1, .name = "one"}, {.target = {}, .tid = 2, .name = "two"}};
+  return sample;
+}
+
 TEST(CallGroups, OwnNumbersAddUpToWhatIsShown) {
   for (Sample (*make)() : {empty_sample, service_sample, unsymbolized_sample, lossy_sample, deep_sample, hostile_sample,
                            huge_sample, unwinding_sample, several_sample, export_sample}) {
-    Sample sample = make();
+    Sample sample = with_threads(make());
     const StackView view = make_stack_view(sample.snapshot, sample.symbolizer, {}, {});
     const CallTable calls(sample.snapshot, view.stacks, sample.symbolizer, sample_role_of);
     for (std::size_t kind = 1; kind < kGroupKindNames.size(); ++kind) {
@@ -142,7 +177,7 @@ constexpr double kNotLongSeconds = 3;
 #endif
 
 TEST(CallGroups, ManyStacksTakeNotLong) {
-  Sample sample = large_sample(kManyStacks);
+  Sample sample = with_threads(large_sample(kManyStacks));
   const StackView view = make_stack_view(sample.snapshot, sample.symbolizer, {}, {});
   const CallTable calls(sample.snapshot, view.stacks, sample.symbolizer, sample_role_of);
   for (std::size_t kind = 1; kind < kGroupKindNames.size(); ++kind) {

@@ -1,0 +1,104 @@
+// How long blocks live in programs whose configuration says it: the entries of redis, which expire, and the pools of
+// nginx's requests, which last as long as the answer takes to be sent.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/kernel/harness/child_process.h"
+#include "tests/kernel/harness/report.h"
+#include "tests/kernel/harness/trace.h"
+#include "tests/support/scratch_directory.h"
+
+namespace hawk {
+namespace {
+
+using Classes = std::map<std::uint64_t, std::uint64_t>;
+
+/// Ages are known to this precision; lifetimes differ from true ones by as much.
+const std::vector<std::string> kOptions = {"--histograms", "--interval", "100ms"};
+
+std::string run(const std::vector<std::string>& argv) {
+  ChildProcess program({.argv = argv});
+  const std::string output = program.read_to_end();
+  EXPECT_EQ(program.wait(), 0) << argv[0] << ": " << program.errors();
+  return output;
+}
+
+/// The lifetimes of the blocks of stacks all of whose blocks are in this class of sizes, and at least so many.
+Classes lifetimes_of(const Report& report, std::uint64_t size_class, std::uint64_t least) {
+  Classes sum;
+  for (const ReportStack& stack : report.stacks) {
+    if (stack.sizes.size() != 1 || stack.sizes.begin()->first != size_class) continue;
+    if (stack.numbers.allocated_count < least) continue;
+    for (const auto& [least_ms, count] : stack.lifetimes) sum[least_ms] += count;
+  }
+  return sum;
+}
+
+TEST(lives, entries_of_redis_live_as_long_as_their_ttl) {
+  const ScratchDirectory directory;
+  const std::string socket = directory.path("socket");
+  ChildProcess server({.argv = {"redis-server", "--port", "0", "--unixsocket", socket, "--dir", directory.path(""),
+                                "--save", "", "--appendonly", "no", "--daemonize", "no"}});
+  while (server.read_line().find("ready to accept connections") == std::string::npos) {
+  }
+  const auto ask = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"redis-cli", "-s", socket});
+    return run(words);
+  };
+  Trace trace = Trace::attach(server.pid(), Way::kSessionArena, kOptions);
+  // 3 s are in the middle of the class of 2048 to 4095 ms. No other block of the server's is as large as a value.
+  ask({"eval", "for i = 1, 200 do redis.call('SET', 'key:' .. i, string.rep('v', 100000), 'PX', 3000) end return 200",
+       "0"});
+  while (ask({"dbsize"}) != "0\n") ::poll(nullptr, 0, 50);
+  const Report report = trace.finish();
+  EXPECT_TRUE(report.numbers_exact);
+  EXPECT_EQ(lifetimes_of(report, 65536, 200)[2048], 200u);
+}
+
+TEST(lives, pools_of_nginx_live_as_long_as_their_requests) {
+  constexpr int kSlow = 8, kFast = 100;
+  const ScratchDirectory directory;
+  std::ofstream(directory.path("slow")) << std::string(4096, 's');  // at 1 KiB/s, the first at once: 3 s
+  std::ofstream(directory.path("fast")) << "fast";
+  std::ofstream configuration(directory.path("configuration"));
+  configuration << "daemon off; master_process off; error_log /dev/stdout notice; pid " << directory.path("pid")
+                << ";\nevents { worker_connections 64; }\nhttp { access_log off; request_pool_size 48k;\n";
+  for (const std::string kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"})
+    configuration << kind << "_temp_path " << directory.path(kind) << ";\n";
+  configuration << "server { listen unix:" << directory.path("socket") << "; root " << directory.path("")
+                << "; location /slow { limit_rate 1k; } } }\n";
+  configuration.close();
+  ChildProcess server({.argv = {"nginx", "-c", directory.path("configuration"), "-p", directory.path("")}});
+  while (server.read_line().find("nginx/") == std::string::npos) {  // it listens by then
+  }
+  Trace trace = Trace::attach(server.pid(), Way::kSessionArena, kOptions);
+  const std::string get = "curl -sS -o /dev/null --unix-socket '" + directory.path("socket") + "' ";
+  run({"sh", "-c", "for i in $(seq " + std::to_string(kSlow) + "); do " + get + "http://a/slow & done; wait"});
+  std::string urls;
+  for (int i = 0; i < kFast; ++i) urls += " http://a/fast";
+  run({"sh", "-c", get + urls + " >/dev/null"});
+  const Report report = trace.finish();
+  EXPECT_TRUE(report.numbers_exact);
+  // Pools of 48 KiB are the only blocks between 32 and 64 KiB.
+  Classes lifetimes = lifetimes_of(report, 32768, kSlow);
+  EXPECT_EQ(std::exchange(lifetimes[2048], 0), static_cast<std::uint64_t>(kSlow));
+  std::uint64_t at_once = 0;
+  for (const auto& [least_ms, count] : lifetimes) {
+    EXPECT_TRUE(count == 0 || least_ms < 256) << least_ms;
+    at_once += count;
+  }
+  EXPECT_EQ(at_once, static_cast<std::uint64_t>(kFast));
+  server.send_signal(SIGTERM);
+  EXPECT_EQ(server.wait(), 0);
+}
+
+}  // namespace
+}  // namespace hawk
