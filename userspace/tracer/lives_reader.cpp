@@ -70,19 +70,18 @@ void add_ages(const BlockSums& sums, const KernelMaps& maps, std::vector<TargetL
   }
 }
 
-void subtract(hawk_stack_lives& lives, const hawk_stack_lives& before) {
-  for (std::size_t i = 0; i < HAWK_SIZE_CLASSES; ++i) lives.sizes[i] -= before.sizes[i];
-  for (std::size_t i = 0; i < HAWK_LIFETIME_CLASSES; ++i) lives.lifetimes[i] -= before.lifetimes[i];
-  lives.temporary -= before.temporary;
+void subtract(StackLives& lives, const hawk_stack_lives& before) {
+  for (std::size_t i = 0; i < HAWK_SIZE_CLASSES; ++i) lives.histograms.sizes[i] -= before.sizes[i];
+  for (std::size_t i = 0; i < HAWK_LIFETIME_CLASSES; ++i) lives.histograms.lifetimes[i] -= before.lifetimes[i];
+  lives.histograms.temporary -= before.temporary;
   lives.freed_by_others -= before.freed_by_others;
 }
 
-StackLives plain(const hawk_stack_lives& own, StackId id) {
-  StackLives lives = {.stack = id, .target = {}, .histograms = {}, .freed_by_others = own.freed_by_others};
-  std::copy(std::begin(own.sizes), std::end(own.sizes), lives.histograms.sizes.begin());
-  std::copy(std::begin(own.lifetimes), std::end(own.lifetimes), lives.histograms.lifetimes.begin());
-  lives.histograms.temporary = own.temporary;
-  return lives;
+void copy(const hawk_stack_lives& from, StackLives& to) {
+  std::copy(std::begin(from.sizes), std::end(from.sizes), to.histograms.sizes.begin());
+  std::copy(std::begin(from.lifetimes), std::end(from.lifetimes), to.histograms.lifetimes.begin());
+  to.histograms.temporary = from.temporary;
+  to.freed_by_others = from.freed_by_others;
 }
 
 std::vector<hawk_thread_key> named_threads(const KernelMaps& maps) {
@@ -111,11 +110,29 @@ void add_thread_names(const KernelMaps& maps, std::vector<TargetLives>& lives) {
 
 }  // namespace
 
-hawk_stack_lives LivesReader::lives_of(const KernelMaps& maps, std::uint32_t stack) const {
-  const hawk_stack_lives& shared = maps.stack_lives.as<hawk_stack_lives>()[stack];
-  hawk_stack_lives lives = shared;
-  if (const auto before = before_.find(stack); before != before_.end()) subtract(lives, before->second);
-  return lives;
+/// With 100,000 stacks these are 60 MB: each is written once, where it stays.
+void LivesReader::add_stacks(const KernelMaps& maps, std::vector<TargetLives>& lives) const {
+  const std::uint32_t used =
+      std::min(__atomic_load_n(&maps.state->next_stack, __ATOMIC_ACQUIRE), maps.config.max_stacks);
+  std::vector<std::vector<std::uint32_t>> numbers(lives.size());
+  for (std::uint32_t stack = 0; stack < used; ++stack) {
+    const hawk_target* const target = target_of_stack(maps, stack);
+    if (target != nullptr) numbers[static_cast<std::size_t>(target - maps.targets.data())].push_back(stack);
+  }
+  const std::span<const hawk_stack_lives> all = maps.stack_lives.as<hawk_stack_lives>();
+  for (std::size_t target = 0; target < lives.size(); ++target) {
+    const auto by_id = [&](std::uint32_t a, std::uint32_t b) {
+      return id_of(maps.targets[target], a) < id_of(maps.targets[target], b);
+    };
+    std::sort(numbers[target].begin(), numbers[target].end(), by_id);
+    std::vector<StackLives>& stacks = lives[target].stacks.emplace(numbers[target].size());
+    for (std::size_t i = 0; i < stacks.size(); ++i) {
+      const std::uint32_t number = numbers[target][i];
+      stacks[i].stack = id_of(maps.targets[target], number);
+      copy(all[number], stacks[i]);
+      if (const auto before = before_.find(number); before != before_.end()) subtract(stacks[i], before->second);
+    }
+  }
 }
 
 Result<std::vector<TargetLives>> LivesReader::read(const LiveBlocks& blocks, const KernelMaps& maps) const {
@@ -124,20 +141,7 @@ Result<std::vector<TargetLives>> LivesReader::read(const LiveBlocks& blocks, con
   std::vector<TargetLives> lives(maps.targets.size());
   add_ages(sums, maps, lives);
   if (maps.thread_names_fd >= 0) add_thread_names(maps, lives);
-  if (!maps.counts_lives()) return lives;
-  for (TargetLives& of_target : lives) of_target.stacks.emplace();
-  const std::uint32_t used =
-      std::min(__atomic_load_n(&maps.state->next_stack, __ATOMIC_ACQUIRE), maps.config.max_stacks);
-  for (std::uint32_t stack = 0; stack < used; ++stack) {
-    const hawk_target* const target = target_of_stack(maps, stack);
-    if (target == nullptr) continue;
-    std::vector<StackLives>& stacks = *lives[static_cast<std::size_t>(target - maps.targets.data())].stacks;
-    stacks.push_back(plain(lives_of(maps, stack), id_of(*target, stack)));
-  }
-  for (TargetLives& of_target : lives) {
-    std::sort(of_target.stacks->begin(), of_target.stacks->end(),
-              [](const StackLives& a, const StackLives& b) { return a.stack < b.stack; });
-  }
+  if (maps.counts_lives()) add_stacks(maps, lives);
   return lives;
 }
 

@@ -32,7 +32,7 @@ class LivesReader {
   void count_from_zero(const KernelMaps& maps, const std::set<std::uint32_t>& programs);
 
  private:
-  hawk_stack_lives lives_of(const KernelMaps& maps, std::uint32_t stack) const;
+  void add_stacks(const KernelMaps& maps, std::vector<TargetLives>& lives) const;
   std::unordered_map<std::uint32_t, hawk_stack_lives> before_;  ///< what was counted for programs before, by stack
 };
 
