@@ -1,6 +1,9 @@
 """Rows: processes of one program, which share their libc, under one hawktrace: what each further one takes, and what a call
 in one of them costs beside the others."""
 import contextlib
+import pathlib
+import shutil
+import tempfile
 
 from benchmarks.common import Program, time_bound
 from benchmarks.hawktrace import Cgroup, Hawktrace
@@ -31,11 +34,22 @@ def measure_count(bench, count):
         return tracer.attach_ms, at_rest, nanoseconds, detach_ms, of_stranger
 
 
+def libc_of(program):
+    """The file that it has mapped."""
+    maps = pathlib.Path(f'/proc/{program.pid}/maps').read_text(encoding='utf-8')
+    return next(line.split()[-1] for line in maps.splitlines() if line.endswith('/libc.so.6'))
+
+
 def measure_followed(bench, count):
     """Nanoseconds of a malloc and free in a process whose children, so many, are followed; the same as soon as there are so
-    many, before hawktrace has chosen again whom probes are for; and of a fork."""
+    many, before hawktrace has chosen again whom probes are for; and of a fork. With a libc of their own: how many others
+    map it decides that choice."""
     with contextlib.ExitStack() as stack, time_bound.of(120):
-        program = stack.enter_context(Program([bench.programs / 'bench_load']))
+        directory = stack.enter_context(tempfile.TemporaryDirectory())
+        with Program([bench.programs / 'bench_load']) as other:
+            other.ask('keep 0')
+            shutil.copy(libc_of(other), directory)
+        program = stack.enter_context(Program([bench.programs / 'bench_load'], {'LD_LIBRARY_PATH': directory}))
         program.ask('keep 0')
         tracer = stack.enter_context(Hawktrace(bench.hawktrace, program.pid, '--follow', '--interval', '0.1', '-o', '/dev/null',
                                                '--top', '1'))

@@ -83,8 +83,7 @@ Result<std::unique_ptr<ProcessTrace>> ProcessTrace::begin_target(SharedTracing& 
                                                                  ProcessHandle process,
                                                                  std::vector<ReadAhead::Source> reads) {
   HAWK_TRY_VOID(process.require_same());
-  constexpr std::size_t kWorkers = 2;
-  auto reading = std::make_unique<ReadAhead>(std::move(reads), shared.wants(), shared.files(), kWorkers);
+  std::unique_ptr<ReadAhead> reading = shared.begin_reading_ahead(std::move(reads));
   HAWK_TRY_VOID(shared.load());
   Tracer tracer = HAWK_TRY(shared.make_tracer(subject.target.pid, subject.main_thread_lives));
   // Another program that began before is not announced.

@@ -54,6 +54,13 @@ Result<AttachWay> SharedTracing::choose_way() const {
   return choose_attach_way(features_, forced, config_.several);
 }
 
+std::unique_ptr<ReadAhead> SharedTracing::begin_reading_ahead(std::vector<ReadAhead::Source> files) {
+  constexpr std::size_t kWorkers = 2, kMostKeys = 1024;
+  if (read_ahead_.size() >= kMostKeys) read_ahead_.clear();
+  std::erase_if(files, [&](const ReadAhead::Source& file) { return !read_ahead_.insert(file.key).second; });
+  return files.empty() ? nullptr : std::make_unique<ReadAhead>(std::move(files), wants(), files_, kWorkers);
+}
+
 /// If following is only the default and the kernel cannot do it, the trace goes on without and a line says so.
 void SharedTracing::settle_following() {
   if (!config_.follows_children || !config_.may_do_without_children || links_ == LinkScope::kFile) return;

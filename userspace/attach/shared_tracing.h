@@ -13,6 +13,7 @@
 #include "userspace/attach/file_users.h"
 #include "userspace/attach/known_files.h"
 #include "userspace/attach/link_choice.h"
+#include "userspace/attach/read_ahead.h"
 #include "userspace/attach/trace_clock.h"
 #include "userspace/attach/trace_config.h"
 #include "userspace/attach/unwind_store.h"
@@ -45,6 +46,9 @@ class SharedTracing {
   FileWants wants() const;
   /// What has been found out about the code of files.
   KnownFiles<FileCode>& known_code() { return known_code_; }
+
+  /// Begins to read those of the files that have not been read for another target; nullptr: there are none.
+  std::unique_ptr<ReadAhead> begin_reading_ahead(std::vector<ReadAhead::Source> files);
 
   /// Loads the programs, unless they are.
   Result<void> load();
@@ -103,6 +107,7 @@ class SharedTracing {
   TraceConfig config_;
   FileReader files_;
   KnownFiles<FileCode> known_code_;
+  std::set<std::string> read_ahead_;  ///< keys; what has changed since is read when it is used
   KernelFeatures features_;
   AttachWay way_ = AttachWay::kSession;
   LinkScope links_ = LinkScope::kProcess;
