@@ -99,7 +99,6 @@ LiveTable Engine::live_table() const { return parts_->table; }
 std::uint64_t Engine::min_block_bytes() const { return parts_->options.min_block_bytes; }
 
 std::vector<Birth> Engine::take_births() {
-  parts_->probe_points->begin_births();
   std::vector<Birth> births = parts_->places->take_births();
   if (!births.empty()) parts_->keep_spares();
   return births;

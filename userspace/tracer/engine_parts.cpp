@@ -57,7 +57,7 @@ Result<void> Engine::Parts::open_maps() {
   places.emplace(*skeleton, maps);
   auto& memory = *skeleton->bss;
   yield_points.emplace(memory.yield_points, memory.point_hits);
-  probe_points.emplace(memory.probe_points);
+  probe_points.emplace(memory.probe_points, maps.targets);
   operator_rules = OperatorRules(bpf_map__fd(skeleton->maps.operator_rules));
   if (options.holds) studied_files = StudiedFiles(bpf_map__fd(skeleton->maps.studied_files));
   code.emplace(CodeTables::Memory{.segments_fd = bpf_map__fd(skeleton->maps.row_segments),

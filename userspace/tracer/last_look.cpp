@@ -6,7 +6,13 @@
 namespace hawk {
 
 LastLook::LastLook(LastLook&& other) noexcept
-    : target_(other.target_), store_(other.store_), set_(std::exchange(other.set_, {})) {}
+    : target_(std::exchange(other.target_, nullptr)), store_(other.store_), own_(std::exchange(other.own_, 0)) {}
+
+LastLook::~LastLook() {
+  if (target_ == nullptr) return;
+  __atomic_store_n(&target_->probe_points, 0, __ATOMIC_SEQ_CST);
+  store_.retire(own_);
+}
 
 void LastLook::set_files(std::span<const hawk_probe_point> points) {
   std::size_t used = 0;
@@ -14,7 +20,7 @@ void LastLook::set_files(std::span<const hawk_probe_point> points) {
     const auto is_its = [&](const hawk_probed_file& file) {
       return file.inode == point.inode && file.device == point.device;
     };
-    const std::span<hawk_probed_file> files(target_.probed_files);
+    const std::span<hawk_probed_file> files(target_->probed_files);
     if (point.inode == 0 || std::any_of(files.begin(), files.begin() + static_cast<std::ptrdiff_t>(used), is_its))
       continue;
     if (used == files.size()) return;
@@ -26,25 +32,25 @@ void LastLook::set_files(std::span<const hawk_probe_point> points) {
 
 std::vector<LastLook::Missing> LastLook::set(std::span<const hawk_probe_point> points,
                                              std::span<const AddressRange> code) {
-  ProbePointStore::Set before = std::exchange(set_, store_.add(points));
-  const bool keeps_borrowed = !points.empty() && set_.word == 0 && target_.borrows_points != 0;
+  const std::uint64_t before = std::exchange(own_, store_.add(points));
+  const bool keeps_borrowed = !points.empty() && own_ == 0 && target_->borrows_points != 0;
   if (!keeps_borrowed) {
-    __atomic_store_n(&target_.probe_points, set_.word, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&target_.borrows_points, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&target_->probe_points, own_, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&target_->borrows_points, 0, __ATOMIC_SEQ_CST);
+    set_files(points.first(hawk_points_count(own_)));
   }
-  std::vector<Missing> missing = take_missing_of(before.word);
-  store_.retire(std::move(before));
-  set_files(keeps_borrowed ? points.first(0) : points.first(hawk_points_count(set_.word)));
+  std::vector<Missing> missing = take_missing_of(before);
+  store_.retire(before);
   for (std::size_t i = 0; i < HAWK_MAX_PROBED_RANGES; ++i) {
     const AddressRange range = i < code.size() ? code[i] : AddressRange{};
-    __atomic_store_n(&target_.probed_ranges[i].end, 0, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&target_.probed_ranges[i].start, range.start, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&target_.probed_ranges[i].end, range.end, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&target_->probed_ranges[i].end, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&target_->probed_ranges[i].start, range.start, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&target_->probed_ranges[i].end, range.end, __ATOMIC_SEQ_CST);
   }
   return missing;
 }
 
-std::vector<LastLook::Missing> LastLook::take_missing() { return take_missing_of(set_.word); }
+std::vector<LastLook::Missing> LastLook::take_missing() { return take_missing_of(own_); }
 
 std::vector<LastLook::Missing> LastLook::take_missing_of(std::uint64_t word) const {
   std::vector<Missing> missing;

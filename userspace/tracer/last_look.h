@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "bpf/layout.h"
@@ -17,10 +16,11 @@ namespace hawk {
 class LastLook {
  public:
   /// `target`: mapped memory of the programs. Both must live longer.
-  LastLook(hawk_target& target, ProbePointStore& store) : target_(target), store_(store) {}
+  LastLook(hawk_target& target, ProbePointStore& store) : target_(&target), store_(store) {}
   LastLook(LastLook&& other) noexcept;
   LastLook& operator=(LastLook&&) = delete;
-  ~LastLook() { store_.retire(std::move(set_)); }
+  /// The target has no points from then on.
+  ~LastLook();
 
   /// A point that had no breakpoint.
   struct Missing {
@@ -39,9 +39,9 @@ class LastLook {
   std::vector<Missing> take_missing_of(std::uint64_t word) const;
   void set_files(std::span<const hawk_probe_point> points);
 
-  hawk_target& target_;
+  hawk_target* target_;  ///< nullptr: another one has it
   ProbePointStore& store_;
-  ProbePointStore::Set set_;
+  std::uint64_t own_ = 0;  ///< word of the target's own points
 };
 
 }  // namespace hawk

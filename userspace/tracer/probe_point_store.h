@@ -1,34 +1,27 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "bpf/probe_points.h"
+#include "bpf/targets.h"
 #include "userspace/tracer/index_pool.h"
 
 namespace hawk {
 
 /// The probed points of all targets, in sets that are never changed. A set that its target no longer needs is kept for
-/// a while: processes that the target has started may have borrowed it, until they are taken over.
+/// as long as processes that the target has started have it by their birth.
 class ProbePointStore {
  public:
-  /// Mapped memory of the programs, HAWK_MAX_PROBE_POINTS of them.
-  explicit ProbePointStore(std::span<hawk_probe_point> points) : points_(points), pool_(points.size()) {}
+  /// Both: mapped memory of the programs.
+  ProbePointStore(std::span<hawk_probe_point> points, std::span<const hawk_target> targets)
+      : points_(points), targets_(targets), pool_(points.size()) {}
 
-  struct Set {
-    std::uint64_t word = 0;  ///< hawk_points_word; 0: none
-    PooledArea area;
-  };
-  /// Writes a set. Its word is 0 if there is no room for it, or it is empty.
-  Set add(std::span<const hawk_probe_point> points);
-  /// The target has another set.
-  void retire(Set set);
-  /// To be called before births are taken over: sets that had been retired before the births that were taken over last
-  /// are gone.
-  void begin_births();
+  /// Writes a set, and returns its word (hawk_points_word). 0: it is empty, or there is no room for it.
+  std::uint64_t add(std::span<const hawk_probe_point> points);
+  /// No target has the set as its own any more.
+  void retire(std::uint64_t word);
 
   /// The points of a word.
   std::span<hawk_probe_point> points_of(std::uint64_t word) const {
@@ -36,10 +29,13 @@ class ProbePointStore {
   }
 
  private:
+  void reclaim();
+
   std::span<hawk_probe_point> points_;
+  std::span<const hawk_target> targets_;
   IndexPool pool_;
   std::uint32_t last_number_ = 0;
-  std::array<std::vector<PooledArea>, 2> retired_;  ///< since the last births were taken over, and before those
+  std::vector<std::uint64_t> retired_;  ///< the last one behind
 };
 
 }  // namespace hawk

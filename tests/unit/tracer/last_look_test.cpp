@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <utility>
+#include <vector>
 
 namespace hawk {
 namespace {
@@ -16,9 +17,10 @@ class LastLookTest : public testing::Test {
     return point;
   }
 
-  std::unique_ptr<hawk_target> target_ = std::make_unique<hawk_target>();
+  std::vector<hawk_target> targets_ = std::vector<hawk_target>(2);
+  hawk_target* const target_ = targets_.data();
   std::vector<hawk_probe_point> points_ = std::vector<hawk_probe_point>(HAWK_MAX_PROBE_POINTS);
-  ProbePointStore store_{points_};
+  ProbePointStore store_{points_, targets_};
   LastLook look_{*target_, store_};
   const std::vector<hawk_probe_point> three_ = {at(0x1000), at(0x2000), at(0x3000)};
   const std::vector<hawk_probe_point> two_ = {at(0x8000), at(0x9000)};
@@ -62,26 +64,35 @@ TEST_F(LastLookTest, MorePointsThanThereIsRoomForAreLeftOut) {
   EXPECT_EQ(target_->probe_points, 0U);
 }
 
-/// A process that a target has started looks at the target's points until it is taken over.
-TEST_F(LastLookTest, PointsThatMayBeBorrowedStayUntilBirthsHaveBeenTakenOver) {
-  const auto address_in = [&](std::uint64_t word) { return points_[hawk_points_first(word)].address; };
+/// A process that a target has started looks at the target's points until it is taken over, and passes them on.
+TEST_F(LastLookTest, PointsStayForAsLongAsTheyAreBorrowed) {
   const auto is_lent = [&](std::uint64_t word) {
     return points_[hawk_points_first(word)].set == hawk_points_set(word);
   };
-  look_.set(three_, {});
-  const std::uint64_t borrowed = target_->probe_points;
-  const auto fill = [&] {
-    for (std::size_t i = 0; i < HAWK_MAX_PROBE_POINTS; ++i) look_.set(i % 2 == 0 ? two_ : three_, {});
+  const auto change_often = [&] {
+    for (std::size_t i = 0; i < HAWK_MAX_PROBE_POINTS; ++i) {
+      look_.set(i % 2 == 0 ? two_ : three_, {});
+      ASSERT_NE(target_->probe_points, 0U);
+    }
   };
-  fill();
+  look_.set(three_, {});
+  const std::uint64_t borrowed = targets_[1].probe_points = target_->probe_points;
+  change_often();
   EXPECT_TRUE(is_lent(borrowed));
-  EXPECT_EQ(address_in(borrowed), 0x1000U);
-  store_.begin_births();
-  fill();
-  EXPECT_TRUE(is_lent(borrowed));
-  store_.begin_births();
-  fill();
+  EXPECT_EQ(points_[hawk_points_first(borrowed)].address, 0x1000U);
+  targets_[1].probe_points = 0;
+  change_often();
   EXPECT_FALSE(is_lent(borrowed)) << "it can be told that it is gone";
+}
+
+TEST_F(LastLookTest, ATargetThatIsLetGoHasNoPoints) {
+  {
+    LastLook other(targets_[1], store_);
+    other.set(three_, {});
+    LastLook moved(std::move(other));
+    EXPECT_NE(targets_[1].probe_points, 0U);
+  }
+  EXPECT_EQ(targets_[1].probe_points, 0U);
 }
 
 TEST_F(LastLookTest, BorrowedPointsAreKeptWhereThereIsNoRoom) {
