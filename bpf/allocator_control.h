@@ -2,7 +2,10 @@
 /* Which of jemalloc's controls (mallctl) hand out or take back blocks. Pure: compiled for the kernel and for the host's tests.
  *
  * arena.<i>.reset and arena.<i>.destroy free all blocks of an arena, experimental.batch_alloc fills an array with blocks. All
- * others ask or set something. */
+ * others ask or set something.
+ *
+ * Programs may have a name turned into numbers once (mallctlnametomib) and use these from then on (mallctlbymib): one for each part
+ * of the name, where it stands in jemalloc's tables; of an arena its index. */
 #ifndef HAWKTRACE_ALLOCATOR_CONTROL_H
 #define HAWKTRACE_ALLOCATOR_CONTROL_H
 
@@ -34,6 +37,26 @@ static inline __attribute__((always_inline)) int hawk_moves_blocks(const char *n
 			  name[at & (HAWK_CONTROL_NAME_BYTES - 1)] <= '9'; i++)
 		at++;
 	return hawk_says(name, at, ".reset", 7) || hawk_says(name, at, ".destroy", 9);
+}
+
+/* "arena", the index and "reset". */
+#define HAWK_CONTROL_NUMBERS 3
+
+/* Up to 4.5, of 5.0, and since 5.1 the root of the tables has had "arena" at 6, 7 and 8, and there 5.0 put more before "reset". */
+static inline __attribute__((always_inline)) int hawk_is_end_of_arena(__u64 root, __u64 control)
+{
+	if (root == 6)
+		return control == 2;
+	return (root == 7 || root == 8) && (control == 3 || control == 4);
+}
+
+/* `numbers`: the first HAWK_CONTROL_NUMBERS of `count`. */
+static inline __attribute__((always_inline)) int hawk_numbers_move_blocks(const __u64 *numbers, __u64 count)
+{
+	if (count == 3)
+		return hawk_is_end_of_arena(numbers[0], numbers[2]);
+	/* "experimental" of 5.3, and of what follows it. */
+	return count == 2 && (numbers[0] == 12 || numbers[0] == 13) && numbers[1] == 5;
 }
 
 #endif

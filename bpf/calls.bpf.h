@@ -34,6 +34,7 @@
 #include "bpf/live/table.bpf.h"
 #include "bpf/probe_cookies.bpf.h"
 #include "bpf/requested_size.h"
+#include "bpf/returned_strings.bpf.h"
 #include "bpf/threads.bpf.h"
 #include "bpf/unwind/intern.bpf.h"
 
@@ -197,7 +198,7 @@ static __always_inline __u64 returned_address(struct hawk_thread *thread, __u64 
 		return call->old_address;
 	}
 	if (call->kind != HAWK_CALL_POSIX_MEMALIGN)
-		return result;
+		return call->kind == HAWK_CALL_STRING ? take_string(call, result) : result;
 	if ((__u32)result != 0)
 		return 0;
 	if (!read_target_word(thread, call->result_at, &address))

@@ -82,7 +82,7 @@ static __always_inline bool follow_fork(const struct hawk_target *maker, const s
 	bpf_probe_read_kernel(&target->files, sizeof(target->files), &maker->files);
 	borrow_points(target, maker, true);
 	if (settings.follows_regions)
-		announce_memory(target, target->memory, maker->memory);
+		announce_memory(target, target->memory, current_key());
 	enable_child(target);
 	if (may_hold && are_spares_few())
 		hold_for_spares(target);

@@ -15,10 +15,12 @@ enum hawk_call_kind {
 	HAWK_CALL_REALLOCARRAY,   /* f(old, count, size_of_each) */
 	HAWK_CALL_ALIGNED_ALLOC,  /* f(alignment, size): aligned_alloc, memalign */
 	HAWK_CALL_POSIX_MEMALIGN, /* f(result *, alignment, size), returns an error code */
+	HAWK_CALL_STRING,         /* f(...): a string in a block that has just room for it, its NUL included: strdup, strndup */
 	HAWK_CALL_FREE,           /* f(address, ...): free, cfree, free_sized, operator delete, dallocx, sdallocx */
 	/* Not followed, but counted when called from outside an allocator. */
 	HAWK_CALL_UNFOLLOWED,
 	HAWK_CALL_CONTROL,        /* f(name, ...): only by some names, see bpf/allocator_control.h */
+	HAWK_CALL_CONTROL_BY_NUMBER, /* f(numbers *, count, ...): the same, by what stands for a name */
 };
 
 /* The cookie of a probe on an allocator function: its kind and what follows. */

@@ -184,44 +184,52 @@ static __always_inline bool remembered_holds(struct hawk_mapping_check *check)
 #define HAWK_NODE_SLOTS 16
 #define HAWK_ALLOCATION_NODE_SLOTS 10
 
-/* A cursor in that tree. */
-struct hawk_tree_cursor {
+/* A slot of the tree of mappings: what its range has. */
+struct hawk_tree_slot {
 	__u64 address;            /* that is looked for */
-	__u64 entry;              /* the node, and at last what its leaf holds */
+	__u64 entry;              /* the node, and at last what its leaf holds; 0: nothing is mapped there */
+	__u64 first, last;        /* addresses */
 };
 
-static long descend(__u32 level, struct hawk_tree_cursor *cursor)
+static long descend(__u32 level, struct hawk_tree_slot *slot)
 {
-	__u64 node = cursor->entry & ~HAWK_NODE_MASK, pivots_at = node + bpf_core_field_offset(struct maple_range_64, pivot);
-	__u32 type = cursor->entry >> HAWK_NODE_TYPE_SHIFT & HAWK_NODE_TYPE_MASK, slot;
+	__u64 node = slot->entry & ~HAWK_NODE_MASK, pivots_at = node + bpf_core_field_offset(struct maple_range_64, pivot);
+	__u32 type = slot->entry >> HAWK_NODE_TYPE_SHIFT & HAWK_NODE_TYPE_MASK, at;
 	bool is_allocation = type == HAWK_NODE_ALLOCATION_RANGE;
 	__u32 last = is_allocation ? HAWK_ALLOCATION_NODE_SLOTS - 1 : HAWK_NODE_SLOTS - 1;
 
-	for (slot = 0; slot < HAWK_NODE_SLOTS - 1 && slot < last; slot++) {
-		bpf_probe_read_kernel(&cursor->entry, sizeof(cursor->entry), (void *)(pivots_at + slot * sizeof(__u64)));
-		if (!cursor->entry || cursor->address <= cursor->entry)
+	for (at = 0; at < HAWK_NODE_SLOTS - 1 && at < last; at++) {
+		__u64 pivot = 0;
+
+		bpf_probe_read_kernel(&pivot, sizeof(pivot), (void *)(pivots_at + at * sizeof(__u64)));
+		if (!pivot)
 			break;
+		if (slot->address <= pivot) {
+			slot->last = pivot;
+			break;
+		}
+		slot->first = pivot + 1;
 	}
 	node += is_allocation ? bpf_core_field_offset(struct maple_arange_64, slot)
 			      : bpf_core_field_offset(struct maple_range_64, slot);
-	cursor->entry = 0;
-	bpf_probe_read_kernel(&cursor->entry, sizeof(cursor->entry), (void *)(node + slot * sizeof(__u64)));
-	return type == HAWK_NODE_LEAF || !cursor->entry ? 1 : 0;
+	slot->entry = 0;
+	bpf_probe_read_kernel(&slot->entry, sizeof(slot->entry), (void *)(node + at * sizeof(__u64)));
+	return type == HAWK_NODE_LEAF || !slot->entry ? 1 : 0;
 }
 
 /* The address of the mapping at an address of the current process, by its tree; 0: none, or it could not be found. Without the
  * kernel's lock: the tree may be changed meanwhile. Not static: checked once by the verifier. */
 __noinline __u64 vma_in_tree(__u64 address)
 {
-	struct hawk_tree_cursor cursor = { .address = address };
+	struct hawk_tree_slot slot = { .address = address };
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	cursor.entry = (__u64)BPF_CORE_READ(task, mm, mm_mt.ma_root);
+	slot.entry = (__u64)BPF_CORE_READ(task, mm, mm_mt.ma_root);
 	/* A tree of one entry has no node. */
-	if ((cursor.entry & 3) != 2)
+	if ((slot.entry & 3) != 2)
 		return 0;
-	bpf_loop(HAWK_TREE_LEVELS, descend, &cursor, 0);
-	return cursor.entry & 3 ? 0 : cursor.entry;
+	bpf_loop(HAWK_TREE_LEVELS, descend, &slot, 0);
+	return slot.entry & 3 ? 0 : slot.entry;
 }
 
 static __always_inline struct vm_area_struct *search_tree(__u64 address)

@@ -4,6 +4,7 @@
 #ifndef HAWKTRACE_REGION_OWNER_BPF_H
 #define HAWKTRACE_REGION_OWNER_BPF_H
 
+#include "bpf/arch/x86_64/calls_of_function.bpf.h"
 #include "bpf/arch/x86_64/system_calls.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/regions.h"
@@ -112,20 +113,56 @@ static __always_inline __u32 stack_of_open_call(struct hawk_thread *thread, int 
 	return find_stack(thread, pc, slot + 8, fp);
 }
 
+/* Words of a function's frame in which its return address is looked for. */
+#define HAWK_CALLER_WORDS 64
+
+/* The call of the function that the current system call lies in. */
+struct hawk_caller {
+	__u64 pc, sp;             /* of the system call */
+	__u64 next_pc, next_sp;   /* where the walk begins: there, or in the caller */
+};
+
+static long look_for_caller(__u32 word, struct hawk_caller *caller)
+{
+	__u64 slot = caller->sp + word * sizeof(__u64), address = 0;
+
+	if (bpf_probe_read_user(&address, sizeof(address), (void *)slot))
+		return 1;
+	/* What cannot be an address is most of what lies there. */
+	if (address < HAWK_FUNCTION_REACH || address >> 47 || !returns_from_function(address, caller->pc))
+		return 0;
+	caller->next_pc = address;
+	caller->next_sp = slot + sizeof(__u64);
+	return 1;
+}
+
+/* Functions that map memory keep no frame pointers: along these their caller would be missed. Goes on from there, if it is found. Not
+ * static: checked once by the verifier. */
+__noinline int go_to_caller(struct hawk_caller *caller)
+{
+	if (!caller)
+		return 0;
+	struct hawk_caller found = *caller; /* bpf_loop passes on what is on the stack alone */
+
+	bpf_loop(HAWK_CALLER_WORDS, look_for_caller, &found, 0);
+	*caller = found;
+	return 0;
+}
+
 /* Whose the region is that the current thread, whose state this is, maps, and by which stack. */
 static __always_inline void find_owner(struct hawk_thread *thread, const struct pt_regs *registers, struct hawk_region_event *event)
 {
-	__u64 pc = BPF_CORE_READ(registers, ip), sp = BPF_CORE_READ(registers, sp), fp = BPF_CORE_READ(registers, bp), inner = 0;
+	__u64 pc = BPF_CORE_READ(registers, ip), sp = BPF_CORE_READ(registers, sp), fp = BPF_CORE_READ(registers, bp);
 	int relation = HAWK_REGION_OUTSIDE;
 
 	if (thread->call.sp)
 		relation = walk_to_open_call(thread, pc, sp, fp);
 	if (relation == HAWK_REGION_OUTSIDE) {
-		/* Functions that do nothing but the call keep no frame: along frame pointers their caller would be missed. */
-		if (settings.unwind == HAWK_UNWIND_FP && !bpf_probe_read_user(&inner, sizeof(inner), (void *)sp) && follows_call(inner))
-			event->stack = find_stack(thread, inner, sp + 8, fp);
-		else
-			event->stack = find_stack(thread, pc, sp, fp);
+		struct hawk_caller at = { .pc = pc, .sp = sp, .next_pc = pc, .next_sp = sp };
+
+		if (settings.unwind == HAWK_UNWIND_FP)
+			go_to_caller(&at);
+		event->stack = find_stack(thread, at.next_pc, at.next_sp, fp);
 		return;
 	}
 	event->origin = HAWK_REGION_BY_ALLOCATOR;

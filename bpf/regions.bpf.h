@@ -38,14 +38,28 @@ static __always_inline void announce_region(const struct hawk_region_event *even
 		count_loss(event->program, HAWK_LOSS_REGION_EVENT);
 }
 
-/* The target runs on the memory of `task` from now on. `copied`: the key of the memory that this is a copy of; 0: of none. */
-static __noinline void announce_memory(const struct hawk_target *target, __u64 memory, __u64 copied)
+/* The target runs on this memory from now on. `copied_by`: the key of the thread that has made it of another one's; 0: it is none. */
+static __noinline void announce_memory(const struct hawk_target *target, __u64 memory, __u64 copied_by)
 {
 	struct hawk_region_event event = {
 		.memory = memory,
-		.start = copied,
+		.start = copied_by,
 		.program = target->program,
-		.change = copied ? HAWK_MEMORY_COPIED : HAWK_MEMORY_TAKEN,
+		.change = copied_by ? HAWK_MEMORY_COPIED : HAWK_MEMORY_TAKEN,
+	};
+
+	announce_region(&event);
+}
+
+/* The current thread, a target's, has copied the memory for a process that it makes. Which is announced later: others may have
+ * changed what is mapped by then. */
+static __noinline void announce_fork(const struct hawk_target *target, __u64 memory)
+{
+	struct hawk_region_event event = {
+		.memory = memory,
+		.start = current_key(),
+		.program = target->program,
+		.change = HAWK_MEMORY_FORKED,
 	};
 
 	announce_region(&event);
@@ -116,17 +130,14 @@ static __always_inline bool replaced_range(const struct pt_regs *registers, cons
 		range->start = first;
 		range->end = page_end(first + second);
 		return BPF_CORE_READ(registers, r10) & HAWK_MAP_FIXED;
-	case HAWK_SYSCALL_MREMAP:
-		range->start = BPF_CORE_READ(registers, r8);
-		range->end = page_end(range->start + third);
-		return BPF_CORE_READ(registers, r10) & HAWK_MREMAP_FIXED;
 	case HAWK_SYSCALL_REMAP_FILE_PAGES:
 		range->start = first;
 		range->end = page_end(first + second);
 		return true;
 	case HAWK_SYSCALL_SHMAT:
+		/* What lies on both sides may be entered too, where it has been one. */
 		*range = *stored;
-		return third & HAWK_SHM_REMAP;
+		return (third & HAWK_SHM_REMAP) && stored->start == second >> HAWK_PAGE_SHIFT << HAWK_PAGE_SHIFT;
 	default:
 		return false;
 	}
@@ -144,6 +155,44 @@ static __always_inline void announce_unmapped(struct hawk_target *target, const 
 
 	announce_region(&event);
 	target->regions_announced = 1;
+}
+
+/* Gaps between mappings that are looked for in a range. */
+#define HAWK_REGION_GAPS 8
+
+/* A look through a range for what is not mapped. */
+struct hawk_gap_search {
+	struct hawk_target *target;
+	__u64 root;
+	__u64 address, end;
+};
+
+static long announce_gap(__u32 number, struct hawk_gap_search *search)
+{
+	struct hawk_tree_slot slot = { .address = search->address, .entry = search->root, .last = ~0ull };
+
+	bpf_loop(HAWK_TREE_LEVELS, descend, &slot, 0);
+	if (!slot.entry) {
+		struct hawk_range gap = { .start = slot.first, .end = slot.last == ~0ull ? slot.last : slot.last + 1 };
+
+		announce_unmapped(search->target, &gap);
+	}
+	search->address = slot.last + 1;
+	return slot.last == ~0ull || search->address >= search->end;
+}
+
+/* The lock is held. Not static: checked once by the verifier. */
+__noinline int announce_gaps(struct hawk_target *target, __u64 start, __u64 end)
+{
+	struct hawk_gap_search search = { .target = target, .address = start, .end = end };
+
+	if (!target)
+		return 0;
+	search.root = (__u64)BPF_CORE_READ(bpf_get_current_task_btf(), mm, mm_mt.ma_root);
+	/* A tree of one entry has no node. */
+	if ((search.root & 3) == 2)
+		bpf_loop(HAWK_REGION_GAPS, announce_gap, &search, 0);
+	return 0;
 }
 
 /* What is entered then is a part of what there was. */
@@ -173,81 +222,17 @@ static __always_inline void on_region_entered(const struct ma_state *mas, __u64 
 	if (!target || !entry || (target->region_stored.start == stored.start && target->region_stored.end == stored.end))
 		return;
 	target->region_stored = stored;
-	if (replaced_range(registers, &stored, &replaced) && stored.start <= replaced.start && replaced.end <= stored.end)
+	if (!target->region_replaced && replaced_range(registers, &stored, &replaced) && stored.start <= replaced.start &&
+	    replaced.end <= stored.end) {
+		target->region_replaced = 1;
 		announce_unmapped(target, &replaced);
+	} else if (BPF_CORE_READ(registers, orig_ax) == HAWK_SYSCALL_MREMAP) {
+		/* It has made room by now, and may make it for several mappings (since 6.17), of which each may become one with what
+		 * lies beside it. */
+		announce_gaps(target, stored.start, stored.end);
+	}
 	on_region_mapped(target, (void *)entry, stored.start, stored.end);
 	target->regions_announced = 1;
-}
-
-/* A slot of the tree of mappings: what its range has. */
-struct hawk_tree_slot {
-	__u64 address;            /* that is looked for */
-	__u64 entry;              /* the node, and at last what its leaf holds; 0: nothing is mapped there */
-	__u64 first, last;        /* addresses */
-};
-
-static long descend_to_slot(__u32 level, struct hawk_tree_slot *slot)
-{
-	__u64 node = slot->entry & ~HAWK_NODE_MASK, pivots_at = node + bpf_core_field_offset(struct maple_range_64, pivot);
-	__u32 type = slot->entry >> HAWK_NODE_TYPE_SHIFT & HAWK_NODE_TYPE_MASK, at;
-	bool is_allocation = type == HAWK_NODE_ALLOCATION_RANGE;
-	__u32 last = is_allocation ? HAWK_ALLOCATION_NODE_SLOTS - 1 : HAWK_NODE_SLOTS - 1;
-
-	for (at = 0; at < HAWK_NODE_SLOTS - 1 && at < last; at++) {
-		__u64 pivot = 0;
-
-		bpf_probe_read_kernel(&pivot, sizeof(pivot), (void *)(pivots_at + at * sizeof(__u64)));
-		if (!pivot)
-			break;
-		if (slot->address <= pivot) {
-			slot->last = pivot;
-			break;
-		}
-		slot->first = pivot + 1;
-	}
-	node += is_allocation ? bpf_core_field_offset(struct maple_arange_64, slot)
-			      : bpf_core_field_offset(struct maple_range_64, slot);
-	slot->entry = 0;
-	bpf_probe_read_kernel(&slot->entry, sizeof(slot->entry), (void *)(node + at * sizeof(__u64)));
-	return type == HAWK_NODE_LEAF || !slot->entry ? 1 : 0;
-}
-
-/* Gaps between mappings that are looked for in a range. */
-#define HAWK_REGION_GAPS 8
-
-/* A look through a range for what is not mapped. */
-struct hawk_gap_search {
-	struct hawk_target *target;
-	__u64 root;
-	__u64 address, end;
-};
-
-static long announce_gap(__u32 number, struct hawk_gap_search *search)
-{
-	struct hawk_tree_slot slot = { .address = search->address, .entry = search->root, .last = ~0ull };
-
-	bpf_loop(HAWK_TREE_LEVELS, descend_to_slot, &slot, 0);
-	if (!slot.entry) {
-		struct hawk_range gap = { .start = slot.first, .end = slot.last == ~0ull ? slot.last : slot.last + 1 };
-
-		announce_unmapped(search->target, &gap);
-	}
-	search->address = slot.last + 1;
-	return slot.last == ~0ull || search->address >= search->end;
-}
-
-/* The lock is held. Not static: checked once by the verifier. */
-__noinline int announce_gaps(struct hawk_target *target, __u64 start, __u64 end)
-{
-	struct hawk_gap_search search = { .target = target, .address = start, .end = end };
-
-	if (!target)
-		return 0;
-	search.root = (__u64)BPF_CORE_READ(bpf_get_current_task_btf(), mm, mm_mt.ma_root);
-	/* A tree of one entry has no node. */
-	if ((search.root & 3) == 2)
-		bpf_loop(HAWK_REGION_GAPS, announce_gap, &search, 0);
-	return 0;
 }
 
 static __always_inline void announce_unmapped_by_call(struct hawk_target *target, struct mm_struct *mm, const struct pt_regs *registers)
@@ -282,6 +267,11 @@ static __always_inline bool downgrades(__u64 call)
 	return call == HAWK_SYSCALL_MUNMAP || call == HAWK_SYSCALL_BRK || call == HAWK_SYSCALL_MREMAP;
 }
 
+static __always_inline bool forks(__u64 call)
+{
+	return call == HAWK_SYSCALL_FORK || call == HAWK_SYSCALL_CLONE || call == HAWK_SYSCALL_CLONE3;
+}
+
 /* In the kernel's count of a lock's holders: it may change what the lock is for (kernel/locking/rwsem.c). */
 #define HAWK_WRITER_HOLDS 1
 
@@ -309,8 +299,11 @@ static __always_inline void on_regions_unlocked(struct mm_struct *mm)
 	}
 	if (target->region_memory == memory && target->region_pages != pages && !target->regions_announced)
 		announce_unknown(target, memory);
+	if (settings.follows_children && forks(BPF_CORE_READ(registers, orig_ax)))
+		announce_fork(target, memory);
 	target->region_stored.start = target->region_stored.end = 0;
 	target->regions_announced = 0;
+	target->region_replaced = 0;
 	target->region_memory = memory;
 	target->region_pages = pages;
 }

@@ -32,7 +32,8 @@ enum hawk_region_change {
 	HAWK_REGION_UNMAPPED,     /* nothing of the range is mapped any more */
 	HAWK_REGIONS_UNKNOWN,     /* something has changed that no other record names */
 	HAWK_MEMORY_TAKEN,        /* the program runs on this memory */
-	HAWK_MEMORY_COPIED,       /* the same, which is a copy of another one, whose key is in `start` */
+	HAWK_MEMORY_FORKED,       /* a copy was made of it as it is now, by the thread whose key is in `start` */
+	HAWK_MEMORY_COPIED,       /* the program runs on the last copy that the thread has made whose key is in `start` */
 };
 
 struct hawk_region_event {

@@ -19,6 +19,9 @@ static inline __attribute__((always_inline)) __u64 hawk_product(__u64 count, __u
 	return count != 0 && each_bytes > limit / count ? ~0ull : count * each_bytes;
 }
 
+/* Of a call whose result shows what it was. */
+#define HAWK_SIZE_NOT_KNOWN (~0ull)
+
 /* `first`, `second`, `third`: the call's integer arguments in order. */
 static inline __attribute__((always_inline)) __u64 hawk_requested_bytes(__u32 kind, __u64 first, __u64 second,
 									 __u64 third)
@@ -38,6 +41,8 @@ static inline __attribute__((always_inline)) __u64 hawk_requested_bytes(__u32 ki
 		return hawk_product(second, third);
 	case HAWK_CALL_POSIX_MEMALIGN:
 		return third;
+	case HAWK_CALL_STRING:
+		return HAWK_SIZE_NOT_KNOWN;
 	default:
 		return 0;
 	}

@@ -86,7 +86,7 @@ struct hawk_target {
 	__u64 region_memory;      /* key of the memory that has region_pages */
 	__u64 region_pages;       /* when that lock was last released by one who may have changed mappings */
 	__u32 regions_announced;  /* a record says what has changed since then */
-	__u32 pad_1;
+	__u32 region_replaced;    /* a record says what has been replaced since then */
 	__u32 mapping_announced;  /* a record says what has changed since then */
 	__u32 new_code_next;      /* where the next one goes */
 	struct hawk_new_code new_code[HAWK_NEW_CODE];

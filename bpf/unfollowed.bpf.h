@@ -14,6 +14,30 @@ static __always_inline bool control_moves_blocks(__u64 name_at)
 	return bpf_probe_read_user_str(name, sizeof(name), (void *)name_at) < 0 || hawk_moves_blocks(name);
 }
 
+static __always_inline bool numbers_move_blocks(__u64 numbers_at, __u64 count)
+{
+	__u64 numbers[HAWK_CONTROL_NUMBERS] = {};
+
+	/* Of two there is no third. */
+	if (bpf_probe_read_user(numbers, 2 * sizeof(numbers[0]), (void *)numbers_at))
+		return true;
+	if (count == HAWK_CONTROL_NUMBERS && bpf_probe_read_user(&numbers[2], sizeof(numbers[2]), (void *)numbers_at + 2 * sizeof(numbers[0])))
+		return true;
+	return hawk_numbers_move_blocks(numbers, count);
+}
+
+static __always_inline bool may_move_blocks(__u32 kind, const struct hawk_arguments *arguments)
+{
+	switch (kind) {
+	case HAWK_CALL_CONTROL:
+		return control_moves_blocks(arguments->first);
+	case HAWK_CALL_CONTROL_BY_NUMBER:
+		return numbers_move_blocks(arguments->first, arguments->second);
+	default:
+		return true;
+	}
+}
+
 /* What an allocator calls itself is part of a call that is followed, or that was counted. */
 static __always_inline void on_unfollowed(struct pt_regs *ctx)
 {
@@ -27,7 +51,9 @@ static __always_inline void on_unfollowed(struct pt_regs *ctx)
 		return;
 	if (called_by_own_library(ctx))
 		return;
-	if ((cookie & HAWK_COOKIE_KIND) == HAWK_CALL_CONTROL && !control_moves_blocks(arguments_at(ctx, cookie).first))
+	struct hawk_arguments arguments = arguments_at(ctx, cookie);
+
+	if (!may_move_blocks(cookie & HAWK_COOKIE_KIND, &arguments))
 		return;
 	count_loss(program_of(thread), HAWK_LOSS_UNFOLLOWED_CALL);
 }

@@ -66,15 +66,18 @@ QualifiedName qualified_name(std::string_view function) {
   return {function.substr(start), false};
 }
 
+/// Functions that say what the memory is for (mi_strdup) stay in sight, and so do those whose calls are only counted:
+/// they may be such ones.
+bool stays_in_sight(const CatalogueEntry& entry) { return entry.is_unfollowed() || entry.kind == HAWK_CALL_STRING; }
+
 bool is_in_catalogue(std::string_view name) {
   const std::optional<CatalogueEntry> entry = find_in_catalogue(name);
-  return entry && !entry->is_unfollowed();
+  return entry && !stays_in_sight(*entry);
 }
 
-/// A function whose calls are only counted stays in sight: it may be one that says what the memory is for (mi_strdup).
-bool is_only_counted(std::string_view name) {
+bool is_kept_in_sight(std::string_view name) {
   const std::optional<CatalogueEntry> entry = find_in_catalogue(name);
-  return entry && entry->is_unfollowed();
+  return entry && stays_in_sight(*entry);
 }
 
 bool is_allocator_function(std::string_view name) {
@@ -151,7 +154,7 @@ FrameRole frame_role(const std::string& function) {
   if (!is_cxx && starts_with_any(name.text, kRustCrates)) return FrameRole::kLibrary;
   if (is_mapping_function(name.text)) return FrameRole::kLibrary;
   if (is_allocator_function(name.text) || is_object_allocator(name.text)) return FrameRole::kLibrary;
-  return !is_only_counted(name.text) && is_allocator_wrapper(name.text) ? FrameRole::kAllocator : FrameRole::kProgram;
+  return !is_kept_in_sight(name.text) && is_allocator_wrapper(name.text) ? FrameRole::kAllocator : FrameRole::kProgram;
 }
 
 }  // namespace hawk

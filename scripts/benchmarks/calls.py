@@ -14,7 +14,7 @@ GROWTH_MIB = 256
 GROWTH_SMALL = 100_000
 
 NO_FP_ROWS = [f'no_fp {frames}' for frames in FRAMES]
-PAIR_ROWS = [f'malloc {frames}' for frames in FRAMES] + NO_FP_ROWS + [f'{kind} 4' for kind in KINDS]
+PAIR_ROWS = [f'malloc {frames}' for frames in FRAMES] + NO_FP_ROWS + [f'{kind} 4' for kind in KINDS] + ['mapping']
 THREAD_ROWS = ['threads 1', 'threads 2']
 LIST_ROWS = [f'list {threads}' for threads in LIST_THREADS]
 
@@ -53,6 +53,8 @@ def call_commands(bench, column):
         commands[f'malloc {frames}'] = commands[f'no_fp {frames}'] = pair_command(bench, column, 'malloc', frames)
     for kind in KINDS:
         commands[f'{kind} 4'] = pair_command(bench, column, kind, 4)
+    regions = 2_000 if bench.quick else 10_000
+    commands['mapping'] = f'mapping {regions}', f'{regions:,} regions'
     for row, threads in zip(THREAD_ROWS, (1, 2)):
         command, size = pair_command(bench, column, 'malloc', 4)
         commands[row] = command.replace('malloc', f'threads {threads}'), size

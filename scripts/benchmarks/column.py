@@ -25,8 +25,8 @@ class Column:
 
     def takes(self, row):
         """Whether the row is measured under this column."""
-        # Code without frame pointers makes a difference to hawktrace alone.
-        return self.main or not row.startswith('no_fp')
+        # Code without frame pointers makes a difference to hawktrace alone, and it alone follows mappings.
+        return self.main or not row.startswith(('no_fp', 'mapping'))
 
     def cost_at(self, _frames):
         return self.cost_ns

@@ -96,7 +96,7 @@ class StackId(Floor):
 
 class AttachedHawktrace(Reporting):
     def __init__(self, bench, column, pid, live, cgroup=None):
-        options = ['--attach-via', column.way, '--unwind', column.unwind, *column.table_options(bench, live)]
+        options = ['--attach-via', column.way, '--unwind', column.unwind, *column.options, *column.table_options(bench, live)]
         super().__init__(bench, pid, *options, cgroup=cgroup)
         self._wanted = {'attach_via': column.way, 'live_table': column.table, 'unwind': column.unwind}
 
@@ -113,6 +113,7 @@ class Traced(Column):
     attaches = True
     ours = True
     unwind = 'auto'
+    options = ()
 
     def __init__(self, way, table, abilities):
         super().__init__(f'hawktrace {way} {table}', f'hawktrace, {way}, {table}', 2800)
@@ -165,6 +166,22 @@ class TracedWithLives(Traced):
 
     def takes(self, row):
         return row.startswith('malloc ')
+
+
+class TracedWithMappings(Traced):
+    """What is mapped beside the heap is followed as well."""
+    options = ('--mappings',)
+
+    def __init__(self, way, table, abilities):
+        super().__init__(way, table, abilities)
+        self.key += ' mappings'
+        self.title += ', --mappings'
+        self.main = False
+        if not abilities.knows('--mappings'):
+            self.why_not = f'{abilities.version} has no --mappings'
+
+    def takes(self, row):
+        return row in ('malloc 4', 'mapping')
 
 
 # -------------------------------------------------------------------------------------------------- peers that attach
@@ -295,6 +312,7 @@ def all_columns(abilities, memleak=None):
         columns += [Floor(way), *(Traced(way, table, abilities) for table in TABLES)]
         if way == WAYS[0]:
             columns += [Traced(POINTS, table, abilities) for table in TABLES]
+            columns += [TracedWithMappings(by, TABLES[0], abilities) for by in (way, POINTS)]
             columns += [TracedWithLives(way, TABLES[0], abilities), TracedByFramePointers(way, TABLES[0], abilities),
                         StackId(way, least_depth=120)]
     columns += [Bpftrace(),

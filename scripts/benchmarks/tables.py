@@ -8,7 +8,8 @@ ROWS = (
     [(f'malloc {frames}', f'malloc+free, {frames} frames', 'ns') for frames in FRAMES]
     + [(f'no_fp {frames}', f'malloc+free without frame pointers, {frames} frames', 'ns') for frames in FRAMES]
     + [('calloc 4', 'calloc+free, 4 frames', 'ns'), ('realloc 4', 'realloc that moves, +free, 4 frames', 'ns'),
-       ('memalign 4', 'posix_memalign+free, 4 frames', 'ns'), ('threads 1', 'malloc+free in one thread', 'ns'),
+       ('memalign 4', 'posix_memalign+free, 4 frames', 'ns'), ('mapping', 'mmap of two pages, +munmap', 'ns'),
+       ('threads 1', 'malloc+free in one thread', 'ns'),
        ('threads 2', 'malloc+free in each of two threads', 'ns')]
     + [(row, f'std::list, {row.split()[1]} thread{"" if row == "list 1" else "s"}, per element', 'ns') for row in LIST_ROWS]
     + [('growth', 'growing buffers, per realloc', 'ns'), ('build', 'building the live blocks, per malloc', 'ns'),

@@ -4,13 +4,16 @@
 //           threads COUNT DEPTH PAIRS                      see run_pairs_in_threads
 //           list THREADS ELEMENTS                          see run_lists
 //           growth MIB SMALL                               see run_growth
+//           mapping COUNT                                  COUNT regions of two pages, each mapped and unmapped again
 //           keep COUNT                                     COUNT blocks that are never freed
 //           fork COUNT                                     COUNT copies of the process, which end with it
 //   stdout: "= NANOSECONDS ALLOCATIONS", nanoseconds per operation
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -35,6 +38,24 @@ BENCH_CALL outcome keep(long count) {
     __asm__ volatile("" : : "r"(block) : "memory");
   }
   return {.ns = 0, .allocations = count};
+}
+
+/// Told is the batch that a tenth of all batches beat: see run_pairs.
+BENCH_CALL outcome run_mappings(long count) {
+  constexpr long kBatches = 100;
+  constexpr std::size_t kRegionBytes = 8192;
+  std::array<double, kBatches> took{};
+  for (double& batch : took) {
+    const double began = now_ns();
+    for (long i = 0; i < count / kBatches; i++) {
+      void* region = mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (region == MAP_FAILED) return {.ns = -1, .allocations = 0};
+      munmap(region, kRegionBytes);
+    }
+    batch = now_ns() - began;
+  }
+  std::sort(took.begin(), took.end());
+  return {.ns = took[kBatches / 10] / static_cast<double>(count / kBatches), .allocations = 0};
 }
 
 /// They do nothing. How long a fork takes, and that they are there, is what counts.
@@ -76,6 +97,7 @@ std::optional<outcome> obey(const char* line) {
   if (std::strcmp(name, "list") == 0 && count == 3 && a >= 1 && b >= 1) return run_lists(static_cast<int>(a), b);
   if (std::strcmp(name, "growth") == 0 && count == 3 && a >= 1 && b >= 1)
     return run_apart([&] { return run_growth(a, b); });
+  if (std::strcmp(name, "mapping") == 0 && count == 2 && a >= 100) return run_mappings(a);
   if (std::strcmp(name, "keep") == 0 && count == 2) return keep(a);
   if (std::strcmp(name, "fork") == 0 && count == 2 && a >= 1) return fork_copies(a);
   return std::nullopt;

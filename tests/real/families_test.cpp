@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -18,6 +17,7 @@
 #include "tests/kernel/harness/child_process.h"
 #include "tests/kernel/harness/traced_family.h"
 #include "tests/real/family_account.h"
+#include "tests/real/services.h"
 #include "tests/support/scratch_directory.h"
 
 namespace hawk {
@@ -117,13 +117,6 @@ class CountedFamily {
   std::unique_ptr<RecordedHawktrace> hawktrace_;
 };
 
-std::string run(const std::vector<std::string>& words) {
-  ChildProcess program({.argv = words});
-  std::string output = program.read_to_end();
-  EXPECT_EQ(program.wait(), 0) << words[0] << ": " << program.errors();
-  return output;
-}
-
 class families : public testing::TestWithParam<Placement> {
  protected:
   ScratchDirectory directory_;
@@ -145,14 +138,7 @@ TEST_P(families, make_with_four_jobs) {
 
 TEST_P(families, nginx_with_eight_workers) {
   std::ofstream(directory_.path("index.html")) << "as it should be\n";
-  std::ofstream configuration(directory_.path("configuration"));
-  configuration << "daemon off; worker_processes 8; error_log /dev/stdout notice; user root; pid "
-                << directory_.path("pid") << ";\nevents { worker_connections 64; }\nhttp { access_log off;\n";
-  for (const std::string kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"})
-    configuration << kind << "_temp_path " << directory_.path(kind) << ";\n";
-  configuration << "server { listen unix:" << directory_.path("socket") << "; root " << directory_.path("")
-                << "; } }\n";
-  configuration.close();
+  write_nginx_configuration(directory_, 8);
   CountedFamily family(directory_, GetParam(),
                        {"nginx", "-c", directory_.path("configuration"), "-p", directory_.path("")});
   for (int i = 0; i < 8; ++i) family.wait_for("start worker process ");
@@ -178,20 +164,9 @@ TEST_P(families, redis_with_a_background_save) {
   family.expect_equal(2);
 }
 
-/// postgres's programs, of the newest version that is installed.
-std::string postgres_programs() {
-  std::vector<std::filesystem::path> versions;
-  for (const auto& version : std::filesystem::directory_iterator("/usr/lib/postgresql")) versions.push_back(version);
-  return *std::max_element(versions.begin(), versions.end()) / "bin";
-}
-
 TEST_P(families, postgres_with_twenty_connections) {
   const std::string programs = postgres_programs(), data = directory_.path("data");
-  std::filesystem::permissions(directory_.path(""), std::filesystem::perms(0755));
-  std::filesystem::create_directories(data);
-  run({"chown", "nobody", data});
-  run({"setpriv", "--reuid=nobody", "--clear-groups", programs + "/initdb", "-D", data, "-U", "test", "-A", "trust",
-       "--no-sync"});
+  make_database(directory_, data);
   CountedFamily family(
       directory_, GetParam(),
       {"sh", "-c", "exec \"$@\" 2>&1", "sh", programs + "/postgres", "-D", data, "-k", data, "-h", "", "-F"},

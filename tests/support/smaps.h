@@ -26,11 +26,11 @@ inline std::string region_kind(const std::string& path) {
   return is_deleted && begins("/anon_hugepage") ? "anonymous" : "file";
 }
 
-/// What is mapped into a process that does nothing meanwhile, by kind; every kind is there.
-inline std::map<std::string, std::uint64_t> mapped_by_kind(pid_t pid) {
+/// What is mapped, by kind, as a file like /proc/PID/maps or /proc/PID/smaps says; every kind is there.
+inline std::map<std::string, std::uint64_t> mapped_by_kind(const std::string& maps_path) {
   std::map<std::string, std::uint64_t> kinds;
   for (const char* kind : {"anonymous", "brk", "stack", "file", "shared", "shm", "kernel"}) kinds[kind] = 0;
-  std::ifstream file("/proc/" + std::to_string(pid) + "/smaps");
+  std::ifstream file(maps_path);
   std::uint64_t all = 0;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
@@ -47,8 +47,13 @@ inline std::map<std::string, std::uint64_t> mapped_by_kind(pid_t pid) {
     kinds[region_kind(path)] += bytes;
     all += bytes;
   }
-  if (all == 0) throw std::runtime_error("no smaps of process " + std::to_string(pid));
+  if (all == 0) throw std::runtime_error("no mappings in " + maps_path);
   return kinds;
+}
+
+/// The same of a process that does nothing meanwhile.
+inline std::map<std::string, std::uint64_t> mapped_by_kind(pid_t pid) {
+  return mapped_by_kind("/proc/" + std::to_string(pid) + "/smaps");
 }
 
 }  // namespace hawk

@@ -163,7 +163,7 @@ void Probing::take_table(ModuleId id, FileStudy study) {
 Result<void> Probing::study_module(ModuleId id, bool is_expected) {
   const bool is_file = modules_.module(id).image != nullptr, wants_table = unwinding_->wants_table(modules_, id);
   FileStudy study =
-      reader_.read(modules_.module(id), {.code = is_file, .plans = tracer_.follows_plans(), .table = wants_table});
+      reader_.read(modules_.module(id), {.code = is_file, .plans = tracer_.plans(), .table = wants_table});
   Result<void> probed = probe_module(id, is_expected, study);
   if (wants_table) take_table(id, std::move(study));
   modules_.settle(id);
@@ -345,7 +345,7 @@ void Probing::take_some_mappings(std::span<const Mapping> mappings) {
   for (const Mapping& mapping : mappings) breakpoints_->note_mapping(mapping);
   if (added.empty()) return;
   // Probes first: blocks that come before them are lost.
-  reader_.read(modules_, added, {.code = true, .plans = tracer_.follows_plans(), .table = false},
+  reader_.read(modules_, added, {.code = true, .plans = tracer_.plans(), .table = false},
                [&](ModuleId id, const FileStudy& study) { probe_late(id, study); });
   update_addresses(mappings);
   read_tables(std::move(added));
@@ -363,7 +363,7 @@ void Probing::note_studied(std::span<const NewFile> files) {
     if (found == modules_.code().end()) continue;
     const bool has_probes = std::find(probed_files_.begin(), probed_files_.end(), found->module) != probed_files_.end();
     // Probes that could not be placed in this process may be in the next.
-    const FileWants wants = {.code = true, .plans = tracer_.follows_plans(), .table = false};
+    const FileWants wants = {.code = true, .plans = tracer_.plans(), .table = false};
     const FileStudy study = has_probes ? FileStudy() : reader_.read(modules_.module(found->module), wants);
     if (has_probes || (study.code && study.code->allocator.functions.empty()))
       tracer_.note_studied(file.key, has_probes);

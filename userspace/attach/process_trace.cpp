@@ -16,8 +16,7 @@
 namespace hawk {
 namespace {
 
-/// TASK_COMM_LEN - 1, include/linux/sched.h.
-constexpr std::size_t kCommLength = 15;
+constexpr std::size_t kCommLength = 15;  ///< TASK_COMM_LEN - 1, include/linux/sched.h
 
 void take_names(TargetInfo& target, const ProcessInfo& process) {
   target.comm = process.comm;
@@ -197,13 +196,12 @@ void ProcessTrace::begin() {
   meter_.begin(subject_.own_execs != 0);
   start_wall_ = std::chrono::system_clock::now();
   start_ = closed_at_ = std::chrono::steady_clock::now();
-  const bool runs = subject_.own_execs == 0;
+  const bool runs = subject_.own_execs == 0;  // or it is a command, still this program's child
   if (regions_ && runs) regions_->begin(subject_.proc_pid, tracer_->memory(), tracer_->program());
   shared_.advance_clock();  // what is allocated from here on is not as old as the programs
   tracer_->enable();
   if (regions_ && runs) update_regions({});
-  // A command is still this program's child.
-  if (subject_.own_execs == 0) threads_.read(0);
+  if (runs) threads_.read(0);
 }
 
 std::chrono::nanoseconds ProcessTrace::elapsed() const {
@@ -329,8 +327,10 @@ void ProcessTrace::look_a_last_time() {
   probing_.take_last_look();
 }
 
-bool ProcessTrace::note_missing_allocator() {
-  if (probing_.program_has_allocator() || model_.has_allocated() || probing_.ended_while_loading()) return false;
+bool ProcessTrace::note_late_losses() {
+  const bool may_be_wrong = regions_ && regions_->may_be_wrong(tracer_->program());
+  if (may_be_wrong) tracer_->count_loss(HAWK_LOSS_REGION_EVENT);
+  if (probing_.program_has_allocator() || model_.has_allocated() || probing_.ended_while_loading()) return may_be_wrong;
   tracer_->count_loss(HAWK_LOSS_NO_ALLOCATOR);
   log_warning(fmt::format("{}; {}", no_allocator_text(), no_allocator_hint(probing_.is_go(subject_.target.exe))));
   return true;
@@ -342,8 +342,8 @@ Result<void> ProcessTrace::verify(const Drained& drained) {
 }
 
 void ProcessTrace::let_go() {
-  const std::chrono::duration<double, std::milli> drained = longest_drain_;
-  log_verbose(fmt::format("longest drain: {} stacks in {:.2f} ms", model_.stack_count(), drained.count()));
+  log_verbose(fmt::format("longest drain: {} stacks in {:.2f} ms", model_.stack_count(),
+                          std::chrono::duration<double, std::milli>(longest_drain_).count()));
   unwind_misses_ = tracer_->unwind_misses();
   probing_.let_go_of_tracer();
   if (regions_) regions_->end(first_program_);

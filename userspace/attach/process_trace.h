@@ -70,7 +70,7 @@ class ProcessTrace {
   /// What was mapped last, an allocator perhaps, is counted in the maps that are read next.
   void look_a_last_time();
   /// After that drain: whether a loss has been counted, which the next drain has.
-  bool note_missing_allocator();
+  bool note_late_losses();
   /// `drained`: by the last drain.
   Result<void> verify(const Drained& drained);
   /// The target's place in the kernel may be another's.

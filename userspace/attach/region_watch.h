@@ -18,6 +18,8 @@ class RegionWatch {
   void begin(int pid, std::uint64_t memory, std::uint32_t program);
   /// Passes what is mapped now on to the model. `lost`: how often changes of the process could not be announced so far.
   void update(int pid, std::uint32_t program, std::uint64_t lost, HeapModel& model, const FrameResolver& resolve);
+  /// Whether the numbers of a process that has ended may be wrong.
+  bool may_be_wrong(std::uint32_t program) { return feed_.is_unknown(program); }
   /// Changes are no longer announced, and the last ones have been passed on.
   void end(std::uint32_t program) { feed_.forget(program); }
 

@@ -43,7 +43,10 @@ Result<std::optional<ProbeCosts>> costs_here(AttachWay way) {
 SharedTracing::SharedTracing(const TraceConfig& config) : config_(config) { files_.start(); }
 
 FileWants SharedTracing::wants() const {
-  return {.code = true, .plans = is_by_plan(), .table = config_.unwind != UnwindMethod::kFramePointers};
+  const Plans plans = config_.follows_regions ? Plans::kMadeForMappings : Plans::kMade;
+  return {.code = true,
+          .plans = is_by_plan() ? plans : Plans::kNone,
+          .table = config_.unwind != UnwindMethod::kFramePointers};
 }
 
 Result<AttachWay> SharedTracing::choose_way() const {

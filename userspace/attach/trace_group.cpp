@@ -126,7 +126,7 @@ Result<void> TraceGroup::finish(std::span<ProcessTrace* const> ending, EndOption
   for (ProcessTrace* const trace : ending) trace->look_a_last_time();
   std::vector<Drained> drained = read_maps();
   bool is_late = false;
-  for (ProcessTrace* const trace : ending) is_late |= trace->note_missing_allocator();
+  for (ProcessTrace* const trace : ending) is_late |= trace->note_late_losses();
   if (is_late) drained = read_maps();
   if (shared_.config().reads_lives) HAWK_TRY_VOID(read_lives());
   for (ProcessTrace* const trace : ending) {

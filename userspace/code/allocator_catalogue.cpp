@@ -1,16 +1,17 @@
 /// Which functions are allocators, by name. A name is followed only when its arguments and result mean exactly what the
 /// kind says. Others that hand out, resize or take back blocks are unfollowed: their calls are counted.
 ///
-/// Prefixes: __libc_ are glibc's own aliases, which static programs may keep alone; je_ and _rjem_ are how jemalloc is
-/// built into programs and Rust crates; tc_ and mi_ are gperftools' and mimalloc's own names.
+/// Prefixes: __libc_ are glibc's own aliases, which static programs may keep alone; je_, jemalloc_, _rjem_ and rje_ are
+/// how jemalloc is built into programs and Rust crates; tc_ and mi_ are gperftools' and mimalloc's own names.
 #include "userspace/code/allocator_catalogue.h"
 
 #include <algorithm>
 #include <deque>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
+
+#include "userspace/code/jemalloc_prefixes.h"
 
 namespace hawk {
 namespace {
@@ -69,7 +70,7 @@ constexpr std::array kStandard = {
     in_company(c_function("valloc", HAWK_CALL_MALLOC)),
     in_company(c_function("pvalloc", HAWK_CALL_MALLOC)),
 };
-constexpr std::array<std::string_view, 5> kStandardPrefixes = {"__libc_", "je_", "_rjem_", "tc_", "mi_"};
+constexpr std::array<std::string_view, 3> kOtherPrefixes = {"__libc_", "tc_", "mi_"};
 
 constexpr std::array kJemalloc = {
     in_company(c_function("mallocx", HAWK_CALL_MALLOC)),
@@ -78,10 +79,13 @@ constexpr std::array kJemalloc = {
     in_company(c_function("dallocx", HAWK_CALL_FREE)),
     in_company(c_function("sdallocx", HAWK_CALL_FREE)),
     in_company(c_function("mallctl", HAWK_CALL_CONTROL)),
-    // Numbers are made from names: the conversion of the name of a counted control is counted here.
+    // Numbers are made from names: the conversion of the name of a counted control is counted too. A jemalloc may have
+    // other numbers than those that are known.
     in_company(c_function("mallctlnametomib", HAWK_CALL_CONTROL)),
+    in_company(c_function("mallctlbymib", HAWK_CALL_CONTROL_BY_NUMBER)),
 };
-constexpr std::array<std::string_view, 2> kJemallocPrefixes = {"je_", "_rjem_"};
+/// An experiment, which has the commit of its jemalloc in its name. The block in rax, its real size in rdx.
+constexpr std::string_view kSmallocxBegins = "smallocx_";
 
 constexpr std::array kOthers = {
     c_function("__posix_memalign", HAWK_CALL_POSIX_MEMALIGN),
@@ -123,6 +127,16 @@ constexpr std::array kOthers = {
     throwing(c_function("__size_returning_new_aligned", HAWK_CALL_MALLOC)),
     throwing(c_function("__size_returning_new_hot_cold", HAWK_CALL_MALLOC)),
     throwing(c_function("__size_returning_new_aligned_hot_cold", HAWK_CALL_MALLOC)),
+    throwing(c_function("tcmalloc_size_returning_operator_new", HAWK_CALL_MALLOC)),
+    throwing(c_function("tcmalloc_size_returning_operator_new_aligned", HAWK_CALL_MALLOC)),
+    throwing(c_function("tcmalloc_size_returning_operator_new_hot_cold", HAWK_CALL_MALLOC)),
+    throwing(c_function("tcmalloc_size_returning_operator_new_aligned_hot_cold", HAWK_CALL_MALLOC)),
+    c_function("tcmalloc_size_returning_operator_new_nothrow", HAWK_CALL_MALLOC),
+    c_function("tcmalloc_size_returning_operator_new_aligned_nothrow", HAWK_CALL_MALLOC),
+    c_function("tcmalloc_size_returning_operator_new_hot_cold_nothrow", HAWK_CALL_MALLOC),
+    c_function("tcmalloc_size_returning_operator_new_aligned_hot_cold_nothrow", HAWK_CALL_MALLOC),
+    in_company(c_function("alloc_at_least", HAWK_CALL_MALLOC)),
+    in_company(c_function("aligned_alloc_at_least", HAWK_CALL_ALIGNED_ALLOC)),
 
     // mimalloc's aligned forms take the size first, except those that mirror C and POSIX.
     c_function("mi_malloc_small", HAWK_CALL_MALLOC),
@@ -153,6 +167,11 @@ constexpr std::array kOthers = {
     c_function("mi_free_size", HAWK_CALL_FREE),
     c_function("mi_free_aligned", HAWK_CALL_FREE),
     c_function("mi_free_size_aligned", HAWK_CALL_FREE),
+    c_function("mi_free_small", HAWK_CALL_FREE),
+    c_function("mi_strdup", HAWK_CALL_STRING),
+    c_function("mi_strndup", HAWK_CALL_STRING),
+    c_function("mi_heap_strdup", HAWK_CALL_STRING),
+    c_function("mi_heap_strndup", HAWK_CALL_STRING),
     throwing(c_function("mi_new", HAWK_CALL_MALLOC)),
     throwing(c_function("mi_new_aligned", HAWK_CALL_MALLOC)),
     throwing(c_function("mi_new_n", HAWK_CALL_CALLOC)),
@@ -184,6 +203,24 @@ constexpr std::array kOthers = {
     in_heap("mi_heap_recalloc_aligned_at", HAWK_CALL_REALLOCARRAY),
     throwing(in_heap("mi_heap_alloc_new", HAWK_CALL_MALLOC)),
     throwing(in_heap("mi_heap_alloc_new_n", HAWK_CALL_CALLOC)),
+    in_heap("mi_heap_zalloc_small", HAWK_CALL_MALLOC),
+    // The part of a heap that is a thread's, since 3.0.
+    in_heap("mi_theap_malloc", HAWK_CALL_MALLOC),
+    in_heap("mi_theap_malloc_small", HAWK_CALL_MALLOC),
+    in_heap("mi_theap_malloc_aligned", HAWK_CALL_MALLOC),
+    in_heap("mi_theap_zalloc", HAWK_CALL_MALLOC),
+    in_heap("mi_theap_zalloc_small", HAWK_CALL_MALLOC),
+    in_heap("mi_theap_calloc", HAWK_CALL_CALLOC),
+    in_heap("mi_theap_realloc", HAWK_CALL_REALLOC),
+    // Since 2.2: the real size is stored where the last argument points to.
+    c_function("mi_umalloc", HAWK_CALL_MALLOC),
+    c_function("mi_umalloc_small", HAWK_CALL_MALLOC),
+    c_function("mi_umalloc_aligned", HAWK_CALL_MALLOC),
+    c_function("mi_uzalloc_small", HAWK_CALL_MALLOC),
+    c_function("mi_uzalloc_aligned", HAWK_CALL_MALLOC),
+    c_function("mi_ucalloc", HAWK_CALL_CALLOC),
+    c_function("mi_urealloc", HAWK_CALL_REALLOC),
+    c_function("mi_ufree", HAWK_CALL_FREE),
 
     operator_new("_Znwm", true),
     operator_new("_Znam", true),
@@ -221,92 +258,11 @@ constexpr std::array kFamilies = {
     AllocatorFamily{.prefix = "mi_", .evidence = "mi_malloc"},
     AllocatorFamily{.prefix = "tc_", .evidence = "tc_malloc"},
     AllocatorFamily{.prefix = "je_", .evidence = "je_mallocx"},
+    AllocatorFamily{.prefix = "jemalloc_", .evidence = "jemalloc_mallocx"},
     AllocatorFamily{.prefix = "_rjem_", .evidence = "_rjem_mallocx"},
-    // jemalloc's name for an experiment has its commit in it.
-    AllocatorFamily{.prefix = "smallocx_", .evidence = "mallocx"},
+    AllocatorFamily{.prefix = "rje_", .evidence = "rje_mallocx"},
+    AllocatorFamily{.prefix = kSmallocxBegins, .evidence = "mallocx"},
 };
-
-/// Statistics, options, questions about a block, the memory that blocks are cut from; and heaps, whose end (but for
-/// mi_heap_destroy) hands their blocks to another.
-constexpr auto kLeavingBlocksAlone = std::to_array<std::string_view>({
-    "malloc_usable_size",
-    "malloc_size",
-    "malloc_good_size",
-    "malloc_stats_print",
-    "mallctlbymib",
-    "nallocx",
-    "sallocx",
-
-    "tc_mallinfo",
-    "tc_mallinfo2",
-    "tc_malloc_size",
-    "tc_malloc_stats",
-    "tc_mallopt",
-    "tc_nallocx",
-    "tc_query_new_mode",
-    "tc_set_new_mode",
-    "tc_version",
-
-    "mi_arena_area",
-    "mi_check_owned",
-    "mi_collect",
-    "mi_debug_show_arenas",
-    "mi_good_size",
-    "mi_heap_check_owned",
-    "mi_heap_collect",
-    "mi_heap_contains_block",
-    "mi_heap_delete",
-    "mi_heap_get_backing",
-    "mi_heap_get_default",
-    "mi_heap_new",
-    "mi_heap_new_ex",
-    "mi_heap_new_in_arena",
-    "mi_heap_set_default",
-    "mi_heap_visit_blocks",
-    "mi_is_in_heap_region",
-    "mi_is_redirected",
-    "mi_malloc_good_size",
-    "mi_malloc_size",
-    "mi_malloc_usable_size",
-    "mi_manage_os_memory",
-    "mi_manage_os_memory_ex",
-    "mi_option_disable",
-    "mi_option_enable",
-    "mi_option_get",
-    "mi_option_get_clamp",
-    "mi_option_get_size",
-    "mi_option_is_enabled",
-    "mi_option_set",
-    "mi_option_set_default",
-    "mi_option_set_enabled",
-    "mi_option_set_enabled_default",
-    "mi_process_info",
-    "mi_process_info_print",
-    "mi_process_init",
-    "mi_register_deferred_free",
-    "mi_register_error",
-    "mi_register_output",
-    "mi_reserve_huge_os_pages",
-    "mi_reserve_huge_os_pages_at",
-    "mi_reserve_huge_os_pages_at_ex",
-    "mi_reserve_huge_os_pages_interleave",
-    "mi_reserve_os_memory",
-    "mi_reserve_os_memory_ex",
-    "mi_stats_merge",
-    "mi_stats_print",
-    "mi_stats_print_out",
-    "mi_stats_reset",
-    "mi_subproc_add_current_thread",
-    "mi_subproc_delete",
-    "mi_subproc_main",
-    "mi_subproc_new",
-    "mi_thread_done",
-    "mi_thread_init",
-    "mi_thread_set_in_threadpool",
-    "mi_thread_stats_print_out",
-    "mi_usable_size",
-    "mi_version",
-});
 
 /// Whether a function of this name, behind an allocator's prefix, is proof enough that the allocator is here. A program
 /// may well have a mi_new or a tc_free that are its own.
@@ -326,8 +282,11 @@ class Catalogue {
     add_all(kStandard);
     add_all(kJemalloc);
     add_all(kOthers);
-    for (const std::string_view prefix : kStandardPrefixes) add_all(kStandard, prefix);
-    for (const std::string_view prefix : kJemallocPrefixes) add_all(kJemalloc, prefix);
+    for (const std::string_view prefix : kOtherPrefixes) add_all(kStandard, prefix);
+    for (const std::string_view prefix : kJemallocPrefixes) {
+      add_all(kStandard, prefix);
+      add_all(kJemalloc, prefix);
+    }
   }
 
   const std::vector<std::string_view>& names() const { return names_; }
@@ -367,7 +326,19 @@ const NameSet& operator_new_names() {
   return names;
 }
 
-std::optional<CatalogueEntry> find_in_catalogue(std::string_view name) { return catalogue().find(name); }
+std::optional<CatalogueEntry> find_by_beginning(std::string_view name) {
+  const std::string_view whole = name;
+  for (const std::string_view prefix : kJemallocPrefixes) {
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  }
+  if (!name.starts_with(kSmallocxBegins)) return std::nullopt;
+  return in_company(c_function(whole, HAWK_CALL_MALLOC));
+}
+
+std::optional<CatalogueEntry> find_in_catalogue(std::string_view name) {
+  const std::optional<CatalogueEntry> listed = catalogue().find(name);
+  return listed ? listed : find_by_beginning(name);
+}
 
 std::span<const AllocatorFamily> allocator_families() { return kFamilies; }
 
@@ -375,14 +346,6 @@ std::string_view family_prefix(std::string_view name) {
   const auto family = std::find_if(kFamilies.begin(), kFamilies.end(),
                                    [&](const AllocatorFamily& each) { return name.starts_with(each.prefix); });
   return family == kFamilies.end() ? std::string_view() : family->prefix;
-}
-
-bool leaves_blocks_alone(std::string_view name) {
-  static const std::unordered_set<std::string_view> names(kLeavingBlocksAlone.begin(), kLeavingBlocksAlone.end());
-  if (names.contains(name)) return true;
-  return std::any_of(kJemallocPrefixes.begin(), kJemallocPrefixes.end(), [&](std::string_view prefix) {
-    return name.starts_with(prefix) && names.contains(name.substr(prefix.size()));
-  });
 }
 
 }  // namespace hawk

@@ -29,7 +29,7 @@ struct CatalogueEntry {
   ArgumentRegisters arguments = kPassedInOrder;
 
   /// Its calls can be counted, but what they do to which block is not known.
-  bool is_unfollowed() const { return kind == HAWK_CALL_UNFOLLOWED || kind == HAWK_CALL_CONTROL; }
+  bool is_unfollowed() const { return kind >= HAWK_CALL_UNFOLLOWED; }
 };
 
 /// An allocator whose functions have names with a prefix of their own.
@@ -42,8 +42,10 @@ struct AllocatorFamily {
 const NameSet& catalogue_names();
 /// The throwing and nothrow, plain and aligned forms of operator new and new[].
 const NameSet& operator_new_names();
-/// nullopt: not an allocator function.
+/// nullopt: not an allocator function. The entry's name lives as long as `name` if that is in no list.
 std::optional<CatalogueEntry> find_in_catalogue(std::string_view name);
+/// The same of names whose end differs from build to build, so that no list has them.
+std::optional<CatalogueEntry> find_by_beginning(std::string_view name);
 
 std::span<const AllocatorFamily> allocator_families();
 /// The prefix of the family whose name it may be; empty: of none.

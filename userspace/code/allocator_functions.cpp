@@ -43,7 +43,7 @@ struct Candidate {
   bool may_throw = false;
   bool needs_company = true;
 
-  bool is_unfollowed() const { return kind == HAWK_CALL_UNFOLLOWED || kind == HAWK_CALL_CONTROL; }
+  bool is_unfollowed() const { return kind >= HAWK_CALL_UNFOLLOWED; }
 };
 
 using Candidates = std::map<std::uint64_t, Candidate>;
@@ -86,8 +86,8 @@ void add_candidate(Candidates& candidates, const FunctionExtent& extent, const C
   add_name(candidate, entry);
 }
 
-/// Adds the functions with an allocator's prefix that are not in the catalogue. Returns the addresses of those that do
-/// not change blocks.
+/// Adds the functions with an allocator's prefix that no list of the catalogue has. Returns the addresses of those that
+/// do not change blocks.
 std::set<std::uint64_t> add_families(const ElfImage& image, Candidates& candidates) {
   std::set<std::uint64_t> harmless;
   for (const AllocatorFamily& family : allocator_families()) {
@@ -96,8 +96,12 @@ std::set<std::uint64_t> add_families(const ElfImage& image, Candidates& candidat
     });
     if (!is_here) continue;
     for (const ElfFunction& function : image.public_functions(family.prefix)) {
-      if (find_in_catalogue(function.name)) continue;
-      if (leaves_blocks_alone(function.name)) {
+      const std::optional<CatalogueEntry> entry = find_by_beginning(function.name);
+      if (entry) {
+        add_candidate(candidates, {function.vaddr, function.size_bytes}, *entry);
+      } else if (find_in_catalogue(function.name)) {
+        continue;
+      } else if (leaves_blocks_alone(function.name)) {
         harmless.insert(function.vaddr);
       } else {
         add_candidate(candidates, {function.vaddr, function.size_bytes},
@@ -281,21 +285,22 @@ void add_function(BranchTargets& resolver, const Candidate& candidate, Allocator
 }
 
 /// Gives every allocating function its plan.
-void plan_yields(BranchTargets& resolver, const Candidates& candidates, AllocatorFile& file) {
+void plan_yields(BranchTargets& resolver, const Candidates& candidates, Plans plans, AllocatorFile& file) {
   const ElfImage& image = resolver.image();
   std::map<std::uint64_t, SeenFunction> seen;
   for (const AllocatorFunction& function : file.functions) {
     const std::optional<std::uint64_t> vaddr = image.vaddr_of(function.entry_offset);
     if (vaddr) seen[*vaddr] = {function.kind, candidates.at(*vaddr).arguments, function.may_throw};
   }
-  YieldPlanner planner(resolver, [&](std::uint64_t vaddr) {
+  const auto seen_at = [&](std::uint64_t vaddr) {
     const auto found = seen.find(vaddr);
     return found == seen.end() ? std::nullopt : std::optional(found->second);
-  });
+  };
+  YieldPlanner planner(resolver, plans, seen_at);
   for (AllocatorFunction& function : file.functions) {
     const std::optional<std::uint64_t> entry = image.vaddr_of(function.entry_offset);
     const std::optional<std::uint64_t> probe = image.vaddr_of(function.probe_offset);
-    if (function.kind == HAWK_CALL_FREE || !entry || !probe) continue;
+    if (function.kind == HAWK_CALL_FREE || function.kind == HAWK_CALL_STRING || !entry || !probe) continue;
     function.yields = planner.plan(candidates.at(*entry).extent, seen.at(*entry), *probe);
   }
 }
@@ -328,7 +333,7 @@ AllocatorFile find_allocator_functions(const ElfImage& image, Plans plans) {
     add_function(resolver, candidate, file, returns);
   }
   settle_returns(image, returns, file);
-  if (plans == Plans::kMade) plan_yields(resolver, candidates, file);
+  if (plans != Plans::kNone) plan_yields(resolver, candidates, plans, file);
   give_up_too_many(file);
   std::sort(file.functions.begin(), file.functions.end(),
             [](const AllocatorFunction& a, const AllocatorFunction& b) { return a.entry_offset < b.entry_offset; });

@@ -5,9 +5,6 @@
 
 namespace hawk {
 
-/// Whether functions get plans (yield_plan.h). To make them takes some ten milliseconds.
-enum class Plans { kNone, kMade };
-
 /// Finds every function of the allocator catalogue that `image` defines and decides where to probe it.
 AllocatorFile find_allocator_functions(const ElfImage& image, Plans plans = Plans::kNone);
 

@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,8 +17,9 @@ namespace hawk {
 /// What calls of a file's functions may lead to. Remembers the answers. Not thread-safe.
 class CallEffects {
  public:
-  /// `is_probed`: whether a function of the allocator begins at an address.
-  CallEffects(BranchTargets& resolver, std::function<bool(std::uint64_t)> is_probed);
+  /// `is_probed`: whether a function of the allocator begins at an address. `mappings_count`: to map memory is to
+  /// allocate.
+  CallEffects(BranchTargets& resolver, std::function<bool(std::uint64_t)> is_probed, bool mappings_count);
 
   /// Whether a call of it is certain never to return: all paths through it end in the like. `first_argument`: a
   /// constant that it is called with; with one glibc asks functions to abort the program.
@@ -38,6 +41,12 @@ class CallEffects {
 
   /// Whether it is one of libc's that are known, by name, to allocate nothing and to call nothing of the program's.
   bool allocates_nothing(const CodeTarget& target);
+  /// Functions with one of some names.
+  struct NamedFunctions {
+    std::span<const std::string_view> names;        ///< sorted
+    std::optional<std::set<std::uint64_t>> vaddrs;  ///< of those in this file; looked for when first needed
+  };
+  bool is_one_of(const CodeTarget& target, NamedFunctions& functions);
   /// How calls of a function may be left.
   struct Exits {
     bool by_return = true;
@@ -53,7 +62,9 @@ class CallEffects {
   std::function<bool(std::uint64_t)> is_probed_;
   std::map<std::pair<std::uint64_t, std::optional<std::uint32_t>>, Exits> exits_;
   std::map<std::uint64_t, Facts> facts_;
-  std::optional<std::set<std::uint64_t>> allocating_nothing_;  ///< of those in this file; looked for when first needed
+  NamedFunctions allocating_nothing_;
+  NamedFunctions mapping_;
+  bool mappings_count_;
   std::size_t instructions_left_;
   int depth_ = 0;
 };

@@ -66,6 +66,14 @@
 
 namespace hawk {
 
+/// Whether functions get plans, which takes some ten milliseconds.
+enum class Plans : std::uint8_t {
+  kNone,
+  kMade,
+  /// So that a call is open when it maps memory: what may do that counts as what might allocate (4. and 5.).
+  kMadeForMappings,
+};
+
 /// The furthest that a word on the stack can lie from rsp, in words.
 constexpr std::uint32_t kMaxPointWords = 4095;
 

@@ -26,7 +26,7 @@ using SeenFunctions = std::function<std::optional<SeenFunction>(std::uint64_t va
 /// Makes the plans (see YieldPlan) of a file's functions. All that it is given must outlive it. Not thread-safe.
 class YieldPlanner {
  public:
-  YieldPlanner(BranchTargets& resolver, SeenFunctions seen);
+  YieldPlanner(BranchTargets& resolver, Plans plans, SeenFunctions seen);
 
   /// `entry_probe_vaddr`: where the function's entry probe would be.
   YieldPlan plan(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr);

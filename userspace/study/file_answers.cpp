@@ -37,9 +37,7 @@ bool FileAnswers::take(Message message) {
 bool FileAnswers::read(UniqueFd fd, const FileWants& wants) {
   const Result<ElfImage> image = ElfImage::make(std::move(fd), "it");
   if (!image) return channel_.send(kFileRead, image.error().what);
-  if (wants.code &&
-      !channel_.send_later(kFileCode, to_body(read_code(*image, wants.plans ? Plans::kMade : Plans::kNone))))
-    return false;
+  if (wants.code && !channel_.send_later(kFileCode, to_body(read_code(*image, wants.plans)))) return false;
   if (wants.table && !send_table(read_table(*image))) return false;
   return channel_.send(kFileRead, {});
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kNumberBytes = sizeof(std::uint64_t);
 constexpr std::uint64_t kNumbers32 = std::uint64_t{1} << 32;
-constexpr std::uint64_t kKinds = HAWK_CALL_CONTROL + 1;
+constexpr std::uint64_t kKinds = HAWK_CALL_CONTROL_BY_NUMBER + 1;
 constexpr std::uint64_t kRegisters = 16;
 constexpr std::uint64_t kConditions = 16;
 constexpr std::uint64_t kOperandKinds = static_cast<std::uint64_t>(Operand::Kind::kConstant) + 1;
@@ -246,7 +246,7 @@ bool is_plain_text(std::string_view text) {
 std::string to_body(const FileWants& wants) {
   WireWriter writer;
   writer.number(wants.code ? 1 : 0);
-  writer.number(wants.plans ? 1 : 0);
+  writer.number(static_cast<std::uint64_t>(wants.plans));
   writer.number(wants.table ? 1 : 0);
   return writer.bytes();
 }
@@ -254,7 +254,7 @@ std::string to_body(const FileWants& wants) {
 bool from_body(std::string_view body, FileWants& wants) {
   WireReader reader(body);
   wants.code = reader.number_below(2) != 0;
-  wants.plans = reader.number_below(2) != 0;
+  wants.plans = static_cast<Plans>(reader.number_below(static_cast<std::uint64_t>(Plans::kMadeForMappings) + 1));
   wants.table = reader.number_below(2) != 0;
   return reader.is_complete();
 }

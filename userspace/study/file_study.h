@@ -17,7 +17,7 @@ namespace hawk {
 /// What is to be found out about a file.
 struct FileWants {
   bool code = false;
-  bool plans = false;  ///< of that: how calls are seen without a return probe (yield_plan.h), which takes milliseconds
+  Plans plans = Plans::kNone;  ///< of that: how calls are seen without a return probe
   bool table = false;
 };
 

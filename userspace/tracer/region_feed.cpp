@@ -85,9 +85,14 @@ void RegionFeed::take_memory(const hawk_region_event& event, RegionTable table) 
 void RegionFeed::take(const hawk_region_event& event) {
   const auto known = memories_.find(event.memory);
   const AddressRange range = {event.start, event.end};
+  if (event.change == HAWK_MEMORY_FORKED) {
+    if (known != memories_.end())
+      forks_[event.start] = {.table = known->second.table.copied(), .program = event.program};
+    return;
+  }
   if (event.change == HAWK_MEMORY_COPIED) {
-    const auto copied = memories_.find(event.start);
-    return take_memory(event, copied != memories_.end() ? copied->second.table.copied() : RegionTable());
+    const auto forked = forks_.extract(event.start);
+    return take_memory(event, forked ? std::move(forked.mapped().table) : RegionTable());
   }
   if (event.change == HAWK_MEMORY_TAKEN)
     return take_memory(event, known != memories_.end() ? std::move(known->second.table) : RegionTable());
@@ -99,7 +104,10 @@ void RegionFeed::take(const hawk_region_event& event) {
     memory->program = event.program;
   }
   if (memory == nullptr) return;
-  if (event.change == HAWK_REGIONS_UNKNOWN) return memory->table.unsettle();
+  if (event.change == HAWK_REGIONS_UNKNOWN) {
+    memory->is_unknown = true;
+    return memory->table.unsettle();
+  }
   if (event.change == HAWK_REGION_UNMAPPED) return memory->table.unmap(range);
   const RegionOwner owner = owner_of(event);
   return event.change == HAWK_REGION_GREW ? memory->table.grow(range, owner) : memory->table.map(range, owner);
@@ -129,7 +137,17 @@ bool RegionFeed::is_unsettled(std::uint32_t program) {
 void RegionFeed::settle(std::uint32_t program, const std::vector<KnownRegion>& known) {
   const std::scoped_lock lock(mutex_);
   read();  // what has changed before the list was read
-  if (Memory* memory = memory_of(program)) memory->table.settle(known);
+  if (Memory* memory = memory_of(program)) {
+    memory->table.settle(known);
+    memory->is_unknown = false;
+  }
+}
+
+bool RegionFeed::is_unknown(std::uint32_t program) {
+  const std::scoped_lock lock(mutex_);
+  read();
+  const Memory* memory = memory_of(program);
+  return memory != nullptr && memory->is_unknown;
 }
 
 void RegionFeed::unsettle(std::uint32_t program) {
@@ -149,6 +167,7 @@ std::vector<std::pair<RegionOwner, RegionCounters>> RegionFeed::owners(std::uint
 void RegionFeed::forget(std::uint32_t program) {
   const std::scoped_lock lock(mutex_);
   std::erase_if(memories_, [&](const auto& memory) { return is_of_same_target(memory.second.program, program); });
+  std::erase_if(forks_, [&](const auto& fork) { return is_of_same_target(fork.second.program, program); });
 }
 
 }  // namespace hawk

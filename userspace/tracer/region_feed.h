@@ -38,6 +38,8 @@ class RegionFeed {
   void settle(std::uint32_t program, const std::vector<KnownRegion>& known);
   /// Changes of it may be missing.
   void unsettle(std::uint32_t program);
+  /// Whether something has changed that was not announced, and the table has not been settled since.
+  bool is_unknown(std::uint32_t program);
   /// What the program has mapped, by owner, as of now. Nothing if it has no table.
   std::vector<std::pair<RegionOwner, RegionCounters>> owners(std::uint32_t program);
   /// Its target is traced no more.
@@ -49,6 +51,12 @@ class RegionFeed {
     RegionTable table;
     std::uint32_t program = 0;  ///< that runs on it, or is about to
     bool is_taken = false;      ///< it does
+    bool is_unknown = false;    ///< something has changed there that was not announced
+  };
+  /// A copy of a memory, which a process will begin with.
+  struct Fork {
+    RegionTable table;
+    std::uint32_t program = 0;  ///< that has made it
   };
   static int take_record(void* feed, void* record, std::size_t bytes);
   void take(const hawk_region_event& event);
@@ -60,6 +68,7 @@ class RegionFeed {
   std::mutex mutex_;  ///< over all below but the thread
   WakeupRing ring_;
   std::map<std::uint64_t, Memory> memories_;  ///< by key
+  std::map<std::uint64_t, Fork> forks_;       ///< by the key of the thread that makes the process
   UniqueFd stop_;                             ///< readable: the thread must end
   std::jthread thread_;
 };

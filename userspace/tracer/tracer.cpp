@@ -191,6 +191,11 @@ Result<void> Tracer::require_no_interceptor() {
 
 bool Tracer::follows_plans() const { return impl_->engine.options.by_plan; }
 
+Plans Tracer::plans() const {
+  if (!follows_plans()) return Plans::kNone;
+  return impl_->engine.options.follows_regions ? Plans::kMadeForMappings : Plans::kMade;
+}
+
 void Tracer::settle(AllocatorFile& allocator) const { settle_plans(allocator, impl_->engine.options.by_plan); }
 
 Result<bool> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {

@@ -46,6 +46,8 @@ class Tracer {
   Result<void> require_no_interceptor();
   /// Whether functions that have a plan are followed by it.
   bool follows_plans() const;
+  /// What they are to show then.
+  Plans plans() const;
   /// Leaves those functions their plan that are to be followed by it. To be called before anything rests on that.
   void settle(AllocatorFile& allocator) const;
   /// Probes the allocator functions of the settled file open as `fd`. Wherever a process has mapped it, now or later.

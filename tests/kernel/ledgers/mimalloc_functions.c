@@ -87,6 +87,29 @@ SITE_FUNCTION struct block by_mi_wcsdup(void) {
   return ledger_allocated(&in_mi_wcsdup, mi_wcsdup(text), sizeof(text));
 }
 
+/* Their result tells how long it is. */
+NAMED(char*, mi_strdup, const char*)
+NAMED(char*, mi_strndup, const char*, size_t)
+NAMED(char*, mi_heap_strdup, void*, const char*)
+NAMED(char*, mi_heap_strndup, void*, const char*, size_t)
+SITE_FUNCTION struct block by_mi_strdup(const char* text) { return ALLOCATED(mi_strdup(text), strlen(text) + 1); }
+SITE_FUNCTION struct block by_mi_strndup(const char* text, size_t n) {
+  return ALLOCATED(mi_strndup(text, n), strnlen(text, n) + 1);
+}
+SITE_FUNCTION struct block by_mi_heap_strdup(void* heap, const char* text) {
+  return ALLOCATED(mi_heap_strdup(heap, text), strlen(text) + 1);
+}
+SITE_FUNCTION struct block by_mi_heap_strndup(void* heap, const char* text, size_t n) {
+  return ALLOCATED(mi_heap_strndup(heap, text, n), strnlen(text, n) + 1);
+}
+static struct ledger_site in_mi_dupenv_s __attribute__((section("ledger_sites"), used)) = {"mi_dupenv_s", 0, 0, 0, 0};
+NAMED(int, mi_dupenv_s, char**, size_t*, const char*)
+SITE_FUNCTION struct block by_mi_dupenv_s(const char* text) {
+  char* copy = NULL;
+  ledger_require(mi_dupenv_s(&copy, NULL, "LEDGER_TEXT") == 0 && copy, "mi_dupenv_s succeeds");
+  return ledger_allocated(&in_mi_dupenv_s, copy, strlen(text) + 1);
+}
+
 static void give_back(struct block block, size_t number) {
   switch (number % 4) {
     case 0:
@@ -157,8 +180,26 @@ static void fail_or_not(void* heap, size_t n, size_t i) {
   keep_every_second(block, i);
 }
 
+/* Of all lengths, those among them at which what is read in one piece ends. */
+static void copy_strings(void* heap) {
+  static char text[100001];
+  const size_t lengths[] = {0, 1, 7, 126, 127, 128, 253, 254, 255, 256, 4096, sizeof(text) - 1};
+  for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+    memset(text, 'x', lengths[i]);
+    text[lengths[i]] = 0;
+    keep_every_second(by_mi_strdup(text), i);
+    keep_every_second(by_mi_strndup(text, 100), i);
+    keep_every_second(by_mi_strndup(text, 200000), i);
+    keep_every_second(by_mi_heap_strdup(heap, text), i);
+    keep_every_second(by_mi_heap_strndup(heap, text, 127), i);
+  }
+  ledger_require(!mi_strdup(NULL), "there is nothing to copy");
+  keep_every_second(by_mi_dupenv_s("text"), 1);
+}
+
 int main(void) {
   void* heap = mi_heap_new();
+  setenv("LEDGER_TEXT", "text", 1);
   ledger_begin();
   for (size_t i = 0; i < 60; i++) {
     size_t n = 8 + i * i * 7 % 4999;
@@ -166,6 +207,7 @@ int main(void) {
     resize(heap, n, i);
     fail_or_not(heap, n, i);
   }
+  copy_strings(heap);
   mi_collect(1);
   ledger_end();
   return 0;

@@ -16,6 +16,7 @@ TEST(RequestedBytes, TakesTheSizeArgumentOfEachKind) {
   EXPECT_EQ(hawk_requested_bytes(HAWK_CALL_REALLOCARRAY, 10, 20, 30), 600u);
   EXPECT_EQ(hawk_requested_bytes(HAWK_CALL_ALIGNED_ALLOC, 10, 20, 30), 20u);
   EXPECT_EQ(hawk_requested_bytes(HAWK_CALL_POSIX_MEMALIGN, 10, 20, 30), 30u);
+  EXPECT_EQ(hawk_requested_bytes(HAWK_CALL_STRING, 10, 20, 30), HAWK_SIZE_NOT_KNOWN);
 }
 
 TEST(RequestedBytes, AreThoseOfTheNewSizeWhereABlockIsResized) {
@@ -26,7 +27,7 @@ TEST(RequestedBytes, AreThoseOfTheNewSizeWhereABlockIsResized) {
   EXPECT_TRUE(hawk_takes_block(HAWK_CALL_REALLOC));
   EXPECT_TRUE(hawk_takes_block(HAWK_CALL_REALLOCARRAY));
   for (const hawk_call_kind kind : {HAWK_CALL_MALLOC, HAWK_CALL_CALLOC, HAWK_CALL_ALIGNED_ALLOC,
-                                    HAWK_CALL_POSIX_MEMALIGN, HAWK_CALL_FREE, HAWK_CALL_UNFOLLOWED}) {
+                                    HAWK_CALL_POSIX_MEMALIGN, HAWK_CALL_STRING, HAWK_CALL_FREE, HAWK_CALL_UNFOLLOWED}) {
     EXPECT_FALSE(hawk_takes_block(kind));
   }
 }

@@ -51,7 +51,7 @@ TEST_P(AllocatorLibrary, ExportsNothingThatIsUnknown) {
   for (const std::string& name : names) {
     EXPECT_TRUE(find_in_catalogue(name) || leaves_blocks_alone(name) || is_no_interface_for_blocks(name) ||
                 name == "mi_heap_destroy" ||
-                std::regex_match(name, std::regex("mi_.*(dup|realpath|dupenv_s|reallocarr)")))
+                std::regex_match(name, std::regex("mi_.*(wcsdup|mbsdup|realpath|dupenv_s|reallocarr)")))
         << name;
   }
 }
@@ -102,25 +102,27 @@ std::set<std::string> names_of(const std::vector<AllocatorFunction>& functions) 
 TEST(Mimalloc, WrappersAreLeftToWhatTheyCall) {
   const AllocatorFile file = find_allocator_functions(testing::open_image(kLibraries + "libmimalloc.so.2"));
   const std::set<std::string> counted = names_of(file.unfollowed);
-  for (const char* name : {"mi_heap_destroy", "mi_heap_strdup", "mi_heap_strndup"}) {
-    EXPECT_TRUE(counted.contains(name)) << name;
-  }
-  for (const char* name : {"mi_strdup", "mi_cfree", "mi_reallocarr", "vfree", "mi_wcsdup"}) {
+  EXPECT_TRUE(counted.contains("mi_heap_destroy"));
+  for (const char* name : {"mi_dupenv_s", "mi_realpath", "mi_cfree", "mi_reallocarr", "vfree", "mi_wcsdup"}) {
     EXPECT_FALSE(counted.contains(name)) << name;
   }
   const std::set<std::string> followed = names_of(file.functions);
-  for (const char* name : {"mi_heap_malloc", "mi_heap_realloc", "mi_new_n", "mi_free", "mi_expand", "mi_reallocf"}) {
+  for (const char* name : {"mi_heap_malloc", "mi_heap_realloc", "mi_new_n", "mi_free", "mi_expand", "mi_reallocf",
+                           "mi_strdup", "mi_heap_strndup"}) {
     EXPECT_TRUE(followed.contains(name)) << name;
   }
 }
 
 TEST(Catalogue, KnowsAnAllocatorByAllItsPrefixes) {
   for (const char* name :
-       {"je_malloc", "_rjem_xallocx", "je_mallctl", "tc_memalign", "mi_posix_memalign", "__libc_cfree"}) {
+       {"je_malloc", "_rjem_xallocx", "je_mallctl", "tc_memalign", "mi_posix_memalign", "__libc_cfree", "rje_malloc",
+        "jemalloc_sdallocx", "smallocx_0a1b2c", "jemalloc_smallocx_0a1b2c"}) {
     EXPECT_TRUE(find_in_catalogue(name).has_value()) << name;
   }
+  EXPECT_FALSE(find_in_catalogue("tc_smallocx_0a1b2c").has_value());
   EXPECT_TRUE(leaves_blocks_alone("_rjem_malloc_usable_size"));
-  EXPECT_FALSE(leaves_blocks_alone("mi_theap_malloc"));
+  EXPECT_TRUE(leaves_blocks_alone("jemalloc_nallocx"));
+  EXPECT_FALSE(leaves_blocks_alone("mi_theap_unload"));
 }
 
 TEST(Catalogue, TellsWhereArgumentsAre) {

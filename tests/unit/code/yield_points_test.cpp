@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include "tests/support/elf_fixture.h"
+#include "userspace/code/allocator_functions.h"
 #include "userspace/code/probe_placement.h"
 
 namespace hawk {
@@ -14,7 +16,7 @@ namespace {
 YieldPlan plan_of(const std::string& name, bool may_throw = false) {
   const ElfImage image = testing::open_image(testing::fixture_path("yield_points.so"));
   BranchTargets resolver(image);
-  YieldPlanner planner(resolver, [](std::uint64_t) { return std::nullopt; });
+  YieldPlanner planner(resolver, Plans::kMade, [](std::uint64_t) { return std::nullopt; });
   const FunctionExtent function = testing::extent_of(image, name);
   return planner.plan(function, {.kind = HAWK_CALL_MALLOC, .arguments = kPassedInOrder, .may_throw = may_throw},
                       place_probe(resolver, function, HAWK_CALL_MALLOC).vaddr);
@@ -125,6 +127,25 @@ TEST(YieldPoints, WhereAnExceptionLeadsIsSeen) {
   EXPECT_TRUE(std::any_of(plan.points.begin(), plan.points.end(), [&](const YieldPoint& point) {
     return point.vaddr > handler && point.kind != PointKind::kSize;
   }));
+}
+
+/// Points of libc's malloc that open its calls.
+std::ptrdiff_t opening_points_of_malloc(Plans plans) {
+  const AllocatorFile file =
+      find_allocator_functions(testing::open_image("/usr/lib/x86_64-linux-gnu/libc.so.6"), plans);
+  const auto is_malloc = [](const AllocatorFunction& function) {
+    return std::find(function.names.begin(), function.names.end(), "malloc") != function.names.end();
+  };
+  const auto found = std::find_if(file.functions.begin(), file.functions.end(), is_malloc);
+  if (found == file.functions.end()) return -1;
+  EXPECT_EQ(found->yields.fallback, "");
+  return std::count_if(found->yields.points.begin(), found->yields.points.end(),
+                       [](const YieldPoint& point) { return point.kind == PointKind::kSize; });
+}
+
+TEST(YieldPoints, OpenACallThatMayMapMemoryOnlyWhereThatIsOfInterest) {
+  EXPECT_GE(opening_points_of_malloc(Plans::kMade), 0);
+  EXPECT_GT(opening_points_of_malloc(Plans::kMadeForMappings), opening_points_of_malloc(Plans::kMade));
 }
 
 }  // namespace

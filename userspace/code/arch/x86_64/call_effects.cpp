@@ -32,40 +32,50 @@ constexpr auto kAllocatingNothing = std::to_array<std::string_view>({
     "memcpy",
     "memmove",
     "memset",
-    "mmap",
-    "mmap64",
     "mprotect",
-    "mremap",
     "munmap",
     "pthread_mutex_lock",
     "pthread_mutex_trylock",
     "pthread_mutex_unlock",
     "pthread_self",
-    "sbrk",
     "sched_yield",
     "strcmp",
     "strlen",
+});
+/// Which allocate nothing either.
+constexpr auto kMapping = std::to_array<std::string_view>({
+    "mmap",
+    "mmap64",
+    "mremap",
+    "sbrk",
     "syscall",
 });
 
 }  // namespace
 
-bool CallEffects::allocates_nothing(const CodeTarget& target) {
-  if (std::binary_search(kAllocatingNothing.begin(), kAllocatingNothing.end(), std::string_view(target.name))) {
-    return true;
-  }
+bool CallEffects::is_one_of(const CodeTarget& target, NamedFunctions& functions) {
+  if (std::binary_search(functions.names.begin(), functions.names.end(), std::string_view(target.name))) return true;
   if (!target.vaddr) return false;
-  if (!allocating_nothing_) {
-    allocating_nothing_.emplace();
-    for (const ElfFunction& function : resolver_.image().functions(kAllocatingNothing)) {
-      if (!function.is_resolver) allocating_nothing_->insert(function.vaddr);
+  if (!functions.vaddrs) {
+    functions.vaddrs.emplace();
+    for (const ElfFunction& function : resolver_.image().functions(NameSet(functions.names))) {
+      if (!function.is_resolver) functions.vaddrs->insert(function.vaddr);
     }
   }
-  return allocating_nothing_->contains(*target.vaddr);
+  return functions.vaddrs->contains(*target.vaddr);
 }
 
-CallEffects::CallEffects(BranchTargets& resolver, std::function<bool(std::uint64_t)> is_probed)
-    : resolver_(resolver), is_probed_(std::move(is_probed)), instructions_left_(kMaxInstructionsInAll) {}
+bool CallEffects::allocates_nothing(const CodeTarget& target) {
+  return is_one_of(target, allocating_nothing_) || (!mappings_count_ && is_one_of(target, mapping_));
+}
+
+CallEffects::CallEffects(BranchTargets& resolver, std::function<bool(std::uint64_t)> is_probed, bool mappings_count)
+    : resolver_(resolver),
+      is_probed_(std::move(is_probed)),
+      allocating_nothing_{.names = kAllocatingNothing, .vaddrs = {}},
+      mapping_{.names = kMapping, .vaddrs = {}},
+      mappings_count_(mappings_count),
+      instructions_left_(kMaxInstructionsInAll) {}
 
 bool CallEffects::never_returns(const CodeTarget& target, std::optional<std::uint32_t> first_argument) {
   return !exits_of(target, first_argument).by_return;
@@ -91,7 +101,7 @@ bool CallEffects::may_allocate(const CodeTarget& target) {
     const CodeTarget called = pending.back();
     pending.pop_back();
     if (never_returns(called) || allocates_nothing(called)) continue;
-    if (!called.vaddr || is_probed_(*called.vaddr)) return true;
+    if (!called.vaddr || is_probed_(*called.vaddr) || is_one_of(called, mapping_)) return true;
     if (!seen.insert(*called.vaddr).second) continue;
     const Facts& facts = facts_of(*called.vaddr);
     if (!facts.is_known) return true;

@@ -28,11 +28,13 @@ std::array<bool, 3> arguments_read(hawk_call_kind kind) {
     case HAWK_CALL_REALLOC:
     case HAWK_CALL_REALLOCF:
     case HAWK_CALL_EXPAND:
+    case HAWK_CALL_CONTROL_BY_NUMBER:
       return {true, true, false};
     case HAWK_CALL_ALIGNED_ALLOC:
       return {false, true, false};
     case HAWK_CALL_POSIX_MEMALIGN:
       return {true, false, true};
+    case HAWK_CALL_STRING:
     case HAWK_CALL_UNFOLLOWED:
       return {false, false, false};
     default:

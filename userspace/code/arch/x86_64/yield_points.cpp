@@ -349,10 +349,11 @@ class Plan {
 
 }  // namespace
 
-YieldPlanner::YieldPlanner(BranchTargets& resolver, SeenFunctions seen)
+YieldPlanner::YieldPlanner(BranchTargets& resolver, Plans plans, SeenFunctions seen)
     : resolver_(resolver),
       seen_(std::move(seen)),
-      effects_(resolver, [this](std::uint64_t vaddr) { return seen_(vaddr).has_value(); }),
+      effects_(
+          resolver, [this](std::uint64_t vaddr) { return seen_(vaddr).has_value(); }, plans == Plans::kMadeForMappings),
       scan_(resolver.image(), resolver.exceptions()) {}
 
 YieldPlan YieldPlanner::plan(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr) {
