@@ -1,5 +1,6 @@
 #include "userspace/tracer/programs.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 #include <linux/types.h>
@@ -12,11 +13,13 @@
 
 #include "bpf/layout.h"
 #include "bpf/live/arena_layout.h"
+#include "userspace/base/log.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/tracer/arena_memory.h"
 #include "userspace/tracer/frame_store.h"
 #include "userspace/tracer/kernel_types.h"
 #include "userspace/tracer/links.h"
+#include "userspace/tracer/parallel_load.h"
 
 namespace hawk {
 namespace {
@@ -132,33 +135,15 @@ void configure(hawktrace& skeleton, const EngineOptions& options, const hawk_con
                                         static_cast<bpf_attach_type>(kAttachTypeUprobeSession));
 }
 
-}  // namespace
-
-Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, const MemoryPlan& plan) {
-  Skeleton skeleton(hawktrace::open(nullptr));
-  if (!skeleton) return system_failure(ExitCode::kPrivilege, "open the BPF programs", errno);
-  configure(*skeleton, options, HAWK_TRY(make_config(options, table, plan)), plan);
-  configure_live_table(*skeleton, table, plan);
-  const bool is_loaded = hawktrace::load(skeleton.get()) == 0;
-  // libbpf leaves the programs' variables out where it takes a want of memory for a want of the kernel's.
-  if (is_loaded && skeleton->data != nullptr && skeleton->rodata != nullptr && skeleton->bss != nullptr)
-    return skeleton;
-  const int reason = is_loaded ? ENOMEM : errno;
-  if (reason == ENOMEM || reason == E2BIG) {
-    // E2BIG is what a map gives that is too large, and what the verifier gives that has had enough.
-    const std::string_view other = "; if they do, the kernel refuses the programs, and --verbose prints its reason";
-    return fail(ExitCode::kPrivilege, fmt::format("load the BPF programs: {}", std::strerror(reason)),
-                fmt::format("the tables do not fit into memory: lower --max-blocks or --max-stacks{}",
-                            reason == E2BIG ? other : ""));
-  }
-  const char* const hint =
-      options.live_table == LiveTable::kArena
-          ? "an arena needs Linux 6.10: leave --live-table out to use the best table that the kernel supports"
-          : "the kernel's reason is printed with --verbose";
-  return system_failure(ExitCode::kPrivilege, "load the BPF programs", reason, hint);
+/// Makes the map of the programs' variables that begin as zero. libbpf would write as many megabytes of zeros into it.
+Result<void> make_zeros(hawktrace& skeleton) {
+  bpf_map* const map = skeleton.maps.bss;
+  LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = bpf_map__map_flags(map));
+  const UniqueFd made(bpf_map_create(bpf_map__type(map), bpf_map__name(map), bpf_map__key_size(map),
+                                     bpf_map__value_size(map), bpf_map__max_entries(map), &options));
+  if (made && bpf_map__reuse_fd(map, made.get()) == 0) return {};
+  return system_failure(ExitCode::kPrivilege, "make the BPF map of variables", errno);
 }
-
-namespace {
 
 /// Gives `second` the maps of `first`, and no program to load.
 Result<void> share_maps(hawktrace& second, const hawktrace& first) {
@@ -177,19 +162,72 @@ Result<void> share_maps(hawktrace& second, const hawktrace& first) {
   return {};
 }
 
+tl::unexpected<Error> load_failure(int reason, const char* hint) {
+  if (reason == ENOMEM || reason == E2BIG) {
+    // E2BIG is what a map gives that is too large, and what the verifier gives that has had enough.
+    const std::string_view other = "; if they do, the kernel refuses the programs, and --verbose prints its reason";
+    return fail(ExitCode::kPrivilege, fmt::format("load the BPF programs: {}", std::strerror(reason)),
+                fmt::format("the tables do not fit into memory: lower --max-blocks or --max-stacks{}",
+                            reason == E2BIG ? other : ""));
+  }
+  return system_failure(ExitCode::kPrivilege, "load the BPF programs", reason, hint);
+}
+
+/// `choose` sizes the maps and picks the programs.
+template <class Choose>
+Result<Skeleton> open_object(Choose choose) {
+  Skeleton skeleton(hawktrace::open(nullptr));
+  if (!skeleton) return system_failure(ExitCode::kPrivilege, "open the BPF programs", errno);
+  HAWK_TRY_VOID(choose(*skeleton));
+  return skeleton;
+}
+
+template <class Choose>
+Result<Skeleton> load_object(Choose choose, const char* hint) {
+  prepare_parallel_loading();
+  Skeleton skeleton = HAWK_TRY(open_object(choose));
+  const auto load = [&] { return hawktrace::load(skeleton.get()) == 0; };
+  Loaded loaded = load_in_parallel(load);
+  if (loaded == Loaded::kNotAtOnce) {
+    log_verbose("the kernel refuses programs that are loaded at the same time: they are loaded one after the other");
+    skeleton = HAWK_TRY(open_object(choose));
+    loaded = load() ? Loaded::kYes : Loaded::kNo;
+  }
+  if (loaded != Loaded::kYes) return load_failure(errno, hint);
+  // libbpf leaves the programs' variables out where it takes a want of memory for a want of the kernel's.
+  const bool has_variables = skeleton->data != nullptr && skeleton->rodata != nullptr && skeleton->bss != nullptr;
+  if (!has_variables) return load_failure(ENOMEM, hint);
+  return skeleton;
+}
+
+constexpr const char* kReasonHint = "the kernel's reason is printed with --verbose";
+
 }  // namespace
 
+Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, const MemoryPlan& plan) {
+  const hawk_config config = HAWK_TRY(make_config(options, table, plan));
+  const auto choose = [&](hawktrace& skeleton) -> Result<void> {
+    configure(skeleton, options, config, plan);
+    configure_live_table(skeleton, table, plan);
+    return make_zeros(skeleton);
+  };
+  const char* const hint =
+      options.live_table == LiveTable::kArena
+          ? "an arena needs Linux 6.10: leave --live-table out to use the best table that the kernel supports"
+          : kReasonHint;
+  return load_object(choose, hint);
+}
+
 Result<Skeleton> load_throwing_programs(const hawktrace& first) {
-  Skeleton second(hawktrace::open(nullptr));
-  if (!second) return system_failure(ExitCode::kPrivilege, "open the BPF programs", errno);
-  HAWK_TRY_VOID(share_maps(*second, first));
-  for (bpf_program* program : {second->progs.alloc_entry, second->progs.alloc_return}) {
-    bpf_program__set_autoload(program, true);
-    bpf_program__set_expected_attach_type(program, kMulti);
-  }
-  if (hawktrace::load(second.get()) == 0) return second;
-  return system_failure(ExitCode::kPrivilege, "load the BPF programs for functions that may throw", errno,
-                        "the kernel's reason is printed with --verbose");
+  const auto choose = [&](hawktrace& skeleton) -> Result<void> {
+    HAWK_TRY_VOID(share_maps(skeleton, first));
+    for (bpf_program* program : {skeleton.progs.alloc_entry, skeleton.progs.alloc_return}) {
+      bpf_program__set_autoload(program, true);
+      bpf_program__set_expected_attach_type(program, kMulti);
+    }
+    return {};
+  };
+  return load_object(choose, kReasonHint);
 }
 
 }  // namespace hawk

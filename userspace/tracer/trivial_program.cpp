@@ -1,24 +1,24 @@
 #include "userspace/tracer/trivial_program.h"
 
 #include <bpf/bpf.h>
-#include <linux/bpf.h>
-
-#include <array>
-
 namespace hawk {
 
 namespace {
 
 UniqueFd load(bpf_prog_type type, const bpf_prog_load_opts& options) {
-  const std::array<bpf_insn, 2> instructions = {{
-      {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .src_reg = 0, .off = 0, .imm = 0},
-      {.code = BPF_JMP | BPF_EXIT, .dst_reg = 0, .src_reg = 0, .off = 0, .imm = 0},
-  }};
+  const auto instructions = trivial_instructions();
   bpf_prog_load_opts copy = options;
   return UniqueFd(bpf_prog_load(type, "hawk_probe", "GPL", instructions.data(), instructions.size(), &copy));
 }
 
 }  // namespace
+
+std::array<bpf_insn, 2> trivial_instructions() {
+  return {{
+      {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .src_reg = 0, .off = 0, .imm = 0},
+      {.code = BPF_JMP | BPF_EXIT, .dst_reg = 0, .src_reg = 0, .off = 0, .imm = 0},
+  }};
+}
 
 UniqueFd load_trivial_program(unsigned attach_type) {
   LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = static_cast<bpf_attach_type>(attach_type));
