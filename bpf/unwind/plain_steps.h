@@ -52,6 +52,24 @@ struct hawk_plain_walk {
 	struct hawk_reader reader;
 };
 
+/* The steps that there is room for, at most HAWK_STEPS_AT_ONCE. The verifier goes on first where a branch is not taken: there it
+ * meets each number of steps, and has not to follow the walk a second time for the greatest of them. */
+static inline __attribute__((always_inline)) __u32 hawk_step_limit(__u32 room)
+{
+#ifdef HAWK_BPF
+	__asm__ volatile goto("if %[room] > %[most] goto %l[has_more]"
+			      :
+			      : [room] "r"((__u64)room), [most] "i"(HAWK_STEPS_AT_ONCE)
+			      :
+			      : has_more);
+	return room;
+has_more:
+	return HAWK_STEPS_AT_ONCE;
+#else
+	return room < HAWK_STEPS_AT_ONCE ? room : HAWK_STEPS_AT_ONCE;
+#endif
+}
+
 static inline __attribute__((always_inline)) struct hawk_plain_walk hawk_load_walk(struct hawk_thread *thread,
 										    struct hawk_reader reader)
 {
@@ -63,7 +81,7 @@ static inline __attribute__((always_inline)) struct hawk_plain_walk hawk_load_wa
 		.fp = walk->fp - reader.origin,
 		.hash = walk->hash,
 		.frame = &thread->frames[walk->depth & (HAWK_MAX_FRAMES - 1)],
-		.limit = room < HAWK_STEPS_AT_ONCE ? room : HAWK_STEPS_AT_ONCE,
+		.limit = hawk_step_limit(room),
 		.reader = reader,
 	};
 

@@ -343,11 +343,10 @@ static __always_inline void walk_stack(struct hawk_thread *thread, const struct 
 
 	__u32 generation = settings.unwind == HAWK_UNWIND_FP ? 0 : hawk_rule_generation(thread);
 
-	__u32 reads_directly = settings.may_read_directly && state.direct_map;
-
-	thread->reads_directly = reads_directly;
+	thread->reads_directly = settings.may_read_directly && state.direct_map;
 	walk_once(thread, &start, generation, at_once, innermost);
-	if (reads_directly && !walk_holds(thread)) {
+	/* Asked again: the verifier would follow the walk for either answer. */
+	if (settings.may_read_directly && *(const volatile __u64 *)&state.direct_map && !walk_holds(thread)) {
 		if (innermost == HAWK_FROM_SLOT)
 			walk_through_windows_from_slot(thread, from->sp, from->fp, from->fp_at);
 		else
