@@ -100,7 +100,9 @@ class Recording : public TraceUse {
                          format_bytes(recording_.size_bytes(), NumberStyle::kReadable)));
     if (!output_) return {};
     heap_->note_drain(options_.keeps_peak);
-    const Snapshot sum = HAWK_TRY(options_.report.at_peak ? heap_->at_peak() : heap_->sum_of(last));
+    Snapshot sum = HAWK_TRY(options_.report.at_peak ? heap_->at_peak() : heap_->sum_of(last));
+    // A recording has this bound for each process only, and the report on it is this report.
+    if (last.size() > 1) sum.peak_live_bytes_most.reset();
     return write_final_report(sum, heap_->symbolizer(), options_.report, options_.verbosity, *output_);
   }
 
