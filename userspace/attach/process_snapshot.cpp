@@ -38,6 +38,7 @@ std::vector<ThreadName> last_names(const SharedTable<ThreadEvent>& events, const
     if (is_later) known.last = name.name;
   }
   std::vector<ThreadName> names;
+  names.reserve(threads.size());
   for (const auto& [tid, known] : threads) names.push_back({.target = {}, .tid = tid, .name = known.last});
   return names;
 }
