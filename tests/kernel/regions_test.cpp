@@ -36,34 +36,26 @@ constexpr Way kWaysByTables[] = {Way::kPointsArena, Way::kSessionArena, Way::kSe
 constexpr Way kFewWays[] = {Way::kPointsArena, Way::kSessionHash, Way::kCfiArena};
 constexpr Way kFastestFollowWay[] = {Way::kPointsArena};
 
-KERNEL_TEST_OF_CALLS(regions, of_every_kind) {
-  LedgerProgram program({.program = "regions"});
-  Trace trace = Trace::attach(program.pid(), way, kWithMappings);
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
-  expect_regions(report, ledger.values);
-  expect_mapped(report, mapped_by_kind(program.pid()));
-}
-
-KERNEL_TEST(regions, of_racing_threads) {
-  LedgerProgram program({.program = "racing_regions"});
-  Trace trace = Trace::attach(program.pid(), way, kWithMappings);
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
-  expect_regions(report, ledger.values);
-  expect_mapped(report, mapped_by_kind(program.pid()));
-}
-
-/// Of the program only what it has mapped itself; and all that the allocator has is found at calls whose blocks are.
-void expect_allocators_once(Way way, const std::string& preload) {
-  LedgerProgram::Setup setup = {.program = "allocator_regions"};
-  if (!preload.empty()) setup.environment["LD_PRELOAD"] = preload;
+/// What it has written down, and what the kernel says of it.
+Report expect_followed(Way way, const LedgerProgram::Setup& setup) {
   LedgerProgram program(setup);
   Trace trace = Trace::attach(program.pid(), way, kWithMappings);
   const Ledger ledger = program.run();
   const Report report = trace.finish();
   expect_regions(report, ledger.values);
   expect_mapped(report, mapped_by_kind(program.pid()));
+  return report;
+}
+
+KERNEL_TEST_OF_CALLS(regions, of_every_kind) { expect_followed(way, {.program = "regions"}); }
+
+KERNEL_TEST(regions, of_racing_threads) { expect_followed(way, {.program = "racing_regions"}); }
+
+/// Of the program only what it has mapped itself; and all that the allocator has is found at calls whose blocks are.
+void expect_allocators_once(Way way, const std::string& preload) {
+  LedgerProgram::Setup setup = {.program = "allocator_regions"};
+  if (!preload.empty()) setup.environment["LD_PRELOAD"] = preload;
+  const Report report = expect_followed(way, setup);
   std::set<std::string> stacks_of_blocks;
   for (const ReportStack& stack : report.stacks) stacks_of_blocks.insert(stack.fingerprint);
   std::uint64_t by_allocator = 0;
@@ -108,14 +100,7 @@ KERNEL_TEST_ON(regions, of_a_thousand_threads, kFewWays) {
   expect_mapped(report, mapped_by_kind(program.pid()));
 }
 
-KERNEL_TEST_ON(regions, of_hostile_programs, kFewWays) {
-  LedgerProgram program({.program = "hostile_regions"});
-  Trace trace = Trace::attach(program.pid(), way, kWithMappings);
-  const Ledger ledger = program.run();
-  const Report report = trace.finish();
-  expect_regions(report, ledger.values);
-  expect_mapped(report, mapped_by_kind(program.pid()));
-}
+KERNEL_TEST_ON(regions, of_hostile_programs, kFewWays) { expect_followed(way, {.program = "hostile_regions"}); }
 
 /// What cannot be known of a process that has ended is a loss; of one that lives it is found out.
 KERNEL_TEST_ON(regions, of_a_process_that_ends_too_early, kFastestFollowWay) {

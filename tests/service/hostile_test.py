@@ -145,6 +145,14 @@ class Hostile(unittest.TestCase):
     def recordings(self, daemon, target='web'):
         return sorted((daemon.heaps / target).glob('*.hawk'))
 
+    def expect_exact_end(self, daemon, ledger):
+        """Of the only process that is traced."""
+        ledger.run()
+        ledger.end()
+        daemon.wait_for('tracing 0 of 0')
+        daemon.end()
+        self.assertTrue(self.report(self.recordings(daemon)[0])['exact'])
+
     def target(self, daemon):
         return json.loads(daemon.get('/targets')[1])['targets'][0]
 
@@ -233,11 +241,7 @@ class Hostile(unittest.TestCase):
         self.assertEqual(daemon.get('/healthz')[0], 200)
         for client in crowd:
             client.close()
-        ledger.run()
-        ledger.end()
-        daemon.wait_for('tracing 0 of 0')
-        daemon.end()
-        self.assertTrue(self.report(self.recordings(daemon)[0])['exact'])
+        self.expect_exact_end(daemon, ledger)
 
     def test_a_configuration_that_is_no_file_changes_nothing(self):
         daemon = self.daemon(self.ends())
@@ -254,11 +258,7 @@ class Hostile(unittest.TestCase):
         daemon.config.symlink_to('/dev/zero')
         daemon.reload()
         self.assertEqual(daemon.said().count('the configuration stays as it was'), 4, daemon.said())
-        ledger.run()
-        ledger.end()
-        daemon.wait_for('tracing 0 of 0')
-        daemon.end()
-        self.assertTrue(self.report(self.recordings(daemon)[0])['exact'])
+        self.expect_exact_end(daemon, ledger)
 
     def test_a_storm_of_signals_is_weathered(self):
         daemon = self.daemon(self.ends())
@@ -348,11 +348,7 @@ class Hostile(unittest.TestCase):
         pid_file.unlink()
         pid_file.write_text(f'{ledger.pid}\n')
         daemon.wait_for('tracing 1 of 1')
-        ledger.run()
-        ledger.end()
-        daemon.wait_for('tracing 0 of 0')
-        daemon.end()
-        self.assertTrue(self.report(self.recordings(daemon)[0])['exact'])
+        self.expect_exact_end(daemon, ledger)
 
     def test_a_number_that_comes_again_is_another_process(self):
         daemon = self.daemon(self.ends())

@@ -220,31 +220,18 @@ void put_points(Records& records, const Snapshot& now, const Snapshot& before) {
 
 void IntervalEncoder::put_records(ByteWriter& bytes, const Snapshot& now) const {
   Records records;
-  if (now.usage) {
-    ByteWriter usage;
-    usage_fields(usage, *now.usage);
-    records.emplace_back(RecordKind::kUsage, usage.bytes());
-  }
-  if (now.peak_live_bytes_most) {
-    ByteWriter most;
-    most.number(*now.peak_live_bytes_most);
-    records.emplace_back(RecordKind::kPeakMost, most.bytes());
-  }
-  if (now.lives) {
-    ByteWriter lives;
-    lives_fields(lives, *now.lives);
-    records.emplace_back(RecordKind::kLives, lives.bytes());
-  }
-  if (now.threads) {
-    ByteWriter threads;
-    threads_fields(threads, *now.threads);
-    records.emplace_back(RecordKind::kByThread, threads.bytes());
-  }
-  if (now.ages) {
-    ByteWriter ages;
-    ages_fields(ages, *now.ages);
-    records.emplace_back(RecordKind::kAges, ages.bytes());
-  }
+  const auto add_known = [&records](RecordKind kind, const auto& value, const auto& put_fields) {
+    if (!value) return;
+    ByteWriter record;
+    put_fields(record, *value);
+    records.emplace_back(kind, record.bytes());
+  };
+  add_known(RecordKind::kUsage, now.usage, [](auto& record, const auto& usage) { usage_fields(record, usage); });
+  add_known(RecordKind::kPeakMost, now.peak_live_bytes_most, [](auto& record, auto most) { record.number(most); });
+  add_known(RecordKind::kLives, now.lives, [](auto& record, const auto& lives) { lives_fields(record, lives); });
+  add_known(RecordKind::kByThread, now.threads,
+            [](auto& record, const auto& threads) { threads_fields(record, threads); });
+  add_known(RecordKind::kAges, now.ages, [](auto& record, const auto& ages) { ages_fields(record, ages); });
   if (now.trace.dump_cause != DumpCause::kNone) {
     ByteWriter cause;
     cause.number(static_cast<std::uint64_t>(now.trace.dump_cause));
