@@ -11,12 +11,14 @@ import time
 from benchmarks import peers
 from benchmarks.column import Column
 from benchmarks.common import Program, Unavailable, Unmeasured, end, find_program, last_line, time_bound
-from benchmarks.hawktrace import Reporting, probe_arguments
+from benchmarks.hawktrace import Abilities, Reporting, probe_arguments
 
 WAYS = ('session', 'multi', 'perf')
 # Has no floor of its own: what it saves are traps, so that it is measured against the three of a session.
 POINTS = 'points'
 TABLES = ('arena', 'hash')
+# What the names of the other hawktrace's columns and figures begin with.
+AGAINST = 'against '
 # All that is counted of the lives of blocks.
 LIVES = ('--histograms', '--by', 'thread')
 # Blocks that a workload leaves, for tracers that only tell what is left.
@@ -97,7 +99,7 @@ class StackId(Floor):
 class AttachedHawktrace(Reporting):
     def __init__(self, bench, column, pid, live, cgroup=None):
         options = ['--attach-via', column.way, '--unwind', column.unwind, *column.options, *column.table_options(bench, live)]
-        super().__init__(bench, pid, *options, cgroup=cgroup)
+        super().__init__(bench, pid, *options, cgroup=cgroup, program=column.program)
         self._wanted = {'attach_via': column.way, 'live_table': column.table, 'unwind': column.unwind}
 
     def finish(self, expected, is_minimum=False, target_ended=False):
@@ -114,6 +116,7 @@ class Traced(Column):
     ours = True
     unwind = 'auto'
     options = ()
+    program = None  # than the one that is measured
 
     def __init__(self, way, table, abilities):
         super().__init__(f'hawktrace {way} {table}', f'hawktrace, {way}, {table}', 2800)
@@ -136,6 +139,17 @@ class Traced(Column):
 
     def attach(self, bench, pid, live, _subject):
         return AttachedHawktrace(bench, self, pid, live)
+
+
+class TracedByOther(Traced):
+    """Another hawktrace: an earlier one, or another build."""
+
+    def __init__(self, way, table, program):
+        abilities = Abilities(program)
+        super().__init__(way, table, abilities)
+        self.program = program
+        self.key = f'{AGAINST}{way} {table}'
+        self.title = f'the other {abilities.version}, {way}, {table}'
 
 
 class TracedByFramePointers(Traced):
@@ -305,12 +319,13 @@ class Memleak(Column):
         return AttachedMemleak(bench, self.key, self._command, pid, subject)
 
 
-def all_columns(abilities, memleak=None):
+def all_columns(abilities, memleak=None, against=None):
     """In the order in which they are measured: each hawktrace beside its floor."""
     columns = [Untraced()]
     for way in WAYS:
         columns += [Floor(way), *(Traced(way, table, abilities) for table in TABLES)]
         if way == WAYS[0]:
+            columns += [TracedByOther(way, table, against) for table in TABLES if against]
             columns += [Traced(POINTS, table, abilities) for table in TABLES]
             columns += [TracedWithMappings(by, TABLES[0], abilities) for by in (way, POINTS)]
             columns += [TracedWithLives(way, TABLES[0], abilities), TracedByFramePointers(way, TABLES[0], abilities),

@@ -94,9 +94,9 @@ class Hawktrace:
 class Reporting:
     """hawktrace that writes a JSON report. finish() stops it, and makes sure that it did the work, exactly."""
 
-    def __init__(self, bench, pid, *options, cgroup=None):
+    def __init__(self, bench, pid, *options, cgroup=None, program=None):
         self._file = tempfile.NamedTemporaryFile('r')
-        self.tracer = Hawktrace(bench.hawktrace, pid, '--format', 'json', '--top', '1', '--sort', 'allocated-count',
+        self.tracer = Hawktrace(program or bench.hawktrace, pid, '--format', 'json', '--top', '1', '--sort', 'allocated-count',
                                 '-o', self._file.name, *options, cgroup=cgroup)
 
     def __enter__(self):

@@ -12,7 +12,7 @@ import threading
 import time
 
 from benchmarks.common import Program, Unmeasured, time_bound
-from benchmarks.hawktrace import Hawktrace
+from benchmarks.hawktrace import Abilities, Hawktrace
 
 STACKS = 100_000
 RESIDENT_STACKS = 20_000
@@ -46,12 +46,13 @@ def measure_stacks(bench):
             # The times are worth knowing even so.
             options += ['--max-stacks', str(STACKS + STACKS // 4)]
         options.append('--require-exact')
-        for _ in range(bench.long_rounds):
+        for _ in bench.own_turns(bench.long_rounds):
             _, drain_ms, report_ms = sweep_once(bench, target, options, 'text')
             bench.add('drain', drain_ms)
             bench.add('report', report_ms)
-            _, drain_ms, _ = sweep_once(bench, target, [*options, '--histograms'], 'text')
-            bench.add('drain, lives', drain_ms)
+            if Abilities(bench.hawktrace).knows('--histograms'):
+                _, drain_ms, _ = sweep_once(bench, target, [*options, '--histograms'], 'text')
+                bench.add('drain, lives', drain_ms)
 
 
 def sweep_once(bench, target, options, report_format):
@@ -119,7 +120,7 @@ def measure_own_use(bench, suffix, *options, terminal=None):
 
 
 def measure_attaching(bench, target, suffix, rounds):
-    for _ in range(rounds):
+    for _ in bench.own_turns(rounds):
         with time_bound.of(60), traced(bench, target.pid, '--require-exact', '-o', '/dev/null', '--top',
                                             '1') as tracer:
             cpu_ms = tracer.cpu_seconds() * 1e3
@@ -160,9 +161,11 @@ def measure_itself(bench):
         measure_threads(bench, MANY_THREADS, ', threads', bench.long_rounds)
     with bench.trying(f'{FILES:,} files'):
         measure_files(bench, bench.long_rounds)
-    for _ in range(bench.long_rounds):
-        bench.progress('hawktrace itself: CPU and memory')
-        with bench.trying('own CPU and memory'):
+    bench.progress('hawktrace itself: CPU and memory')
+    with bench.trying('own CPU and memory'):
+        for _ in bench.own_turns(bench.long_rounds):
             measure_own_use(bench, '', '-o', '/dev/null')
-        with bench.trying('own CPU and memory with the live screen'), open_terminal() as terminal:
-            measure_own_use(bench, ', screen', terminal=terminal)
+    with bench.trying('own CPU and memory with the live screen'):
+        for _ in bench.own_turns(bench.long_rounds):
+            with open_terminal() as terminal:
+                measure_own_use(bench, ', screen', terminal=terminal)

@@ -1,7 +1,7 @@
 """What is promised, and whether it is kept. Each limit is on a figure of this run alone."""
 from benchmarks import itself, targets, unwinding
-from benchmarks.calls import FRAMES
-from benchmarks.columns import LIVES
+from benchmarks.calls import FRAMES, LIST_ROWS, PAIR_ROWS, THREAD_ROWS
+from benchmarks.columns import AGAINST, LIVES, TABLES
 from benchmarks.common import summary
 
 PAIR_LIMITS = {4: {'arena': 1.15, 'hash': 1.35}, 20: {'arena': 1.3}, 50: {'arena': 1.5}, 120: {'arena': 2}}
@@ -23,6 +23,8 @@ POINTS_LIMITS = {'malloc 4': {'arena': 0.88, 'hash': 1.05}, 'malloc 20': {'arena
 POINTS_NAMES = {'malloc': 'malloc+free', 'no_fp': 'malloc+free without frame pointers', 'list': 'std::list of the threads',
                 'build': 'building live blocks'}
 POINTS_REDIS_LIMIT = 0.45
+# Over another hawktrace that takes turns with this one.
+AGAINST_LIMIT = 1.03
 TARGET_MS_LIMIT = 60
 TARGET_MIB_LIMIT = 6
 
@@ -41,12 +43,14 @@ def limit_rows(bench):
     for table in ('arena', 'hash'):
         if not bench.has(f'hawktrace session {table}'):
             continue
-        rows += pair_rows(bench, table) + no_fp_rows(bench, table) if bench.wants('malloc 4') else []
+        rows += pair_rows(bench, table)
+        rows += no_fp_rows(bench, table) if bench.wants('no_fp 4') else []
         rows += lives_rows(bench, table) if bench.wants('malloc 4') else []
         rows += scaling_rows(bench, table) if bench.wants('threads 2') else []
         rows += many_rows(bench, table) if bench.wants('build') else []
     for table in ('arena', 'hash'):
         rows += points_rows(bench, table) if bench.has(f'hawktrace points {table}') else []
+    rows += against_rows(bench)
     rows += own_rows(bench) if bench.wants('itself') else []
     rows += target_rows(bench) if bench.wants(targets.ROWS[0]) else []
     rows += unwinding_rows(bench) if bench.wants(unwinding.ROWS[0]) else []
@@ -63,7 +67,23 @@ def pair_rows(bench, table):
     rows = []
     for name, limit in limits.items():
         kind, frames = name.split()
-        rows.append(row(f'{names[kind]}, {frames} frames, {table}', ' x floor', bench.ratio(name, column, column.floor), limit))
+        if bench.wants(name):
+            rows.append(row(f'{names[kind]}, {frames} frames, {table}', ' x floor', bench.ratio(name, column, column.floor), limit))
+    return rows
+
+
+def against_rows(bench):
+    """This hawktrace, compared with the other one."""
+    rows = []
+    for table in TABLES:
+        ours, other = f'hawktrace session {table}', f'{AGAINST}session {table}'
+        if all(any(column.key == key for column in bench.columns) for key in (ours, other)):
+            rows += [row(f'{name}, {table} : the other hawktrace', ' x', bench.ratio(name, bench.column(ours), other), AGAINST_LIMIT)
+                     for name in [*PAIR_ROWS, *THREAD_ROWS, *LIST_ROWS, 'growth'] if bench.tried(name, bench.column(other))]
+    for name, samples in bench.found.items():
+        if others := bench.found.get(AGAINST + name):
+            rows.append(row(f'{name} : the other hawktrace', ' x', summary([a / b for a, b in zip(samples, others) if b]),
+                            AGAINST_LIMIT))
     return rows
 
 
