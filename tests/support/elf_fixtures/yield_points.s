@@ -36,6 +36,28 @@
 	ret
 	finish size_changed
 
+# The size is on the stack alone.
+	.macro	on_stack name, between
+	begin	\name
+	sub	$24, %rsp
+	mov	%rdi, 8(%rsp)
+	\between
+	xor	%edi, %edi
+	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	je	1f
+	add	$24, %rsp
+	ret
+1:	xor	%eax, %eax
+	add	$24, %rsp
+	ret
+	finish	\name
+	.endm
+	on_stack	size_on_stack, nop
+# The address of what pop writes is computed behind the word that it takes; the bit is in the second word.
+	on_stack	popped_over, "push $77; pop 8(%rsp)"
+	on_stack	bit_set, "mov $66, %ecx; bts %rcx, (%rsp)"
+
 # The register with the block is changed behind the branch.
 	begin block_changed
 	mov	blocks(%rip), %rax

@@ -103,6 +103,17 @@ TEST(YieldPoints, WhatCannotBeProvedHasNoPlan) {
   EXPECT_EQ(plan_of("entered").fallback, "other code jumps into its middle");
 }
 
+TEST(YieldPoints, WhatWritesBesideItsOperandLeavesNoSizeOnTheStack) {
+  const YieldPlan plan = plan_of("size_on_stack");
+  EXPECT_EQ(plan.fallback, "");
+  ASSERT_EQ(plan.points.size(), 1u);
+  EXPECT_EQ(plan.points[0].kind, PointKind::kYield);
+  EXPECT_EQ(plan.points[0].size, (Operand{Operand::Kind::kStack, 1}));
+  for (const char* name : {"popped_over", "bit_set"}) {
+    for (const YieldPoint& point : plan_of(name).points) EXPECT_NE(point.kind, PointKind::kYield) << name;
+  }
+}
+
 TEST(YieldPoints, WhatLooksLikeAJumpInTheMiddleOfAnInstructionIsNone) {
   EXPECT_EQ(plan_of("seemingly_entered").fallback, "");
 }

@@ -29,6 +29,21 @@ bool is_based_on(const ZydisDecodedOperand& operand, ZydisRegister base) {
   return is_memory(operand) && (operand.mem.base == base || operand.mem.index == base);
 }
 
+/// Whether it writes elsewhere than its operand says: pop computes the address with rsp as it leaves it, and a bit
+/// whose number is in a register may be in any word.
+bool writes_beside(const Instruction& instruction) {
+  switch (instruction.decoded.mnemonic) {
+    case ZYDIS_MNEMONIC_POP:
+      return is_memory(instruction.operands[0]);
+    case ZYDIS_MNEMONIC_BTC:
+    case ZYDIS_MNEMONIC_BTR:
+    case ZYDIS_MNEMONIC_BTS:
+      return is_memory(instruction.operands[0]) && instruction.operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
+    default:
+      return false;
+  }
+}
+
 /// From where upwards the instruction lets others reach the stack.
 StackLimit limit_after(const CodeNode& node, bool has_frame_pointer) {
   const Instruction& instruction = node.instruction;
@@ -42,6 +57,7 @@ StackLimit limit_after(const CodeNode& node, bool has_frame_pointer) {
     const bool by_frame = is_based_on(operand, ZYDIS_REGISTER_RBP) && node.before.rbp_changed && has_frame_pointer;
     if (by_frame && !node.before.rbp && (is_written(operand) || mnemonic == ZYDIS_MNEMONIC_LEA)) lower(std::nullopt);
     if (!by_rsp && !(by_frame && node.before.rbp)) continue;
+    if (is_written(operand) && writes_beside(instruction)) lower(std::nullopt);
     const bool has_index = operand.mem.index != ZYDIS_REGISTER_NONE;
     const bool takes_address = mnemonic == ZYDIS_MNEMONIC_LEA && !instruction.is_register(0, ZYDIS_REGISTER_RSP);
     if (takes_address || (has_index && is_written(operand))) lower(address_in(operand, node.before));
