@@ -322,20 +322,14 @@ int BPF_PROG(mapping_made_holding, struct vm_area_struct *vma)
 SEC("tp_btf/ma_write")
 int BPF_PROG(tree_entry, const char *function, struct ma_state *mas, unsigned long pivot, void *entry)
 {
-	struct hawk_target *target = mapping_target();
-
-	if (target)
-		on_tree_entry(target, mas, (__u64)entry, false);
+	on_tree_entry(mas, (__u64)entry, false);
 	return 0;
 }
 
 SEC("tp_btf/ma_write")
 int BPF_PROG(tree_entry_holding, const char *function, struct ma_state *mas, unsigned long pivot, void *entry)
 {
-	struct hawk_target *target = mapping_target();
-
-	if (target)
-		on_tree_entry(target, mas, (__u64)entry, true);
+	on_tree_entry(mas, (__u64)entry, true);
 	return 0;
 }
 

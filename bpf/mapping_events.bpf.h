@@ -231,16 +231,20 @@ static __always_inline int take_mapping(struct hawk_target *target, struct vm_ar
 }
 
 /* The tree of mappings enters `entry`, of the current process, or of another that it makes by fork. */
-static __always_inline void on_tree_entry(struct hawk_target *target, const struct ma_state *mas, __u64 entry, bool may_hold)
+static __always_inline void on_tree_entry(const struct ma_state *mas, __u64 entry, bool may_hold)
 {
-	struct mm_struct *mm = BPF_CORE_READ(bpf_get_current_task_btf(), mm);
 	struct vm_area_struct *vma = (void *)entry;
 
-	if (!mm || BPF_CORE_READ(mas, tree) != &mm->mm_mt || !entry || (entry & 3))
+	/* First what distinguishes most of them: every program that maps data in a loop comes here several times each. */
+	if (!entry || (entry & 3) || !(BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC))
 		return;
-	/* First what distinguishes most of them: a program that maps data in a loop comes here several times each. */
-	if ((BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC) && BPF_CORE_READ(vma, vm_mm) == mm &&
-	    take_mapping(target, vma, may_hold))
+	struct mm_struct *mm = BPF_CORE_READ(bpf_get_current_task_btf(), mm);
+
+	if (!mm || BPF_CORE_READ(mas, tree) != &mm->mm_mt || BPF_CORE_READ(vma, vm_mm) != mm)
+		return;
+	struct hawk_target *target = mapping_target();
+
+	if (target && take_mapping(target, vma, may_hold))
 		target->mapping_announced = 1;
 }
 
