@@ -1,6 +1,7 @@
 #include "tests/service/daemon_process.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,10 +12,13 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "userspace/base/unix_address.h"
+#include "userspace/serving/local_request.h"
 
 namespace hawk {
 namespace {
@@ -87,6 +91,53 @@ std::vector<std::string> DaemonProcess::recordings(const std::string& target) co
   }
   std::sort(paths.begin(), paths.end());
   return paths;
+}
+
+std::string DaemonProcess::page(const std::string& path) const {
+  const Result<std::string> page = get_over_socket(scratch_.path("socket"), path);
+  if (!page) throw std::runtime_error(page.error().what + process_.errors());
+  return *page;
+}
+
+std::uint64_t DaemonProcess::metric(const std::string& name) const {
+  std::istringstream lines(page("/metrics"));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(name + " ")) return std::stoull(line.substr(name.size() + 1));
+  }
+  throw std::runtime_error("no metric " + name);
+}
+
+void DaemonProcess::wait_until(const std::string& what, const std::function<bool()>& is_so) const {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
+  while (!is_so()) {
+    if (std::chrono::steady_clock::now() > until) throw std::runtime_error(what + ": waited in vain");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+void DaemonProcess::wait_until_traced(pid_t pid, std::uint64_t began_unix_ns) const {
+  wait_until("a trace of process " + std::to_string(pid), [&] {
+    const auto all = nlohmann::json::parse(page("/targets"));
+    for (const auto& target : all.at("targets")) {
+      for (const auto& process : target.at("processes")) {
+        if (process.at("pid") == pid && process.at("state") == "traced" &&
+            process.at("start_unix_ns").get<std::uint64_t>() >= began_unix_ns)
+          return true;
+      }
+    }
+    return false;
+  });
+}
+
+void DaemonProcess::wait_until_all_have_ended() const {
+  wait_until("the end of all processes", [&] {
+    const auto targets = nlohmann::json::parse(page("/targets")).at("targets");
+    return std::all_of(targets.begin(), targets.end(), [](const auto& its) { return its.at("processes").empty(); });
+  });
+}
+
+void DaemonProcess::wait_until_small(std::uint64_t bytes) const {
+  wait_until("less memory than " + std::to_string(bytes), [&] { return anonymous_bytes() < bytes; });
 }
 
 std::uint64_t DaemonProcess::anonymous_bytes() const {

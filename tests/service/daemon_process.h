@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -36,6 +37,14 @@ class DaemonProcess {
   std::vector<std::string> recordings(const std::string& target) const;
   /// The only one.
   std::string recording(const std::string& target) const;
+  /// The number that its metrics have under this name, with labels if it has any.
+  std::uint64_t metric(const std::string& name) const;
+  /// Waits until it traces this process, and not another one that had the number before this time.
+  void wait_until_traced(pid_t pid, std::uint64_t began_unix_ns) const;
+  /// Waits until it has dealt with the end of every process.
+  void wait_until_all_have_ended() const;
+  /// Waits until its own memory is smaller than that: what malloc keeps it gives back now and then.
+  void wait_until_small(std::uint64_t bytes) const;
   /// Its own memory.
   std::uint64_t anonymous_bytes() const;
   /// The socket at which it is told whom systemd-oomd is about to kill.
@@ -50,6 +59,10 @@ class DaemonProcess {
  private:
   ChildProcess::Setup setup(const std::vector<std::string>& arguments);
   void write_config(const std::string& targets) const;
+  /// What it answers to a request over HTTP.
+  std::string page(const std::string& path) const;
+  /// For what it announces to nobody.
+  void wait_until(const std::string& what, const std::function<bool()>& is_so) const;
 
   ScratchDirectory scratch_;
   std::string directory_;

@@ -2,18 +2,13 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mount.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "tests/kernel/harness/compare.h"
@@ -238,76 +233,6 @@ TEST(daemon, puts_nothing_of_a_hostile_name_into_messages_or_paths) {
   std::istringstream lines(said);
   for (std::string line; std::getline(lines, line);) EXPECT_TRUE(line.starts_with("hawktrace: ")) << line;
   EXPECT_EQ(daemon.recordings("web").size(), 1U);
-}
-
-/// A number of the environment, for runs by hand.
-int number_of(const char* variable, int otherwise) {
-  const char* const wanted = std::getenv(variable);
-  return wanted != nullptr ? std::stoi(wanted) : otherwise;
-}
-
-/// Processes that begin, allocate and end at random. HAWK_SOAK_SECONDS: for how long; HAWK_SOAK_PAUSE_MS: between two
-/// of these events, so that others can work meanwhile.
-TEST(daemon, leaves_nothing_behind_after_a_soak) {
-  const std::chrono::seconds length(number_of("HAWK_SOAK_SECONDS", 10));
-  const std::chrono::milliseconds pause(number_of("HAWK_SOAK_PAUSE_MS", 0));
-  constexpr std::size_t kProcesses = 50;
-  constexpr std::uint64_t kMayStay = std::uint64_t{64} << 20;
-  DaemonProcess daemon(target_of("web", ledger_path("ends"), "record-every = \"1s\""));
-  {
-    ChildProcess first({.argv = {ledger_path("ends"), "exit", "0"}});
-    first.read_line();
-    daemon.wait_for_processes(1, 1);
-    first.send_byte();
-    read_ledger(first);
-    first.wait();
-    daemon.wait_for_processes(0, 0);
-  }
-  const auto before = daemon.kernel_objects_at_rest();
-  const std::uint64_t memory_before = daemon.anonymous_bytes();
-  std::mt19937 random(1);
-  std::vector<std::unique_ptr<ChildProcess>> running;
-  std::vector<std::pair<pid_t, Ledger>> ends;
-  std::map<pid_t, std::size_t> uses;  // of a number, which comes again within half an hour
-  std::size_t begun = 0;
-  for (const auto until = std::chrono::steady_clock::now() + length; std::chrono::steady_clock::now() < until;) {
-    std::this_thread::sleep_for(pause);
-    const bool starts = running.size() < kProcesses && (running.empty() || random() % 2 == 0);
-    if (starts) {
-      const std::string kind = random() % 2 == 0 ? "exit" : "signal";
-      running.push_back(std::make_unique<ChildProcess>(ChildProcess::Setup{
-          .argv = {ledger_path("ends"), kind, std::to_string(random() % 2 == 0 ? SIGKILL : SIGSEGV)}}));
-      running.back()->read_line();
-      ++uses[running.back()->pid()];
-      ++begun;
-      continue;
-    }
-    // Whether it is traced by then is left to chance: it may begin, or end, before it is found.
-    const std::size_t chosen = random() % running.size();
-    const std::unique_ptr<ChildProcess> process = std::move(running[chosen]);
-    running.erase(running.begin() + static_cast<std::ptrdiff_t>(chosen));
-    process->send_byte();
-    read_ledger(*process);
-    process->wait();
-  }
-  // Those that remain are traced by now, and their ledgers agree.
-  daemon.wait_for_processes(running.size(), running.size());
-  for (const auto& process : running) {
-    process->send_byte();
-    Ledger ledger = read_ledger(*process);
-    if (uses[process->pid()] == 1) ends.emplace_back(process->pid(), std::move(ledger));
-    process->wait();
-  }
-  daemon.wait_for_processes(0, 0);
-  EXPECT_EQ(daemon.kernel_objects_at_rest(), before);
-  // What malloc keeps of the time when most of them ran, and the symbols of a few files: nothing grows with their
-  // number.
-  EXPECT_LT(daemon.anonymous_bytes(), memory_before + kMayStay);
-  RecordProperty("processes", std::to_string(begun));
-  RecordProperty("grown_bytes", std::to_string(daemon.anonymous_bytes() - memory_before));
-  EXPECT_GT(begun, kProcesses);
-  daemon.finish();
-  for (const auto& [pid, ledger] : ends) expect_recorded(daemon.recordings("web").back(), pid, ledger);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "userspace/attach/process_status.h"
 #include "userspace/base/process_file.h"
 #include "userspace/process/process_fields.h"
 #include "userspace/study/worker_usage.h"
@@ -44,6 +45,12 @@ std::uint64_t own_cpu_ns() {
   rusage own = {};
   ::getrusage(RUSAGE_SELF, &own);
   return nanoseconds(own.ru_utime) + nanoseconds(own.ru_stime) + usage_of_workers().cpu_ns;
+}
+
+std::uint64_t own_resident_bytes() {
+  const Result<std::string> status = read_whole_file("/proc/self/status");
+  const std::optional<ProcessMemory> own = status ? memory_in_status(*status) : std::nullopt;
+  return (own ? own->resident_bytes : 0) + usage_of_workers().resident_bytes;
 }
 
 TracingUsage UsageMeter::read(std::uint64_t table_bytes) {

@@ -27,6 +27,8 @@ class UsageMeter {
 
 /// The CPU time of this process, and of the processes that it reads files with.
 std::uint64_t own_cpu_ns();
+/// The resident memory of the same, now.
+std::uint64_t own_resident_bytes();
 
 /// The CPU time of a process, all its threads and those that have ended, by its /proc/PID/stat; nullopt: it is invalid.
 /// `ticks_per_second`: of the clock in which it is counted.

@@ -15,10 +15,12 @@
 #include "userspace/attach/environment.h"
 #include "userspace/base/event_loop.h"
 #include "userspace/base/log.h"
+#include "userspace/base/own_heap.h"
 #include "userspace/base/signal_source.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/daemon/config_file.h"
 #include "userspace/daemon/memory_sampler.h"
+#include "userspace/daemon/memory_sampling.h"
 #include "userspace/daemon/process_finder.h"
 #include "userspace/daemon/served_state.h"
 #include "userspace/daemon/service_manager.h"
@@ -177,11 +179,22 @@ class Daemon {
     }
     tracing_.update_traces(began);
     tracing_.unload_if_idle(began);
+    give_back_memory(began);
     manager_.feed_watchdog(now());
     if (std::string text = status(); text != sent_status_) {
       manager_.notify("STATUS=" + text);
       sent_status_ = std::move(text);
     }
+  }
+
+  /// What malloc keeps of a time when more was traced, or of a profile that was written.
+  void give_back_memory(Time now) {
+    constexpr std::chrono::seconds kOften{5};
+    constexpr std::uint64_t kMayBeKept = std::uint64_t{4} << 20;
+    if (now - looked_at_memory_ < kOften) return;
+    looked_at_memory_ = now;
+    const std::optional<ProcessMemory> own = read_process_memory(::getpid());
+    if (own && own->anonymous_bytes > own_heap_bytes() + kMayBeKept) trim_own_heap();
   }
 
   void begin_window(TargetState& target, const WatchFinding& finding) {
@@ -301,6 +314,7 @@ class Daemon {
   std::unique_ptr<Serving> serving_;
   std::unique_ptr<OomHook> oom_hook_;
   std::string sent_status_;
+  Time looked_at_memory_{};
 };
 
 }  // namespace

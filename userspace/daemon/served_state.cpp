@@ -1,13 +1,13 @@
 #include "userspace/daemon/served_state.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <optional>
 #include <utility>
 
 #include "userspace/attach/tracing_usage.h"
+#include "userspace/base/own_heap.h"
 #include "userspace/base/printable.h"
 #include "userspace/base/unix_time.h"
 #include "userspace/daemon/heap_symbolizer.h"
@@ -98,10 +98,10 @@ std::vector<ServedTarget> ServedState::targets() const {
 }
 
 ServedHost ServedState::host() const {
-  const std::optional<ProcessMemory> memory = read_process_memory(::getpid());
   return {.start_unix_ns = start_unix_ns_,
           .cpu_ns = own_cpu_ns(),
-          .resident_bytes = memory ? memory->resident_bytes : 0,
+          .resident_bytes = own_resident_bytes(),
+          .heap_bytes = own_heap_bytes(),
           .table_bytes = tracing_.table_bytes(),
           .drains = tracing_.drains(),
           .longest_drain_ns = static_cast<std::uint64_t>(tracing_.longest_drain().count()),

@@ -49,6 +49,7 @@ class MetricsPage {
     text_.begin("hawktrace_cpu_seconds_total", kCounter, "CPU time of the daemon and its workers.");
     text_.put_seconds({}, host.cpu_ns);
     one("hawktrace_resident_bytes", kGauge, "Resident memory of the daemon and its workers.", host.resident_bytes);
+    one("hawktrace_heap_bytes", kGauge, "What the daemon itself has allocated and not freed.", host.heap_bytes);
     one("hawktrace_kernel_table_bytes", kGauge, "Size of the kernel's tables.", host.table_bytes);
     one("hawktrace_drains_total", kCounter, "Times that the kernel's tables were read.", host.drains);
     text_.begin("hawktrace_longest_drain_seconds", kGauge, "Longest time that reading them took.");

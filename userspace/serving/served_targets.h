@@ -61,8 +61,9 @@ struct ServedTarget {
 /// What the daemon itself takes and does.
 struct ServedHost {
   std::uint64_t start_unix_ns = 0;
-  std::uint64_t cpu_ns = 0;  ///< of the daemon and the processes that it reads files with; monotonic
-  std::uint64_t resident_bytes = 0;
+  std::uint64_t cpu_ns = 0;            ///< of the daemon and the processes that it reads files with; monotonic
+  std::uint64_t resident_bytes = 0;    ///< of the same
+  std::uint64_t heap_bytes = 0;        ///< of the daemon: what it has allocated and not freed
   std::uint64_t table_bytes = 0;       ///< of the kernel's tables
   std::uint64_t drains = 0;            ///< monotonic
   std::uint64_t longest_drain_ns = 0;  ///< so far

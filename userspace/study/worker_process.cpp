@@ -123,6 +123,7 @@ std::string WorkerProcess::end() {
 
 std::optional<int> WorkerProcess::stop() noexcept {
   if (pid_ == 0) return std::nullopt;
+  note_worker_ending();
   // If it is about to end by itself, how it does is worth a moment.
   if (given_up_ == nullptr) {
     constexpr int kMomentMs = 1000;

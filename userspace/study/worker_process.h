@@ -49,7 +49,7 @@ class WorkerProcess {
   WorkerProcess(pid_t pid, Channel channel, WorkerLimits limits)
       : pid_(pid), channel_(std::move(channel)), limits_(limits) {}
   std::optional<double> processor_seconds() const;
-  /// Ends it. Its status as wait(2) has it, if that is known. Takes no memory, for which there may be none.
+  /// Ends it. Its status as wait(2) has it, if that is known. Does without memory, of which there may be none.
   std::optional<int> stop() noexcept;
 
   pid_t pid_;

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <mutex>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -17,11 +18,24 @@ namespace {
 
 constexpr std::uint64_t kKib = 1024;
 
+/// A worker that lives.
+struct Worker {
+  pid_t pid = 0;                          ///< 0: none, this place is free
+  std::uint64_t peak_resident_bytes = 0;  ///< as of the last look at it
+};
+
 /// All that live, as far as there is room: there are never more than three, but for tests. And what others have taken.
 struct Workers {
   std::mutex mutex;
-  std::array<pid_t, 16> living = {};
-  WorkerUsage ended;
+  std::array<Worker, 16> living = {};
+  std::uint64_t ended_cpu_ns = 0;
+  std::uint64_t peak_resident_bytes = 0;  ///< the greatest sum of what each of those that lived took at most
+
+  void note_peak() {
+    std::uint64_t sum = 0;
+    for (const Worker& worker : living) sum += worker.peak_resident_bytes;
+    peak_resident_bytes = std::max(peak_resident_bytes, sum);
+  }
 };
 
 Workers& workers() {
@@ -40,14 +54,13 @@ std::uint64_t cpu_ns_of(pid_t pid) {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-std::uint64_t peak_bytes_of(pid_t pid) {
-  constexpr std::string_view kKey = "\nVmHWM:";
-  const Result<std::string> status = read_whole_file(fmt::format("/proc/{}/status", pid));
-  const std::size_t at = status ? status->find(kKey) : std::string::npos;
-  if (at == std::string::npos) return 0;
-  const std::size_t digits = std::min(status->find_first_of("0123456789", at), status->size());
+/// "VmHWM:" of /proc/PID/status, or another line of it; 0: it has none, as the process has ended.
+std::uint64_t bytes_in(std::string_view status, std::string_view line) {
+  const std::size_t at = status.find(line);
+  if (at == std::string_view::npos) return 0;
+  const std::size_t digits = std::min(status.find_first_of("0123456789", at), status.size());
   std::uint64_t kib = 0;
-  std::from_chars(status->data() + digits, status->data() + status->size(), kib);
+  std::from_chars(status.data() + digits, status.data() + status.size(), kib);
   return kib * kKib;
 }
 
@@ -56,29 +69,49 @@ std::uint64_t peak_bytes_of(pid_t pid) {
 WorkerUsage usage_of_workers() {
   Workers& all = workers();
   const std::lock_guard lock(all.mutex);
-  WorkerUsage sum = all.ended;
-  for (const pid_t pid : all.living) {
-    if (pid == 0) continue;
-    sum.cpu_ns += cpu_ns_of(pid);
-    sum.peak_resident_bytes += peak_bytes_of(pid);
+  WorkerUsage sum = {.cpu_ns = all.ended_cpu_ns};
+  for (Worker& worker : all.living) {
+    if (worker.pid == 0) continue;
+    sum.cpu_ns += cpu_ns_of(worker.pid);
+    const Result<std::string> status = read_whole_file(fmt::format("/proc/{}/status", worker.pid));
+    if (!status) continue;
+    sum.resident_bytes += bytes_in(*status, "\nVmRSS:");
+    worker.peak_resident_bytes = std::max(worker.peak_resident_bytes, bytes_in(*status, "\nVmHWM:"));
   }
+  all.note_peak();
+  sum.peak_resident_bytes = all.peak_resident_bytes;
   return sum;
 }
 
 void note_worker_started(pid_t pid) noexcept {
   Workers& all = workers();
   const std::lock_guard lock(all.mutex);
-  const auto free = std::find(all.living.begin(), all.living.end(), 0);
-  if (free != all.living.end()) *free = pid;
+  const auto free = std::find_if(all.living.begin(), all.living.end(), [](const Worker& its) { return its.pid == 0; });
+  if (free != all.living.end()) *free = {.pid = pid};
+}
+
+/// The kernel's figure of what a process took that has ended includes what we took when it was started.
+void note_worker_ending() noexcept {
+  try {
+    usage_of_workers();
+  } catch (const std::bad_alloc&) {
+    // It remains at the last look.
+  }
 }
 
 void note_worker_ended(pid_t pid, const rusage* taken) noexcept {
   Workers& all = workers();
   const std::lock_guard lock(all.mutex);
-  std::replace(all.living.begin(), all.living.end(), pid, pid_t{0});
-  if (taken == nullptr) return;
-  all.ended.cpu_ns += nanoseconds(taken->ru_utime) + nanoseconds(taken->ru_stime);
-  all.ended.peak_resident_bytes += static_cast<std::uint64_t>(taken->ru_maxrss) * kKib;
+  const auto ended =
+      std::find_if(all.living.begin(), all.living.end(), [&](const Worker& its) { return its.pid == pid; });
+  if (taken != nullptr) {
+    all.ended_cpu_ns += nanoseconds(taken->ru_utime) + nanoseconds(taken->ru_stime);
+    // It had ended by itself before anybody looked.
+    if (ended != all.living.end() && ended->peak_resident_bytes == 0)
+      ended->peak_resident_bytes = static_cast<std::uint64_t>(taken->ru_maxrss) * kKib;
+  }
+  all.note_peak();
+  if (ended != all.living.end()) *ended = {};
 }
 
 }  // namespace hawk

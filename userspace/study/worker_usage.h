@@ -9,15 +9,17 @@ namespace hawk {
 
 /// What workers take.
 struct WorkerUsage {
-  std::uint64_t cpu_ns = 0;
-  std::uint64_t peak_resident_bytes = 0;  ///< the sum of what each took at most
+  std::uint64_t cpu_ns = 0;               ///< of all until now, those that have ended too
+  std::uint64_t resident_bytes = 0;       ///< of those that live
+  std::uint64_t peak_resident_bytes = 0;  ///< no less than those that lived at the same time took at any time
 };
 
-/// Of all workers of this process until now, those that have ended too. May be asked from any thread.
+/// Of all workers of this process. May be asked from any thread.
 WorkerUsage usage_of_workers();
 
-/// A worker has been started, or waited for, with what it has taken. They take no memory.
+/// A worker has been started, is about to be ended, or was waited for, with what it has taken.
 void note_worker_started(pid_t pid) noexcept;
+void note_worker_ending() noexcept;
 void note_worker_ended(pid_t pid, const rusage* taken) noexcept;
 
 }  // namespace hawk

@@ -191,7 +191,7 @@ struct ProcessMemory {
 /// What tracing took until the last drain.
 struct TracingUsage {
   std::uint64_t cpu_ns = 0;                    ///< of hawktrace and the processes that it reads files with
-  std::uint64_t peak_resident_bytes = 0;       ///< of the same: the sum of what each took at most
+  std::uint64_t peak_resident_bytes = 0;       ///< of the same: no less than they took at any time
   std::uint64_t table_bytes = 0;               ///< of the kernel's tables, now
   std::optional<std::uint64_t> target_cpu_ns;  ///< of the target since the trace began; nullopt: it had ended before
   bool operator==(const TracingUsage&) const = default;

@@ -1,5 +1,5 @@
-/* Allocates, writes its ledger, and ends as the argument says: "exit CODE", "signal NUMBER", or "wait" for the harness.
- */
+/* Allocates, writes its ledger, and ends as the first arguments say: "exit CODE", "signal NUMBER", or "wait" for the
+ * harness. Argument 3: how many blocks; 500 otherwise. */
 #include <signal.h>
 
 #include "ledger.h"
@@ -9,7 +9,8 @@ SITE_FUNCTION struct block by_malloc(size_t n) { return ALLOCATED(malloc(n), n);
 int main(int argc, char** argv) {
   ledger_require(argc > 1, "an argument says how to end");
   ledger_begin();
-  for (size_t i = 1; i <= 500; i++) {
+  size_t blocks = argc > 3 ? (size_t)atoi(argv[3]) : 500;
+  for (size_t i = 1; i <= blocks; i++) {
     struct block block = by_malloc(i * 7);
     if (i % 2) release(block);
   }

@@ -61,6 +61,7 @@ ServedHost FakeTargets::host() const {
   return {.start_unix_ns = 1'700'000'000'500'000'000,
           .cpu_ns = 1'500'000'000,
           .resident_bytes = 30 << 20,
+          .heap_bytes = 3 << 20,
           .table_bytes = 1 << 20,
           .drains = 12,
           .longest_drain_ns = 2'000'000,

@@ -43,6 +43,8 @@ TEST(Metrics, HaveTheNumbersOfEachTarget) {
   EXPECT_TRUE(has_line(page, "hawktrace_overhead_ratio{target=\"several\"} 0.012500"));
   EXPECT_TRUE(has_line(page, "hawktrace_cgroup_limit_bytes{target=\"shop\"} 209715200"));
   EXPECT_TRUE(has_line(page, "hawktrace_cpu_seconds_total 1.500000000"));
+  EXPECT_TRUE(has_line(page, "hawktrace_resident_bytes 31457280"));
+  EXPECT_TRUE(has_line(page, "hawktrace_heap_bytes 3145728"));
 }
 
 TEST(Metrics, HaveStacksOnlyIfAskedFor) {
