@@ -39,12 +39,13 @@ class UnixConnection(http.client.HTTPConnection):
 class Daemon:
     """A daemon at work, of which the test is the service manager."""
 
-    def __init__(self, directory, targets, name='daemon', heaps='heaps', ready='READY=1'):
+    def __init__(self, directory, targets, name='daemon', heaps='heaps', serve='', ready='READY=1'):
         self.path = pathlib.Path(directory) / name
         self.path.mkdir()
         self.heaps = pathlib.Path(directory) / heaps
         self.config = self.path / 'hawktrace.toml'
         self.socket = str(self.path / 'socket')
+        self.serve = serve or f'listen = ["unix:{self.socket}"]\n'
         self.write(targets)
         self.manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.manager.bind(str(self.path / 'notify'))
@@ -54,7 +55,7 @@ class Daemon:
 
     def write(self, targets):
         self.config.write_text(f'[daemon]\ninterval = "100ms"\ndirectory = "{self.heaps}"\noomd-hook = "{self.path}/hook"\n'
-                               f'[serve]\nlisten = ["unix:{self.socket}"]\n{targets}')
+                               f'[serve]\n{self.serve}{targets}')
 
     def start(self, ready='READY=1'):
         self.process = subprocess.Popen([HAWKTRACE, 'daemon', '--config', str(self.config)], stderr=self.errors,

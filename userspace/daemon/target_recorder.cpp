@@ -124,6 +124,8 @@ void TargetRecorder::remove_old() {
   const std::string current = recording_.path();
   const std::string current_name = current.substr(current.rfind('/') + 1);
   std::vector<DirectoryEntry> files = entries_of(directory_);
+  // What others have put there, or where the directory leads to, is theirs.
+  std::erase_if(files, [&](const DirectoryEntry& file) { return !file.name.starts_with(target_ + "-"); });
   kept_bytes_ = 0;
   for (const DirectoryEntry& file : files) kept_bytes_ += file.name == current_name ? 0 : file.size_bytes;
   for (const std::string& name : recordings_to_remove(std::move(files), current_name, rules_.keep_bytes,

@@ -13,6 +13,7 @@ struct BrokenAssertion {};
   } while (false)
 #define TOML_EXCEPTIONS 1
 #define TOML_ENABLE_FORMATTERS 0
+#define TOML_MAX_NESTED_VALUES 16
 #include <fmt/core.h>
 #include <toml++/toml.h>
 
@@ -21,6 +22,7 @@ struct BrokenAssertion {};
 namespace hawk {
 namespace {
 
+constexpr std::size_t kMostDots = 16;
 constexpr const char* kHint = "hawktrace config --example prints a file with every key";
 
 tl::unexpected<Error> refuse(const std::string& file, std::uint32_t line, std::string_view why) {
@@ -59,6 +61,26 @@ class Copier {
   const std::string& file_;
 };
 
+/// Dots outside of strings and comments, if they end where the line does.
+std::size_t count_dots(std::string_view line) {
+  std::size_t dots = 0;
+  char quote = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quote != 0) {
+      if (c == '\\' && quote == '"') ++i;
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#') {
+      break;
+    } else if (c == '.') {
+      ++dots;
+    }
+  }
+  return dots;
+}
+
 /// The document without its lines of comments, which have the same number of lines. Outside of them only ASCII is
 /// taken: for letters such as U+048A toml++ (3.3) looks up what its authors took to be unreachable.
 Result<std::string> without_comments(std::string_view text, const std::string& file) {
@@ -78,6 +100,10 @@ Result<std::string> without_comments(std::string_view text, const std::string& f
     if (std::any_of(whole.begin(), whole.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
       return fail(ExitCode::kUsage, fmt::format("{}:{}: a letter that is not ASCII", file, line),
                   "write it as \"\\u00e9\", or in a comment on a line of its own");
+    }
+    // Tables within tables: toml++ goes into each by a call, as deep as a key has parts.
+    if (count_dots(whole) > kMostDots) {
+      return refuse(file, line, fmt::format("there are more than {} dots: keys have a few parts", kMostDots));
     }
     kept += whole;
   }

@@ -53,7 +53,29 @@ TEST(TomlDocument, RefusesEndlessText) {
   EXPECT_TRUE(parse_toml(std::string(kMaxTomlBytes, '\n'), "f"));
 }
 
-TEST(TomlDocument, RefusesDeepNesting) { EXPECT_FALSE(parse_toml("a = " + std::string(100'000, '['), "f")); }
+std::string repeated(const std::string& text, std::size_t times) {
+  std::string all;
+  for (std::size_t i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+TEST(TomlDocument, RefusesDeepNesting) {
+  EXPECT_FALSE(parse_toml("a = " + std::string(100'000, '['), "f"));
+  EXPECT_FALSE(parse_toml(repeated("a = {", 100'000), "f"));
+  const auto keys = parse_toml("\n" + repeated("a.", 200'000) + "b = 1\n", "f");
+  ASSERT_FALSE(keys);
+  EXPECT_EQ(keys.error().what, "f:2: there are more than 16 dots: keys have a few parts");
+  EXPECT_FALSE(parse_toml("[" + repeated("a . ", 200'000) + "b]\n", "f"));
+  EXPECT_FALSE(parse_toml("a = { " + repeated("\"x\".", 200'000) + "b = 1 }\n", "f"));
+  EXPECT_FALSE(parse_toml("a = [" + repeated("{ " + repeated("a.", 16) + "b = [\n", 1'000), "f"));
+}
+
+TEST(TomlDocument, TakesDotsInTextsAndComments) {
+  const std::string dots(100, '.');
+  const auto document = parse_toml("a = \"\\\"" + dots + "\" # " + dots + "\nb = '" + dots + "'\n", "f");
+  ASSERT_TRUE(document) << document.error().what;
+  EXPECT_EQ(std::get<std::string>(document->back().value.value), dots);
+}
 
 }  // namespace
 }  // namespace hawk
