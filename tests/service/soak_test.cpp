@@ -153,7 +153,7 @@ void expect_all_recorded(RecordedProcesses recorded, const EndedProcesses& ended
 TEST(daemon, leaves_nothing_behind_after_a_soak) {
   const std::chrono::seconds length(number_of("HAWK_SOAK_SECONDS", 10));
   const std::chrono::milliseconds pause(number_of("HAWK_SOAK_PAUSE_MS", 0));
-  // Processes of the machine, which come and go, and names of what the targets have called.
+  // Processes of the machine, which come and go, and small blocks that malloc keeps for each thread, and counts.
   constexpr std::uint64_t kHeapMayGrow = std::uint64_t{512} << 10;
   // And what malloc keeps for a moment.
   constexpr std::uint64_t kMemoryMayGrow = std::uint64_t{6} << 20;
