@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdlib>
 #include <string>
@@ -33,9 +34,11 @@ int main(int argc, char** argv) {
   }
   const hawk::AllocatorFile allocator = hawk::find_allocator_functions(*image, hawk::Plans::kMade);
   const hawk::testing::Stepped shown = hawk::testing::step_through(command, environment, file, allocator);
+  const auto has_plan = [](const hawk::AllocatorFunction& function) { return !function.yields.points.empty(); };
   for (const auto& [where, times] : shown.seen) fmt::print("  {} at {}\n", times, where);
   for (const std::string& wrong : shown.wrong) fmt::print("WRONG {}\n", wrong);
-  fmt::print("{}: {} calls, {} of them failed, {} steps, {} wrong{}\n", file, shown.calls, shown.failed_calls,
-             shown.steps, shown.wrong.size(), shown.has_ended ? "" : ", NOT TO THE END");
+  fmt::print("{}: {} functions with points, {} calls, {} of them failed, {} steps, {} wrong{}\n", file,
+             std::count_if(allocator.functions.begin(), allocator.functions.end(), has_plan), shown.calls,
+             shown.failed_calls, shown.steps, shown.wrong.size(), shown.has_ended ? "" : ", NOT TO THE END");
   return shown.has_ended && shown.wrong.empty() ? 0 : 1;
 }

@@ -73,6 +73,7 @@ class Code {
   }
 
   bool is_mapped() const { return start_ != 0; }
+  std::uint64_t address_of(std::uint64_t offset) const { return start_ + offset - offset_; }
   std::optional<std::uint64_t> offset_of(std::uint64_t address) const {
     return address >= start_ && address < end_ ? std::optional(address - start_ + offset_) : std::nullopt;
   }
@@ -98,6 +99,14 @@ class Code {
   std::map<std::uint64_t, std::vector<At>> points_;
   std::map<std::uint64_t, const AllocatorFunction*> entries_;
 };
+
+/// What is read-only too.
+void change_code(pid_t thread, std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const std::uint64_t word = (word_at(thread, address + i) & ~std::uint64_t{0xff}) | bytes[i];
+    ::ptrace(PTRACE_POKEDATA, thread, address + i, word);
+  }
+}
 
 /// One call, stepped through.
 class Call {
@@ -245,11 +254,12 @@ class Call {
 
 class Stepper {
  public:
-  Stepper(pid_t process, const std::string& path, const AllocatorFile& allocator, Stepped& shown)
-      : process_(process), path_(path), allocator_(allocator), shown_(shown) {}
+  Stepper(pid_t process, const std::string& path, const AllocatorFile& allocator, const StepOptions& options,
+          Stepped& shown)
+      : process_(process), path_(path), allocator_(allocator), options_(options), shown_(shown) {}
 
   void run() {
-    while (!shown_.has_ended) {
+    while (!shown_.has_ended && shown_.steps < options_.most_steps) {
       int status = 0;
       const pid_t thread = ::waitpid(-1, &status, __WALL);
       if (thread < 0 || (thread == process_ && !WIFSTOPPED(status))) return;
@@ -297,7 +307,11 @@ class Stepper {
       shown_.has_ended = true;
       return;
     }
-    if (!code_ || !code_->is_mapped()) code_.emplace(process_, path_, allocator_);
+    if (!code_ || !code_->is_mapped()) {
+      code_.emplace(process_, path_, allocator_);
+      for (const CodeChange& change : options_.changes)
+        change_code(thread, code_->address_of(change.file_offset), change.bytes);
+    }
     calls_.emplace(std::piecewise_construct, std::tuple(thread),
                    std::tuple(thread, std::cref(*code_), regs.rdi, std::ref(shown_)));
   }
@@ -310,6 +324,7 @@ class Stepper {
   const pid_t process_;
   const std::string path_;
   const AllocatorFile& allocator_;
+  const StepOptions& options_;
   Stepped& shown_;
   std::optional<Code> code_;
   std::map<pid_t, Call> calls_;
@@ -338,14 +353,14 @@ pid_t start(const std::vector<std::string>& command, const std::vector<std::stri
 }  // namespace
 
 Stepped step_through(const std::vector<std::string>& command, const std::vector<std::string>& environment,
-                     const std::string& path, const AllocatorFile& allocator) {
+                     const std::string& path, const AllocatorFile& allocator, const StepOptions& options) {
   Stepped shown;
   const pid_t process = start(command, environment);
   int status = 0;
   if (::waitpid(process, &status, 0) != process || !WIFSTOPPED(status)) return shown;
   ::ptrace(PTRACE_SETOPTIONS, process, nullptr, PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL);
   ::ptrace(PTRACE_CONT, process, nullptr, 0);
-  Stepper(process, path, allocator, shown).run();
+  Stepper(process, path, allocator, options, shown).run();
   ::kill(process, SIGKILL);
   while (::waitpid(-1, &status, __WALL) > 0) {
   }

@@ -22,9 +22,20 @@ struct Stepped {
   bool has_ended = false;
 };
 
+/// Other bytes for a file's code.
+struct CodeChange {
+  std::uint64_t file_offset = 0;
+  std::vector<std::uint8_t> bytes;
+};
+
+struct StepOptions {
+  std::vector<CodeChange> changes;  ///< made in the process right before its first call
+  std::size_t most_steps = SIZE_MAX;
+};
+
 /// Runs `command`, which is or leads to a program built from tests/stepping/calls.c, with `environment` set, and steps
 /// through each of its calls as the programs would see it by the plans of `allocator`, which is in the file at `path`.
 Stepped step_through(const std::vector<std::string>& command, const std::vector<std::string>& environment,
-                     const std::string& path, const AllocatorFile& allocator);
+                     const std::string& path, const AllocatorFile& allocator, const StepOptions& options = {});
 
 }  // namespace hawk::testing

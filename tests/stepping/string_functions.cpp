@@ -10,6 +10,9 @@
 namespace hawk::testing {
 namespace {
 
+/// A changed allocator asks for anything.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+
 bool write_memory(pid_t thread, std::uint64_t to, std::span<const std::uint8_t> bytes) {
   const iovec local = {const_cast<std::uint8_t*>(bytes.data()), bytes.size()};
   const iovec there = {reinterpret_cast<void*>(to), bytes.size()};
@@ -31,6 +34,7 @@ std::uint64_t finish_string(pid_t thread) {
   const bool moves = (opcode & 0xfe) == 0xa4, stores = (opcode & 0xfe) == 0xaa;
   if ((code & 0xff) != 0xf3 || !(moves || stores)) return regs.rip;
   const std::size_t each = (opcode & 1) == 0 ? 1 : is_wide ? 8 : 4, bytes = regs.rcx * each;
+  if (bytes > kMostBytes) return regs.rip;
   std::vector<std::uint8_t> data(bytes);
   for (std::size_t i = 0; i < bytes && stores; ++i) data[i] = static_cast<std::uint8_t>(regs.rax >> i % each * 8);
   const iovec local = {data.data(), bytes};
@@ -51,6 +55,7 @@ std::uint64_t StringFunctions::run(pid_t thread, std::uint64_t rip) const {
   if (rip != set && rip != copy && rip != move) return rip;
   user_regs_struct regs = {};
   ::ptrace(PTRACE_GETREGS, thread, nullptr, &regs);
+  if (regs.rdx > kMostBytes) return rip;
   std::vector<std::uint8_t> bytes(regs.rdx, static_cast<std::uint8_t>(regs.rsi));
   const iovec local = {bytes.data(), bytes.size()}, from = {reinterpret_cast<void*>(regs.rsi), bytes.size()};
   const auto copied = static_cast<ssize_t>(bytes.size());
