@@ -26,7 +26,7 @@ struct Target {
   std::string name;
   std::string file;  ///< with the allocator
   std::string function;
-  int mutants = 10;  ///< each takes longer where the file is large
+  int mutants = 8;  ///< each takes longer where the file is large
   bool is_preloaded = false;
 };
 
@@ -114,12 +114,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Target{.name = "jemalloc_malloc",
                              .file = kLibraries + "libjemalloc.so.2",
                              .function = "malloc",
-                             .mutants = 4,
+                             .mutants = 2,
                              .is_preloaded = true},
                       Target{.name = "mimalloc_malloc",
                              .file = kLibraries + "libmimalloc.so.2.0",
                              .function = "malloc",
-                             .mutants = 6,
+                             .mutants = 4,
                              .is_preloaded = true}),
     [](const auto& each) { return each.param.name; });
 
