@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The daemon under siege: its configuration read again while services flap, disks that fill and folders that are exchanged while it
-writes, clients that never finish a handshake, targets that are stopped or whose cgroup is removed, and its own end by SIGKILL.
+writes, clients that never finish a handshake, targets that are stopped, that run one program after the other, or whose cgroup is
+removed, and its own end by SIGKILL.
 
     siege_test.py HAWKTRACE LEDGERS
 """
@@ -253,6 +254,22 @@ class Siege(Hostile):
         daemon.end()
         for ledger in (first, second, third):
             self.expect_exact_last(daemon, ledger.pid)
+
+    def test_one_program_after_the_other_leaves_nothing_behind(self):
+        """300 programs of one process, as fast as they come, which passes its probes on to those that it makes."""
+        shell, script = self.directory / 'again', self.directory / 'script'
+        shutil.copy('/bin/dash', shell)
+        script.write_text(f'n=${{1:-0}}\n[ "$n" -lt 300 ] && exec {shell} "$0" $((n + 1))\nread -r end\n')
+        daemon = self.daemon(self.ends() + f'[target.winds]\nexe = "{shell}"\nfollow-children = true\n')
+        before = self.settle(daemon)
+        storms = [subprocess.Popen([shell, script], stdin=subprocess.PIPE) for _ in range(4)]
+        for storm in storms:
+            storm.stdin.close()
+            self.assertIn(storm.wait(PATIENCE_S), (0, 1))
+        self.until('their ends', lambda: not any(target['processes'] for target in json.loads(daemon.get('/targets')[1])['targets']))
+        self.assertEqual(daemon.get('/healthz')[0], 200)
+        self.assertEqual(self.settle(daemon), before)
+        daemon.end()
 
     def test_a_cgroup_that_is_removed_is_no_loss(self):
         root = next(line.split()[1] for line in pathlib.Path('/proc/self/mounts').read_text().splitlines() if line.split()[2] == 'cgroup2')

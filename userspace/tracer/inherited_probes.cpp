@@ -193,21 +193,38 @@ Result<void> InheritedProbes::extend_to_all() {
   return {};
 }
 
-void InheritedProbes::keep(std::vector<Held> held) { std::move(held.begin(), held.end(), std::back_inserter(kept_)); }
+std::shared_ptr<InheritedProbes::Share> InheritedProbes::make_share() {
+  std::erase_if(shares_, [](const std::weak_ptr<Share>& share) { return share.expired(); });
+  auto share = std::make_shared<Share>();
+  shares_.push_back(share);
+  return share;
+}
+
+/// The kernel takes no breakpoint from anybody where the task of an event has ended (trace_uprobe_filter_remove).
+void InheritedProbes::leave(std::shared_ptr<Share> share) {
+  if (!share->has_ended || keeps_all_) kept_.push_back(std::move(share));
+}
 
 void InheritedProbes::remove_all() {
   // The kernel waits for each uprobe that goes: side by side with the others.
   std::vector<std::vector<UniqueFd>> by_event;
+  std::vector<std::shared_ptr<Share>> shares;
+  for (const std::weak_ptr<Share>& share : std::exchange(shares_, {})) {
+    if (std::shared_ptr<Share> living = share.lock()) shares.push_back(std::move(living));
+  }
   for (auto& [key, event] : by_key_) {
     by_event.emplace_back();
     by_event.back().push_back(std::move(event.link));
-    for (Held& held : kept_) {
-      if (held.event == event.id)
-        std::move(held.threads.begin(), held.threads.end(), std::back_inserter(by_event.back()));
+    for (const std::shared_ptr<Share>& share : shares) {
+      for (Held& held : share->held) {
+        if (held.event == event.id)
+          std::move(held.threads.begin(), held.threads.end(), std::back_inserter(by_event.back()));
+      }
     }
     // Last, or the kernel would first look for the processes that have others.
     by_event.back().push_back(std::move(event.everywhere));
   }
+  for (const std::shared_ptr<Share>& share : shares) share->held.clear();
   kept_.clear();
   destroy_at_once(by_event);
 }

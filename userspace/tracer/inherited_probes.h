@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -51,8 +52,20 @@ class InheritedProbes {
   /// they are: the return addresses of others must not be replaced. On failure it is as it was.
   Result<void> extend_to_all();
 
-  /// Holds until remove_all() what a process no longer needs itself: those that it has made have theirs by it.
-  void keep(std::vector<Held> held);
+  /// What a process has by itself. Those that it makes have theirs by it, and need it until they have ended, as do
+  /// those that they make.
+  struct Share {
+    std::shared_ptr<const Share> maker = {};  ///< of the process that has made it; nullptr: that is not traced
+    std::vector<Held> held = {};
+    bool has_ended = false;  ///< the process
+  };
+  std::shared_ptr<Share> make_share();
+  /// Nobody counts on the share of a process any more, but for those that it has made. If it lives, it goes on to pass
+  /// on its probes, and the share is held until remove_all(); when the kernel takes probes from it, a process that fork
+  /// has just made could lose its own as well.
+  void leave(std::shared_ptr<Share> share);
+  /// It is not known by whom a process has its probes: from now on all shares are held until remove_all().
+  void keep_all() { keeps_all_ = true; }
   /// Takes them from all processes, held or not.
   void remove_all();
 
@@ -76,7 +89,9 @@ class InheritedProbes {
   int cookies_fd_;
   std::size_t cookies_used_ = 0;
   std::map<Key, Event> by_key_;
-  std::vector<Held> kept_;
+  std::vector<std::weak_ptr<Share>> shares_;  ///< all, and some that are gone
+  std::vector<std::shared_ptr<Share>> kept_;
+  bool keeps_all_ = false;
   bool is_for_all_ = false;
 };
 

@@ -67,7 +67,7 @@ Result<void> ProbeLinks::add_perf(bpf_program* program, int fd, const std::vecto
 
 Result<void> ProbeLinks::add_inherited(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return) {
   std::vector<InheritedProbes::Held> held = HAWK_TRY(inherited_probes_->add(program, fd, probes, on_return, pid_));
-  std::move(held.begin(), held.end(), std::back_inserter(inherited_));
+  std::move(held.begin(), held.end(), std::back_inserter(share_->held));
   return {};
 }
 
@@ -78,9 +78,22 @@ Result<void> ProbeLinks::use(bpf_program* program, int fd, const std::vector<Pro
 }
 
 bool ProbeLinks::are_older_than(std::uint64_t time_ns, const Mark& since) const {
-  const bool has_own = multi_.size() > since.multi || perf_.size() > since.perf || inherited_.size() > since.inherited;
+  const bool has_own = multi_.size() > since.multi || perf_.size() > since.perf || inherited_count() > since.inherited;
   return !has_own && std::all_of(used_.begin() + static_cast<std::ptrdiff_t>(since.used), used_.end(),
                                  [&](const FileLinks::Use& link) { return link->made_ns < time_ns; });
+}
+
+void ProbeLinks::note_maker(const ProbeLinks* maker) {
+  if (!share_) return;
+  if (maker != nullptr && maker->share_) {
+    share_->maker = maker->share_;
+  } else {
+    inherited_probes_->keep_all();
+  }
+}
+
+void ProbeLinks::note_ended() {
+  if (share_) share_->has_ended = true;
 }
 
 bool ProbeLinks::leave_to_others() {
@@ -92,12 +105,12 @@ void ProbeLinks::remove_since(const Mark& mark) {
   used_.resize(mark.used);
   multi_.resize(mark.multi);
   perf_.erase(perf_.begin() + static_cast<std::ptrdiff_t>(mark.perf), perf_.end());
-  inherited_.erase(inherited_.begin() + static_cast<std::ptrdiff_t>(mark.inherited), inherited_.end());
+  if (share_) share_->held.resize(mark.inherited);
 }
 
 void ProbeLinks::remove_all() {
   destroy_at_once(perf_);
-  if (inherited_probes_ != nullptr) inherited_probes_->keep(std::exchange(inherited_, {}));
+  if (share_) inherited_probes_->leave(std::exchange(share_, nullptr));
   destroy_at_once(multi_);
   destroy_at_once(used_);
 }
@@ -113,7 +126,6 @@ void ProbeLinks::move_own_to(ProbeLinks& other) {
   std::move(multi_.begin(), multi_.end(), std::back_inserter(other.multi_));
   perf_.clear();
   multi_.clear();
-  if (inherited_probes_ != nullptr) inherited_probes_->keep(std::exchange(inherited_, {}));
 }
 
 }  // namespace hawk

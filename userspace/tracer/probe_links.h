@@ -22,7 +22,8 @@ class ProbeLinks {
   /// `pid`: the process to probe; 0: every one.
   ProbeLinks(AttachWay way, int pid) : way_(way), pid_(pid) {}
   /// Those of process `pid` and of the processes that it will make. `probes` must live longer.
-  ProbeLinks(InheritedProbes& probes, int pid) : way_(AttachWay::kPerf), pid_(pid), inherited_probes_(&probes) {}
+  ProbeLinks(InheritedProbes& probes, int pid)
+      : way_(AttachWay::kPerf), pid_(pid), inherited_probes_(&probes), share_(probes.make_share()) {}
   /// Those of every process that maps a file, which others use as well. `links` must live longer.
   explicit ProbeLinks(FileLinks& links) : way_(AttachWay::kSession), pid_(0), file_links_(&links) {}
 
@@ -42,30 +43,35 @@ class ProbeLinks {
     std::size_t used = 0;
   };
   Mark mark() const {
-    return {.multi = multi_.size(), .perf = perf_.size(), .inherited = inherited_.size(), .used = used_.size()};
+    return {.multi = multi_.size(), .perf = perf_.size(), .inherited = inherited_count(), .used = used_.size()};
   }
   /// Whether all links that were added since are for files and were made before `time_ns` (CLOCK_MONOTONIC). Links of
   /// the target's own are not: they are made when they are added.
   bool are_older_than(std::uint64_t time_ns, const Mark& since) const;
   /// Uses the links for files of another target, which has the same files.
   void use_links_of(const ProbeLinks& other) { used_ = other.used_; }
+  /// The process has its inherited probes by that of `maker`; nullptr: it is not known by whom.
+  void note_maker(const ProbeLinks* maker);
+  /// The process has ended.
+  void note_ended();
   /// Gives up the links for files that others still use. Returns whether any link is left.
   bool leave_to_others();
   /// Removes what was added since.
   void remove_since(const Mark& mark);
-  /// All at the same time; but what others inherit is kept: InheritedProbes::remove_all().
+  /// All at the same time; but what others inherit is left to them: InheritedProbes::leave().
   /// Each removal waits for several of the kernel's grace periods, some 40 ms; side by side the
   /// waits overlap (measured: five links 430 ms one after the other, 90 ms together).
   void remove_all();
   /// Hands all of them to `other`, which removes them with its own.
   void move_to(ProbeLinks& other);
-  /// The same without those for files.
+  /// The same without those for files, and without what others inherit.
   void move_own_to(ProbeLinks& other);
 
  private:
   Result<void> add_multi(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return);
   Result<void> add_perf(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return);
 
+  std::size_t inherited_count() const { return share_ ? share_->held.size() : 0; }
   Result<void> add_inherited(bpf_program* program, int fd, const std::vector<Probe>& probes, bool on_return);
   Result<void> use(bpf_program* program, int fd, const std::vector<Probe>& probes);
 
@@ -84,7 +90,7 @@ class ProbeLinks {
   std::vector<UniqueFd> multi_;
   std::vector<PerfLink> perf_;
   FileLinks* file_links_ = nullptr;
-  std::vector<InheritedProbes::Held> inherited_;
+  std::shared_ptr<InheritedProbes::Share> share_;  ///< until all are removed; nullptr: nothing is inherited
   std::vector<FileLinks::Use> used_;
 };
 

@@ -166,6 +166,7 @@ Result<Tracer> Tracer::make(Engine& engine, int pid, bool filter_by_pid) {
 
 Tracer Tracer::adopt(Engine& engine, const Birth& birth, const Tracer* maker) {
   auto impl = std::make_unique<Impl>(engine.parts(), birth.number, birth.pid, birth.pid);
+  impl->probes.note_maker(maker != nullptr ? &maker->impl_->probes : nullptr);
   if (maker != nullptr) {
     impl->probed_files = maker->impl_->probed_files;
     std::erase_if(impl->probed_files, [&](const auto& file) { return file.second >= birth.time_ns; });
@@ -353,6 +354,7 @@ void Tracer::stop_all(std::span<Tracer* const> tracers) {
 
 void Tracer::stop_ended() {
   stop_counting();
+  impl_->probes.note_ended();
   ProbeLinks links(impl_->engine.options.way, 0);
   impl_->move_probes_to(links);
   if (links.leave_to_others()) impl_->engine.remover.remove(std::move(links));
