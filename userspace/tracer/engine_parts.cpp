@@ -138,6 +138,12 @@ Result<hawktrace*> Engine::Parts::programs_for_throwing() {
   return throwing.get();
 }
 
+Result<hawktrace*> Engine::Parts::programs_for_returning() {
+  if (options.way != AttachWay::kSession || !options.by_plan) return skeleton.get();
+  if (!session) session = HAWK_TRY(load_session_program(*skeleton));
+  return session.get();
+}
+
 Result<void> Engine::Parts::begin_following() {
   if (!file_links) inherited_probes = HAWK_TRY(InheritedProbes::make(bpf_map__fd(skeleton->maps.probe_cookies)));
   return places->fill_spares();

@@ -39,6 +39,7 @@ struct Engine::Parts {
   MemoryPlan plan;
   Skeleton skeleton;
   Skeleton throwing;  ///< see load_throwing_programs; loaded when it is needed
+  Skeleton session;   ///< see load_session_program; the same
   KernelMaps maps;
   std::unique_ptr<FrameStore> frames;
   std::unique_ptr<BlockReserve> reserve;
@@ -72,6 +73,8 @@ struct Engine::Parts {
   Result<void> attach_tracepoint(bpf_program* program);
   /// Where the programs for functions that may throw are.
   Result<hawktrace*> programs_for_throwing();
+  /// Where those are for functions whose returns the kernel's return probes see.
+  Result<hawktrace*> programs_for_returning();
   /// Keeps targets ready for the processes that others will start.
   Result<void> begin_following();
   /// As many as there are places for.

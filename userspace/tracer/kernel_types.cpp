@@ -17,7 +17,18 @@ constexpr const char* kFile = "/sys/kernel/btf/vmlinux";
 /// How the types are named that the kernel makes for tracepoints.
 constexpr const char* kTracepointPrefix = "btf_trace_";
 
-/// Bytes that follow a type of this kind; nullopt: the kind is not known.
+/// Whether `name`, and nothing more, is at `offset`.
+bool is_name_at(Bytes names, std::uint64_t offset, std::string_view name) {
+  const Bytes found = part_of(names, offset, name.size() + 1);
+  return found.size() == name.size() + 1 && found.back() == 0 && text_of(found.first(name.size())) == name;
+}
+
+std::uint32_t number_by_libbpf(const std::string& name, bpf_attach_type type) {
+  return static_cast<std::uint32_t>(std::max(libbpf_find_vmlinux_btf_id(name.c_str(), type), 0));
+}
+
+}  // namespace
+
 std::optional<std::uint64_t> bytes_after(unsigned kind, std::uint64_t members) {
   switch (kind) {
     case BTF_KIND_INT:
@@ -53,18 +64,6 @@ std::optional<std::uint64_t> bytes_after(unsigned kind, std::uint64_t members) {
       return std::nullopt;
   }
 }
-
-/// Whether `name`, and nothing more, is at `offset`.
-bool is_name_at(Bytes names, std::uint64_t offset, std::string_view name) {
-  const Bytes found = part_of(names, offset, name.size() + 1);
-  return found.size() == name.size() + 1 && found.back() == 0 && text_of(found.first(name.size())) == name;
-}
-
-std::uint32_t number_by_libbpf(const std::string& name, bpf_attach_type type) {
-  return static_cast<std::uint32_t>(std::max(libbpf_find_vmlinux_btf_id(name.c_str(), type), 0));
-}
-
-}  // namespace
 
 std::optional<std::uint32_t> find_type(Bytes btf, unsigned kind, std::string_view name) {
   ByteCursor beginning(btf);
@@ -112,6 +111,10 @@ std::uint32_t KernelTypes::function(const std::string& name) const {
 std::uint32_t KernelTypes::tracepoint(const std::string& name) const {
   const std::optional<std::uint32_t> number = find_type(btf_, BTF_KIND_TYPEDEF, kTracepointPrefix + name);
   return number ? *number : number_by_libbpf(name, BPF_TRACE_RAW_TP);
+}
+
+std::uint32_t KernelTypes::structure(const std::string& name) const {
+  return find_type(btf_, BTF_KIND_STRUCT, name).value_or(0);
 }
 
 }  // namespace hawk

@@ -13,6 +13,9 @@ namespace hawk {
 /// kinds that are not known.
 std::optional<std::uint32_t> find_type(Bytes btf, unsigned kind, std::string_view name);
 
+/// Bytes that follow a type of this kind with so many members; nullopt: the kind is not known.
+std::optional<std::uint64_t> bytes_after(unsigned kind, std::uint64_t members);
+
 /// What the kernel says of its own functions and types: its BTF. A few names are looked for in it where it lies. libbpf
 /// reads all of it for each name that it is asked for, which takes as long as a tenth of the programs takes to load.
 class KernelTypes {
@@ -27,6 +30,10 @@ class KernelTypes {
   std::uint32_t function(const std::string& name) const;
   /// The number of the type that stands for a tracepoint; 0: there is none of this name.
   std::uint32_t tracepoint(const std::string& name) const;
+  /// The number of a structure; 0: there is none of this name.
+  std::uint32_t structure(const std::string& name) const;
+  /// All of it; empty: it cannot be read.
+  Bytes all() const { return btf_; }
 
  private:
   Bytes btf_;

@@ -1,30 +1,41 @@
 #include "userspace/tracer/programs.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 #include <linux/types.h>
+#include <sys/mman.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "bpf/layout.h"
 #include "bpf/live/arena_layout.h"
 #include "userspace/base/log.h"
 #include "userspace/base/system_failure.h"
+#include "userspace/base/unique_fd.h"
 #include "userspace/tracer/arena_memory.h"
 #include "userspace/tracer/frame_store.h"
 #include "userspace/tracer/kernel_types.h"
 #include "userspace/tracer/links.h"
 #include "userspace/tracer/parallel_load.h"
+#include "userspace/tracer/relocation_types.h"
 
 namespace hawk {
 namespace {
 
 constexpr auto kMulti = static_cast<bpf_attach_type>(kAttachTypeUprobeMulti);
+constexpr auto kSession = static_cast<bpf_attach_type>(kAttachTypeUprobeSession);
 
 /// A new one for each trace: no program shall know how its stacks are hashed.
 Result<hawk_hash_key> draw_hash_key() {
@@ -36,7 +47,8 @@ Result<hawk_hash_key> draw_hash_key() {
   return key;
 }
 
-Result<hawk_config> make_config(const EngineOptions& options, LiveTable table, const MemoryPlan& plan) {
+Result<hawk_config> make_config(const EngineOptions& options, LiveTable table, const MemoryPlan& plan,
+                                const KernelTypes& types) {
   hawk_config config = {};
   config.max_stacks = plan.stacks;
   config.stack_index_mask = plan.stack_index_entries - 1;
@@ -45,7 +57,9 @@ Result<hawk_config> make_config(const EngineOptions& options, LiveTable table, c
   config.live_table = table == LiveTable::kArena ? HAWK_LIVE_ARENA : HAWK_LIVE_HASH;
   config.pages_low = ArenaMemory::kPagesLow;
   // What it needs came with 6.3 at the latest, the arena with 6.10 and sessions with 6.13.
-  config.may_read_directly = table == LiveTable::kArena || options.way == AttachWay::kSession ? 1 : 0;
+  config.word_type = types.structure("timespec64");
+  const bool may_read = table == LiveTable::kArena || options.way == AttachWay::kSession;
+  config.may_read_directly = may_read && config.word_type != 0 ? 1 : 0;
   config.min_block_bytes = options.min_block_bytes;
   config.frames_low = FrameStore::low_of(plan.spare_frames);
   config.location_mask = plan.locations - 1;
@@ -88,7 +102,8 @@ void configure_regions(hawktrace& skeleton, bool is_wanted) {
 }
 
 /// Sizes the maps and picks the programs that `options.way` needs.
-void configure(hawktrace& skeleton, const EngineOptions& options, const hawk_config& config, const MemoryPlan& plan) {
+void configure(hawktrace& skeleton, const EngineOptions& options, const hawk_config& config, const MemoryPlan& plan,
+               const KernelTypes& types) {
   skeleton.rodata->settings = config;
   bpf_map__set_max_entries(skeleton.maps.counters, (config.cpu_mask + 1) * config.max_stacks);
   bpf_map__set_max_entries(skeleton.maps.stack_index, config.stack_index_mask + 1);
@@ -112,7 +127,6 @@ void configure(hawktrace& skeleton, const EngineOptions& options, const hawk_con
   bpf_program__set_autoload(skeleton.progs.tree_entry, !on_functions && !holds);
   bpf_program__set_autoload(skeleton.progs.tree_entry_holding, !on_functions && holds);
   bpf_program__set_autoload(skeleton.progs.mappings_unlocked, !options.programs_on_functions);
-  const KernelTypes types;
   configure_regions(skeleton, options.follows_regions);
   for (bpf_program* program : {skeleton.progs.memory_left_by_exit, skeleton.progs.memory_left_by_exec}) {
     const char* function = bpf_program__section_name(program) + std::strlen("fentry/");
@@ -121,7 +135,7 @@ void configure(hawktrace& skeleton, const EngineOptions& options, const hawk_con
   bpf_program__set_autoload(skeleton.progs.find_interceptors, options.returns_are_calls);
   bpf_program__set_autoload(skeleton.progs.prepare_exec, types.tracepoint("sched_prepare_exec") != 0);
   const bool session = options.way == AttachWay::kSession;
-  bpf_program__set_autoload(skeleton.progs.alloc_session, session);
+  bpf_program__set_autoload(skeleton.progs.alloc_session, session && !options.by_plan);
   bpf_program__set_autoload(skeleton.progs.alloc_yield, options.by_plan);
   bpf_program__set_autoload(skeleton.progs.alloc_entry, !session);
   bpf_program__set_autoload(skeleton.progs.alloc_return, !session);
@@ -131,8 +145,7 @@ void configure(hawktrace& skeleton, const EngineOptions& options, const hawk_con
         skeleton.progs.unfollowed_entry, skeleton.progs.module_init}) {
     bpf_program__set_expected_attach_type(program, kMulti);
   }
-  bpf_program__set_expected_attach_type(skeleton.progs.alloc_session,
-                                        static_cast<bpf_attach_type>(kAttachTypeUprobeSession));
+  bpf_program__set_expected_attach_type(skeleton.progs.alloc_session, kSession);
 }
 
 /// Makes the map of the programs' variables that begin as zero. libbpf would write as many megabytes of zeros into it.
@@ -173,24 +186,61 @@ tl::unexpected<Error> load_failure(int reason, const char* hint) {
   return system_failure(ExitCode::kPrivilege, "load the BPF programs", reason, hint);
 }
 
+/// Where libbpf looks for the kernel's types that the programs' accesses are fitted by: a file of those alone.
+class TypesFile {
+ public:
+  explicit TypesFile(const KernelTypes& kernel)
+      : kernel_(kernel), file_(kernel.all().empty() ? -1 : ::memfd_create("types", MFD_CLOEXEC)) {}
+
+  /// Empty: libbpf is to find them itself.
+  std::string path() const { return file_ ? fmt::format("/proc/self/fd/{}", file_.get()) : ""; }
+
+  /// Puts the types in that the object's programs may use.
+  Result<void> fill(const bpf_object& object) {
+    if (!file_) return {};
+    const std::optional<std::vector<std::uint8_t>> reduced =
+        types_for_relocations(kernel_.all(), names_in(*bpf_object__btf(&object)));
+    const Bytes types = reduced ? Bytes(*reduced) : kernel_.all();
+    const ssize_t written = ::pwrite(file_.get(), types.data(), types.size(), 0);
+    if (written == static_cast<ssize_t>(types.size())) return {};
+    return system_failure(ExitCode::kPrivilege, "keep the types of the kernel", written < 0 ? errno : ENOSPC);
+  }
+
+ private:
+  static std::set<std::string_view> names_in(const btf& types) {
+    std::set<std::string_view> names;
+    for (__u32 number = 1; number < btf__type_cnt(&types); ++number)
+      names.insert(essential_name(btf__name_by_offset(&types, btf__type_by_id(&types, number)->name_off)));
+    names.erase("");
+    return names;
+  }
+
+  const KernelTypes& kernel_;
+  UniqueFd file_;
+};
+
 /// `choose` sizes the maps and picks the programs.
 template <class Choose>
-Result<Skeleton> open_object(Choose choose) {
-  Skeleton skeleton(hawktrace::open(nullptr));
+Result<Skeleton> open_object(Choose choose, TypesFile& types) {
+  const std::string path = types.path();
+  LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = path.empty() ? nullptr : path.c_str());
+  Skeleton skeleton(hawktrace::open(&options));
   if (!skeleton) return system_failure(ExitCode::kPrivilege, "open the BPF programs", errno);
+  HAWK_TRY_VOID(types.fill(*skeleton->obj));
   HAWK_TRY_VOID(choose(*skeleton));
   return skeleton;
 }
 
 template <class Choose>
-Result<Skeleton> load_object(Choose choose, const char* hint) {
+Result<Skeleton> load_object(Choose choose, const char* hint, const KernelTypes& kernel) {
   prepare_parallel_loading();
-  Skeleton skeleton = HAWK_TRY(open_object(choose));
+  TypesFile types(kernel);
+  Skeleton skeleton = HAWK_TRY(open_object(choose, types));
   const auto load = [&] { return hawktrace::load(skeleton.get()) == 0; };
   Loaded loaded = load_in_parallel(load);
   if (loaded == Loaded::kNotAtOnce) {
     log_verbose("the kernel refuses programs that are loaded at the same time: they are loaded one after the other");
-    skeleton = HAWK_TRY(open_object(choose));
+    skeleton = HAWK_TRY(open_object(choose, types));
     loaded = load() ? Loaded::kYes : Loaded::kNo;
   }
   if (loaded != Loaded::kYes) return load_failure(errno, hint);
@@ -202,12 +252,24 @@ Result<Skeleton> load_object(Choose choose, const char* hint) {
 
 constexpr const char* kReasonHint = "the kernel's reason is printed with --verbose";
 
+/// Loads the programs that `pick` picks, which use the maps of `first`.
+template <class Pick>
+Result<Skeleton> load_further(const hawktrace& first, Pick pick) {
+  const auto choose = [&](hawktrace& further) -> Result<void> {
+    HAWK_TRY_VOID(share_maps(further, first));
+    pick(further);
+    return {};
+  };
+  return load_object(choose, kReasonHint, KernelTypes());
+}
+
 }  // namespace
 
 Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, const MemoryPlan& plan) {
-  const hawk_config config = HAWK_TRY(make_config(options, table, plan));
+  const KernelTypes types;
+  const hawk_config config = HAWK_TRY(make_config(options, table, plan, types));
   const auto choose = [&](hawktrace& skeleton) -> Result<void> {
-    configure(skeleton, options, config, plan);
+    configure(skeleton, options, config, plan, types);
     configure_live_table(skeleton, table, plan);
     return make_zeros(skeleton);
   };
@@ -215,19 +277,23 @@ Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, co
       options.live_table == LiveTable::kArena
           ? "an arena needs Linux 6.10: leave --live-table out to use the best table that the kernel supports"
           : kReasonHint;
-  return load_object(choose, hint);
+  return load_object(choose, hint, types);
 }
 
 Result<Skeleton> load_throwing_programs(const hawktrace& first) {
-  const auto choose = [&](hawktrace& skeleton) -> Result<void> {
-    HAWK_TRY_VOID(share_maps(skeleton, first));
-    for (bpf_program* program : {skeleton.progs.alloc_entry, skeleton.progs.alloc_return}) {
+  return load_further(first, [](hawktrace& further) {
+    for (bpf_program* program : {further.progs.alloc_entry, further.progs.alloc_return}) {
       bpf_program__set_autoload(program, true);
       bpf_program__set_expected_attach_type(program, kMulti);
     }
-    return {};
-  };
-  return load_object(choose, kReasonHint);
+  });
+}
+
+Result<Skeleton> load_session_program(const hawktrace& first) {
+  return load_further(first, [](hawktrace& further) {
+    bpf_program__set_autoload(further.progs.alloc_session, true);
+    bpf_program__set_expected_attach_type(further.progs.alloc_session, kSession);
+  });
 }
 
 }  // namespace hawk

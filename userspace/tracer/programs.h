@@ -26,4 +26,7 @@ Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, co
 /// takes for all the rest.
 Result<Skeleton> load_throwing_programs(const hawktrace& first);
 
+/// Loads the program for sessions, for the same reason: by points, few processes have functions that need one.
+Result<Skeleton> load_session_program(const hawktrace& first);
+
 }  // namespace hawk

@@ -106,6 +106,12 @@ struct Tracer::Impl {
     HAWK_TRY_VOID(probes.add(programs.free_entry, fd, sets.frees));
     HAWK_TRY_VOID(attach_plans(fd, sets));
     HAWK_TRY_VOID(attach_entries(fd, sets));
+    return attach_returning(fd, sets);
+  }
+
+  Result<void> attach_returning(int fd, const ProbeSets& sets) {
+    if (sets.returning.empty()) return {};
+    const auto& programs = HAWK_TRY(engine.programs_for_returning())->progs;
     if (engine.options.way == AttachWay::kSession) return probes.add(programs.alloc_session, fd, sets.returning);
     HAWK_TRY_VOID(probes.add(programs.alloc_return, fd, sets.returning, true));
     return probes.add(programs.alloc_entry, fd, sets.returning);

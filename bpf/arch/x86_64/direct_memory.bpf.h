@@ -30,10 +30,11 @@
 #define HAWK_TOP_LEVEL_SHIFT 39
 #define HAWK_LEVEL_BITS 9
 
-/* A word of kernel memory. The type only has to exist in every kernel and to begin with an integer of 64 bits. */
+/* A word of kernel memory. The type only has to exist in every kernel and to begin with an integer of 64 bits. Its number comes
+ * from user space: libbpf would look for it among the types that relocations need (relocation_types.h). */
 static __always_inline __u64 kernel_word(__u64 address)
 {
-	struct timespec64 *words = bpf_rdonly_cast((void *)address, bpf_core_type_id_kernel(struct timespec64));
+	struct timespec64 *words = bpf_rdonly_cast((void *)address, settings.word_type);
 
 	return words->tv_sec;
 }

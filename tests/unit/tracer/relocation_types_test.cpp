@@ -1,0 +1,132 @@
+#include "userspace/tracer/relocation_types.h"
+
+#include <bpf/btf.h>
+#include <gtest/gtest.h>
+#include <linux/btf.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "userspace/base/owned.h"
+
+namespace hawk {
+namespace {
+
+using OwnedBtf = std::unique_ptr<btf, Freer<btf__free>>;
+
+/// A structure with a pointer, an array of structures, a bit field and a union without a name; and what it is not made
+/// of.
+OwnedBtf kernel_types() {
+  OwnedBtf all(btf__new_empty());
+  btf* const t = all.get();
+  btf__add_struct(t, "stranger", 64);
+  const int number = btf__add_int(t, "int", 4, BTF_INT_SIGNED);
+  const int prototype = btf__add_func_proto(t, number);
+  btf__add_func(t, "function", BTF_FUNC_STATIC, prototype);
+  const int pointer = btf__add_ptr(t, 1);
+  const int inner = btf__add_struct(t, "inner", 8);
+  btf__add_field(t, "low", number, 0, 0);
+  btf__add_field(t, "high", number, 32, 0);
+  const int constant = btf__add_const(t, inner);
+  const int named = btf__add_typedef(t, "inner_t", constant);
+  const int several = btf__add_array(t, number, named, 3);
+  const int either = btf__add_union(t, nullptr, 4);
+  btf__add_field(t, "one", number, 0, 0);
+  btf__add_field(t, "other", number, 0, 0);
+  btf__add_struct(t, "outer", 48);
+  btf__add_field(t, "link", pointer, 0, 0);
+  btf__add_field(t, "parts", several, 64, 0);
+  btf__add_field(t, "", either, 256, 0);
+  btf__add_field(t, "flag", number, 291, 3);
+  btf__add_enum(t, "work_bit", 4);
+  btf__add_enum_value(t, "BIT_ONE", 5);
+  btf__add_enum64(t, "wide_bit", 8, false);
+  btf__add_enum64_value(t, "WIDE_ONE", 1ULL << 40);
+  btf__add_typedef(t, "calls", prototype);
+  return all;
+}
+
+Bytes bytes_of(const btf* types) {
+  __u32 size = 0;
+  const void* const data = btf__raw_data(types, &size);
+  return {static_cast<const std::uint8_t*>(data), size};
+}
+
+OwnedBtf reduced(const std::set<std::string_view>& names) {
+  const OwnedBtf all = kernel_types();
+  const auto bytes = types_for_relocations(bytes_of(all.get()), names);
+  EXPECT_TRUE(bytes);
+  return OwnedBtf(bytes ? btf__new(bytes->data(), static_cast<__u32>(bytes->size())) : nullptr);
+}
+
+std::string text_at(const btf* types, std::uint32_t offset) { return btf__name_by_offset(types, offset); }
+
+TEST(RelocationTypes, HasWhatAStructureIsMadeOfWhereItIs) {
+  const OwnedBtf made = reduced({"outer"});
+  ASSERT_TRUE(made);
+  const btf* const t = made.get();
+  const int outer = btf__find_by_name_kind(t, "outer", BTF_KIND_STRUCT);
+  ASSERT_GT(outer, 0);
+  const btf_type* const type = btf__type_by_id(t, static_cast<__u32>(outer));
+  ASSERT_EQ(btf_vlen(type), 4);
+  EXPECT_EQ(type->size, 48U);
+  const btf_member* const members = btf_members(type);
+  EXPECT_EQ(text_at(t, members[0].name_off), "link");
+  EXPECT_TRUE(btf_is_ptr(btf__type_by_id(t, members[0].type)));
+  const btf_type* const parts = btf__type_by_id(t, members[1].type);
+  ASSERT_TRUE(btf_is_array(parts));
+  EXPECT_EQ(btf_array(parts)->nelems, 3U);
+  EXPECT_EQ(btf__resolve_size(t, members[1].type), 24);
+  EXPECT_EQ(btf_member_bit_offset(type, 1), 64U);
+  EXPECT_TRUE(btf_is_union(btf__type_by_id(t, members[2].type)));
+  EXPECT_EQ(btf_vlen(btf__type_by_id(t, members[2].type)), 2);
+  EXPECT_EQ(btf_member_bit_offset(type, 3), 291U);
+  EXPECT_EQ(btf_member_bitfield_size(type, 3), 3U);
+}
+
+TEST(RelocationTypes, LeavesOutWhatNobodyNamesAndWherePointersLead) {
+  const OwnedBtf made = reduced({"outer", "calls", "function", "missing"});
+  ASSERT_TRUE(made);
+  EXPECT_LT(btf__find_by_name(made.get(), "stranger"), 0);
+  EXPECT_LT(btf__find_by_name(made.get(), "function"), 0);
+  EXPECT_LT(btf__find_by_name(made.get(), "work_bit"), 0);
+  // Of what stands for a function only the name.
+  const int calls = btf__find_by_name_kind(made.get(), "calls", BTF_KIND_TYPEDEF);
+  ASSERT_GT(calls, 0);
+  EXPECT_EQ(btf__type_by_id(made.get(), static_cast<__u32>(calls))->type, 0U);
+}
+
+TEST(RelocationTypes, HasTheValuesOfEnumerations) {
+  const OwnedBtf made = reduced({"work_bit", "wide_bit"});
+  ASSERT_TRUE(made);
+  const int narrow = btf__find_by_name_kind(made.get(), "work_bit", BTF_KIND_ENUM);
+  const int wide = btf__find_by_name_kind(made.get(), "wide_bit", BTF_KIND_ENUM64);
+  ASSERT_GT(narrow, 0);
+  ASSERT_GT(wide, 0);
+  const struct btf_enum* const one = btf_enum(btf__type_by_id(made.get(), static_cast<__u32>(narrow)));
+  EXPECT_EQ(text_at(made.get(), one->name_off), "BIT_ONE");
+  EXPECT_EQ(one->val, 5);
+  const struct btf_enum64* const other = btf_enum64(btf__type_by_id(made.get(), static_cast<__u32>(wide)));
+  EXPECT_EQ(text_at(made.get(), other->name_off), "WIDE_ONE");
+  EXPECT_EQ(btf_enum64_value(other), 1ULL << 40);
+}
+
+TEST(RelocationTypes, RefusesWhatItDoesNotUnderstand) {
+  const OwnedBtf all = kernel_types();
+  const Bytes whole = bytes_of(all.get());
+  std::vector<std::uint8_t> changed(whole.begin(), whole.end());
+  reinterpret_cast<btf_type*>(changed.data() + sizeof(btf_header))->info = 31U << 24;
+  EXPECT_EQ(types_for_relocations(changed, {"outer"}), std::nullopt);
+  EXPECT_EQ(types_for_relocations({}, {"outer"}), std::nullopt);
+  EXPECT_EQ(types_for_relocations(whole.first(whole.size() / 2), {"outer"}), std::nullopt);
+}
+
+TEST(EssentialName, IsWithoutTheFlavor) {
+  EXPECT_EQ(essential_name("mm_struct___before_6_4"), "mm_struct");
+  EXPECT_EQ(essential_name("mm_struct"), "mm_struct");
+  EXPECT_EQ(essential_name("___odd"), "___odd");
+}
+
+}  // namespace
+}  // namespace hawk
