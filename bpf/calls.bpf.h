@@ -118,11 +118,11 @@ static __always_inline void open_call(struct hawk_call *call, struct pt_regs *ct
 	call->size_bytes = hawk_requested_bytes(kind, arguments.first, arguments.second, arguments.third);
 	if (kind == HAWK_CALL_POSIX_MEMALIGN) {
 		call->result_at = arguments.first;
-		call->opened_at_ns = begin_stored_result();
+		begin_stored_result(call);
 	}
 	call->kind = kind;
 	call->may_throw = !!(cookie & HAWK_COOKIE_MAY_THROW);
-	call->rare = 0;
+	call->rare = call->inner_words = 0;
 	call->old_address = 0;
 	if (hawk_takes_block(kind)) {
 		call->extra_bytes = arguments.third;
@@ -203,7 +203,7 @@ static __always_inline __u64 returned_address(struct hawk_thread *thread, __u64 
 		return 0;
 	if (!read_target_word(thread, call->result_at, &address))
 		count_loss(program_of(thread), HAWK_LOSS_UNREADABLE_RESULT);
-	else if (!address || freed_early(call->program, address, call->opened_at_ns))
+	else if (!address || freed_early(call, address))
 		count_loss(program_of(thread), HAWK_LOSS_EARLY_FREE);
 	return address;
 }

@@ -10,37 +10,47 @@
 /* Where each is follows from its address and its program. Written by programs only. */
 struct hawk_early_free early_frees[HAWK_EARLY_FREES];
 
+/* How many have been noted. */
+__u64 early_frees_noted __attribute__((aligned(64)));
+
 static __always_inline struct hawk_early_free *early_free_of(__u32 program, __u64 address)
 {
 	return &early_frees[(__u32)((address ^ program) * HAWK_GOLDEN_RATIO >> 56) & (HAWK_EARLY_FREES - 1)];
 }
 
-/* The live table does not know the block at `address`, which is given back. */
-static __always_inline void note_unknown_free(__u32 program, __u64 address)
+static __noinline void keep_unknown_free(__u32 program, __u64 address)
 {
 	struct hawk_early_free *note = early_free_of(program, address);
 
-	if (!state.has_stored_results)
-		return;
-	note->time_ns = bpf_ktime_get_ns();
+	note->number = __sync_fetch_and_add(&early_frees_noted, 1) + 1;
 	note->task = bpf_get_current_task();
 	note->program = program;
 	note->address = address;
 }
 
-/* Since when a call is open that stores its result. */
-static __always_inline __u64 begin_stored_result(void)
+/* The live table does not know the block at `address`, which is given back. */
+static __always_inline void note_unknown_free(__u32 program, __u64 address)
 {
-	state.has_stored_results = 1;
-	return bpf_ktime_get_ns();
+	if (state.has_stored_results)
+		keep_unknown_free(program, address);
 }
 
-/* Whether the block that such a call has stored has been freed since. */
-static __always_inline bool freed_early(__u32 program, __u64 address, __u64 opened_at_ns)
+/* A call begins that stores its result. By a count, since to ask for the time is a call, of which each of these would pay. Apart, as
+ * what follows is: stack is short in what every call passes. */
+static __noinline void begin_stored_result(struct hawk_call *call)
 {
-	const struct hawk_early_free *note = early_free_of(program, address);
+	if (!state.has_stored_results)
+		state.has_stored_results = 1;
+	call->frees_noted = early_frees_noted;
+}
 
-	return note->address == address && note->program == program && note->time_ns >= opened_at_ns && note->task != bpf_get_current_task();
+/* Whether the block at `address`, which the call has stored, has been freed since it began. */
+static __noinline bool freed_early(const struct hawk_call *call, __u64 address)
+{
+	const struct hawk_early_free *note = early_free_of(call->program, address);
+
+	return note->address == address && note->program == call->program && note->number > call->frees_noted &&
+	       note->task != bpf_get_current_task();
 }
 
 #endif

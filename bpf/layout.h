@@ -121,7 +121,7 @@ struct hawk_state {
 /* A block that was given back and that the live table did not know (early_frees.bpf.h). */
 struct hawk_early_free {
 	__u64 address;
-	__u64 time_ns;
+	__u64 number;             /* how many notes there were with it */
 	__u64 task;               /* that has freed it; an allocator may do so itself, inside the call */
 	__u64 program;            /* whose block it was */
 };

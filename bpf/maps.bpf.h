@@ -163,15 +163,20 @@ struct hawk_call {
 	__u64 sp;                 /* rsp at its first instruction; 0: none open */
 	__u64 return_address;
 	__u64 size_bytes;
-	__u64 result_at;          /* posix_memalign: where it stores the address */
+	union {
+		__u64 result_at;  /* posix_memalign: where it stores the address */
+		__u64 inner_return; /* with inner_words: where the inner call returns to */
+	};
 	union {
 		__u64 extra_bytes; /* xallocx: bytes that the block may be larger */
-		__u64 opened_at_ns; /* posix_memalign */
+		__u64 frees_noted; /* posix_memalign: when it began (early_frees.bpf.h) */
 	};
 	__u64 old_address;        /* realloc family: the block passed in, 0 without one */
 	struct hawk_block old;    /* realloc family: what the live table knew of it */
-	__u16 kind;
-	__u16 may_throw;
+	__u8 kind;
+	__u8 may_throw;
+	__u8 inner_words;         /* its block is made by a call of its own: see struct hawk_yield_point */
+	__u8 inner_rbp_words;
 	__u32 program;            /* of which target the thread runs (targets.h); whether a call is open or not */
 	union {
 		struct {

@@ -11,15 +11,21 @@ enum hawk_slot_shows {
 	HAWK_SLOT_HAS_TRAMPOLINE,
 };
 
-/* Whether `word`, in the slot of a call that may throw, stands for the call's return address. Who traces the same function in
- * another process has a return probe in this one as well: the kernel takes the answer of its pid filter for a request. */
-static __always_inline bool is_return_address(const struct hawk_call *call, __u64 word)
+/* Whether `word`, which is at `slot`, stands for `return_address`. Who traces the same function in another process has a return
+ * probe in this one as well: the kernel takes the answer of its pid filter for a request. */
+static __always_inline bool stands_for(__u64 word, __u64 slot, __u64 return_address)
 {
-	if (word == call->return_address)
+	if (word == return_address)
 		return true;
 	__u64 trampoline = trampoline_address();
 
-	return trampoline && word == trampoline && replaced_return(call->sp, trampoline) == call->return_address;
+	return trampoline && word == trampoline && replaced_return(slot, trampoline) == return_address;
+}
+
+/* Whether `word`, in the slot of a call that may throw, stands for the call's return address. */
+static __always_inline bool is_return_address(const struct hawk_call *call, __u64 word)
+{
+	return stands_for(word, call->sp, call->return_address);
 }
 
 static __noinline __u32 look_at_slot(struct hawk_thread *thread, const struct hawk_call *call, __u64 *word)

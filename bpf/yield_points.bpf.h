@@ -48,13 +48,17 @@ static __always_inline void read_yield(struct hawk_thread *thread, struct pt_reg
 }
 
 /* Opens a call that is under way. */
-static __always_inline void open_call_inside(struct hawk_thread *thread, const struct hawk_yielded *yielded, __u32 kind)
+static __always_inline void open_call_inside(struct hawk_thread *thread, struct pt_regs *ctx, const struct hawk_yielded *yielded,
+					     const struct hawk_yield_point *point)
 {
 	struct hawk_call *call = &thread->call;
 
 	call->size_bytes = yielded->size_bytes;
-	call->kind = kind;
+	call->kind = point->kind;
 	call->may_throw = 1;
+	call->inner_words = point->inner_words;
+	call->inner_rbp_words = point->inner_rbp_words;
+	call->inner_return = ctx->ip + point->inner_return;
 	call->rare = 0;
 	call->old_address = 0;
 	call->sp = yielded->end.sp - 8;
@@ -63,7 +67,8 @@ static __always_inline void open_call_inside(struct hawk_thread *thread, const s
 }
 
 /* The calls that are open say whose this one is, as at an entry. Returns whether it was opened. */
-static __always_inline bool enter_late(struct hawk_thread *thread, const struct hawk_yielded *yielded, __u32 kind)
+static __always_inline bool enter_late(struct hawk_thread *thread, struct pt_regs *ctx, const struct hawk_yielded *yielded,
+				       const struct hawk_yield_point *point)
 {
 	int inside = HAWK_INSIDE_OWN;
 
@@ -80,7 +85,7 @@ static __always_inline bool enter_late(struct hawk_thread *thread, const struct 
 		resume_call(thread);
 		return false;
 	}
-	open_call_inside(thread, yielded, kind);
+	open_call_inside(thread, ctx, yielded, point);
 	if (inside == HAWK_INSIDE_UNKNOWN)
 		thread->call.may_be_nested = 1;
 	return true;
@@ -109,6 +114,44 @@ static __always_inline bool is_same_call(struct hawk_thread *thread, __u64 slot)
 
 	return thread->call.sp == slot && thread->call.may_throw && read_target_word(thread, slot, &return_address) &&
 	       is_return_address(&thread->call, return_address);
+}
+
+/* Whether what returns at `slot`, where `word` stands, is the call by which the open one has its block made. */
+static __always_inline bool is_inner_of(const struct hawk_call *outer, __u64 slot, __u64 word)
+{
+	return outer->inner_words && outer->may_throw && outer->sp - slot == outer->inner_words * 8 &&
+	       stands_for(word, slot, outer->inner_return);
+}
+
+/* Makes the open call whose inner one returns at `slot` the newest; false: there is none. */
+static __noinline bool find_outer(struct hawk_thread *thread, __u64 slot)
+{
+	__u64 word = 0;
+
+	if (!read_target_word(thread, slot, &word))
+		return false;
+	if (is_inner_of(&thread->call, slot, word))
+		return true;
+	for (__u32 i = 0; i < HAWK_INTERRUPTED_CALLS && i < thread->interrupted_count; i++) {
+		if (is_inner_of(&thread->interrupted[i], slot, word))
+			return return_of_other(thread, thread->interrupted[i].sp, true);
+	}
+	return false;
+}
+
+/* Whether the point, whose call returns at `slot`, is in the call by which an open one has its block made: that is the newest then,
+ * and as the point says. Not static: checked once by the verifier. */
+__noinline int see_inner_call(struct hawk_thread *thread, __u32 number, __u64 slot, __u64 size_bytes)
+{
+	const struct hawk_yield_point *point = &yield_points[number & (HAWK_MAX_YIELD_POINTS - 1)];
+
+	if (!thread || (!thread->call.inner_words && !thread->interrupted_count) || !find_outer(thread, slot))
+		return 0;
+	if (point->role == HAWK_YIELDS_RESULT)
+		return 1;
+	thread->call.size_bytes = size_bytes;
+	thread->call.kind = point->kind;
+	return 1;
 }
 
 /* A call that is seen here alone, while no other is open: nearly every one. */
@@ -140,14 +183,18 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 		count_hit(number);
 		return count_at_once(thread, &yielded);
 	}
-	if (point->role == HAWK_YIELDS_RESULT) {
+	if (thread->call.sp && see_inner_call(thread, number, yielded.end.sp - 8, yielded.size_bytes)) {
+		yielded.end.sp = thread->call.sp + 8;
+		if (thread->call.inner_rbp_words)
+			yielded.end.fp_at = thread->call.sp - thread->call.inner_rbp_words * 8;
+	} else if (point->role == HAWK_YIELDS_RESULT) {
 		if (!is_remembered(thread, yielded.end.sp - 8))
 			return;
 	} else if (point->role == HAWK_YIELDS_ALL && is_same_call(thread, yielded.end.sp - 8)) {
 		/* Opened for the sake of calls that are made in it. */
 		thread->call.size_bytes = yielded.size_bytes;
 		thread->call.kind = point->kind;
-	} else if (!enter_late(thread, &yielded, point->kind)) {
+	} else if (!enter_late(thread, ctx, &yielded, point)) {
 		return;
 	}
 	count_hit(number);

@@ -36,7 +36,10 @@ struct hawk_yield_point {
 	__u16 slot_at;            /* the return address */
 	__u16 rbp_at;             /* the caller's rbp; HAWK_NOT_ON_STACK: in rbp */
 	__u16 size_at;            /* the size */
-	__u32 pad_0;
+	/* HAWK_YIELDS_SIZE of a function that has another one make its block, by one call (WrappedCall of yield_plan.h). */
+	__u8 inner_words;         /* from that call's return address up to the function's own; 0: there is none */
+	__u8 inner_rbp_words;     /* from where it has saved its caller's rbp up to its return address; 0: it has not */
+	__s16 inner_return;       /* where the call returns to, in bytes from the probed instruction */
 };
 
 #endif

@@ -38,6 +38,7 @@ std::string point_text(const YieldPoint& point, std::uint64_t entry_offset) {
   if (point.size_factor.kind != Operand::Kind::kNowhere) text += fmt::format(" * {}", operand_text(point.size_factor));
   text += fmt::format(", return address [rsp+{:#x}], rbp {}", point.slot_words * 8,
                       point.saved_rbp_words ? fmt::format("[rsp+{:#x}]", *point.saved_rbp_words * 8) : "rbp");
+  if (point.inner) text += fmt::format(", inner call at [slot-{:#x}]", point.inner->words * 8);
   return text + "\n";
 }
 

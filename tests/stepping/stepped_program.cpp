@@ -41,6 +41,8 @@ struct Open {
   std::uint64_t size_bytes;
   std::uint64_t result_at = 0;
   bool by_return_probe = false;
+  std::optional<InnerCall> inner = {};
+  std::uint64_t inner_return = 0;
 };
 
 struct Seen {
@@ -210,12 +212,24 @@ class Call {
     }
   }
 
+  /// The open call that has its block made by the one with this slot.
+  const Open* outer_of(std::uint64_t slot) const {
+    const auto outer = std::find_if(open_.begin(), open_.end(), [&](const Open& open) {
+      return open.inner && open.slot == slot + open.inner->words * 8 && word_at(thread_, slot) == open.inner_return;
+    });
+    return outer == open_.end() ? nullptr : &*outer;
+  }
+
   bool hit(const AllocatorFunction& function, const YieldPoint& point, const user_regs_struct& regs) {
     if (point.condition && hawk_condition_holds(regs.eflags, *point.condition) == 0) return false;
-    const std::uint64_t slot = regs.rsp + point.slot_words * 8;
+    std::uint64_t slot = regs.rsp + point.slot_words * 8;
     const std::uint64_t size = value(point.size, regs) * value(point.size_factor, regs);
     const std::string where = fmt::format("+{:#x} of {}", point.file_offset - function.entry_offset, name_of(function));
     if (is_tail_call(slot)) return true;
+    const Open* const outer = outer_of(slot);
+    if (outer != nullptr) slot = outer->slot;
+    // Of the call that is open more is known.
+    if (outer != nullptr && (point.kind == PointKind::kSize || point.kind == PointKind::kForward)) return true;
     switch (point.kind) {
       case PointKind::kYield:
         yield(value(point.result, regs), size, slot, where);
@@ -227,7 +241,9 @@ class Call {
                          .slot = slot,
                          .return_address = word_at(thread_, slot),
                          .size_bytes = size,
-                         .by_return_probe = point.kind == PointKind::kReturnProbe});
+                         .by_return_probe = point.kind == PointKind::kReturnProbe,
+                         .inner = point.inner,
+                         .inner_return = point.inner ? regs.rip - point.vaddr + point.inner->return_vaddr : 0});
         return true;
       case PointKind::kForward:
         close(slot);
@@ -240,7 +256,8 @@ class Call {
     });
     if (open == open_.end()) return true;
     const Open call = *open;
-    yield(result_of(call, value(point.result, regs)), call.size_bytes, slot, where);
+    const std::uint64_t result = value(point.result, regs);
+    yield(call.inner ? result : result_of(call, result), call.size_bytes, slot, where);
     return true;
   }
 

@@ -74,7 +74,7 @@ const std::string kLibraries = "/usr/lib/x86_64-linux-gnu/";
 INSTANTIATE_TEST_SUITE_P(
     Allocators, Stepping,
     ::testing::Values(
-        Target{.name = "glibc", .program = HAWK_CALLS, .file = kLibraries + "libc.so.6", .least_plans = 4},
+        Target{.name = "glibc", .program = HAWK_CALLS, .file = kLibraries + "libc.so.6", .least_plans = 8},
         Target{.name = "glibc_one_arena",
                .program = HAWK_CALLS,
                .file = kLibraries + "libc.so.6",

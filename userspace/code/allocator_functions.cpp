@@ -284,13 +284,31 @@ void add_function(BranchTargets& resolver, const Candidate& candidate, Allocator
   file.functions.push_back(std::move(function));
 }
 
+/// Whether all names of the function are variants of `name`: __libc_valloc and pvalloc are of valloc.
+bool is_any(std::string_view name, const AllocatorFunction& function) {
+  return std::all_of(function.names.begin(), function.names.end(),
+                     [name](const std::string& other) { return other.ends_with(name); });
+}
+
+/// How many points a call may run into. Two take as long as an entry probe and a return probe, which replaces the
+/// return address. Functions that may throw have no return probe; those that align their blocks are called less often,
+/// and share their code with posix_memalign alone, which is seen there itself. Of pvalloc, which is obsolete, no call
+/// costs what it costs every process to have one more program checked by the kernel.
+unsigned most_traps_of(const AllocatorFunction& function) {
+  if (is_any("pvalloc", function)) return 3;
+  const bool aligns = function.kind == HAWK_CALL_ALIGNED_ALLOC || function.kind == HAWK_CALL_POSIX_MEMALIGN;
+  return function.may_throw || aligns || is_any("valloc", function) ? 2 : 1;
+}
+
 /// Gives every allocating function its plan.
 void plan_yields(BranchTargets& resolver, const Candidates& candidates, Plans plans, AllocatorFile& file) {
   const ElfImage& image = resolver.image();
   std::map<std::uint64_t, SeenFunction> seen;
   for (const AllocatorFunction& function : file.functions) {
     const std::optional<std::uint64_t> vaddr = image.vaddr_of(function.entry_offset);
-    if (vaddr) seen[*vaddr] = {function.kind, candidates.at(*vaddr).arguments, function.may_throw};
+    if (vaddr)
+      seen[*vaddr] = {function.kind, candidates.at(*vaddr).arguments, function.may_throw, most_traps_of(function),
+                      is_any("pvalloc", function)};
   }
   const auto seen_at = [&](std::uint64_t vaddr) {
     const auto found = seen.find(vaddr);

@@ -148,6 +148,13 @@ std::optional<std::uint64_t> ExceptionTable::begin_of(std::uint64_t vaddr) {
   return function == nullptr ? std::nullopt : std::optional(function->begin);
 }
 
+std::optional<std::uint64_t> ExceptionTable::bytes_from(std::uint64_t vaddr) {
+  read();
+  const Function* function = function_at(vaddr);
+  const bool begins_there = function != nullptr && function->begin == vaddr;
+  return begins_there ? std::optional(function->end - vaddr) : std::nullopt;
+}
+
 const ExceptionTable::Function* ExceptionTable::function_at(std::uint64_t vaddr) const {
   const auto next =
       std::upper_bound(functions_.begin(), functions_.end(), vaddr,

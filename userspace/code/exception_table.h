@@ -27,6 +27,8 @@ class ExceptionTable {
   Way way_of(std::uint64_t return_vaddr);
   /// Where the function, or the part of one, begins that has this code; nullopt: no record says.
   std::optional<std::uint64_t> begin_of(std::uint64_t vaddr);
+  /// How many bytes a function has that begins at `vaddr`; nullopt: no record says that one does.
+  std::optional<std::uint64_t> bytes_from(std::uint64_t vaddr);
 
  private:
   /// A function's record.

@@ -25,6 +25,10 @@
 /// 6. rsp + 8 * `slot_words` is the address of the return address; the caller's rbp is where `saved_rbp_words` says.
 /// 7. A kYield is in code of the function alone: the file has no direct jump or call into the function but to its first
 ///    instruction. A kYieldAfterSize may be in code that others run through too, at any depth.
+/// 8. A kSize with `inner` is in a function that stores its block where the program says. Every path from it comes by a
+///    kYieldAfterSize of the function's own, with a result of null, or calls another function, once, which returns what
+///    will be stored; of that one the plan has all points as well, with slots of its own frame. Where it goes on in a
+///    function that is seen itself (kForward) that one has a plan without return probes: YieldPlan::relies_on.
 ///
 /// What programs may rely on, then:
 ///
@@ -35,6 +39,9 @@
 ///   left.
 /// - kYieldAfterSize: the call that is open at this slot, with the same return address there, returns `result`. If none
 ///   is, the call began before the trace, or is none of a probed function: ignore it.
+/// - A point whose slot is that of an open call's inner one, with the return address of that there, is of the open
+/// call:
+///   it returns what the inner one returns.
 /// - kForward: the call goes on as one of another function, with the same slot, block and size, which is seen by its
 /// own
 ///   points or probes. The one that is open at this slot is undone: nothing has happened yet.
@@ -50,6 +57,8 @@
 /// handlers,
 ///   which exceptions reach from calls alone; and that what these tables call a function is one instruction after
 ///   another;
+/// - that a page is larger than what malloc aligns its blocks to, so that pvalloc does not go on in malloc, with whole
+///   pages for a size;
 /// - that memset, memcpy and memmove, by these names, return their first argument and do nothing else that matters;
 /// - that abort ends the program: who leaves its signal's handler by longjmp goes on without a block that was counted;
 /// - that a call returns once or not at all, and an access to memory behind a point does not fault;
@@ -99,6 +108,15 @@ struct Operand {
   bool operator==(const Operand&) const = default;
 };
 
+/// The call by which a function has its block made. Words are counted from where something lies on the stack up to the
+/// function's own return address.
+struct InnerCall {
+  std::uint32_t words = 0;                       ///< from the call's return address
+  std::optional<std::uint32_t> saved_rbp_words;  ///< from where the caller's rbp has been saved; nullopt: it is in rbp
+  std::uint64_t return_vaddr = 0;                ///< where the call returns to
+  bool operator==(const InnerCall&) const = default;
+};
+
 /// One instruction to probe.
 struct YieldPoint {
   std::uint64_t vaddr = 0;
@@ -113,6 +131,7 @@ struct YieldPoint {
   std::uint32_t slot_words = 0;  ///< words from rsp up to the return address
   /// Words from rsp up to where the caller's rbp has been saved; nullopt: it is in rbp.
   std::optional<std::uint32_t> saved_rbp_words;
+  std::optional<InnerCall> inner = {};  ///< of a kSize, see above
   bool operator==(const YieldPoint&) const = default;
 };
 
@@ -130,6 +149,8 @@ struct YieldPlan {
   std::vector<CodePiece> code = {};
   /// The function's entry probe is needed as well: it is the kSize of every call.
   bool opens_at_entry = false;
+  /// Other functions of the file, by the offsets of their entries, without whose plans this one is none.
+  std::vector<std::uint64_t> relies_on = {};
   std::string fallback;  ///< why there is no plan, for the report; empty: there is one
   bool operator==(const YieldPlan&) const = default;
 };

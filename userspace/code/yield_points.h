@@ -18,10 +18,14 @@ struct SeenFunction {
   hawk_call_kind kind = HAWK_CALL_NONE;
   ArgumentRegisters arguments = kPassedInOrder;  ///< in which it is called
   bool may_throw = false;                        ///< so that there is no return probe in place of a plan
+  unsigned most_traps = 1;                       ///< how many points a call may run into
+  bool rounds_to_pages = false;                  ///< it asks others for whole pages: see YieldPlan
 };
 
 /// The one that begins at an address; nullopt: none does.
 using SeenFunctions = std::function<std::optional<SeenFunction>(std::uint64_t vaddr)>;
+
+class FunctionPlan;
 
 /// Makes the plans (see YieldPlan) of a file's functions. All that it is given must outlive it. Not thread-safe.
 class YieldPlanner {
@@ -32,8 +36,14 @@ class YieldPlanner {
   YieldPlan plan(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr);
 
  private:
+  /// Of a function that has its block made by another one, and stores it.
+  YieldPlan plan_wrapping(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr);
+  /// Of the other one: if its calls are seen themselves, and if not.
+  YieldPlan plan_of_seen(std::uint64_t vaddr);
+  YieldPlan plan_inside(std::uint64_t vaddr, const SeenFunction& seen);
+  /// `follows_jumps`: into functions that are not seen.
   YieldPlan plan_following(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr,
-                           bool follows_jumps);
+                           bool follows_jumps, const std::function<YieldPlan(FunctionPlan&)>& make);
 
   BranchTargets& resolver_;
   SeenFunctions seen_;

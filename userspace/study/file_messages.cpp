@@ -102,6 +102,19 @@ void write_yield_point(WireWriter& writer, const YieldPoint& point) {
   write_operand(writer, point.size_factor);
   writer.number(point.slot_words);
   write_optional(writer, point.saved_rbp_words);
+  writer.number(point.inner ? 1 : 0);
+  if (!point.inner) return;
+  writer.number(point.inner->words);
+  write_optional(writer, point.inner->saved_rbp_words);
+  writer.number(point.inner->return_vaddr);
+}
+
+InnerCall read_inner_call(WireReader& reader) {
+  InnerCall inner;
+  inner.words = static_cast<std::uint32_t>(reader.number_below(kMaxPointWords + 1));
+  inner.saved_rbp_words = read_optional<std::uint32_t>(reader, kMaxPointWords + 1);
+  inner.return_vaddr = reader.number();
+  return inner;
 }
 
 YieldPoint read_yield_point(WireReader& reader) {
@@ -116,6 +129,7 @@ YieldPoint read_yield_point(WireReader& reader) {
   point.size_factor = read_operand(reader);
   point.slot_words = static_cast<std::uint32_t>(reader.number_below(kMaxPointWords + 1));
   point.saved_rbp_words = read_optional<std::uint32_t>(reader, kMaxPointWords + 1);
+  if (reader.number_below(2) != 0) point.inner = read_inner_call(reader);
   return point;
 }
 
@@ -128,6 +142,8 @@ void write_plan(WireWriter& writer, const YieldPlan& plan) {
     writer.number(piece.bytes);
   }
   writer.number(plan.opens_at_entry ? 1 : 0);
+  writer.number(plan.relies_on.size());
+  for (const std::uint64_t offset : plan.relies_on) writer.number(offset);
   writer.text(plan.fallback);
 }
 
@@ -141,6 +157,7 @@ YieldPlan read_plan(WireReader& reader, bool& is_good) {
     plan.code.push_back({.file_offset = file_offset, .bytes = reader.number_below(kMostPlannedBytes)});
   }
   plan.opens_at_entry = reader.number_below(2) != 0;
+  for (std::uint64_t left = reader.count(kNumberBytes); left > 0; --left) plan.relies_on.push_back(reader.number());
   plan.fallback = read_words(reader, is_good);
   return plan;
 }

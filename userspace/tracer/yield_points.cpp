@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -33,6 +34,22 @@ bool encode_size(const YieldPoint& point, hawk_yield_point& encoded) {
   const std::optional<std::uint16_t> at = bytes_of(point.size.index);
   if (point.size.kind != Operand::Kind::kStack || !at) return false;
   encoded.size_at = *at;
+  return true;
+}
+
+/// Fills in what is known of the call by which the block is made; false: the programs cannot take it.
+bool encode_inner(const YieldPoint& point, hawk_yield_point& encoded) {
+  if (!point.inner) return true;
+  const InnerCall& inner = *point.inner;
+  const auto distance = static_cast<std::int64_t>(inner.return_vaddr - point.vaddr);
+  constexpr std::uint32_t kMostWords = std::numeric_limits<std::uint8_t>::max();
+  const bool is_near = distance == static_cast<std::int16_t>(distance);
+  // Zero says that there is none, and that rbp is not saved.
+  if (!is_near || inner.words == 0 || inner.words > kMostWords || inner.saved_rbp_words.value_or(1) - 1 >= kMostWords)
+    return false;
+  encoded.inner_words = static_cast<__u8>(inner.words);
+  encoded.inner_rbp_words = static_cast<__u8>(inner.saved_rbp_words.value_or(0));
+  encoded.inner_return = static_cast<__s16>(distance);
   return true;
 }
 
@@ -98,15 +115,48 @@ std::optional<hawk_yield_point> encode_yield(const YieldPoint& point, hawk_call_
     default:
       return std::nullopt;
   }
-  if (encoded.role != HAWK_YIELDS_RESULT && (!is_plain(kind) || !encode_size(point, encoded))) return std::nullopt;
+  // What the inner call returns is the block itself.
+  const hawk_call_kind seen_as = point.inner ? HAWK_CALL_ALIGNED_ALLOC : kind;
+  if (!encode_inner(point, encoded)) return std::nullopt;
+  if (encoded.role != HAWK_YIELDS_RESULT && (!is_plain(seen_as) || !encode_size(point, encoded))) return std::nullopt;
   // Otherwise the call that is open says it.
-  if (encoded.role != HAWK_YIELDS_RESULT) encoded.kind = static_cast<__u8>(kind);
+  if (encoded.role != HAWK_YIELDS_RESULT) encoded.kind = static_cast<__u8>(seen_as);
   if (encoded.role == HAWK_YIELDS_SIZE) return encoded;
   if (is_register(point.result)) encoded.result = static_cast<__u8>(point.result.index);
   const bool tells_result =
       is_register(point.result) || (point.result.kind == Operand::Kind::kConstant && point.result.index == 0);
   return tells_result ? std::optional(encoded) : std::nullopt;
 }
+
+namespace {
+
+void give_up(YieldPlan& plan, const std::string& reason) {
+  plan = {};
+  plan.fallback = reason;
+}
+
+/// Whether the calls of the function that begins there are seen at points alone.
+bool is_planned(const AllocatorFile& allocator, std::uint64_t entry_offset) {
+  return std::any_of(allocator.functions.begin(), allocator.functions.end(), [&](const AllocatorFunction& function) {
+    return function.entry_offset == entry_offset && !function.yields.points.empty() && !has_return_probe(function);
+  });
+}
+
+/// Takes the plans from functions of which others that they rely on have none.
+void settle_reliance(AllocatorFile& allocator) {
+  for (bool settled = false; !settled;) {
+    settled = true;
+    for (AllocatorFunction& function : allocator.functions) {
+      const std::vector<std::uint64_t>& others = function.yields.relies_on;
+      if (std::all_of(others.begin(), others.end(), [&](std::uint64_t other) { return is_planned(allocator, other); }))
+        continue;
+      give_up(function.yields, "it continues in a function that is not seen by points");
+      settled = false;
+    }
+  }
+}
+
+}  // namespace
 
 void settle_plans(AllocatorFile& allocator, bool are_wanted) {
   KnownPoints known;
@@ -115,7 +165,7 @@ void settle_plans(AllocatorFile& allocator, bool are_wanted) {
     if (plan.points.empty()) continue;
     const std::string reason = are_wanted ? reason_against(function, known) : "not asked for";
     if (!reason.empty()) {
-      plan = {.points = {}, .code = {}, .opens_at_entry = false, .fallback = reason};
+      give_up(plan, reason);
       continue;
     }
     for (const YieldPoint& point : plan.points) {
@@ -123,6 +173,7 @@ void settle_plans(AllocatorFile& allocator, bool are_wanted) {
         known.emplace(point.file_offset, *encoded);
     }
   }
+  settle_reliance(allocator);
 }
 
 std::vector<YieldProbe> yield_probes_of(const AllocatorFile& allocator) {

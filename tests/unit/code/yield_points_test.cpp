@@ -18,7 +18,11 @@ YieldPlan plan_of(const std::string& name, bool may_throw = false) {
   BranchTargets resolver(image);
   YieldPlanner planner(resolver, Plans::kMade, [](std::uint64_t) { return std::nullopt; });
   const FunctionExtent function = testing::extent_of(image, name);
-  return planner.plan(function, {.kind = HAWK_CALL_MALLOC, .arguments = kPassedInOrder, .may_throw = may_throw},
+  return planner.plan(function,
+                      {.kind = HAWK_CALL_MALLOC,
+                       .arguments = kPassedInOrder,
+                       .may_throw = may_throw,
+                       .most_traps = may_throw ? 2U : 1U},
                       place_probe(resolver, function, HAWK_CALL_MALLOC).vaddr);
 }
 

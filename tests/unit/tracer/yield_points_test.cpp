@@ -91,6 +91,57 @@ TEST(EncodeYield, OfARememberedSizeTheOpenCallTellsTheKind) {
   }
 }
 
+YieldPoint with_inner_call(std::uint64_t return_vaddr) {
+  YieldPoint point = yield_at(0x100);
+  point.vaddr = 0x400100;
+  point.kind = PointKind::kSize;
+  point.inner = InnerCall{.words = 4, .saved_rbp_words = 2, .return_vaddr = return_vaddr};
+  return point;
+}
+
+TEST(EncodeYield, TellsTheCallThatMakesTheBlock) {
+  const std::optional<hawk_yield_point> encoded = encode_yield(with_inner_call(0x400148), HAWK_CALL_POSIX_MEMALIGN);
+  ASSERT_TRUE(encoded);
+  EXPECT_EQ(encoded->role, HAWK_YIELDS_SIZE);
+  EXPECT_EQ(encoded->kind, HAWK_CALL_ALIGNED_ALLOC);  // which returns its block
+  EXPECT_EQ(encoded->inner_words, 4);
+  EXPECT_EQ(encoded->inner_rbp_words, 2);
+  EXPECT_EQ(encoded->inner_return, 0x48);
+  EXPECT_EQ(encode_yield(yield_at(0x100), HAWK_CALL_MALLOC)->inner_words, 0);
+  YieldPoint unchanged = with_inner_call(0x400148);
+  unchanged.inner->saved_rbp_words.reset();
+  EXPECT_EQ(encode_yield(unchanged, HAWK_CALL_POSIX_MEMALIGN)->inner_rbp_words, 0);
+}
+
+TEST(EncodeYield, TakesNoSuchCallThatTheProgramsCannotFollow) {
+  EXPECT_TRUE(encode_yield(with_inner_call(0x400100 + 0x7fff), HAWK_CALL_POSIX_MEMALIGN));
+  EXPECT_FALSE(encode_yield(with_inner_call(0x400100 + 0x8000), HAWK_CALL_POSIX_MEMALIGN));
+  for (const std::uint32_t words : {0U, 256U}) {
+    YieldPoint point = with_inner_call(0x400148);
+    point.inner->words = words;
+    EXPECT_FALSE(encode_yield(point, HAWK_CALL_POSIX_MEMALIGN)) << words;
+    point = with_inner_call(0x400148);
+    point.inner->saved_rbp_words = words;
+    EXPECT_FALSE(encode_yield(point, HAWK_CALL_POSIX_MEMALIGN)) << words;
+  }
+}
+
+/// One that has its block made by others is seen there, or not by points.
+TEST(SettlePlans, LeavesNoneWithoutThoseThatItReliesOn) {
+  AllocatorFile file;
+  file.functions = {function_with(0x100, {yield_at(0x120)}), function_with(0x200, {yield_at(0x220)}),
+                    function_with(0x300, {yield_at(0x320)})};
+  file.functions[0].yields.relies_on = {0x200};
+  file.functions[1].yields.relies_on = {0x300};
+  AllocatorFile without = file;
+  settle_plans(file, true);
+  for (const AllocatorFunction& function : file.functions) EXPECT_FALSE(function.yields.points.empty());
+  without.functions[2].yields.points.clear();
+  settle_plans(without, true);
+  for (const AllocatorFunction& function : without.functions) EXPECT_TRUE(function.yields.points.empty());
+  EXPECT_EQ(without.functions[0].yields.fallback, "it continues in a function that is not seen by points");
+}
+
 TEST(SettlePlans, LeavesNoneThatWasNotAskedFor) {
   AllocatorFile file;
   file.functions = {function_with(0x100, {yield_at(0x120)})};

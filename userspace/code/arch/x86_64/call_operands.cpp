@@ -30,6 +30,8 @@ Meaning meaning_of(hawk_call_kind kind) {
       return {.size = 1, .factor = {}, .block = 0};
     case HAWK_CALL_REALLOCARRAY:
       return {.size = 1, .factor = 2, .block = 0};
+    case HAWK_CALL_POSIX_MEMALIGN:
+      return {.size = 2, .factor = {}, .block = 0};
     default:
       return {};
   }

@@ -19,7 +19,7 @@ struct Meaning {
 };
 Meaning meaning_of(hawk_call_kind kind);
 
-/// Values are followed by what they mean: the size, its factor, the block (and kProduct).
+/// Values are followed by what they mean: the size, its factor, the block, or where one is to be stored (and kProduct).
 constexpr std::size_t kSize = 0;
 constexpr std::size_t kFactor = 1;
 constexpr std::size_t kBlock = 2;

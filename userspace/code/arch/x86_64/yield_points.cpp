@@ -1,353 +1,11 @@
 #include "userspace/code/yield_points.h"
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <map>
-#include <set>
-#include <span>
-#include <string>
+#include <optional>
 #include <utility>
 
-#include "userspace/code/arch/x86_64/call_operands.h"
-#include "userspace/code/arch/x86_64/yield_cost.h"
-#include "userspace/code/arch/x86_64/yield_seats.h"
+#include "userspace/code/arch/x86_64/function_plan.h"
 
 namespace hawk {
-namespace {
-
-/// What takes more has no short way from entry to return that most calls take, and to attach takes time for each.
-constexpr std::size_t kMostPoints = 64;
-/// Bytes of the shortest nop that the kernel replaces.
-constexpr std::uint64_t kLeastReplacedNop = 5;
-
-/// Where a path leaves the code that is followed: a jump into another function.
-struct Exit {
-  std::size_t node;
-  CodeTarget target;
-  std::optional<SeenFunction> seen;  ///< whose calls are seen in their own way
-};
-
-class Plan {
- public:
-  Plan(BranchTargets& resolver, CallEffects& effects, const SeenFunctions& seen, FunctionExtent function,
-       const SeenFunction& asked, std::uint64_t entry_probe_vaddr, const FunctionWalk& walk,
-       const std::function<bool(const CodeTarget&)>& ends_path)
-      : resolver_(resolver),
-        effects_(effects),
-        function_(function),
-        asked_(asked),
-        entry_probe_vaddr_(entry_probe_vaddr),
-        graph_(graph_of(resolver, function.vaddr, walk,
-                        [&](const CodeTarget& target, const StackState& state) {
-                          return effects.ends_program(target, state.first_constant);
-                        })),
-        operands_(graph_, asked),
-        certain_(follow_results(graph_, asked.kind == HAWK_CALL_POSIX_MEMALIGN)) {
-    find_exits(seen, ends_path);
-  }
-
-  YieldPlan run() {
-    const bool at_entry = must_open_at_entry(asked_.kind);
-    const bool skips = !at_entry && returns_block(asked_.kind);
-    YieldPlan plan = make(at_entry, skips ? Failures::kUnseen : Failures::kAtBranches);
-    const bool is_opened = plan.opens_at_entry || std::any_of(plan.points.begin(), plan.points.end(), [](auto& point) {
-                             return point.kind == PointKind::kSize;
-                           });
-    // What is opened has to be closed on every path.
-    if (plan.fallback.empty() && is_opened && !at_entry) plan = make(false, Failures::kAtBranches);
-    if (plan.fallback.empty() || at_entry) return plan;
-    YieldPlan other = make(false, Failures::kAtReturns);
-    return other.fallback.empty() ? other : plan;
-  }
-
- private:
-  bool is_own(std::size_t node) const {
-    const std::uint64_t vaddr = graph_.nodes[node].instruction.vaddr;
-    return vaddr >= function_.vaddr && vaddr - function_.vaddr < function_.size_bytes;
-  }
-
-  void find_exits(const SeenFunctions& seen, const std::function<bool(const CodeTarget&)>& ends_path) {
-    for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
-      const Instruction& instruction = graph_.nodes[node].instruction;
-      const bool is_jump = instruction.flow == Flow::kJump || instruction.flow == Flow::kBranch ||
-                           (instruction.flow == Flow::kIndirectJump && instruction.got_slot);
-      if (!is_jump || graph_.nodes[node].is_returning_jump()) continue;
-      const CodeTarget target = target_of(resolver_, instruction);
-      if (!ends_path(target)) continue;
-      exits_.push_back({node, target, target.vaddr ? seen(*target.vaddr) : std::nullopt});
-    }
-  }
-
-  // ---- which paths are which
-
-  /// Nodes that lead to one of `to`, those included.
-  std::vector<bool> leading_to(std::vector<std::size_t> pending) const {
-    std::vector<bool> reached(graph_.nodes.size());
-    for (const std::size_t node : pending) reached[node] = true;
-    while (!pending.empty()) {
-      const std::size_t at = pending.back();
-      pending.pop_back();
-      for (const std::size_t other : graph_.nodes[at].previous) {
-        if (reached[other]) continue;
-        reached[other] = true;
-        pending.push_back(other);
-      }
-    }
-    return reached;
-  }
-
-  /// Nodes to which a path leads without a call.
-  std::vector<bool> reached_without_call() const {
-    std::vector<bool> reached(graph_.nodes.size());
-    std::vector<std::size_t> pending = {graph_.entry};
-    reached[graph_.entry] = true;
-    while (!pending.empty()) {
-      const CodeNode& node = graph_.nodes[pending.back()];
-      pending.pop_back();
-      if (node.is_call()) continue;
-      for (const std::size_t next : node.next) {
-        if (reached[next]) continue;
-        reached[next] = true;
-        pending.push_back(next);
-      }
-    }
-    return reached;
-  }
-
-  // ---- the plan
-
-  static YieldPlan failed(std::string reason) {
-    return {.points = {}, .code = {}, .opens_at_entry = false, .fallback = std::move(reason)};
-  }
-
-  YieldPlan make(bool opens_at_entry, Failures failures) {
-    const ReturnSeats returns(graph_, certain_, failures);
-    if (const auto reason = why_incomplete(returns)) return failed(*reason);
-    std::set<std::size_t> taken;
-    std::vector<std::size_t> finals;
-    for (const auto& [seat, result] : returns.seats()) {
-      if (!taken.insert(seat.node).second) return failed("both ways of a branch lead to returns of different results");
-      if (!is_failure(result)) finals.push_back(seat.node);
-    }
-    for (const Exit& exit : exits_) {
-      if (const auto reason = why_no_exit(exit)) return failed(*reason);
-      finals.push_back(exit.node);
-    }
-    std::vector<std::size_t> wanted = allocating_calls(finals);
-    for (const auto& [seat, result] : returns.seats()) {
-      if (!is_failure(result) && (!operands_.size_at(seat.node) || !is_own(seat.node))) wanted.push_back(seat.node);
-    }
-    const SizeSeats sizes = seat_sizes(wanted, taken, opens_at_entry);
-    YieldPlan plan;
-    plan.opens_at_entry = opens_at_entry || sizes.is_at_entry();
-    add_sizes(sizes, plan);
-    if (!add_returns(returns, sizes, plan)) return failed("the caller's frame is not known where it returns");
-    if (const auto reason = add_exits(sizes, taken, plan)) return failed(*reason);
-    return finished(std::move(plan));
-  }
-
-  std::vector<std::size_t> allocating_calls(const std::vector<std::size_t>& finals) {
-    const std::vector<bool> leads = leading_to(finals);
-    std::vector<std::size_t> calls;
-    for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
-      if (leads[node] && graph_.nodes[node].is_call() &&
-          effects_.may_allocate(target_of(resolver_, graph_.nodes[node].instruction))) {
-        calls.push_back(node);
-      }
-    }
-    return calls;
-  }
-
-  SizeSeats seat_sizes(std::vector<std::size_t> wanted, const std::set<std::size_t>& taken, bool opens_at_entry) {
-    usable_.assign(graph_.nodes.size(), false);
-    YieldPoint unused;
-    for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
-      usable_[node] = is_own(node) && operands_.size_at(node) && operands_.set_frame(node, unused);
-    }
-    for (const Exit& exit : exits_) usable_[exit.node] = false;
-    if (opens_at_entry) wanted = {graph_.entry};
-    return {graph_, wanted, usable_, taken};
-  }
-
-  void add_sizes(const SizeSeats& sizes, YieldPlan& plan) const {
-    for (const Seat& seat : sizes.seats()) {
-      YieldPoint point = point_on(seat, PointKind::kSize);
-      const CallOperands::Size operands = *operands_.size_at(seat.node);
-      point.size = operands.size;
-      point.size_factor = operands.factor;
-      operands_.set_frame(seat.node, point);
-      plan.points.push_back(point);
-    }
-  }
-
-  YieldPoint point_on(const Seat& seat, PointKind kind) const {
-    const CodeNode& node = graph_.nodes[seat.node];
-    YieldPoint point;
-    point.vaddr = node.instruction.vaddr;
-    point.kind = kind;
-    point.condition = seat.condition;
-    point.single_stepped = !node.is_emulated;
-    return point;
-  }
-
-  bool is_failure(const ResultHolders& result) const {
-    return returns_block(asked_.kind) && result.constant == std::uint32_t{0};
-  }
-
-  bool add_returns(const ReturnSeats& returns, const SizeSeats& sizes, YieldPlan& plan) const {
-    for (const auto& [seat, result] : returns.seats()) {
-      if (is_failure(result) && !sizes.known()[seat.node]) continue;
-      const auto size = operands_.size_at(seat.node);
-      const bool knows_all = size && is_own(seat.node) && !plan.opens_at_entry && !is_failure(result);
-      YieldPoint point = point_on(seat, knows_all ? PointKind::kYield : PointKind::kYieldAfterSize);
-      if (knows_all) {
-        point.size = size->size;
-        point.size_factor = size->factor;
-      }
-      const auto operand = operand_of(result.holders, graph_.nodes[seat.node].before);
-      if (result.constant) {
-        point.result = {Operand::Kind::kConstant, *result.constant};
-      } else if (operand) {
-        point.result = *operand;
-      } else {
-        return false;
-      }
-      if (!operands_.set_frame(seat.node, point)) return false;
-      plan.points.push_back(point);
-    }
-    return true;
-  }
-
-  /// Whether what the program asked for is what the function that goes on is called with.
-  bool is_passed_on(const Exit& exit) const {
-    const Values& values = operands_.values()[exit.node];
-    const auto holds = [&](const Holders& holders, std::optional<std::uint8_t> number) {
-      return number && (holders.registers >> *number & 1) != 0;
-    };
-    const auto there = passed_in(*exit.seen);
-    const bool here_is_product = meaning_of(asked_.kind).factor.has_value();
-    if (!there[kSize]) return false;
-    const bool takes_block = there[kBlock].has_value();
-    if (takes_block != meaning_of(asked_.kind).block.has_value() && takes_block) return false;
-    if (takes_block && !holds(values[kBlock], there[kBlock])) return false;
-    if (there[kFactor]) {
-      return here_is_product && holds(values[kSize], there[kSize]) && holds(values[kFactor], there[kFactor]);
-    }
-    return holds(here_is_product ? values[kProduct] : values[kSize], there[kSize]);
-  }
-
-  std::optional<std::string> why_no_exit(const Exit& exit) const {
-    const CodeNode& node = graph_.nodes[exit.node];
-    if (node.before.rsp != 0 || node.before.rbp_changed)
-      return "it goes on in another function with a frame of its own";
-    if (exit.seen) {
-      if (!is_passed_on(exit)) return "it goes on in another allocating function, which is asked for something else";
-      return std::nullopt;
-    }
-    if (!operands_.size_at(exit.node))
-      return "it goes on in a function that cannot be followed, and what it was asked for is not known there";
-    if (!node.is_emulated) return "it goes on in a function that cannot be followed, by a jump through memory";
-    return std::nullopt;
-  }
-
-  std::optional<std::string> add_exits(const SizeSeats& sizes, const std::set<std::size_t>& taken,
-                                       YieldPlan& plan) const {
-    for (const Exit& exit : exits_) {
-      const bool is_known = sizes.known()[exit.node];
-      if (exit.seen && !is_known) continue;
-      const CodeNode& node = graph_.nodes[exit.node];
-      if (is_known && !exit.seen)
-        return "it goes on in a function that cannot be followed, after a call that may allocate";
-      if (taken.contains(exit.node) || !node.is_emulated)
-        return "it goes on in another function by a branch with two meanings";
-      const Seat seat = node.is_branch() ? seat_if_taken(graph_, exit.node) : Seat{exit.node, std::nullopt};
-      YieldPoint point = point_on(seat, exit.seen ? PointKind::kForward : PointKind::kReturnProbe);
-      if (!exit.seen) {
-        const CallOperands::Size operands = *operands_.size_at(exit.node);
-        point.size = operands.size;
-        point.size_factor = operands.factor;
-      }
-      operands_.set_frame(exit.node, point);
-      plan.points.push_back(point);
-    }
-    return std::nullopt;
-  }
-
-  /// All returns must have been dealt with, and none at a price that every call pays.
-  std::optional<std::string> why_incomplete(const ReturnSeats& returns) const {
-    const std::vector<bool> is_fast = reached_without_call();
-    for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
-      if (!graph_.nodes[node].is_return()) continue;
-      if (!certain_[node]) {
-        // Behind a call that never returns rsp is elsewhere.
-        if (graph_.nodes[node].before.rsp.value_or(0) == 0) return "a return of another frame than its own";
-        continue;
-      }
-      const bool is_seat = returns.seats().contains(Seat{node, std::nullopt});
-      if (is_seat && is_fast[node]) return "no instruction before its return is one that the kernel emulates";
-    }
-    return std::nullopt;
-  }
-
-  /// How many every call may take: an entry probe and a return probe take less than two points that open a call and
-  /// close it; and of what is allocated rarely the points often lie in code that other functions run through, which pay
-  /// for them too. One that may throw has no return probe, but two traps as well.
-  unsigned most_traps() const { return asked_.may_throw ? 2 : 1; }
-
-  YieldPlan finished(YieldPlan plan) const {
-    std::sort(plan.points.begin(), plan.points.end(),
-              [](const YieldPoint& a, const YieldPoint& b) { return a.vaddr < b.vaddr; });
-    const auto same = [](const YieldPoint& a, const YieldPoint& b) { return a.vaddr == b.vaddr; };
-    if (std::adjacent_find(plan.points.begin(), plan.points.end(), same) != plan.points.end()) {
-      return failed("one instruction would have two meanings");
-    }
-    const auto is_return_probe = [](const YieldPoint& point) { return point.kind == PointKind::kReturnProbe; };
-    if (std::all_of(plan.points.begin(), plan.points.end(), is_return_probe))
-      return failed("no path through it returns a block of its own");
-    if (plan.points.size() > kMostPoints) return failed("it would take too many points");
-    if (fewest_traps(graph_, plan) > most_traps()) return failed("every call would run into several points");
-    for (YieldPoint& point : plan.points) {
-      const auto offset = resolver_.image().file_offset_of(point.vaddr);
-      if (!offset) return failed("its code is not in the file");
-      point.file_offset = *offset;
-      const bool is_early = point.vaddr >= function_.vaddr && point.vaddr <= entry_probe_vaddr_;
-      if (plan.opens_at_entry && is_early) return failed("it may return before its entry is seen");
-    }
-    return add_code(plan) ? plan : failed("its code is not in the file");
-  }
-
-  /// Instructions behind one another are one piece.
-  bool add_code(YieldPlan& plan) const {
-    std::uint64_t end_vaddr = 0;
-    for (const CodeNode& node : graph_.nodes) {
-      const std::uint64_t vaddr = node.instruction.vaddr, next = node.instruction.next_vaddr();
-      const bool is_nop = node.instruction.decoded.mnemonic == ZYDIS_MNEMONIC_NOP;
-      if (is_nop && next - vaddr >= kLeastReplacedNop) continue;
-      if (vaddr != end_vaddr || vaddr == function_.vaddr || plan.code.empty()) {
-        const auto offset = resolver_.image().file_offset_of(vaddr);
-        if (!offset) return false;
-        plan.code.push_back({.file_offset = *offset, .bytes = 0});
-      }
-      plan.code.back().bytes += next - vaddr;
-      end_vaddr = next;
-    }
-    return true;
-  }
-
-  BranchTargets& resolver_;
-  CallEffects& effects_;
-  const FunctionExtent function_;
-  const SeenFunction asked_;
-  const std::uint64_t entry_probe_vaddr_;
-  const CodeGraph graph_;
-  const CallOperands operands_;
-  const std::vector<std::optional<ResultHolders>> certain_;
-  std::vector<Exit> exits_;
-  std::vector<bool> usable_;
-};
-
-}  // namespace
 
 YieldPlanner::YieldPlanner(BranchTargets& resolver, Plans plans, SeenFunctions seen)
     : resolver_(resolver),
@@ -357,19 +15,49 @@ YieldPlanner::YieldPlanner(BranchTargets& resolver, Plans plans, SeenFunctions s
       scan_(resolver.image(), resolver.exceptions()) {}
 
 YieldPlan YieldPlanner::plan(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr) {
-  if (scan_.may_have_abort_handlers())
-    return {.points = {}, .code = {}, .opens_at_entry = false, .fallback = "its file may have restartable sequences"};
-  YieldPlan plan = plan_following(function, seen, entry_probe_vaddr, true);
+  if (scan_.may_have_abort_handlers()) return FunctionPlan::failed("its file may have restartable sequences");
+  if (seen.kind == HAWK_CALL_POSIX_MEMALIGN) {
+    YieldPlan wrapping = plan_wrapping(function, seen, entry_probe_vaddr);
+    if (wrapping.fallback.empty()) return wrapping;
+  }
+  const auto run = [](FunctionPlan& plan) { return plan.run(); };
+  YieldPlan plan = plan_following(function, seen, entry_probe_vaddr, true, run);
   if (plan.fallback.empty()) return plan;
-  YieldPlan ending = plan_following(function, seen, entry_probe_vaddr, false);
+  YieldPlan ending = plan_following(function, seen, entry_probe_vaddr, false, run);
   return ending.fallback.empty() ? ending : plan;
 }
 
+YieldPlan YieldPlanner::plan_wrapping(FunctionExtent function, const SeenFunction& seen,
+                                      std::uint64_t entry_probe_vaddr) {
+  return plan_following(function, seen, entry_probe_vaddr, true, [&](FunctionPlan& outer) {
+    const std::optional<WrappedCall> call = outer.wrapped_call();
+    if (!call || !call->target.vaddr) return FunctionPlan::failed("its block is not made by one other function");
+    const std::optional<SeenFunction> known = seen_(*call->target.vaddr);
+    const SeenFunction inner = known.value_or(SeenFunction{.kind = HAWK_CALL_ALIGNED_ALLOC});
+    if (!outer.passes_size(*call, inner))
+      return FunctionPlan::failed("the function that makes its block is asked for something else");
+    return outer.wrap(*call, known ? plan_of_seen(*call->target.vaddr) : plan_inside(*call->target.vaddr, inner));
+  });
+}
+
+YieldPlan YieldPlanner::plan_of_seen(std::uint64_t vaddr) {
+  const std::optional<std::uint64_t> offset = resolver_.image().file_offset_of(vaddr);
+  if (!offset) return FunctionPlan::failed("its code is not in the file");
+  YieldPlan plan;
+  plan.relies_on.push_back(*offset);
+  return plan;
+}
+
+YieldPlan YieldPlanner::plan_inside(std::uint64_t vaddr, const SeenFunction& seen) {
+  const std::optional<std::uint64_t> bytes = resolver_.exceptions().bytes_from(vaddr);
+  if (!bytes) return FunctionPlan::failed("it is not known where the function that makes its block ends");
+  return plan_following({vaddr, *bytes}, seen, 0, true, [](FunctionPlan& plan) { return plan.run_opened(); });
+}
+
 YieldPlan YieldPlanner::plan_following(FunctionExtent function, const SeenFunction& seen,
-                                       std::uint64_t entry_probe_vaddr, bool follows_jumps) {
-  const auto failed = [](std::string reason) {
-    return YieldPlan{.points = {}, .code = {}, .opens_at_entry = false, .fallback = std::move(reason)};
-  };
+                                       std::uint64_t entry_probe_vaddr, bool follows_jumps,
+                                       const std::function<YieldPlan(FunctionPlan&)>& make) {
+  const auto& failed = FunctionPlan::failed;
   if (function.size_bytes == 0) return failed("its symbol does not say where it ends");
   const auto is_inside = [&](std::uint64_t vaddr) {
     return vaddr >= function.vaddr && vaddr - function.vaddr < function.size_bytes;
@@ -391,7 +79,8 @@ YieldPlan YieldPlanner::plan_following(FunctionExtent function, const SeenFuncti
   const FunctionWalk walk = walk_function(resolver_, function, options);
   if (!walk.incomplete.empty()) return failed(walk.incomplete);
   if (scan_.may_enter(function, walk)) return failed("other code jumps into its middle");
-  return Plan(resolver_, effects_, seen_, function, seen, entry_probe_vaddr, walk, ends_jump).run();
+  FunctionPlan plan(resolver_, effects_, seen_, function, seen, entry_probe_vaddr, walk, ends_jump);
+  return make(plan);
 }
 
 }  // namespace hawk
