@@ -60,6 +60,30 @@ static __always_inline void note_events(void)
 		target->had_events = has_perf_events(bpf_get_current_task_btf());
 }
 
+struct hawk_sum_of_frees {
+	__u32 number;
+	__u64 frees;
+};
+
+static long add_frees(__u32 stripe, struct hawk_sum_of_frees *sum)
+{
+	__u32 index = stripe * settings.max_stacks + sum->number;
+	struct hawk_counters *counted = bpf_map_lookup_elem(&counters, &index);
+
+	if (counted)
+		sum->frees += counted->freed_count;
+	return 0;
+}
+
+/* What the programs before have freed of blocks that nobody knew is not this one's. */
+static __noinline void begin_without_frees(struct hawk_target *target, __u32 program)
+{
+	struct hawk_sum_of_frees sum = { .number = target->reserved_numbers + HAWK_UNTRACED };
+
+	bpf_loop(settings.cpu_mask + 1, add_frees, &sum, 0);
+	target->frees_before[hawk_frees_before(program)] = sum.frees;
+}
+
 /* The current process, a target, has begun to run another program. */
 static __always_inline void begin_program(struct hawk_target *target)
 {
@@ -72,6 +96,7 @@ static __always_inline void begin_program(struct hawk_target *target)
 	target->files.allocators_low = 0;
 	begin_without_ranges(target);
 	begin_without_stacks(target, program);
+	begin_without_frees(target, program);
 	target->is_shared = 0;
 	if (target->borrows_points)
 		target->borrows_points = HAWK_POINTS_OF_MAKER_ELSEWHERE;

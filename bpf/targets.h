@@ -85,6 +85,10 @@ struct hawk_target {
 	struct hawk_range region_stored; /* what the tree of mappings has entered last, since the lock over them was last released */
 	__u64 region_memory;      /* key of the memory that has region_pages */
 	__u64 region_pages;       /* when that lock was last released by one who may have changed mappings */
+	__u64 frees_before[2];    /* frees of unknown blocks by the programs before: hawk_frees_before */
+	__u64 segment_bytes;      /* size of the largest segment of shmat that may be mapped */
+	__u64 forked_by;          /* key of the thread that has made the last copy of the memory; 0: it is being written down */
+	__u64 forked_pages;       /* pages that were mapped then */
 	__u32 regions_announced;  /* a record says what has changed since then */
 	__u32 region_replaced;    /* a record says what has been replaced since then */
 	__u32 mapping_announced;  /* a record says what has changed since then */
@@ -116,5 +120,12 @@ struct hawk_target {
 	__u64 unwind_misses;      /* look-ups of rules that the cache did not have */
 	__u64 losses[HAWK_LOSS_COUNT] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
+
+/* Where the frees are noted that the target's programs before this one have made of blocks which nobody knew. Those of the program
+ * that runs stay readable while those of the next are written. */
+static inline __attribute__((always_inline)) __u32 hawk_frees_before(__u32 program)
+{
+	return program / HAWK_NEXT_PROGRAM & 1;
+}
 
 #endif

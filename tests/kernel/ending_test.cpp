@@ -60,6 +60,7 @@ KERNEL_TEST(target, replaces_its_program) {
   const auto [ledger, report] = trace_ledger("execs", way);
   expect_equal_but_flagged(report, ledger);
   EXPECT_EQ(report.exec_count, 1u);
+  EXPECT_EQ(report.frees_of_untraced, 0u) << "the first program's";
 }
 
 /// Whenever hawktrace looks, libc may not be mapped yet, or not any more.

@@ -56,15 +56,22 @@ struct DrainedTarget {
   std::uint32_t no_stack = 0;
 };
 
+/// `before`: what has been taken off the sums, by number.
 DrainedTarget begin_target(const KernelMaps& maps, std::uint32_t index, const std::vector<Counters>& sums,
-                           Drained& drained) {
+                           const std::vector<Counters>& before, Drained& drained) {
   const hawk_target& target = maps.targets[index];
   const DrainedTarget now = {.program = __atomic_load_n(&target.program, __ATOMIC_ACQUIRE),
                              .no_stack = __atomic_load_n(&target.no_stack, __ATOMIC_ACQUIRE)};
   if (now.program == 0) return now;
   drained.exec_epoch = (now.program - target.first_program) / HAWK_NEXT_PROGRAM;
   const std::size_t untraced = target.reserved_numbers + HAWK_UNTRACED;
-  if (untraced < sums.size()) drained.frees_of_untraced = sums[untraced].freed_count;
+  if (untraced < sums.size()) {
+    const std::uint64_t by_others = untraced < before.size() ? before[untraced].freed_count : 0;
+    const std::uint64_t by_all = by_others + sums[untraced].freed_count;
+    // A program that has begun since the sums were read has freed nothing by then.
+    const std::uint64_t by_programs_before = load(target.frees_before[hawk_frees_before(now.program)]);
+    drained.frees_of_untraced = by_all - std::min(by_all, std::max(by_others, by_programs_before));
+  }
   for (std::size_t cause = 0; cause < HAWK_LOSS_COUNT; ++cause)
     drained.losses.counts[cause] = load(target.losses[cause]);
   drained.children = read_children(maps.child_programs_fd, target, index);
@@ -137,7 +144,7 @@ std::vector<Drained> Drain::read(const KernelMaps& maps, const std::function<boo
   std::vector<Drained> drained(used_targets(maps));
   std::vector<DrainedTarget> targets;
   for (std::uint32_t i = 0; i < drained.size(); ++i)
-    targets.push_back(is_known(i) ? begin_target(maps, i, sums, drained[i]) : DrainedTarget{});
+    targets.push_back(is_known(i) ? begin_target(maps, i, sums, before_, drained[i]) : DrainedTarget{});
   given_.resize(std::max(given_.size(), sums.size()));
   for (std::uint32_t number = 0; number < sums.size(); ++number) {
     if (sums[number].allocated_count == 0) continue;

@@ -78,6 +78,26 @@ TEST(Drain, KeepsTheReservedNumbersOutOfTheStacks) {
   EXPECT_EQ(drained.counters[0].id, kNoStack);
 }
 
+TEST(Drain, CountsTheFreesOfUnknownBlocksForTheProgramThatRuns) {
+  FakeMaps maps;
+  Drain drain;
+  const auto frees = [&] { return drain.read(maps.maps()).front().frees_of_untraced; };
+  maps.counters(0, HAWK_UNTRACED).freed_count = 7;
+  maps.counters(1, HAWK_UNTRACED).freed_count = 3;
+  EXPECT_EQ(frees(), 10u);
+  maps.target(0).frees_before[hawk_frees_before(FakeMaps::kProgram + HAWK_NEXT_PROGRAM)] = 12;
+  EXPECT_EQ(frees(), 10u) << "the next program does not run yet";
+  maps.target(0).program = FakeMaps::kProgram + HAWK_NEXT_PROGRAM;
+  EXPECT_EQ(frees(), 0u) << "two of the frees have not been read";
+  maps.counters(1, HAWK_UNTRACED).freed_count = 10;
+  EXPECT_EQ(frees(), 5u);
+  drain.count_from_zero(maps.maps(), {FakeMaps::kProgram + HAWK_NEXT_PROGRAM});
+  EXPECT_EQ(frees(), 0u);
+  maps.target(0).frees_before[hawk_frees_before(FakeMaps::kProgram + HAWK_NEXT_PROGRAM)] = 0;
+  maps.counters(0, HAWK_UNTRACED).freed_count = 9;
+  EXPECT_EQ(frees(), 2u) << "another process, in the same place";
+}
+
 TEST(Drain, GivesEachTargetWhatTheProgramHasThatItRuns) {
   FakeMaps maps;
   hawk_target& other = maps.target(1);
