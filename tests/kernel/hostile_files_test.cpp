@@ -1,22 +1,26 @@
 // Files that the target, or another user who may write where it lies, changes or replaces under hawktrace's hands, or
 // that take more than they seem to.
+#include <poll.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <array>
+#include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <thread>
 
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/compressed_bomb.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
 #include "tests/kernel/harness/recorded_trace.h"
+#include "userspace/base/unique_fd.h"
 
 namespace hawk {
 namespace {
@@ -47,6 +51,34 @@ std::size_t deleted_files_of(pid_t pid) {
   return count;
 }
 
+/// Tells when nobody has files any more that have been deleted.
+class ReleasedFiles {
+ public:
+  ReleasedFiles() { EXPECT_TRUE(events_); }
+  void watch(const std::string& path) {
+    if (::inotify_add_watch(events_.get(), path.c_str(), IN_DELETE_SELF) < 0) {
+      throw std::system_error(errno, std::generic_category(), "watch " + path);
+    }
+  }
+  /// False: so many were not released in time.
+  bool wait_for(std::size_t count) {
+    alignas(inotify_event) std::array<char, 4096> buffer{};
+    for (std::size_t released = 0; released < count;) {
+      pollfd ready = {.fd = events_.get(), .events = POLLIN, .revents = 0};
+      if (::poll(&ready, 1, kPatienceMs) <= 0) return false;
+      const ssize_t bytes = ::read(events_.get(), buffer.data(), buffer.size());
+      // Of a file that is watched, and not of a directory: an event has no name.
+      for (std::size_t at = 0; static_cast<ssize_t>(at) < bytes; at += sizeof(inotify_event)) {
+        released += (reinterpret_cast<const inotify_event*>(&buffer.at(at))->mask & IN_DELETE_SELF) != 0 ? 1 : 0;
+      }
+    }
+    return true;
+  }
+
+ private:
+  UniqueFd events_{::inotify_init1(IN_CLOEXEC)};
+};
+
 /// Their disk space would be used as long as the trace runs.
 KERNEL_TEST(hostile_files, libraries_that_come_and_go) {
   constexpr std::size_t kLibraries = 150;
@@ -64,11 +96,10 @@ KERNEL_TEST(hostile_files, libraries_that_come_and_go) {
                          .prepare = make_libraries});
   keep_names_in_recordings();
   Trace trace = Trace::attach(program.pid(), way, {"--interval", "100ms"});
+  ReleasedFiles released;
+  for (std::size_t i = 0; i < kLibraries; ++i) released.watch(directory.path(std::to_string(i) + ".so"));
   const Ledger ledger = program.run();
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
-  while (deleted_files_of(trace.process().pid()) > kMostKept && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // until its next reading
-  }
+  EXPECT_TRUE(released.wait_for(kLibraries - kMostKept));
   EXPECT_LE(deleted_files_of(trace.process().pid()), kMostKept);
   expect_equal(trace.finish(), ledger);
 }
