@@ -68,7 +68,7 @@ static __always_inline void borrow_points(struct hawk_target *target, const stru
 
 /* A process that a target makes by fork: with a copy of its memory, and so with its files where that has them. False: it cannot be
  * followed. */
-static __always_inline bool follow_fork(const struct hawk_target *maker, const struct task_struct *task, bool may_hold)
+static __always_inline bool follow_fork(struct hawk_target *maker, const struct task_struct *task, bool may_hold)
 {
 	struct hawk_target *target;
 
@@ -82,7 +82,7 @@ static __always_inline bool follow_fork(const struct hawk_target *maker, const s
 	bpf_probe_read_kernel(&target->files, sizeof(target->files), &maker->files);
 	borrow_points(target, maker, true);
 	if (settings.follows_regions)
-		announce_memory(target, target->memory, current_key());
+		announce_copy(target, maker, task);
 	enable_child(target);
 	if (may_hold && are_spares_few())
 		hold_for_spares(target);
@@ -121,7 +121,7 @@ static __always_inline bool follow_exec(__u32 maker, __u64 probed_files_mask, bo
 	target->probed_files_mask = probed_files_mask;
 	borrow_points(target, target_at(maker), false);
 	if (settings.follows_regions)
-		announce_memory(target, target->memory, 0);
+		announce_memory(target);
 	enable_child(target);
 	count_taken_events(target->program, had_events);
 	if (may_hold)

@@ -70,6 +70,7 @@ struct hawk_config {
 	__u32 follows_regions;    /* what targets map and unmap is announced (regions.bpf.h) */
 	__u32 by_thread;          /* stacks are told apart by the thread that they are of */
 	__u32 histograms;         /* of sizes and lifetimes, by stack */
+	__u32 region_wakeup_bytes; /* so many bytes in region_events wake user space up */
 	__u32 word_type;          /* of the kernel's types, by its number: one that begins with 64 bits (direct_memory.bpf.h) */
 	struct hawk_hash_key hash_key;
 };

@@ -11,7 +11,7 @@
 static __always_inline __u64 hawk_mappings_version(const struct hawk_thread *thread);
 int hawk_range_holds(__u32 index);
 int hawk_search_rows(const struct hawk_code_range *range, __u64 address);
-int hawk_search_elsewhere(__u64 address, __u32 generation);
+static __always_inline int hawk_search_elsewhere(__u64 address, __u32 generation);
 
 #define HAWK_GLOBAL __noinline
 #include "bpf/unwind/code_ranges.h"
@@ -172,6 +172,24 @@ static __always_inline bool remembered_holds(struct hawk_mapping_check *check)
 	return check->holds;
 }
 
+/* Who holds a lock of the kernel to change something is known by its task, with flags in the lowest bits: one of them says that the
+ * holders only look (kernel/locking/rwsem.c). */
+#define HAWK_LOCK_FLAGS 7ull
+#define HAWK_LOCK_OF_READERS 1ull
+
+/* Whether the current task is changing its mappings: then nobody else is, and who asks for the lock in its place gets none. */
+static __always_inline bool is_changing_mappings(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+
+	if (!bpf_core_field_exists(mm->mmap_lock.owner))
+		return false;
+	__u64 owner = BPF_CORE_READ(mm, mmap_lock.owner.counter);
+
+	return (owner & ~HAWK_LOCK_FLAGS) == (__u64)task && !(owner & HAWK_LOCK_OF_READERS);
+}
+
 /* The kernel's tree of mappings (lib/maple_tree.c): a node's address has its type in bits 3 to 6, and whatever else up to bit
  * 7; its pivots are the last addresses below its slots, ascending, and the first that is zero stands for all the rest. */
 #define HAWK_NODE_MASK 255ull
@@ -264,7 +282,7 @@ struct hawk_file_position {
 
 #define HAWK_VM_EXEC 4ul
 
-static long identify_mapping(struct task_struct *task, struct vm_area_struct *vma, struct hawk_file_position *position)
+static __noinline long identify_mapping(struct task_struct *task, struct vm_area_struct *vma, struct hawk_file_position *position)
 {
 	struct file *file = BPF_CORE_READ(vma, vm_file);
 
@@ -292,6 +310,8 @@ __noinline int hawk_range_holds(__u32 index)
 
 	if (remembered_holds(&check) || tree_holds(&check))
 		return 1;
+	if (is_changing_mappings())
+		return 0;
 	bpf_loop(HAWK_MAPPING_ATTEMPTS, find_mapping, &check, 0);
 	if (check.error == -HAWK_EBUSY)
 		return -HAWK_EBUSY;

@@ -34,7 +34,8 @@ static __noinline __u8 kind_of_file(struct file *file, __u64 flags)
 	return (flags & HAWK_VM_SHARED) || magic == HAWK_TMPFS_MAGIC ? HAWK_REGION_SHARED : HAWK_REGION_ANONYMOUS;
 }
 
-static __always_inline __u8 kind_of_region(struct vm_area_struct *vma, const struct pt_regs *registers)
+/* By what the kernel knows of it. */
+static __always_inline __u8 kind_of_mapping(struct vm_area_struct *vma)
 {
 	__u64 flags = BPF_CORE_READ(vma, vm_flags);
 	struct file *file = BPF_CORE_READ(vma, vm_file);
@@ -43,8 +44,16 @@ static __always_inline __u8 kind_of_region(struct vm_area_struct *vma, const str
 		return kind_of_file(file, flags);
 	if (BPF_CORE_READ(vma, vm_ops))
 		return HAWK_REGION_KERNEL;
-	if (flags & HAWK_VM_GROWSDOWN)
-		return HAWK_REGION_STACK;
+	return flags & HAWK_VM_GROWSDOWN ? HAWK_REGION_STACK : HAWK_REGION_ANONYMOUS;
+}
+
+/* By the system call that maps it as well. */
+static __always_inline __u8 kind_of_region(struct vm_area_struct *vma, const struct pt_regs *registers)
+{
+	__u8 kind = kind_of_mapping(vma);
+
+	if (kind != HAWK_REGION_ANONYMOUS || BPF_CORE_READ(vma, vm_file))
+		return kind;
 	switch (BPF_CORE_READ(registers, orig_ax)) {
 	case HAWK_SYSCALL_BRK:
 		return HAWK_REGION_BRK;

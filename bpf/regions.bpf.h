@@ -28,41 +28,14 @@ struct {
 /* User space is woken only when it has much to read: a reader of the numbers reads what is there first. */
 static __always_inline __u64 region_wakeup(void)
 {
-	return bpf_ringbuf_query(&region_events, BPF_RB_AVAIL_DATA) < HAWK_REGION_WAKEUP_BYTES ? BPF_RB_NO_WAKEUP :
-											   BPF_RB_FORCE_WAKEUP;
+	return bpf_ringbuf_query(&region_events, BPF_RB_AVAIL_DATA) < settings.region_wakeup_bytes ? BPF_RB_NO_WAKEUP :
+											       BPF_RB_FORCE_WAKEUP;
 }
 
 static __always_inline void announce_region(const struct hawk_region_event *event)
 {
 	if (bpf_ringbuf_output(&region_events, (void *)event, sizeof(*event), region_wakeup()))
 		count_loss(event->program, HAWK_LOSS_REGION_EVENT);
-}
-
-/* The target runs on this memory from now on. `copied_by`: the key of the thread that has made it of another one's; 0: it is none. */
-static __noinline void announce_memory(const struct hawk_target *target, __u64 memory, __u64 copied_by)
-{
-	struct hawk_region_event event = {
-		.memory = memory,
-		.start = copied_by,
-		.program = target->program,
-		.change = copied_by ? HAWK_MEMORY_COPIED : HAWK_MEMORY_TAKEN,
-	};
-
-	announce_region(&event);
-}
-
-/* The current thread, a target's, has copied the memory for a process that it makes. Which is announced later: others may have
- * changed what is mapped by then. */
-static __noinline void announce_fork(const struct hawk_target *target, __u64 memory)
-{
-	struct hawk_region_event event = {
-		.memory = memory,
-		.start = current_key(),
-		.program = target->program,
-		.change = HAWK_MEMORY_FORKED,
-	};
-
-	announce_region(&event);
 }
 
 /* What was changed is not known. */
@@ -73,14 +46,22 @@ static __noinline void announce_unknown(const struct hawk_target *target, __u64 
 	announce_region(&event);
 }
 
-/* The target whose regions the current task changes; NULL: none's. Other programs' come by here as well. */
+/* The target whose regions the current task changes; NULL: none's. Other programs' come by here as well; and a target's own, that it
+ * is about to run: what is mapped of that is announced when it begins. */
 static __always_inline struct hawk_target *region_target(void)
 {
 	struct hawk_target *target = target_on_memory_of(bpf_get_current_task_btf());
 
-	if (!target)
-		target = target_of_current_group();
 	return target && state.enabled && target->enabled ? target : NULL;
+}
+
+/* shmdt looks no further than a segment is long. */
+static __always_inline void note_segment(struct hawk_target *target, struct vm_area_struct *vma)
+{
+	__u64 bytes = BPF_CORE_READ(vma, vm_file, f_inode, i_size);
+
+	if (target->segment_bytes < bytes)
+		target->segment_bytes = bytes;
 }
 
 /* The current task, a target's, has mapped a range that is a part of `vma`, or all of it. */
@@ -98,10 +79,11 @@ static __always_inline void on_region_mapped(struct hawk_target *target, struct 
 	};
 	struct hawk_thread *thread = NULL;
 
+	if (event.kind == HAWK_REGION_SHM)
+		note_segment(target, vma);
 	if ((BPF_CORE_READ(vma, vm_flags) & HAWK_VM_GROWSDOWN) && BPF_CORE_READ(registers, orig_ax) != HAWK_SYSCALL_MMAP)
 		event.change = HAWK_REGION_GREW;
-	/* The program that the target is about to run has a memory of its own already. */
-	if (event.memory != target->memory || event.kind == HAWK_REGION_KERNEL)
+	if (event.kind == HAWK_REGION_KERNEL)
 		event.origin = HAWK_REGION_OLDER;
 	else if (event.change == HAWK_REGION_MAPPED)
 		thread = followed_thread(thread_with_key(current_key()), registers);
@@ -143,10 +125,10 @@ static __always_inline bool replaced_range(const struct pt_regs *registers, cons
 	}
 }
 
-static __always_inline void announce_unmapped(struct hawk_target *target, const struct hawk_range *range)
+static __always_inline void announce_unmapped(struct hawk_target *target, __u64 memory, const struct hawk_range *range)
 {
 	struct hawk_region_event event = {
-		.memory = memory_key(bpf_get_current_task_btf()),
+		.memory = memory,
 		.start = range->start,
 		.end = range->end,
 		.program = target->program,
@@ -157,41 +139,60 @@ static __always_inline void announce_unmapped(struct hawk_target *target, const 
 	target->regions_announced = 1;
 }
 
-/* Gaps between mappings that are looked for in a range. */
-#define HAWK_REGION_GAPS 8
+/* Mappings and gaps between them that are looked at in a range: more than there are in a process (vm.max_map_count), unless somebody
+ * has raised that far. */
+#define HAWK_REGION_STEPS (1u << 18)
 
-/* A look through a range for what is not mapped. */
-struct hawk_gap_search {
+/* A look through what is mapped in a range, and what is not. */
+struct hawk_region_search {
 	struct hawk_target *target;
-	__u64 root;
+	__u64 memory;             /* key of the memory that it is of */
+	__u64 root;               /* of its tree of mappings */
 	__u64 address, end;
+	bool is_done;
 };
 
-static long announce_gap(__u32 number, struct hawk_gap_search *search)
+static __always_inline struct hawk_range search_next(struct hawk_region_search *search, struct hawk_tree_slot *slot)
 {
-	struct hawk_tree_slot slot = { .address = search->address, .entry = search->root, .last = ~0ull };
-
-	bpf_loop(HAWK_TREE_LEVELS, descend, &slot, 0);
-	if (!slot.entry) {
-		struct hawk_range gap = { .start = slot.first, .end = slot.last == ~0ull ? slot.last : slot.last + 1 };
-
-		announce_unmapped(search->target, &gap);
-	}
-	search->address = slot.last + 1;
-	return slot.last == ~0ull || search->address >= search->end;
+	slot->address = search->address;
+	slot->entry = search->root;
+	slot->last = ~0ull;
+	bpf_loop(HAWK_TREE_LEVELS, descend, slot, 0);
+	search->address = slot->last + 1;
+	search->is_done = slot->last == ~0ull || search->address >= search->end;
+	return (struct hawk_range){ .start = slot->first, .end = slot->last == ~0ull ? slot->last : slot->last + 1 };
 }
 
-/* The lock is held. Not static: checked once by the verifier. */
+static long announce_gap(__u32 number, struct hawk_region_search *search)
+{
+	struct hawk_tree_slot slot = {};
+	struct hawk_range range = search_next(search, &slot);
+
+	if (!slot.entry)
+		announce_unmapped(search->target, search->memory, &range);
+	return search->is_done;
+}
+
+/* The memory does not change meanwhile. */
+static __always_inline void search_gaps(struct hawk_region_search *search)
+{
+	/* A tree of one entry has no node. */
+	if ((search->root & 3) == 2)
+		bpf_loop(HAWK_REGION_STEPS, announce_gap, search, 0);
+	if (!search->is_done)
+		announce_unknown(search->target, search->memory);
+}
+
+/* In the current task's memory. The lock is held. Not static: checked once by the verifier. */
 __noinline int announce_gaps(struct hawk_target *target, __u64 start, __u64 end)
 {
-	struct hawk_gap_search search = { .target = target, .address = start, .end = end };
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct hawk_region_search search = { .target = target, .memory = memory_key(task), .address = start, .end = end };
 
 	if (!target)
 		return 0;
-	search.root = (__u64)BPF_CORE_READ(bpf_get_current_task_btf(), mm, mm_mt.ma_root);
-	/* A tree of one entry has no node. */
-	if ((search.root & 3) == 2)
-		bpf_loop(HAWK_REGION_GAPS, announce_gap, &search, 0);
+	search.root = (__u64)BPF_CORE_READ(task, mm, mm_mt.ma_root);
+	search_gaps(&search);
 	return 0;
 }
 
@@ -203,29 +204,27 @@ static __always_inline bool splits_only(__u64 call)
 }
 
 /* The tree of mappings enters `entry`, of the current process, or of another that it makes by fork; 0: nothing is mapped there any
- * more. That is not always said, and asked for when the lock is released; but of a program that is about to run there are no
- * arguments to tell where. */
+ * more, which is not always said, and asked for when the lock is released. */
 static __always_inline void on_region_entered(const struct ma_state *mas, __u64 entry)
 {
-	struct mm_struct *mm = BPF_CORE_READ(bpf_get_current_task_btf(), mm);
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	const struct pt_regs *registers = system_call();
 
-	if (!mm || BPF_CORE_READ(mas, tree) != &mm->mm_mt || (entry & 3) ||
+	if (!entry || !mm || BPF_CORE_READ(mas, tree) != &mm->mm_mt || (entry & 3) ||
 	    splits_only(BPF_CORE_READ(registers, orig_ax)))
 		return;
 	struct hawk_target *target = region_target();
 	struct hawk_range stored = { .start = BPF_CORE_READ(mas, index), .end = BPF_CORE_READ(mas, last) + 1 }, replaced = {};
 
-	if (target && !entry && target->memory != memory_key(bpf_get_current_task_btf()))
-		announce_unmapped(target, &stored);
 	/* The tree may say so more than once. */
-	if (!target || !entry || (target->region_stored.start == stored.start && target->region_stored.end == stored.end))
+	if (!target || (target->region_stored.start == stored.start && target->region_stored.end == stored.end))
 		return;
 	target->region_stored = stored;
 	if (!target->region_replaced && replaced_range(registers, &stored, &replaced) && stored.start <= replaced.start &&
 	    replaced.end <= stored.end) {
 		target->region_replaced = 1;
-		announce_unmapped(target, &replaced);
+		announce_unmapped(target, memory_key(task), &replaced);
 	} else if (BPF_CORE_READ(registers, orig_ax) == HAWK_SYSCALL_MREMAP) {
 		/* It has made room by now, and may make it for several mappings (since 6.17), of which each may become one with what
 		 * lies beside it. */
@@ -256,7 +255,7 @@ static __always_inline void announce_unmapped_by_call(struct hawk_target *target
 		announce_gaps(target, first, first + 1);
 		break;
 	case HAWK_SYSCALL_SHMDT:
-		announce_gaps(target, first, ~0ull);
+		announce_gaps(target, first, target->segment_bytes < ~first ? first + target->segment_bytes : ~0ull);
 		break;
 	}
 }
@@ -270,6 +269,45 @@ static __always_inline bool downgrades(__u64 call)
 static __always_inline bool forks(__u64 call)
 {
 	return call == HAWK_SYSCALL_FORK || call == HAWK_SYSCALL_CLONE || call == HAWK_SYSCALL_CLONE3;
+}
+
+/* The last fork of a target's threads, of which each may fork at any time. Written under the lock over the mappings. */
+static __always_inline void note_fork(struct hawk_target *target, __u64 pages)
+{
+	*(volatile __u64 *)&target->forked_by = 0;
+	*(volatile __u64 *)&target->forked_pages = pages;
+	*(volatile __u64 *)&target->forked_by = current_key();
+}
+
+static __always_inline bool knows_fork(const struct hawk_target *target, __u64 key)
+{
+	return HAWK_READ_ONCE(target->forked_by) == key;
+}
+
+/* The current thread, a target's, has copied the memory for a process that it makes. Which is announced later: others may have
+ * changed what is mapped by then. */
+static __noinline void announce_fork(struct hawk_target *target, __u64 memory, __u64 pages)
+{
+	struct hawk_region_event event = {
+		.memory = memory,
+		.start = current_key(),
+		.program = target->program,
+		.change = HAWK_MEMORY_FORKED,
+		.lost = target->losses[HAWK_LOSS_REGION_EVENT],
+	};
+
+	note_fork(target, pages);
+	announce_region(&event);
+}
+
+/* No change of this memory is under way. */
+static __always_inline void begin_regions(struct hawk_target *target, __u64 memory, __u64 pages)
+{
+	target->region_stored.start = target->region_stored.end = 0;
+	target->regions_announced = 0;
+	target->region_replaced = 0;
+	target->region_memory = memory;
+	target->region_pages = pages;
 }
 
 /* In the kernel's count of a lock's holders: it may change what the lock is for (kernel/locking/rwsem.c). */
@@ -300,12 +338,8 @@ static __always_inline void on_regions_unlocked(struct mm_struct *mm)
 	if (target->region_memory == memory && target->region_pages != pages && !target->regions_announced)
 		announce_unknown(target, memory);
 	if (settings.follows_children && forks(BPF_CORE_READ(registers, orig_ax)))
-		announce_fork(target, memory);
-	target->region_stored.start = target->region_stored.end = 0;
-	target->regions_announced = 0;
-	target->region_replaced = 0;
-	target->region_memory = memory;
-	target->region_pages = pages;
+		announce_fork(target, memory, pages);
+	begin_regions(target, memory, pages);
 }
 
 #endif

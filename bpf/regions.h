@@ -22,7 +22,7 @@ enum hawk_region_kind {
 enum hawk_region_origin {
 	HAWK_REGION_BY_PROGRAM,   /* a call of the program's own */
 	HAWK_REGION_BY_ALLOCATOR, /* an allocator, inside a call of the program: blocks lie there */
-	HAWK_REGION_OLDER,        /* mapped before the trace, or by the kernel before the first instruction of the program */
+	HAWK_REGION_OLDER,        /* mapped before the trace, by the kernel before the first instruction of the program, or by its maker */
 	HAWK_REGION_ORIGINS,
 };
 
@@ -31,7 +31,7 @@ enum hawk_region_change {
 	HAWK_REGION_GREW,         /* the same, by itself: what is new belongs to what lies above it */
 	HAWK_REGION_UNMAPPED,     /* nothing of the range is mapped any more */
 	HAWK_REGIONS_UNKNOWN,     /* something has changed that no other record names */
-	HAWK_MEMORY_TAKEN,        /* the program runs on this memory */
+	HAWK_MEMORY_TAKEN,        /* the program begins on this memory; what is mapped there follows */
 	HAWK_MEMORY_FORKED,       /* a copy was made of it as it is now, by the thread whose key is in `start` */
 	HAWK_MEMORY_COPIED,       /* the program runs on the last copy that the thread has made whose key is in `start` */
 };
@@ -46,12 +46,12 @@ struct hawk_region_event {
 	__u8 kind;                /* enum hawk_region_kind */
 	__u8 origin;              /* enum hawk_region_origin */
 	__u8 pad_0;
-	__u32 pad_1;
+	__u32 lost;               /* of HAWK_MEMORY_...: changes of the target's that could not be announced until then */
 };
 
-/* Bytes of the ring: records of 300,000 changes. */
+/* Bytes of the ring, unless memory is bounded: records of 260,000 changes. */
 #define HAWK_REGION_RING_BYTES (16u << 20)
-/* So many bytes in it wake user space up. */
-#define HAWK_REGION_WAKEUP_BYTES (HAWK_REGION_RING_BYTES / 8)
+/* User space is woken so often while it fills. */
+#define HAWK_REGION_WAKEUPS 8
 
 #endif

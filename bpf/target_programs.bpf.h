@@ -4,7 +4,7 @@
 #define HAWKTRACE_TARGET_PROGRAMS_BPF_H
 
 #include "bpf/mapping_events.bpf.h"
-#include "bpf/regions.bpf.h"
+#include "bpf/region_memories.bpf.h"
 #include "bpf/threads.bpf.h"
 
 /* A stack number for what the program is given without a stack. Where none is left it keeps the one of the program before, whose
@@ -105,7 +105,7 @@ static __always_inline void begin_program(struct hawk_target *target)
 	count_taken_events(program, target->had_events);
 	__sync_fetch_and_add(&state.programs_ended, 1);
 	if (settings.follows_regions)
-		announce_memory(target, target->memory, 0);
+		announce_memory(target);
 	announce_replaced_program(target);
 }
 

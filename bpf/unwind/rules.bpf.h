@@ -58,13 +58,16 @@ __noinline int hawk_search_rows(const struct hawk_code_range *range, __u64 addre
 
 /* The rule for code that user space has not announced, or no longer: by what the kernel has mapped there, if the rows of that
  * file are known. It is asked for every time, because nothing would say when such a rule no longer holds. That no rows can be
- * expected is cached: there a file that is mapped later is unknown until user space announces it. Not static: checked once by
- * the verifier. */
-__noinline int hawk_search_elsewhere(__u64 address, __u32 generation)
+ * expected is cached: there a file that is mapped later is unknown until user space announces it. `own_vma`: the mapping, if the
+ * current task is changing its mappings; 0: it is not. Not static: checked once by the verifier. */
+__noinline int search_mapped_file(__u64 address, __u32 generation, __u64 own_vma)
 {
 	struct hawk_file_position position = { .address = address };
 
-	bpf_loop(HAWK_MAPPING_ATTEMPTS, find_file_position, &position, 0);
+	if (own_vma)
+		identify_mapping(NULL, (struct vm_area_struct *)own_vma, &position);
+	else
+		bpf_loop(HAWK_MAPPING_ATTEMPTS, find_file_position, &position, 0);
 	if (position.error == -HAWK_EBUSY)
 		return HAWK_RULE_NO_CODE;
 	for (__u32 number = 0; number < HAWK_MAX_FILE_PARTS && position.part.inode; number++) {
@@ -82,6 +85,14 @@ __noinline int hawk_search_elsewhere(__u64 address, __u32 generation)
 	}
 	hawk_cache_rule(unwind_cache, address, generation, HAWK_RULE_NO_CODE_CACHED);
 	return HAWK_RULE_NO_CODE;
+}
+
+static __always_inline int hawk_search_elsewhere(__u64 address, __u32 generation)
+{
+	/* Not there: the stacks of programs on threads' stacks have no room left. */
+	__u64 own_vma = is_changing_mappings() ? vma_in_tree(address) : 0;
+
+	return search_mapped_file(address, generation, own_vma);
 }
 
 /* The rule for an address that is not the first of its set in the cache. Not static: checked once by the verifier. */

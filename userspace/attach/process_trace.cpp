@@ -197,7 +197,7 @@ void ProcessTrace::begin() {
   start_wall_ = std::chrono::system_clock::now();
   start_ = closed_at_ = std::chrono::steady_clock::now();
   const bool runs = subject_.own_execs == 0;  // or it is a command, still this program's child
-  if (regions_ && runs) regions_->begin(subject_.proc_pid, tracer_->memory(), tracer_->program());
+  if (regions_ && runs) regions_->begin(subject_.proc_pid, *tracer_);
   shared_.advance_clock();  // what is allocated from here on is not as old as the programs
   tracer_->enable();
   if (regions_ && runs) update_regions({});
@@ -294,7 +294,7 @@ void ProcessTrace::take(const Drained& drained, std::chrono::nanoseconds took) {
 }
 
 void ProcessTrace::update_regions(const Losses& losses) {
-  regions_->update(subject_.proc_pid, tracer_->program(), losses[HAWK_LOSS_REGION_EVENT], model_,
+  regions_->update(subject_.proc_pid, *tracer_, losses[HAWK_LOSS_REGION_EVENT], model_,
                    [this](std::uint64_t address) { return probing_.frame_at(address); });
 }
 

@@ -1,6 +1,6 @@
 #include "userspace/attach/region_watch.h"
 
-#include <utility>
+#include <algorithm>
 #include <vector>
 
 #include "userspace/attach/region_kinds.h"
@@ -22,18 +22,28 @@ std::vector<KnownRegion> read_regions(int pid) {
   return regions;
 }
 
-}  // namespace
-
-void RegionWatch::begin(int pid, std::uint64_t memory, std::uint32_t program) {
-  feed_.begin(memory, program, read_regions(pid));
+/// Nobody has seen how long they are.
+void note_segments(const std::vector<KnownRegion>& known, Tracer& tracer) {
+  const bool has_segment = std::any_of(known.begin(), known.end(),
+                                       [](const KnownRegion& region) { return region.kind == RegionKind::kShm; });
+  if (has_segment) tracer.note_unknown_segments();
 }
 
-void RegionWatch::update(int pid, std::uint32_t program, std::uint64_t lost, HeapModel& model,
-                         const FrameResolver& resolve) {
-  if (std::exchange(lost_, lost) != lost) feed_.unsettle(program);
+}  // namespace
+
+void RegionWatch::begin(int pid, Tracer& tracer) {
+  const std::vector<KnownRegion> older = read_regions(pid);
+  note_segments(older, tracer);
+  feed_.begin(tracer.memory(), tracer.program(), older);
+}
+
+void RegionWatch::update(int pid, Tracer& tracer, std::uint64_t lost, HeapModel& model, const FrameResolver& resolve) {
+  const std::uint32_t program = tracer.program();
+  if (lost != 0) feed_.note_lost(tracer.memory(), program, lost);
   if (feed_.is_unsettled(program)) {
     const std::vector<KnownRegion> known = read_regions(pid);
     if (!known.empty()) feed_.settle(program, known);
+    note_segments(known, tracer);
   }
   std::vector<MappedGroup> mapped;
   std::vector<StackId> unknown;

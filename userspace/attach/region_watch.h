@@ -5,6 +5,7 @@
 #include "userspace/tables/heap_model.h"
 #include "userspace/tracer/engine.h"
 #include "userspace/tracer/region_feed.h"
+#include "userspace/tracer/tracer.h"
 
 namespace hawk {
 
@@ -14,19 +15,18 @@ class RegionWatch {
   /// Both must live longer.
   RegionWatch(Engine& engine, RegionFeed& feed) : engine_(engine), feed_(feed) {}
 
-  /// Of a process that runs already, before its changes are announced. `memory`: Tracer::memory.
-  void begin(int pid, std::uint64_t memory, std::uint32_t program);
+  /// Of a process that runs already, before its changes are announced.
+  void begin(int pid, Tracer& tracer);
   /// Passes what is mapped now on to the model. `lost`: how often changes of the process could not be announced so far.
-  void update(int pid, std::uint32_t program, std::uint64_t lost, HeapModel& model, const FrameResolver& resolve);
+  void update(int pid, Tracer& tracer, std::uint64_t lost, HeapModel& model, const FrameResolver& resolve);
   /// Whether the numbers of a process that has ended may be wrong.
-  bool may_be_wrong(std::uint32_t program) { return feed_.is_unknown(program); }
+  bool may_be_wrong(std::uint32_t program) { return feed_.is_unsettled(program); }
   /// Changes are no longer announced, and the last ones have been passed on.
   void end(std::uint32_t program) { feed_.forget(program); }
 
  private:
   Engine& engine_;
   RegionFeed& feed_;
-  std::uint64_t lost_ = 0;
 };
 
 }  // namespace hawk

@@ -133,6 +133,7 @@ Result<void> SharedTracing::load() {
                                         .max_stacks = config_.max_stacks,
                                         .max_depth = config_.stack_depth,
                                         .counts_lives = config_.by_thread || config_.histograms,
+                                        .follows_regions = config_.follows_regions,
                                         .max_memory_bytes = config_.max_memory_bytes},
                              .min_block_bytes = config_.min_block_bytes,
                              .max_depth = config_.stack_depth,

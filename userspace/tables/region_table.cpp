@@ -121,11 +121,18 @@ void RegionTable::add_older(const std::vector<KnownRegion>& known) {
   }
 }
 
+RegionTable RegionTable::of_announced() {
+  RegionTable table;
+  table.is_settled_ = true;
+  return table;
+}
+
 RegionTable RegionTable::copied() const {
   RegionTable copy;
   std::vector<KnownRegion> known;
   for (const auto& [start, region] : regions_) known.push_back({{start, region.end}, region.owner.kind});
   copy.add_older(known);
+  copy.is_settled_ = is_settled_;
   return copy;
 }
 

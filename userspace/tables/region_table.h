@@ -43,6 +43,8 @@ struct KnownRegion {
 /// with a list of mappings that was read since; where changes have been announced, they count, and elsewhere the list.
 class RegionTable {
  public:
+  /// Settled and empty: all that is mapped will be announced.
+  static RegionTable of_announced();
   /// What of the range was not mapped is now, by this owner; the rest stays as it is.
   void map(AddressRange range, const RegionOwner& owner);
   /// The same of a region that grows downwards by itself: what is new is of the owner of what lies above. `owner`:
@@ -52,7 +54,7 @@ class RegionTable {
   void unmap(AddressRange range);
   /// What was mapped when nothing had been announced yet.
   void add_older(const std::vector<KnownRegion>& known);
-  /// That of a process which was made by fork: all is older than it.
+  /// That of a process which was made by fork: all is older than it. Settled if this one is.
   RegionTable copied() const;
 
   bool is_settled() const { return is_settled_; }

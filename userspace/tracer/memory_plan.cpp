@@ -7,6 +7,7 @@
 
 #include "bpf/layout.h"
 #include "bpf/live/arena_layout.h"
+#include "bpf/regions.h"
 #include "userspace/tracer/arena_memory.h"
 
 namespace hawk {
@@ -42,6 +43,10 @@ constexpr std::uint64_t kReserveEntryBytes = 112;
 /// Where memory is bounded, so many blocks have room for one in reserve. Elsewhere all have.
 constexpr std::uint32_t kBlocksPerReserved = 4;
 
+/// Where memory is bounded, changes of mappings may wait in one part in so many of it, and in this much in any case.
+constexpr std::uint64_t kRegionRingShare = 16;
+constexpr std::uint64_t kRegionRingLeast = 1U << 18;
+
 std::uint64_t whole_segments(std::uint64_t frames) {
   return (frames + HAWK_SEGMENT_FRAMES - 1) / HAWK_SEGMENT_FRAMES * HAWK_SEGMENT_FRAMES;
 }
@@ -49,7 +54,15 @@ std::uint64_t whole_segments(std::uint64_t frames) {
 std::uint64_t bytes_without_blocks(const MemoryPlan& plan) {
   return std::uint64_t{plan.counter_stripes} * plan.stacks * sizeof(hawk_counters) +
          plan.stack_lives * sizeof(hawk_stack_lives) + plan.stacks * sizeof(hawk_stack_record) +
-         plan.stack_index_entries * sizeof(__u64) + plan.frames * sizeof(__u32) + plan.locations * sizeof(__u64);
+         plan.stack_index_entries * sizeof(__u64) + plan.frames * sizeof(__u32) + plan.locations * sizeof(__u64) +
+         plan.region_ring_bytes;
+}
+
+std::uint32_t region_ring_bytes(const MemoryLimits& limits) {
+  if (!limits.follows_regions) return 0;
+  const std::uint64_t share = limits.max_memory_bytes.value_or(~std::uint64_t{0}) / kRegionRingShare;
+  return static_cast<std::uint32_t>(
+      std::bit_floor(std::clamp<std::uint64_t>(share, kRegionRingLeast, HAWK_REGION_RING_BYTES)));
 }
 
 Result<std::uint64_t> bytes_for_blocks(const MemoryLimits& limits, const MemoryPlan& plan, std::uint64_t least) {
@@ -109,6 +122,7 @@ Result<MemoryPlan> plan_memory(const MemoryLimits& limits, LiveTable table, std:
   MemoryPlan plan;
   plan.stacks = limits.max_stacks + HAWK_FIRST_STACK;
   plan.stack_lives = limits.counts_lives ? plan.stacks : 0;
+  plan.region_ring_bytes = region_ring_bytes(limits);
   plan.counter_stripes = std::min(kMaxStripes, std::bit_ceil(std::max(cpus, 1U)));
   // At most a third full: of a table that is half full, a few in 100,000 find no free entry near where they belong.
   plan.stack_index_entries = std::bit_ceil(3 * plan.stacks);

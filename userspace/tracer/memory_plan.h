@@ -15,6 +15,7 @@ struct MemoryLimits {
   std::uint32_t max_stacks = 0;                        ///< distinct stacks
   std::uint32_t max_depth = HAWK_MAX_FRAMES;           ///< frames of a stack
   bool counts_lives = false;                           ///< of the blocks of each stack
+  bool follows_regions = false;                        ///< changes of mappings are announced
   std::optional<std::uint64_t> max_memory_bytes = {};  ///< of the kernel's tables, at their fullest
 };
 
@@ -29,6 +30,7 @@ struct MemoryPlan {
   std::uint32_t hash_blocks = 0;          ///< entries of live_blocks
   std::uint32_t reserve_blocks = 0;       ///< entries of reserve_maps together; 0: there is none
   std::uint32_t stack_lives = 0;          ///< entries of stack_lives
+  std::uint32_t region_ring_bytes = 0;    ///< of region_events; a power of two, 0: there is none
   std::uint32_t arena_pages = 0;          ///< that the live table may take; 0: there is no arena
 };
 

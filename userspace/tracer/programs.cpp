@@ -21,6 +21,7 @@
 
 #include "bpf/layout.h"
 #include "bpf/live/arena_layout.h"
+#include "bpf/regions.h"
 #include "userspace/base/log.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/base/unique_fd.h"
@@ -69,7 +70,8 @@ Result<hawk_config> make_config(const EngineOptions& options, LiveTable table, c
   config.probes_go_by_memory = options.follows_children || options.links == LinkScope::kFile ? 1 : 0;
   config.probes_share_events = options.follows_children && options.links == LinkScope::kProcess ? 1 : 0;
   config.holds = options.holds ? 1 : 0;
-  config.follows_regions = options.follows_regions ? 1 : 0;
+  config.follows_regions = plan.region_ring_bytes != 0 ? 1 : 0;
+  config.region_wakeup_bytes = plan.region_ring_bytes / HAWK_REGION_WAKEUPS;
   config.returns_are_calls = options.returns_are_calls ? 1 : 0;
   config.by_thread = options.by_thread ? 1 : 0;
   config.histograms = options.histograms ? 1 : 0;
@@ -95,8 +97,10 @@ void configure_live_table(hawktrace& skeleton, LiveTable table, const MemoryPlan
 }
 
 /// The programs that announce what targets map and unmap, and their ring.
-void configure_regions(hawktrace& skeleton, bool is_wanted) {
+void configure_regions(hawktrace& skeleton, const MemoryPlan& plan) {
+  const bool is_wanted = plan.region_ring_bytes != 0;
   bpf_map__set_autocreate(skeleton.maps.region_events, is_wanted);
+  if (is_wanted) bpf_map__set_max_entries(skeleton.maps.region_events, plan.region_ring_bytes);
   bpf_program__set_autoload(skeleton.progs.region_entered, is_wanted);
   bpf_program__set_autoload(skeleton.progs.regions_unlocked, is_wanted);
 }
@@ -127,7 +131,7 @@ void configure(hawktrace& skeleton, const EngineOptions& options, const hawk_con
   bpf_program__set_autoload(skeleton.progs.tree_entry, !on_functions && !holds);
   bpf_program__set_autoload(skeleton.progs.tree_entry_holding, !on_functions && holds);
   bpf_program__set_autoload(skeleton.progs.mappings_unlocked, !options.programs_on_functions);
-  configure_regions(skeleton, options.follows_regions);
+  configure_regions(skeleton, plan);
   for (bpf_program* program : {skeleton.progs.memory_left_by_exit, skeleton.progs.memory_left_by_exec}) {
     const char* function = bpf_program__section_name(program) + std::strlen("fentry/");
     bpf_program__set_autoload(program, options.programs_on_functions && types.function(function) != 0);

@@ -74,57 +74,54 @@ int RegionFeed::take_record(void* feed, void* record, std::size_t bytes) {
 
 void RegionFeed::read() { ring_buffer__consume(ring_.get()); }
 
-void RegionFeed::take_memory(const hawk_region_event& event, RegionTable table) {
+void RegionFeed::take_memory(std::uint64_t key, Memory memory) {
   // What the target ran on before is gone.
-  std::erase_if(memories_, [&](const auto& memory) {
-    return memory.first != event.memory && is_of_same_target(memory.second.program, event.program);
-  });
-  memories_[event.memory] = {.table = std::move(table), .program = event.program, .is_taken = true};
+  std::erase_if(memories_,
+                [&](const auto& before) { return is_of_same_target(before.second.program, memory.program); });
+  memories_[key] = std::move(memory);
+}
+
+void RegionFeed::take_fork(const hawk_region_event& event) {
+  const auto maker = memories_.find(event.memory);
+  if (maker == memories_.end()) return;
+  Fork& fork = forks_[event.start];
+  fork = {.table = maker->second.table.copied(), .program = event.program};
+  // What was not announced may be missing in the copy, too.
+  if (event.lost != maker->second.lost) fork.table.unsettle();
 }
 
 void RegionFeed::take(const hawk_region_event& event) {
   const auto known = memories_.find(event.memory);
   const AddressRange range = {event.start, event.end};
-  if (event.change == HAWK_MEMORY_FORKED) {
-    if (known != memories_.end())
-      forks_[event.start] = {.table = known->second.table.copied(), .program = event.program};
-    return;
-  }
+  if (event.change == HAWK_MEMORY_FORKED) return take_fork(event);
   if (event.change == HAWK_MEMORY_COPIED) {
-    const auto forked = forks_.extract(event.start);
-    return take_memory(event, forked ? std::move(forked.mapped().table) : RegionTable());
+    auto forked = forks_.extract(event.start);
+    return take_memory(event.memory, {.table = forked ? std::move(forked.mapped().table) : RegionTable(),
+                                      .program = event.program,
+                                      .lost = event.lost});
   }
   if (event.change == HAWK_MEMORY_TAKEN)
-    return take_memory(event, known != memories_.end() ? std::move(known->second.table) : RegionTable());
-  Memory* memory = known != memories_.end() ? &known->second : nullptr;
-  // Of a program that is about to run: its memory is announced when all of this is done.
-  const bool is_mapped = event.change == HAWK_REGION_MAPPED || event.change == HAWK_REGION_GREW;
-  if (memory == nullptr && is_mapped && event.origin == HAWK_REGION_OLDER) {
-    memory = &memories_[event.memory];
-    memory->program = event.program;
-  }
-  if (memory == nullptr) return;
-  if (event.change == HAWK_REGIONS_UNKNOWN) {
-    memory->is_unknown = true;
-    return memory->table.unsettle();
-  }
-  if (event.change == HAWK_REGION_UNMAPPED) return memory->table.unmap(range);
+    return take_memory(event.memory,
+                       {.table = RegionTable::of_announced(), .program = event.program, .lost = event.lost});
+  if (known == memories_.end()) return;
+  RegionTable& table = known->second.table;
+  if (event.change == HAWK_REGIONS_UNKNOWN) return table.unsettle();
+  if (event.change == HAWK_REGION_UNMAPPED) return table.unmap(range);
   const RegionOwner owner = owner_of(event);
-  return event.change == HAWK_REGION_GREW ? memory->table.grow(range, owner) : memory->table.map(range, owner);
+  return event.change == HAWK_REGION_GREW ? table.grow(range, owner) : table.map(range, owner);
 }
 
 RegionFeed::Memory* RegionFeed::memory_of(std::uint32_t program) {
-  const auto found = std::find_if(memories_.begin(), memories_.end(), [&](const auto& memory) {
-    return memory.second.is_taken && memory.second.program == program;
-  });
+  const auto found = std::find_if(memories_.begin(), memories_.end(),
+                                  [&](const auto& memory) { return memory.second.program == program; });
   return found != memories_.end() ? &found->second : nullptr;
 }
 
 void RegionFeed::begin(std::uint64_t memory, std::uint32_t program, const std::vector<KnownRegion>& older) {
   const std::scoped_lock lock(mutex_);
-  Memory begun = {.table = {}, .program = program, .is_taken = true};
-  begun.table.add_older(older);
-  memories_[memory] = std::move(begun);
+  RegionTable table;
+  table.add_older(older);
+  memories_[memory] = {.table = std::move(table), .program = program, .lost = 0};
 }
 
 bool RegionFeed::is_unsettled(std::uint32_t program) {
@@ -137,22 +134,15 @@ bool RegionFeed::is_unsettled(std::uint32_t program) {
 void RegionFeed::settle(std::uint32_t program, const std::vector<KnownRegion>& known) {
   const std::scoped_lock lock(mutex_);
   read();  // what has changed before the list was read
-  if (Memory* memory = memory_of(program)) {
-    memory->table.settle(known);
-    memory->is_unknown = false;
-  }
+  if (Memory* memory = memory_of(program)) memory->table.settle(known);
 }
 
-bool RegionFeed::is_unknown(std::uint32_t program) {
+void RegionFeed::note_lost(std::uint64_t memory, std::uint32_t program, std::uint64_t lost) {
   const std::scoped_lock lock(mutex_);
   read();
-  const Memory* memory = memory_of(program);
-  return memory != nullptr && memory->is_unknown;
-}
-
-void RegionFeed::unsettle(std::uint32_t program) {
-  const std::scoped_lock lock(mutex_);
-  if (Memory* memory = memory_of(program)) memory->table.unsettle();
+  Memory* known = memory_of(program);
+  if (known == nullptr) return take_memory(memory, {.table = {}, .program = program, .lost = lost});
+  if (std::exchange(known->lost, lost) != lost) known->table.unsettle();
 }
 
 std::vector<std::pair<RegionOwner, RegionCounters>> RegionFeed::owners(std::uint32_t program) {

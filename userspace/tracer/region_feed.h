@@ -34,12 +34,11 @@ class RegionFeed {
   void begin(std::uint64_t memory, std::uint32_t program, const std::vector<KnownRegion>& older);
   /// Whether the program's table is to be settled (RegionTable). False as well if it has none.
   bool is_unsettled(std::uint32_t program);
-  /// `known`: read since the table began, or since unsettle().
+  /// `known`: read since the table began, or since note_lost().
   void settle(std::uint32_t program, const std::vector<KnownRegion>& known);
-  /// Changes of it may be missing.
-  void unsettle(std::uint32_t program);
-  /// Whether something has changed that was not announced, and the table has not been settled since.
-  bool is_unknown(std::uint32_t program);
+  /// So many changes of the program's target were not announced until now. If these are new, its table is to be
+  /// settled; the one that the program has begun on this memory may be among them.
+  void note_lost(std::uint64_t memory, std::uint32_t program, std::uint64_t lost);
   /// What the program has mapped, by owner, as of now. Nothing if it has no table.
   std::vector<std::pair<RegionOwner, RegionCounters>> owners(std::uint32_t program);
   /// Its target is traced no more.
@@ -49,9 +48,8 @@ class RegionFeed {
   RegionFeed() = default;
   struct Memory {
     RegionTable table;
-    std::uint32_t program = 0;  ///< that runs on it, or is about to
-    bool is_taken = false;      ///< it does
-    bool is_unknown = false;    ///< something has changed there that was not announced
+    std::uint32_t program = 0;  ///< that runs on it
+    std::uint64_t lost = 0;     ///< changes of the target that were not announced, as noted here
   };
   /// A copy of a memory, which a process will begin with.
   struct Fork {
@@ -60,7 +58,8 @@ class RegionFeed {
   };
   static int take_record(void* feed, void* record, std::size_t bytes);
   void take(const hawk_region_event& event);
-  void take_memory(const hawk_region_event& event, RegionTable table);
+  void take_fork(const hawk_region_event& event);
+  void take_memory(std::uint64_t key, Memory memory);
   void read();
   Memory* memory_of(std::uint32_t program);
   void run();

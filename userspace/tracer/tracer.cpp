@@ -282,6 +282,10 @@ void Tracer::enable() {
   __atomic_store_n(&engine.maps.state->enabled, 1, __ATOMIC_SEQ_CST);
 }
 
+void Tracer::note_unknown_segments() {
+  __atomic_store_n(&impl_->target.segment_bytes, HAWK_END_OF_MEMORY, __ATOMIC_SEQ_CST);
+}
+
 std::uint64_t Tracer::memory() const { return __atomic_load_n(&impl_->target.memory, __ATOMIC_ACQUIRE); }
 
 std::uint32_t Tracer::program() const { return __atomic_load_n(&impl_->target.program, __ATOMIC_ACQUIRE); }

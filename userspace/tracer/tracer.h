@@ -84,6 +84,8 @@ class Tracer {
 
   /// From here on allocations and frees count.
   void enable();
+  /// Segments of shmat are mapped that the programs have not seen.
+  void note_unknown_segments();
   /// The key of its memory.
   std::uint64_t memory() const;
   /// The number of the program that the target runs: each has another one.

@@ -183,6 +183,16 @@ SITE_FUNCTION void* in_shmat(int id, char* at, int flags) {
   return attached;
 }
 
+/* As large as no other, and older than the trace. */
+static char* older_segment;
+
+static void attach_older(void) {
+  int id = shmget(IPC_PRIVATE, 4 * kParts * kPage, IPC_CREAT | 0600);
+  older_segment = shmat(id, NULL, 0);
+  ledger_require(older_segment != (void*)-1, "shmat works");
+  shmctl(id, IPC_RMID, NULL);
+}
+
 static void attach(void) {
   int id = shmget(IPC_PRIVATE, 8 * kPage, IPC_CREAT | 0600);
   char* at = in_shmat(id, NULL, 0);
@@ -191,6 +201,8 @@ static void attach(void) {
   char* other = in_part(NULL, 8);
   in_shmat(id, other, SHM_REMAP);
   shmctl(id, IPC_RMID, NULL);
+  for (size_t i = 0; i < 2 * kParts; i++) unmap(older_segment + 2 * i * kPage, 1);
+  ledger_require(!shmdt(older_segment), "all pieces are detached");
   region_line("in_shmat/shm/program", 16, 8);
   region_line("in_part/anonymous/program", 4 * kParts + 32 + 8, 4 * kParts - 2 + 3 + 8);
 }
@@ -247,6 +259,7 @@ static void __attribute__((noinline)) use_stack(unsigned depth) {
 }
 
 int main(void) {
+  attach_older();
   ledger_begin();
   replace_many();
   unmap_gaps();

@@ -17,6 +17,7 @@ ANONYMOUS(in_under)
 ANONYMOUS(in_over)
 ANONYMOUS(in_old)
 ANONYMOUS(in_protected)
+ANONYMOUS(in_between)
 
 SITE_FUNCTION char* in_shared(char* at, size_t pages) { return map_at(at, pages, MAP_SHARED | MAP_ANONYMOUS, -1); }
 SITE_FUNCTION char* in_stack(char* at, size_t pages) {
@@ -128,7 +129,16 @@ static void attach_segments(void) {
   in_shmat(id);
   ledger_require(!shmdt(first), "shmdt works");
   shmctl(id, IPC_RMID, NULL);
-  region_line("in_shmat/shm/program", 10, 5);
+  /* In forty pieces, and something else between two of them. */
+  id = shmget(IPC_PRIVATE, 80 * kPage, IPC_CREAT | 0600);
+  ledger_require(id >= 0, "shmget works");
+  char* pieces = in_shmat(id);
+  shmctl(id, IPC_RMID, NULL);
+  for (size_t i = 0; i < 40; i++) unmap(pieces + 2 * i * kPage, 1);
+  in_between(pieces + 30 * kPage, 1);
+  ledger_require(!shmdt(pieces), "shmdt works");
+  region_line("in_shmat/shm/program", 10 + 80, 5 + 80);
+  region_line("in_between/anonymous/program", 1, 0);
 }
 
 static void move_break(void) {

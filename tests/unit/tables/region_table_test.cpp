@@ -77,12 +77,14 @@ TEST(RegionTable, AStackGrowsForItsOwner) {
 }
 
 TEST(RegionTable, ACopyIsOlderThanItsProcess) {
-  RegionTable table;
+  RegionTable table = RegionTable::of_announced();
   table.map({100, 200}, kFirst);
   const RegionTable copy = table.copied();
   const RegionOwner inherited = {.stack = 0, .kind = RegionKind::kAnonymous, .origin = RegionOrigin::kOlder};
   EXPECT_EQ(of(copy, inherited), (RegionCounters{100, 1, 0, 1}));
-  EXPECT_FALSE(copy.is_settled());
+  EXPECT_TRUE(copy.is_settled());
+  table.unsettle();
+  EXPECT_FALSE(table.copied().is_settled());
 }
 
 TEST(RegionTable, IsSettledByAListWhereNothingWasAnnounced) {

@@ -51,6 +51,18 @@ std::uint64_t bytes_of_stacks(const MemoryPlan& plan) {
          (std::uint64_t{plan.stack_index_entries} + plan.locations) * sizeof(__u64) + plan.frames * sizeof(__u32);
 }
 
+TEST(MemoryPlan, ChangesOfMappingsWaitWithinTheBounds) {
+  EXPECT_EQ(plan_of(limits(), LiveTable::kArena).region_ring_bytes, 0u);
+  MemoryLimits follows = limits();
+  follows.follows_regions = true;
+  EXPECT_EQ(plan_of(follows, LiveTable::kArena).region_ring_bytes, 16 * kMiB);
+  follows.max_stacks = 1000;
+  follows.max_memory_bytes = 100 * kMiB;
+  EXPECT_EQ(plan_of(follows, LiveTable::kArena).region_ring_bytes, 4 * kMiB);
+  const MemoryPlan without = plan_of(limits_within(100 * kMiB, 1000), LiveTable::kArena);
+  EXPECT_LE(plan_of(follows, LiveTable::kArena).arena_pages, without.arena_pages - 3 * kMiB / HAWK_ARENA_PAGE_BYTES);
+}
+
 /// The smallest --max-memory that is not refused.
 std::uint64_t least_memory(LiveTable table, std::uint32_t max_stacks) {
   std::uint64_t refused = 0, accepted = 1ULL << 40;
