@@ -15,7 +15,7 @@ PAIRS = 40_000
 # Sizes to choose from, so that columns can be compared.
 SIZES = (100_000, 1_000_000, MANY)
 
-BUILD_ROWS = ['build', 'build p99.99', 'build max', 'build over 1 ms', 'build max alone', 'build over 1 ms alone']
+BUILD_ROWS = ['build', 'build p99.99', 'build max', 'build over 1 ms', 'build max own', 'build over 1 ms own']
 PAIR_ROWS = ['pair, few', 'pair, many', 'replace, few', 'replace, many']
 MEMORY_ROWS = ['block bytes', 'rest MiB']
 ROWS = BUILD_ROWS + PAIR_ROWS + MEMORY_ROWS
@@ -39,7 +39,7 @@ def run_phases(program, blocks, pairs):
     built = program.ask(f'build {blocks}')
     pair_many, replace_many = program.ask(f'pair {pairs}'), program.ask(f'replace {pairs}')
     figures = {'build': built[0], 'build p99.99': built[3], 'build max': built[4], 'build over 1 ms': built[5],
-               'build max alone': built[6], 'build over 1 ms alone': built[7],
+               'build max own': built[6], 'build over 1 ms own': built[7],
                'pair, few': pair_few[0], 'pair, many': pair_many[0], 'replace, few': replace_few[0],
                'replace, many': replace_many[0], 'resident KiB': built[8]}
     answers = (built_few, pair_few, replace_few, built, pair_many, replace_many)

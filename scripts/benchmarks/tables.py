@@ -14,7 +14,7 @@ ROWS = (
     + [(row, f'std::list, {row.split()[1]} thread{"" if row == "list 1" else "s"}, per element', 'ns') for row in LIST_ROWS]
     + [('growth', 'growing buffers, per realloc', 'ns'), ('build', 'building the live blocks, per malloc', 'ns'),
        ('build p99.99', 'of those calls, 99.99th percentile', 'ns'), ('build max', 'of those calls, the longest', 'ns'),
-       ('build max alone', 'the longest beside which no other process ran', 'ns'),
+       ('build max own', 'the longest in CPU time', 'ns'),
        ('pair, few', 'malloc+free at 10,000 live', 'ns'), ('pair, many', 'malloc+free at the most live', 'ns'),
        ('replace, few', 'a random block replaced at 10,000 live', 'ns'),
        ('replace, many', 'a random block replaced at the most live', 'ns')]

@@ -5,8 +5,8 @@
  *           pair PAIRS         malloc and free, one after the other
  *           replace PAIRS      frees a live block chosen at random, and allocates another
  *   stdout: "= NANOSECONDS ALLOCATIONS"; for build also, in ns, the 50th and 99.99th percentile and the longest call,
- * how many calls took more than 1 ms; the last two once more without calls beside which another process was given the
- * processor; and the process' resident KiB */
+ * how many calls took more than 1 ms; the last two once more in CPU time, without what the processor did for others
+ * meanwhile; and the process' resident KiB */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #include "tests/bench/bench.h"
 
-enum { kBytes = 64, kBatchPairs = 200, kMaxBatches = 5000, kSteps = 64, kPowers = 40, kGroup = 64 };
+enum { kBytes = 64, kBatchPairs = 200, kMaxBatches = 5000, kSteps = 64, kPowers = 40 };
 
 static void** blocks;
 static long live;
@@ -65,50 +65,39 @@ struct slow_calls {
   long count;
 };
 
-static void add_slow(struct slow_calls* to, struct slow_calls more) {
-  if (more.longest > to->longest) to->longest = more.longest;
-  to->count += more.count;
+static void note_call(struct slow_calls* slow, double ns) {
+  if (ns > slow->longest) slow->longest = ns;
+  slow->count += ns > 1e6;
 }
 
-/* Times the calls until `count` blocks live, and adds their sum to `sum`. */
-static struct slow_calls time_calls(long count, double* sum) {
-  struct slow_calls slow = {0, 0};
-  const double began = now_ns();
-  double last = began;
-  while (live < count) {
-    blocks[live++] = malloc(kBytes);
-    const double now = now_ns();
-    calls_by_ns[bucket_of((uint64_t)(now - last))]++;
-    add_slow(&slow, (struct slow_calls){now - last, now - last > 1e6});
-    last = now;
-  }
-  *sum += last - began;
-  return slow;
-}
-
-static long times_preempted(void) {
-  struct rusage usage;
-  return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
+/* What the processor has done for this thread: not what it did meanwhile for others. */
+static double own_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
 BENCH_CALL static void build(long count) {
   const long before = live;
   struct slow_calls all = {0, 0};
-  struct slow_calls alone = {0, 0};
+  struct slow_calls own = {0, 0};
   double sum = 0;
   memset(calls_by_ns, 0, sizeof(calls_by_ns));
-  long preempted = times_preempted();
+  double own_before = own_ns();
   while (live < count) {
-    /* To ask after each call would cost as much as the call. */
-    const struct slow_calls slow = time_calls(live + kGroup < count ? live + kGroup : count, &sum);
-    const long now_preempted = times_preempted();
-    add_slow(&all, slow);
-    if (now_preempted == preempted) add_slow(&alone, slow);
-    preempted = now_preempted;
+    const double began = now_ns();
+    blocks[live++] = malloc(kBytes);
+    const double took = now_ns() - began;
+    const double own_after = own_ns();
+    calls_by_ns[bucket_of((uint64_t)took)]++;
+    note_call(&all, took);
+    note_call(&own, own_after - own_before);
+    own_before = own_after;
+    sum += took;
   }
   const long built = live - before;
   printf("= %.2f %ld %.0f %.0f %.0f %ld %.0f %ld %ld\n", built > 0 ? sum / (double)built : 0, built,
-         percentile(built, 0.5), percentile(built, 0.9999), all.longest, all.count, alone.longest, alone.count,
+         percentile(built, 0.5), percentile(built, 0.9999), all.longest, all.count, own.longest, own.count,
          resident_kib());
   fflush(stdout);
 }
