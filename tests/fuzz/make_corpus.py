@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-FIXTURES = HERE.parent / 'unit' / 'target' / 'fixtures'
+FIXTURES = HERE.parent / 'support' / 'elf_fixtures'
 
 # Small files: no page is padded, nothing is placed on a page of its own.
 LINK = ['ld', '-shared', '-z', 'noseparate-code', '-z', 'norelro', '-z', 'max-page-size=16', '--build-id=sha1']
@@ -311,8 +311,65 @@ def records_at(interval):
     raise ValueError('the interval has no such records')
 
 
+def numbers(*values):
+    return b''.join(uleb(value) for value in values)
+
+
+def difference(value):
+    return uleb(value << 1 if value >= 0 else (-value << 1) - 1)
+
+
+# What is recorded of the lives of blocks: the numbers of kinds, and what may be wrong with their contents.
+def ages(*blocks, marks=(5, 6000), count=None):
+    body = b''.join(difference(stack) + difference(born) + numbers(16, 1) for stack, born in blocks)
+    return 8, numbers(100_000, len(marks), *marks, len(blocks) if count is None else count) + body
+
+
+def histograms(*stacks, count=None):
+    """Of each stack: how much its id is above that before, classes of sizes and of lifetimes with their blocks."""
+    body = b''
+    for more, sizes, lifetimes in stacks:
+        body += numbers(more)
+        for classes in (sizes, lifetimes):
+            body += numbers(len(classes)) + b''.join(numbers(*pair) for pair in classes)
+        body += numbers(3, 5)
+    return 10, numbers(len(stacks) if count is None else count) + body
+
+
+def by_thread(*shares, names=((77, b'pool'),)):
+    body = b''.join(numbers(more, tid, 10, 2, 5, 1, 1) for more, tid in shares)
+    return 11, numbers(len(shares)) + body + numbers(len(names)) + b''.join(numbers(tid, len(name)) + name
+                                                                            for tid, name in names)
+
+
+LIVES = {
+    'ages': [ages((1, 1000), (0, 5), (1, -1005), (200, 90_000))],
+    'ages_out_of_order': [ages((2, 1000), (-1, 5))],
+    'ages_twice': [ages((2, 1000), (0, 0))],
+    'ages_without_end': [ages((2, 1000), count=1 << 62)],
+    'ages_marks_descend': [ages((2, 1000), marks=(6000, 5))],
+    'ages_overflow': [ages((2**32 - 1, 2**63), (1, 2**63 - 1), marks=(2**64 - 1,))],
+    'age_bits': [ages((1, 1000)), (13, numbers(9))],
+    'age_bits_of_no_ages': [(13, numbers(9))],
+    'age_bits_none': [ages((1, 1000)), (13, numbers(0))],
+    'age_bits_too_many': [ages((1, 1000)), (13, numbers(64))],
+    'peak_most_too_low': [(9, numbers(0))],
+    'peak_most': [(9, numbers(2**64 - 1)), (12, numbers(2**64 - 1))],
+    'sum_most_and_more': [(12, numbers(1, 1))],
+    'histograms': [histograms((0, [(0, 1), (34, 2**64 - 1)], [(32, 7)]), (3, [], []), (1, [(2, 2), (2, 3)], []))],
+    'histograms_beyond': [histograms((1, [(35, 1)], []))],
+    'histograms_beyond_lifetimes': [histograms((1, [], [(33, 1)]))],
+    'histograms_twice': [histograms((1, [(1, 1)], []), (0, [(1, 1)], []))],
+    'histograms_wrap': [histograms((2**32 - 1, [(1, 1)], []), (2**32 - 1, [(1, 1)], []))],
+    'histograms_without_end': [histograms(count=1 << 62)],
+    'by_thread': [by_thread((1, 77), (0, 78), (5, 77), names=((77, b'a\n\xff'), (78, b'')))],
+    'by_thread_too_large': [by_thread((1, 1 << 40))],
+    'by_thread_out_of_order': [by_thread((1, 78), (0, 77), names=((78, b'b'), (77, b'a')))],
+}
+
+
 def recordings():
-    """Of version 2, with what may be wrong with its records of threads."""
+    """Of version 2, with what may be wrong with its records."""
     file = (HERE.parent / 'golden' / 'recording_v2.hawk').read_bytes()
     intervals = list(intervals_of(file, 0))
     last = intervals[-1]
@@ -342,6 +399,7 @@ def recordings():
         'v2_thread_ids_too_large': with_records(threads(event(1, 1 << 40, b'a'))),
         'v2_name_too_long': with_records(threads(b'\1\1\1' + uleb(1 << 33) + b'a')),
         'v2_many_records': with_records(*[threads(event(n, n, b'a')) for n in range(200)], (99, b'later')),
+        **{f'v2_{name}': with_records(*records) for name, records in LIVES.items()},
         'v2_no_records': encoded_intervals(*intervals[:-1], head),
     }
 

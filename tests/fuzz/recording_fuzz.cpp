@@ -1,6 +1,7 @@
 // Recordings, which may come from anywhere. The first byte chooses: a whole file, or the bytes of intervals one after
 // the other (each with its length in two bytes), which no checksum protects there.
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "tests/fuzz/fuzz_input.h"
@@ -11,7 +12,34 @@ namespace {
 
 constexpr std::uint64_t kMaxMemoryBytes = 64 << 20;
 
+/// What lives of a stack, of all ages together, is no more than what lives of it.
+void check_ages(const hawk::Snapshot& snapshot) {
+  if (!snapshot.ages) return;
+  hawk::Counters sum;
+  const hawk::AgedBlocks* before = nullptr;
+  for (const hawk::AgedBlocks& aged : snapshot.ages->blocks) {
+    HAWK_CHECK(before == nullptr || std::tie(before->stack, before->born_ms) < std::tie(aged.stack, aged.born_ms),
+               "ages are in order");
+    sum += aged.counters();
+    before = &aged;
+  }
+  HAWK_CHECK(sum.allocated_bytes <= snapshot.totals.live_bytes(), "no more lives than what lives");
+}
+
+void check_lives(const hawk::Snapshot& snapshot) {
+  if (!snapshot.lives) return;
+  const hawk::StackLives* before = nullptr;
+  for (const hawk::StackLives& lives : *snapshot.lives) {
+    HAWK_CHECK(lives.number < hawk::BlockHistograms::kNumbers, "a class that there is not");
+    HAWK_CHECK(before == nullptr || std::tie(before->stack, before->number) < std::tie(lives.stack, lives.number),
+               "lives are in order");
+    before = &lives;
+  }
+}
+
 void check_snapshot(const hawk::Snapshot& snapshot) {
+  check_ages(snapshot);
+  check_lives(snapshot);
   HAWK_CHECK(!snapshot.targets.empty(), "a snapshot of nothing");
   hawk::Counters totals;
   const hawk::StackRecord* before = nullptr;

@@ -20,12 +20,14 @@ namespace hawk {
 namespace {
 
 /// The lives of the stack that has allocated so many blocks; nullopt: not one has.
-std::optional<StackLives> lives_of(const TargetLives& lives, std::uint64_t allocated) {
-  std::optional<StackLives> found;
-  for (const StackLives& own : *lives.stacks) {
+std::optional<BlockHistograms> lives_of(const TargetLives& lives, std::uint64_t allocated) {
+  std::map<StackId, BlockHistograms> stacks;
+  for (const StackLives& own : *lives.stacks) stacks[own.stack] += own;
+  std::optional<BlockHistograms> found;
+  for (const auto& [stack, histograms] : stacks) {
     std::uint64_t sum = 0;
-    for (const std::uint64_t count : own.histograms.sizes) sum += count;
-    if (sum == allocated) found = own;
+    for (const std::uint64_t count : histograms.sizes) sum += count;
+    if (sum == allocated) found = histograms;
   }
   return found;
 }
@@ -64,21 +66,21 @@ KERNEL_TEST_ON(lives, sizes_and_lifetimes, kEngineWays) {
   const auto read = world.engine->read_lives();
   ASSERT_TRUE(read.has_value());
   const TargetLives& lives = read->at(tracer.number());
-  const std::optional<StackLives> sizes = lives_of(lives, 67);
+  const std::optional<BlockHistograms> sizes = lives_of(lives, 67);
   ASSERT_TRUE(sizes.has_value());
   Classes expected = {{0, 1}, {1, 1}, {1ULL << 33, 1}};
   for (int power = 1; power < 33; ++power) expected[1ULL << power] = 2;
-  EXPECT_EQ(classes(sizes->histograms.sizes), expected);
-  EXPECT_EQ(classes(sizes->histograms.lifetimes), (Classes{{0, 67}}));
-  EXPECT_EQ(sizes->histograms.temporary, 67u);
-  const std::optional<StackLives> temporary = lives_of(lives, 25);
+  EXPECT_EQ(classes(sizes->sizes), expected);
+  EXPECT_EQ(classes(sizes->lifetimes), (Classes{{0, 67}}));
+  EXPECT_EQ(sizes->temporary, 67u);
+  const std::optional<BlockHistograms> temporary = lives_of(lives, 25);
   ASSERT_TRUE(temporary.has_value());
-  EXPECT_EQ(temporary->histograms.temporary, 25u);
-  const std::optional<StackLives> lasting = lives_of(lives, 10);
+  EXPECT_EQ(temporary->temporary, 25u);
+  const std::optional<BlockHistograms> lasting = lives_of(lives, 10);
   ASSERT_TRUE(lasting.has_value());
-  EXPECT_EQ(classes(lasting->histograms.sizes), (Classes{{64, 10}}));
-  EXPECT_EQ(classes(lasting->histograms.lifetimes), (Classes{{1, 2}, {256, 2}, {65536, 2}}));
-  EXPECT_EQ(lasting->histograms.temporary, 0u);
+  EXPECT_EQ(classes(lasting->sizes), (Classes{{64, 10}}));
+  EXPECT_EQ(classes(lasting->lifetimes), (Classes{{1, 2}, {256, 2}, {65536, 2}}));
+  EXPECT_EQ(lasting->temporary, 0u);
   program.close_input();
   EXPECT_EQ(program.wait(), 0) << "the target lives on";
 }

@@ -59,6 +59,8 @@ class SeveralRecorder {
     json all = recorded("all");
     EXPECT_TRUE(now.at("target").is_null());
     EXPECT_EQ(now.at("targets").size(), processes);
+    const json& totals = all.at("totals");
+    EXPECT_GE(totals.at("peak_live_bytes_most"), totals.at("peak_live_bytes"));
     for (json* report : {&now, &all})
       for (const char* peak : {"peak_live_bytes", "peak_live_bytes_most"}) (*report)["totals"].erase(peak);
     EXPECT_TRUE(now == all) << json::diff(now, all);

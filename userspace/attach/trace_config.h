@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bpf/layout.h"
+#include "userspace/tables/live_ages.h"
 #include "userspace/tracer/attach_way.h"
 #include "userspace/tracer/link_scope.h"
 #include "userspace/tracer/live_table.h"
@@ -38,9 +39,10 @@ struct TraceConfig {
   bool follows_regions = false;          ///< what they map and unmap is followed as well
   bool holds = false;                    ///< a thread that maps a new file waits until that is probed
   std::chrono::nanoseconds interval = std::chrono::seconds(1);  ///< between drains, as the snapshot has it
-  bool reads_lives = false;  ///< snapshots out of turn and at the end tell of the lives of blocks
-  bool by_thread = false;    ///< stacks are told apart by threads, too
-  bool histograms = false;   ///< sizes and lifetimes are counted by stack
+  bool reads_lives = false;   ///< snapshots out of turn and at the end tell of the lives of blocks
+  AgeWindow age_window = {};  ///< what of the ages of blocks will be asked for; empty: all that is known
+  bool by_thread = false;     ///< stacks are told apart by threads, too
+  bool histograms = false;    ///< sizes and lifetimes are counted by stack
 
   std::optional<AttachWay> attach_via;  ///< nullopt: the fastest that the kernel offers
   std::optional<LinkScope> links;       ///< nullopt: choose_links()

@@ -73,12 +73,17 @@ Result<void> TraceGroup::read_lives() {
   shared_.advance_clock();
   const TraceClock& clock = shared_.clock();
   const auto began = std::chrono::steady_clock::now();
-  std::vector<TargetLives> lives = HAWK_TRY(shared_.engine().read_lives());
+  BirthCuts cuts = {.now_ms = clock.now_ms(), .births_ms = shared_.config().age_window.cuts_ms(clock.now_ms())};
+  cuts.births_ms.insert(cuts.births_ms.end(), clock.marks_ms().begin(), clock.marks_ms().end());
+  std::vector<TargetLives> lives = HAWK_TRY(shared_.engine().read_lives(cuts));
   for (ProcessTrace* const trace : held_) {
     const auto number = trace->number();
     if (!number || *number >= lives.size()) continue;
     TargetLives& own = lives[*number];
-    trace->take_lives({.ages = {.now_ms = clock.now_ms(), .blocks = std::move(own.ages), .marks_ms = clock.marks_ms()},
+    trace->take_lives({.ages = {.now_ms = clock.now_ms(),
+                                .blocks = std::move(own.ages),
+                                .marks_ms = clock.marks_ms(),
+                                .age_bits = own.age_bits},
                        .stacks = std::move(own.stacks),
                        .thread_names = std::move(own.thread_names)});
   }
@@ -128,7 +133,7 @@ Result<void> TraceGroup::finish(std::span<ProcessTrace* const> ending, EndOption
   bool is_late = false;
   for (ProcessTrace* const trace : ending) is_late |= trace->note_late_losses();
   if (is_late) drained = read_maps();
-  if (shared_.config().reads_lives) HAWK_TRY_VOID(read_lives());
+  if (options.reads_lives || shared_.config().reads_lives) HAWK_TRY_VOID(read_lives());
   for (ProcessTrace* const trace : ending) {
     if (options.verify) HAWK_TRY_VOID(trace->verify(drained[*trace->number()]));
     trace->let_go();

@@ -62,6 +62,7 @@ class TraceGroup {
   struct EndOptions {
     bool verify = false;
     bool reads_symbols = false;  ///< see ProcessTrace::begin_end
+    bool reads_lives = false;    ///< snapshots tell of the lives of blocks, as with TraceConfig::reads_lives
   };
   /// Removes the probes of these traces, none of which has ended, and reads the maps a last time for them. What they
   /// took in the kernel is free for others; they can still be asked for all that they know.

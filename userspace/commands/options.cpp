@@ -93,6 +93,7 @@ Result<ParsedOptions> parse_options(int argc, const char* const* argv) {
   HAWK_TRY_VOID(check_report_every(options));
   HAWK_TRY_VOID(check_moment(options.report));
   options.trace.reads_lives = options.report.wants_lives();
+  options.trace.age_window = options.report.ages;
   count_lives(options, options.report);
   return options;
 }

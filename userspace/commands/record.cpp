@@ -90,6 +90,8 @@ class Recording : public TraceUse {
   }
 
   Result<void> finish(const Traces& traces, const std::vector<Snapshot>& last) override {
+    heap_->note_drain(options_.keeps_peak);
+    note_sum();
     std::size_t stacks = 0;
     for (std::size_t i = 0; i < traces.size(); ++i) {
       stacks += last[i].stacks.size();
@@ -99,10 +101,7 @@ class Recording : public TraceUse {
                          traces.size() == 1 ? "" : fmt::format(" of {} processes", traces.size()), recording_.path(),
                          format_bytes(recording_.size_bytes(), NumberStyle::kReadable)));
     if (!output_) return {};
-    heap_->note_drain(options_.keeps_peak);
-    Snapshot sum = HAWK_TRY(options_.report.at_peak ? heap_->at_peak() : heap_->sum_of(last));
-    // A recording has this bound for each process only, and the report on it is this report.
-    if (last.size() > 1) sum.peak_live_bytes_most.reset();
+    const Snapshot sum = HAWK_TRY(options_.report.at_peak ? heap_->at_peak() : heap_->sum_of(last));
     return write_final_report(sum, heap_->symbolizer(), options_.report, options_.verbosity, *output_);
   }
 
@@ -130,10 +129,16 @@ class Recording : public TraceUse {
 
   /// An interval of each process that is still traced.
   Result<void> append_all(DumpCause cause) {
+    note_sum();
     for (const auto& trace : heap_->traces()) {
       if (!ended_.contains(trace.get())) HAWK_TRY_VOID(recording_.append(*trace, cause));
     }
     return {};
+  }
+
+  /// Of one process alone, snapshots have it.
+  void note_sum() {
+    if (heap_->traces().size() > 1) recording_.note_sum_most(heap_->peak_live_bytes_most());
   }
 
   const RecordOptions& options_;

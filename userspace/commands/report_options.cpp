@@ -125,8 +125,7 @@ void add_report_rows(OptionRows& rows, ReportOptions& options, const ReportRowNa
                   turn_on(options.at_peak)});
   add_age_rows(rows, options.ages, kReportGroup);
   rows.push_back({"--histograms", kNone, nullptr, kReportGroup,
-                  "also count sizes and lifetimes of blocks by stack, in\npowers of two (text: of the whole)",
-                  turn_on(options.histograms)});
+                  "also count sizes and lifetimes of blocks by stack, in\npowers of two", turn_on(options.histograms)});
   add_grouping_rows(rows, options.grouping, kReportGroup);
   add_filter_rows(rows, options.filter, kReportGroup);
   rows.insert(rows.end(), std::begin(shown), std::end(shown));

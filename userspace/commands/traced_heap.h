@@ -23,6 +23,8 @@ class TracedHeap {
   const Traces& traces() const { return traces_; }
   /// To be called after each drain: keeps the highest sum of live bytes; `keeps_state`: and the state then.
   void note_drain(bool keeps_state = false);
+  /// As of the last note_drain().
+  std::uint64_t peak_live_bytes_most() const { return peak_live_bytes_most_; }
   /// The sums over all stacks of all processes, as of their last drains.
   Counters totals() const;
   /// As of the last drains. Stacks keep their numbers. Fails if the sums are larger than any number.

@@ -43,6 +43,10 @@ struct RecordingRules {
   std::optional<std::uint64_t> dump_allocated_bytes = {};  ///< see DumpTriggers
   std::optional<std::uint64_t> dump_growth_bytes = {};
   bool dump_peak = false;
+  bool ages = false;        ///< when live blocks were allocated, at the ends of files and of processes, and at dumps
+  bool histograms = false;  ///< the same of the sizes and lifetimes of blocks
+
+  bool wants_lives() const { return enabled && (ages || histograms); }
 };
 
 /// Some processes that belong together.

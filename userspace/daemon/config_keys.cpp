@@ -62,6 +62,12 @@ void add_recording_keys(ConfigKeys& keys, RecordingRules& recording) {
            set_bytes(recording.dump_growth_bytes)},
           {"dump-peak", "false", true, "also record each new peak, 10 % and 1 MiB above the last one",
            set_with(recording.dump_peak, flag_of)},
+          {"record-ages", "false", true,
+           "at the end of each file and process and at dumps: when live blocks were allocated, for report --min-age",
+           set_with(recording.ages, flag_of)},
+          {"record-histograms", "false", true,
+           "with these also sizes and lifetimes of blocks, for report --histograms: 560 bytes for each of max-stacks",
+           set_with(recording.histograms, flag_of)},
       });
 }
 

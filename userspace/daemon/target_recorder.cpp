@@ -22,7 +22,11 @@ namespace {
 constexpr std::chrono::minutes kCheckEvery{1};
 
 TraceRecording::Options options_of(const RecordingRules& rules) {
-  return {.symbols = true, .overwrite = false, .rotation = {.bytes = rules.file_bytes, .after = rules.file_age}};
+  return {.symbols = true,
+          .overwrite = false,
+          .rotation = {.bytes = rules.file_bytes, .after = rules.file_age},
+          .ages = rules.ages,
+          .histograms = rules.histograms};
 }
 
 DumpOptions triggers_of(const RecordingRules& rules) {
@@ -53,7 +57,7 @@ void TargetRecorder::set_rules(const RecordingRules& rules) {
                        rules.dump_growth_bytes == rules_.dump_growth_bytes && rules.dump_peak == rules_.dump_peak;
   if (!is_same) triggers_ = DumpTriggers(triggers_of(rules));
   rules_ = rules;
-  recording_.set_rotation(options_of(rules).rotation);
+  recording_.set_options(options_of(rules));
   next_ = {};
 }
 
@@ -88,7 +92,8 @@ bool TargetRecorder::succeeds(const Result<void>& written) {
   return false;
 }
 
-void TargetRecorder::record_if_due(const std::vector<ProcessTrace*>& traces, const Counters& totals, Time now) {
+void TargetRecorder::record_if_due(const std::vector<ProcessTrace*>& traces, const Counters& totals, Time now,
+                                   const std::function<void()>& read_lives) {
   if (now - checked_ >= kCheckEvery) remove_old();
   if (!rules_.enabled || traces.empty()) return;
   DumpCause cause = triggers_.due(totals);
@@ -96,6 +101,7 @@ void TargetRecorder::record_if_due(const std::vector<ProcessTrace*>& traces, con
   if (now >= next_) next_ = now + rules_.every;
   if (cause != DumpCause::kNone) triggers_.dumped(cause, totals);
   give_up_removed_file();
+  if (rules_.wants_lives() && (cause != DumpCause::kNone || recording_.is_full())) read_lives();
   for (ProcessTrace* const trace : traces) {
     if (!succeeds(recording_.append(*trace, cause))) return;
   }

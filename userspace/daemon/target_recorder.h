@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,10 @@ class TargetRecorder {
   TargetRecorder(const std::string& target, const RecordingRules& rules, const std::string& directory);
   void set_rules(const RecordingRules& rules);
 
-  /// To be called after each drain: records an interval of each trace if one is due.
-  void record_if_due(const std::vector<ProcessTrace*>& traces, const Counters& totals, Time now);
+  /// To be called after each drain: records an interval of each trace if one is due. Calls `read_lives` before one that
+  /// is to have the lives of blocks.
+  void record_if_due(const std::vector<ProcessTrace*>& traces, const Counters& totals, Time now,
+                     const std::function<void()>& read_lives);
   /// Records an interval of each trace now, as far as that is done by `deadline`. Whether all are on the disk.
   bool record_now(const std::vector<ProcessTrace*>& traces, Time deadline);
   /// The last interval of a trace. Whether it is on the disk.

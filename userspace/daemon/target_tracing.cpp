@@ -24,6 +24,9 @@ TraceConfig trace_config(const DaemonConfig& config, const Targets& targets) {
                                        [](const TargetConfig& target) { return target.follows_children; });
   trace.may_do_without_children = true;
   trace.interval = config.interval;
+  trace.histograms = std::any_of(config.targets.begin(), config.targets.end(), [](const TargetConfig& target) {
+    return target.recording.wants_lives() && target.recording.histograms;
+  });
   trace.links = config.links;
   trace.max_blocks = config.max_blocks;
   trace.max_stacks = config.max_stacks;
@@ -188,8 +191,18 @@ void TargetTracing::adopt_births() {
 }
 
 void TargetTracing::end_traces(const std::vector<ProcessTrace*>& traces) {
-  const Result<void> ended = group_->end(traces, {});
+  const Result<void> ended = group_->end(traces, {.reads_lives = records_lives()});
   if (!ended) log_warning(ended.error().what);
+}
+
+bool TargetTracing::records_lives() const {
+  return std::any_of(targets_.begin(), targets_.end(),
+                     [](const auto& entry) { return entry.second->config.recording.wants_lives(); });
+}
+
+void TargetTracing::read_lives() {
+  const Result<void> read = group_->read_lives();
+  if (!read) log_warning(read.error().what);
 }
 
 void TargetTracing::detach(TargetState& target, const std::vector<TargetProcess*>& processes) {
@@ -340,7 +353,7 @@ void TargetTracing::record(Time now) {
       traces.push_back(process.trace);
       totals += process.trace->totals();
     }
-    target->recorder.record_if_due(traces, totals, now);
+    target->recorder.record_if_due(traces, totals, now, [this] { read_lives(); });
   }
 }
 

@@ -75,6 +75,9 @@ class TargetTracing {
   void finish(TargetState& target, TargetProcess& process, Time now);
   void detach(TargetState& target, const std::vector<TargetProcess*>& processes);
   void end_traces(const std::vector<ProcessTrace*>& traces);
+  /// Whether the recordings of any target have the lives of blocks.
+  bool records_lives() const;
+  void read_lives();
   void weigh_costs(Time now);
   void give_up(TargetState& target, double max_percent, std::string_view whose, Time now);
   void record(Time now);

@@ -79,12 +79,15 @@ void append_classes(std::string& text, const char* name, const char* key, std::s
   text += "]";
 }
 
-std::string histograms_json(const BlockHistograms& histograms, std::uint64_t freed_by_others) {
+std::string histograms_json(std::span<const StackLives> lives) {
+  BlockHistograms histograms;
+  for (const StackLives& own : lives) histograms += own;
   std::string text = R"("histograms":{)";
   append_classes(text, "sizes", "min_bytes", histograms.sizes);
   text += ",";
   append_classes(text, "lifetimes", "min_ms", histograms.lifetimes);
-  return text + fmt::format(R"(,"temporary":{}}},"freed_by_others":{},)", histograms.temporary, freed_by_others);
+  return text +
+         fmt::format(R"(,"temporary":{}}},"freed_by_others":{},)", histograms.temporary, histograms.freed_by_others);
 }
 
 /// Those of a stack, of which one is for each target.
@@ -94,16 +97,6 @@ std::span<const Own> of_stack(const std::vector<Own>& all, StackId stack) {
       std::lower_bound(all.begin(), all.end(), stack, [](const Own& own, StackId id) { return own.stack < id; });
   const auto last = std::find_if(first, all.end(), [&](const Own& own) { return own.stack != stack; });
   return {first, last};
-}
-
-std::string histograms_json(std::span<const StackLives> lives) {
-  BlockHistograms sum;
-  std::uint64_t freed_by_others = 0;
-  for (const StackLives& own : lives) {
-    sum += own.histograms;
-    freed_by_others += own.freed_by_others;
-  }
-  return histograms_json(sum, freed_by_others);
 }
 
 std::string name_of(const ThreadShares& threads, const ThreadShare& share) {
@@ -144,7 +137,10 @@ std::string lives_json(const Snapshot& snapshot, StackId stack) {
 std::string ages_json(const Snapshot& snapshot) {
   if (!snapshot.ages) return {};
   const LiveAges& ages = *snapshot.ages;
-  return fmt::format(R"("clock_ms":{},"marks_ms":[{}],{}{})", ages.now_ms, fmt::join(ages.marks_ms, ","),
+  const std::string coarse = ages.age_bits == LiveAges::kExactAges
+                                 ? ""
+                                 : fmt::format(R"("to_a_part_in":{},)", std::uint64_t{1} << (ages.age_bits - 1));
+  return fmt::format(R"("clock_ms":{},"marks_ms":[{}],{}{}{})", ages.now_ms, fmt::join(ages.marks_ms, ","), coarse,
                      classes_json(ages, ages.blocks), snapshot.narrowing ? window_json(*snapshot.narrowing) : "");
 }
 

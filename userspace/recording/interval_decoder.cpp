@@ -259,11 +259,17 @@ void IntervalDecoder::take_records(ByteReader& bytes) {
       snapshot_.peak_live_bytes_most = fields.number();
       if (*snapshot_.peak_live_bytes_most < snapshot_.peak_live_bytes) bytes.fail();
     } else if (kind == static_cast<std::uint64_t>(RecordKind::kLives)) {
-      lives_fields(fields, snapshot_.lives.emplace());
+      take_lives(fields, snapshot_.lives.emplace());
     } else if (kind == static_cast<std::uint64_t>(RecordKind::kByThread)) {
       take_thread_shares(fields);
     } else if (kind == static_cast<std::uint64_t>(RecordKind::kAges)) {
       take_ages(fields);
+    } else if (kind == static_cast<std::uint64_t>(RecordKind::kSumMost)) {
+      sum_most_ = fields.number();
+    } else if (kind == static_cast<std::uint64_t>(RecordKind::kAgeBits)) {
+      const std::uint64_t bits = fields.number_below(LiveAges::kExactAges);
+      if (!snapshot_.ages || bits == 0) return static_cast<void>(bytes.fail());
+      snapshot_.ages->age_bits = static_cast<std::uint32_t>(bits);
     } else if (kind == static_cast<std::uint64_t>(RecordKind::kThreads)) {
       take_threads(fields);
     } else if (kind == static_cast<std::uint64_t>(RecordKind::kCgroup)) {

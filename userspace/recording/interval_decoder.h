@@ -33,6 +33,8 @@ class IntervalDecoder {
   const std::vector<RecordedMapping>& mappings() const { return mappings_; }
   RecordedNames& names() { return names_; }
   const std::string& writer() const { return writer_; }
+  /// As RecordedState has it.
+  std::optional<std::uint64_t> sum_most() const { return sum_most_; }
 
  private:
   void take_causes(ByteReader& bytes);
@@ -61,6 +63,7 @@ class IntervalDecoder {
   std::vector<RecordedMapping> mappings_;
   std::map<std::uint64_t, std::size_t> mapped_;  ///< by first address, those that are mapped now: indices
   RecordedNames names_;
+  std::optional<std::uint64_t> sum_most_;
 };
 
 }  // namespace hawk::recording

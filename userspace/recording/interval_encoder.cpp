@@ -99,7 +99,7 @@ std::string IntervalEncoder::encode(const RecordedState& state) {
   put_totals(bytes, now);
   put_mappings(bytes, state);
   put_names(bytes, state);
-  put_records(bytes, now);
+  put_records(bytes, state);
   before_ = now;
   return bytes.bytes();
 }
@@ -218,7 +218,8 @@ void put_points(Records& records, const Snapshot& now, const Snapshot& before) {
 
 }  // namespace
 
-void IntervalEncoder::put_records(ByteWriter& bytes, const Snapshot& now) const {
+void IntervalEncoder::put_records(ByteWriter& bytes, const RecordedState& state) const {
+  const Snapshot& now = state.snapshot;
   Records records;
   const auto add_known = [&records](RecordKind kind, const auto& value, const auto& put_fields) {
     if (!value) return;
@@ -228,10 +229,16 @@ void IntervalEncoder::put_records(ByteWriter& bytes, const Snapshot& now) const 
   };
   add_known(RecordKind::kUsage, now.usage, [](auto& record, const auto& usage) { usage_fields(record, usage); });
   add_known(RecordKind::kPeakMost, now.peak_live_bytes_most, [](auto& record, auto most) { record.number(most); });
-  add_known(RecordKind::kLives, now.lives, [](auto& record, const auto& lives) { lives_fields(record, lives); });
+  add_known(RecordKind::kSumMost, state.sum_most, [](auto& record, auto most) { record.number(most); });
+  add_known(RecordKind::kLives, now.lives, [](auto& record, const auto& lives) { put_lives(record, lives); });
   add_known(RecordKind::kByThread, now.threads,
             [](auto& record, const auto& threads) { threads_fields(record, threads); });
   add_known(RecordKind::kAges, now.ages, [](auto& record, const auto& ages) { ages_fields(record, ages); });
+  if (now.ages && now.ages->age_bits != LiveAges::kExactAges) {
+    ByteWriter bits;
+    bits.number(now.ages->age_bits);
+    records.emplace_back(RecordKind::kAgeBits, bits.bytes());
+  }
   if (now.trace.dump_cause != DumpCause::kNone) {
     ByteWriter cause;
     cause.number(static_cast<std::uint64_t>(now.trace.dump_cause));

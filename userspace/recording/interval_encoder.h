@@ -24,7 +24,7 @@ class IntervalEncoder {
   void put_totals(ByteWriter& bytes, const Snapshot& now);
   void put_mappings(ByteWriter& bytes, const RecordedState& state);
   void put_names(ByteWriter& bytes, const RecordedState& state);
-  void put_records(ByteWriter& bytes, const Snapshot& now) const;
+  void put_records(ByteWriter& bytes, const RecordedState& state) const;
   void put_text_number(ByteWriter& bytes, const std::string& text);
 
   bool has_begun_ = false;

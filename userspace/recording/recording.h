@@ -29,6 +29,8 @@ enum class RecordKind : std::uint64_t {
   kPeakMost = 9,    ///< Snapshot::peak_live_bytes_most
   kLives = 10,      ///< Snapshot::lives
   kByThread = 11,   ///< Snapshot::threads
+  kSumMost = 12,    ///< RecordedState::sum_most
+  kAgeBits = 13,    ///< LiveAges::age_bits, after kAges
 };
 
 /// Code of a module as it is mapped into the target.
@@ -77,6 +79,9 @@ struct RecordedState {
   std::vector<CodeMapping> mappings = {};  ///< all, by address
   std::vector<NamedAddress> names = {};    ///< those that are new or have changed
   std::vector<NamedModule> modules = {};   ///< the same
+  /// At most so many bytes were live in all traces of the recording together, at any time until now; nullopt: not
+  /// known.
+  std::optional<std::uint64_t> sum_most = {};
 };
 
 }  // namespace hawk

@@ -98,6 +98,7 @@ Result<void> RecordingReader::take(const ChunkReader::Interval& interval, std::o
     round_ = {interval.trace};
   }
   live_bytes_ = sum_up_to_most(live_bytes_ - live_before, now.totals.live_bytes());
+  if (const auto most = trace->decoder.sum_most()) sum_most_ = std::max(sum_most_.value_or(0), *most);
   if (chosen_ == nullptr) chosen_ = trace.get();
   if (now.trace.dump_cause != DumpCause::kNone) {
     trace->dumps.push_back({now.trace.duration_ns, now.trace.dump_cause, now.totals.live_bytes()});
@@ -150,7 +151,7 @@ Result<void> RecordingReader::choose_all() {
   std::vector<const Snapshot*> parts;
   for (const recording::TraceNumber number : order_) parts.push_back(&traces_.at(number)->decoder.snapshot());
   SnapshotMerger merger;
-  std::optional<Snapshot> merged = merger.merge(parts, std::max(peak_live_bytes_, live_bytes_));
+  std::optional<Snapshot> merged = merger.merge(parts, std::max(peak_live_bytes_, live_bytes_), sum_most_);
   if (!merged) {
     return fail(ExitCode::kFile, fmt::format("read {}: the sums over its processes are too large", path_),
                 "--target shows one of them");

@@ -110,6 +110,7 @@ class RecordingReader {
   std::uint64_t live_bytes_ = 0;               ///< of all traces, now
   std::set<recording::TraceNumber> round_;     ///< whose intervals of the last drain have been read
   std::uint64_t peak_live_bytes_ = 0;          ///< the most that this was
+  std::optional<std::uint64_t> sum_most_;      ///< and the most that it can have been; nullopt: not known
   std::optional<std::uint64_t> too_late_ns_;   ///< the end of the first interval behind the time that was asked for
   Trace* chosen_ = nullptr;                    ///< one of these that has an interval
   std::optional<All> all_;                     ///< in place of `chosen_`, if all are

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
 #include "userspace/recording/byte_stream.h"
 #include "userspace/recording/recording.h"
 #include "userspace/tables/snapshot.h"
@@ -115,15 +119,44 @@ void sparse_fields(Bytes& bytes, Of& numbers) {
 }
 
 template <class Bytes, class Of>
-void lives_fields(Bytes& bytes, Of& lives) {
+void histogram_fields(Bytes& bytes, Of& histograms) {
+  sparse_fields(bytes, histograms.sizes);
+  sparse_fields(bytes, histograms.lifetimes);
+  bytes.number(histograms.temporary);
+  bytes.number(histograms.freed_by_others);
+}
+
+/// Those of one stack follow each other.
+inline void put_lives(ByteWriter& bytes, const std::vector<StackLives>& lives) {
+  std::uint64_t stacks = 0;
   StackId before = kNoStack;
-  bytes.list(lives, [&](auto& own) {
-    next_stack_fields(bytes, own.stack, before);
-    sparse_fields(bytes, own.histograms.sizes);
-    sparse_fields(bytes, own.histograms.lifetimes);
-    bytes.number(own.histograms.temporary);
-    bytes.number(own.freed_by_others);
-  });
+  ByteWriter all;
+  for (auto own = lives.begin(); own != lives.end(); ++stacks) {
+    const StackId stack = own->stack;
+    BlockHistograms histograms;
+    for (; own != lives.end() && own->stack == stack; ++own) histograms += *own;
+    next_stack_fields(all, stack, before);
+    histogram_fields(all, histograms);
+  }
+  bytes.number(stacks);
+  bytes.raw(all.bytes());
+}
+
+inline void take_lives(ByteReader& bytes, std::vector<StackLives>& lives) {
+  StackId before = kNoStack;
+  for (std::uint64_t left = bytes.count(0); left > 0 && bytes.is_good(); --left) {
+    StackId stack = kNoStack;
+    next_stack_fields(bytes, stack, before);
+    BlockHistograms histograms;
+    histogram_fields(bytes, histograms);
+    const std::size_t known = lives.size();
+    histograms.append_to(lives, stack);
+    if (!bytes.spend((lives.size() - known) * sizeof(StackLives))) return;
+  }
+  const auto is_out_of_order = [](const StackLives& a, const StackLives& b) {
+    return std::tie(a.stack, a.number) >= std::tie(b.stack, b.number);
+  };
+  if (std::adjacent_find(lives.begin(), lives.end(), is_out_of_order) != lives.end()) bytes.fail();
 }
 
 template <class Bytes, class Of>

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "userspace/report/display_text.h"
+#include "userspace/report/lives_text.h"
 #include "userspace/report/units.h"
 
 namespace hawk {
@@ -62,8 +63,20 @@ void StackList::put_headline(std::size_t rank, const StackRecord& record) {
   page_.put(line);
 }
 
+/// One line, where the lives of blocks were counted.
+void StackList::put_lives(const StackRecord& record) {
+  if (!snapshot_.lives) return;
+  const std::vector<StackLives>& all = *snapshot_.lives;
+  const auto first = std::lower_bound(all.begin(), all.end(), record.id,
+                                      [](const StackLives& own, StackId wanted) { return own.stack < wanted; });
+  const auto last = std::find_if(first, all.end(), [&](const StackLives& own) { return own.stack != record.id; });
+  const std::string text = lives_text(page_, {first, last});
+  if (!text.empty()) page_.put_wrapped(std::string(kFrameIndent, ' ') + text, kFrameIndent + 2, Style::kDim);
+}
+
 void StackList::put(std::size_t rank, const StackRecord& record) {
   put_headline(rank, record);
+  put_lives(record);
   FrameList listed = calls_.list(record);
   gaps_.add(record, listed);
   if (listed.empty()) page_.put(std::string(kFrameIndent, ' ') + no_frames_text(record.id));

@@ -33,6 +33,7 @@ class StackList {
 
  private:
   void put_headline(std::size_t rank, const StackRecord& record);
+  void put_lives(const StackRecord& record);
   /// How many of the outer calls in `listed` stand below a stack that has been put, and below which.
   struct SharedCalls {
     std::size_t rank = 0;

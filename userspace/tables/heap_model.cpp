@@ -213,7 +213,9 @@ void HeapModel::put_threads(Snapshot& snapshot) const {
   threads.names = *lives_->thread_names;
   std::unordered_map<StackId, std::uint64_t> freed_by_others;
   if (lives_->stacks) {
-    for (const StackLives& own : *lives_->stacks) freed_by_others[own.stack] = own.freed_by_others;
+    for (const StackLives& own : *lives_->stacks) {
+      if (own.number == BlockHistograms::kFreedByOthersNumber) freed_by_others[own.stack] = own.count;
+    }
   }
   for (const StackRecord& stack : snapshot.stacks) {
     const auto known = of_threads_.find(stack.id);
@@ -240,15 +242,8 @@ void HeapModel::merge_lives_of_threads(Snapshot& snapshot) const {
   snapshot.ages->blocks.clear();
   for (const auto& [key, blocks] : aged) snapshot.ages->blocks.push_back(blocks);
   if (!snapshot.lives) return;
-  std::map<StackId, StackLives> merged;
-  for (const StackLives& own : *snapshot.lives) {
-    StackLives& sum = merged[reported_as(own.stack)];
-    sum.stack = reported_as(own.stack);
-    sum.histograms += own.histograms;
-    sum.freed_by_others += own.freed_by_others;
-  }
-  snapshot.lives->clear();
-  for (const auto& [id, own] : merged) snapshot.lives->push_back(own);
+  for (StackLives& own : *snapshot.lives) own.stack = reported_as(own.stack);
+  merge_lives(*snapshot.lives);
 }
 
 void HeapModel::keep_peak() {

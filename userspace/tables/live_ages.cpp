@@ -33,6 +33,13 @@ bool AgeWindow::has(const LiveAges& ages, const AgedBlocks& aged) const {
          (!generation || ages.generation_of(aged.born_ms) == *generation);
 }
 
+std::vector<std::uint64_t> AgeWindow::cuts_ms(std::uint64_t now_ms) const {
+  std::vector<std::uint64_t> cuts;
+  if (min_age_ms && *min_age_ms <= now_ms) cuts.push_back(now_ms - *min_age_ms + 1);
+  if (max_age_ms && *max_age_ms <= now_ms) cuts.push_back(now_ms - *max_age_ms);
+  return cuts;
+}
+
 void bound_ages(LiveAges& ages, const std::vector<StackRecord>& stacks) {
   auto stack = stacks.begin();
   for (auto first = ages.blocks.begin(); first != ages.blocks.end();) {

@@ -26,10 +26,14 @@ struct AgedBlocks {
 
 /// When the blocks that live were allocated.
 struct LiveAges {
+  static constexpr std::uint32_t kExactAges = 64;
+
   std::uint64_t now_ms = 0;             ///< the trace's clock, when the table of live blocks was read
   std::vector<AgedBlocks> blocks = {};  ///< ascending by stack, then by target, then by birth
   std::vector<std::uint64_t> marks_ms =
       {};  ///< ascending: each begins a generation; those before the first are generation 0
+  /// So many bits of an age are known, from its highest on (AgeSums); births are the earliest that they may be.
+  std::uint32_t age_bits = kExactAges;
 
   std::uint64_t age_ms(const AgedBlocks& aged) const { return now_ms > aged.born_ms ? now_ms - aged.born_ms : 0; }
   /// The generation of blocks that were born then.
@@ -45,6 +49,8 @@ struct AgeWindow {
 
   bool is_empty() const { return !min_age_ms && !max_age_ms && !generation; }
   bool has(const LiveAges& ages, const AgedBlocks& aged) const;
+  /// Births at which it begins or ends, if the clock says this now.
+  std::vector<std::uint64_t> cuts_ms(std::uint64_t now_ms) const;
   bool operator==(const AgeWindow&) const = default;
 };
 

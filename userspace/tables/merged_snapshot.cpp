@@ -158,6 +158,7 @@ class Sum {
     if (part.ages) {
       LiveAges& ages = all_.ages ? *all_.ages : all_.ages.emplace();
       ages.now_ms = std::max(ages.now_ms, part.ages->now_ms);
+      ages.age_bits = std::min(ages.age_bits, part.ages->age_bits);
       if (ages.marks_ms.size() < part.ages->marks_ms.size()) ages.marks_ms = part.ages->marks_ms;
       for_each_of_stacks(part, part.ages->blocks, add_to(ages.blocks));
     }
@@ -179,7 +180,7 @@ class Sum {
       });
     };
     if (all_.ages) sort(all_.ages->blocks);
-    if (all_.lives) sort(*all_.lives);
+    if (all_.lives) merge_lives(*all_.lives);
     if (all_.threads) sort(all_.threads->shares);
   }
 

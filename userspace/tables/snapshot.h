@@ -257,7 +257,7 @@ struct Snapshot {
   std::vector<TargetPart> parts = {};
   /// When the live blocks were allocated; nullopt: not read for this state.
   std::optional<LiveAges> ages = {};
-  /// Sizes and lifetimes of blocks, ascending by stack, then by target; nullopt: not counted, or not read for this
+  /// Sizes and lifetimes of blocks, ascending by stack, target and number; nullopt: not counted, or not read for this
   /// state.
   std::optional<std::vector<StackLives>> lives = {};
   /// nullopt: stacks were not told apart by threads, or not read for this state.

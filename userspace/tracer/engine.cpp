@@ -115,12 +115,12 @@ std::vector<Drained> Engine::drain() {
 }
 
 /// A block that is moved as the table grows can be met twice, or not at all: what was read while it grew is read again.
-Result<std::vector<TargetLives>> Engine::read_lives() {
+Result<std::vector<TargetLives>> Engine::read_lives(const BirthCuts& cuts) {
   constexpr int kAttempts = 3;
   std::vector<TargetLives> lives;
   for (int i = 0; i < kAttempts; ++i) {
     const LiveBlocks blocks = parts_->live_blocks();
-    lives = HAWK_TRY(parts_->lives.read(blocks, parts_->maps));
+    lives = HAWK_TRY(parts_->lives.read(blocks, parts_->maps, cuts));
     if (parts_->live_blocks().arena.size() == blocks.arena.size()) break;
   }
   return lives;

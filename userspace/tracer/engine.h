@@ -62,7 +62,7 @@ class Engine {
   /// What the kernel's maps say now of each target, by its number (Tracer::number).
   std::vector<Drained> drain();
   /// What is known now of the lives of the blocks of each target, by its number.
-  Result<std::vector<TargetLives>> read_lives();
+  Result<std::vector<TargetLives>> read_lives(const BirthCuts& cuts = {});
   /// What is allocated from now on was born at this stamp (bpf/clock.h).
   void set_clock(std::uint32_t stamp);
   /// The processes that targets have started since the last call, and that are targets since: Tracer::adopt.

@@ -3,44 +3,19 @@
 #include <bpf/bpf.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <span>
 #include <tuple>
 
-#include "userspace/tables/word_numbers.h"
+#include "userspace/tables/age_sums.h"
 
 namespace hawk {
 namespace {
 
 static_assert(BlockHistograms::kSizes == HAWK_SIZE_CLASSES && BlockHistograms::kLifetimes == HAWK_LIFETIME_CLASSES);
-
-/// A sum of blocks, by its number.
-enum class SumNumber : std::uint32_t {};
-
-/// Live blocks by stack and stamp.
-class BlockSums {
- public:
-  void add(const LiveBlock& block) {
-    const std::uint64_t word = std::uint64_t{block.stack} << HAWK_STAMP_BITS | block.born;
-    const SumNumber number = numbers_.find_or_add(word, [&] {
-      sums_.push_back({.stack = block.stack, .born = block.born, .held = {}});
-      return static_cast<SumNumber>(sums_.size() - 1);
-    });
-    Pending& held = sums_[static_cast<std::size_t>(number)].held;
-    held.bytes += block.size_bytes;
-    held.count += 1;
-  }
-
-  struct Sum {
-    std::uint32_t stack = 0;
-    std::uint32_t born = 0;
-    Pending held;
-  };
-  const std::vector<Sum>& sums() const { return sums_; }
-
- private:
-  WordNumbers<SumNumber> numbers_;
-  std::vector<Sum> sums_;
-};
+static_assert(BlockHistograms::kNumbers * sizeof(__u64) == sizeof(hawk_stack_lives));
+static_assert(BlockHistograms::kTemporaryNumber * sizeof(__u64) == offsetof(hawk_stack_lives, temporary));
 
 /// The target whose running program has the stack; nullptr: none.
 const hawk_target* target_of_stack(const KernelMaps& maps, std::uint32_t stack) {
@@ -53,35 +28,36 @@ StackId id_of(const hawk_target& target, std::uint32_t stack) {
   return stack == __atomic_load_n(&target.no_stack, __ATOMIC_ACQUIRE) ? kNoStack : StackId{stack};
 }
 
-void add_ages(const BlockSums& sums, const KernelMaps& maps, std::vector<TargetLives>& lives) {
-  for (const BlockSums::Sum& sum : sums.sums()) {
-    const hawk_target* const target = target_of_stack(maps, sum.stack);
+/// `sums`: by the kernel's numbers of stacks.
+void add_ages(const AgeSums& sums, const KernelMaps& maps, std::vector<TargetLives>& lives) {
+  for (AgedBlocks sum : sums.sums()) {
+    const auto number = static_cast<std::uint32_t>(sum.stack);
+    const hawk_target* const target = target_of_stack(maps, number);
     if (target == nullptr) continue;
-    lives[static_cast<std::size_t>(target - maps.targets.data())].ages.push_back({.stack = id_of(*target, sum.stack),
-                                                                                  .target = {},
-                                                                                  .born_ms = hawk_stamp_ms(sum.born),
-                                                                                  .bytes = sum.held.bytes,
-                                                                                  .count = sum.held.count});
+    sum.stack = id_of(*target, number);
+    lives[static_cast<std::size_t>(target - maps.targets.data())].ages.push_back(sum);
   }
   for (TargetLives& of_target : lives) {
+    of_target.age_bits = sums.age_bits();
     std::sort(of_target.ages.begin(), of_target.ages.end(), [](const AgedBlocks& a, const AgedBlocks& b) {
       return std::tie(a.stack, a.born_ms) < std::tie(b.stack, b.born_ms);
     });
   }
 }
 
-void subtract(StackLives& lives, const hawk_stack_lives& before) {
-  for (std::size_t i = 0; i < HAWK_SIZE_CLASSES; ++i) lives.histograms.sizes[i] -= before.sizes[i];
-  for (std::size_t i = 0; i < HAWK_LIFETIME_CLASSES; ++i) lives.histograms.lifetimes[i] -= before.lifetimes[i];
-  lives.histograms.temporary -= before.temporary;
-  lives.freed_by_others -= before.freed_by_others;
+/// The numbers of a stack, in the order of BlockHistograms.
+std::span<const __u64> words_of(const hawk_stack_lives& lives) {
+  return {&lives.sizes[0], sizeof(lives) / sizeof(__u64)};
 }
 
-void copy(const hawk_stack_lives& from, StackLives& to) {
-  std::copy(std::begin(from.sizes), std::end(from.sizes), to.histograms.sizes.begin());
-  std::copy(std::begin(from.lifetimes), std::end(from.lifetimes), to.histograms.lifetimes.begin());
-  to.histograms.temporary = from.temporary;
-  to.freed_by_others = from.freed_by_others;
+/// Appends what was counted since `before`.
+void append(std::vector<StackLives>& lives, StackId stack, const hawk_stack_lives& counted,
+            const hawk_stack_lives& before) {
+  const std::span<const __u64> words = words_of(counted);
+  for (std::uint32_t number = 0; number < words.size(); ++number) {
+    const std::uint64_t count = __atomic_load_n(&words[number], __ATOMIC_RELAXED) - words_of(before)[number];
+    if (count != 0) lives.push_back({.stack = stack, .target = {}, .number = number, .count = count});
+  }
 }
 
 std::vector<hawk_thread_key> named_threads(const KernelMaps& maps) {
@@ -110,7 +86,7 @@ void add_thread_names(const KernelMaps& maps, std::vector<TargetLives>& lives) {
 
 }  // namespace
 
-/// With 100,000 stacks these are 60 MB: each is written once, where it stays.
+/// With 100,000 stacks the kernel has 56 MB of them: all are read, and what is not 0 is written.
 void LivesReader::add_stacks(const KernelMaps& maps, std::vector<TargetLives>& lives) const {
   const std::uint32_t used =
       std::min(__atomic_load_n(&maps.state->next_stack, __ATOMIC_ACQUIRE), maps.config.max_stacks);
@@ -119,25 +95,30 @@ void LivesReader::add_stacks(const KernelMaps& maps, std::vector<TargetLives>& l
     const hawk_target* const target = target_of_stack(maps, stack);
     if (target != nullptr) numbers[static_cast<std::size_t>(target - maps.targets.data())].push_back(stack);
   }
+  constexpr std::size_t kUsualNumbers = 4;
+  static constexpr hawk_stack_lives nothing = {};
   const std::span<const hawk_stack_lives> all = maps.stack_lives.as<hawk_stack_lives>();
   for (std::size_t target = 0; target < lives.size(); ++target) {
     const auto by_id = [&](std::uint32_t a, std::uint32_t b) {
       return id_of(maps.targets[target], a) < id_of(maps.targets[target], b);
     };
     std::sort(numbers[target].begin(), numbers[target].end(), by_id);
-    std::vector<StackLives>& stacks = lives[target].stacks.emplace(numbers[target].size());
-    for (std::size_t i = 0; i < stacks.size(); ++i) {
-      const std::uint32_t number = numbers[target][i];
-      stacks[i].stack = id_of(maps.targets[target], number);
-      copy(all[number], stacks[i]);
-      if (const auto before = before_.find(number); before != before_.end()) subtract(stacks[i], before->second);
+    std::vector<StackLives>& stacks = lives[target].stacks.emplace();
+    stacks.reserve(numbers[target].size() * kUsualNumbers);
+    for (const std::uint32_t number : numbers[target]) {
+      const auto before = before_.find(number);
+      append(stacks, id_of(maps.targets[target], number), all[number],
+             before != before_.end() ? before->second : nothing);
     }
   }
 }
 
-Result<std::vector<TargetLives>> LivesReader::read(const LiveBlocks& blocks, const KernelMaps& maps) const {
-  BlockSums sums;
-  HAWK_TRY_VOID(for_each_block(blocks, [&](const LiveBlock& block) { sums.add(block); }));
+Result<std::vector<TargetLives>> LivesReader::read(const LiveBlocks& blocks, const KernelMaps& maps,
+                                                   const BirthCuts& cuts) const {
+  AgeSums sums(cuts.now_ms, cuts.births_ms);
+  HAWK_TRY_VOID(for_each_block(blocks, [&](const LiveBlock& block) {
+    sums.add(StackId{block.stack}, hawk_stamp_ms(block.born), block.size_bytes);
+  }));
   std::vector<TargetLives> lives(maps.targets.size());
   add_ages(sums, maps, lives);
   if (maps.thread_names_fd >= 0) add_thread_names(maps, lives);

@@ -31,9 +31,22 @@ Result<TraceRecording::Part*> TraceRecording::part_of(ProcessTrace& trace) {
   return &file_->parts.emplace(&trace, Part{number.value(), RecordedStates(options_.symbols)}).first->second;
 }
 
+RecordedState TraceRecording::next_state(Part& part, const Snapshot& now, ProcessTrace& trace) {
+  RecordedState state = part.states.next(now, trace);
+  state.sum_most = sum_most_;
+  return state;
+}
+
+void TraceRecording::narrow(Snapshot& snapshot) const {
+  if (!options_.ages) snapshot.ages.reset();
+  if (!options_.histograms) snapshot.lives.reset();
+}
+
 Result<void> TraceRecording::finish_part(ProcessTrace& trace, const Snapshot& last) {
   Part* const part = HAWK_TRY(part_of(trace));
-  HAWK_TRY_VOID(file_->writer.finish(part->states.next(last, trace), part->number));
+  Snapshot recorded = last;
+  narrow(recorded);
+  HAWK_TRY_VOID(file_->writer.finish(next_state(*part, recorded, trace), part->number));
   file_->parts.erase(&trace);
   return {};
 }
@@ -50,6 +63,7 @@ Result<void> TraceRecording::finish_parts_but(const ProcessTrace* kept) {
 Result<void> TraceRecording::append(ProcessTrace& trace, DumpCause cause) {
   Snapshot now = trace.snapshot();
   now.trace.dump_cause = cause;
+  narrow(now);
   if (!file_) HAWK_TRY_VOID(begin_file());
   if (is_full()) {
     // A file that is full ends with an interval of each process, and the next one begins with all that is known.
@@ -58,7 +72,7 @@ Result<void> TraceRecording::append(ProcessTrace& trace, DumpCause cause) {
     HAWK_TRY_VOID(begin_file());
   }
   Part* const part = HAWK_TRY(part_of(trace));
-  return file_->writer.append(part->states.next(now, trace), part->number);
+  return file_->writer.append(next_state(*part, now, trace), part->number);
 }
 
 Result<void> TraceRecording::end(ProcessTrace& trace, const Snapshot& last) {

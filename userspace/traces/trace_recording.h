@@ -32,6 +32,8 @@ class TraceRecording {
     bool symbols = false;    ///< see RecordedStates
     bool overwrite = false;  ///< see RecordingWriter::create
     RotationRules rotation = {};
+    bool ages = true;        ///< of what a snapshot knows of the lives of blocks
+    bool histograms = true;  ///< the same
   };
 
   TraceRecording(Options options, NameFile next_path) : options_(options), next_path_(std::move(next_path)) {}
@@ -50,8 +52,14 @@ class TraceRecording {
   bool is_full() const;
   /// Gives up what is written now, after a failure: the next interval begins a file with all that is known.
   void give_up_file() { file_.reset(); }
-  /// Other rules hold from now on.
-  void set_rotation(const RotationRules& rules) { options_.rotation = rules; }
+  /// At most so many bytes were live in all traces together, at any time until now.
+  void note_sum_most(std::uint64_t bytes) { sum_most_ = bytes; }
+  /// Other rules hold from now on. What is said of symbols stays.
+  void set_options(const Options& options) {
+    const bool symbols = options_.symbols;
+    options_ = options;
+    options_.symbols = symbols;
+  }
 
   /// Of the file that is written; empty: there is none.
   std::string path() const { return file_ ? file_->writer.path() : std::string(); }
@@ -71,12 +79,16 @@ class TraceRecording {
   };
 
   Result<Part*> part_of(ProcessTrace& trace);
+  RecordedState next_state(Part& part, const Snapshot& now, ProcessTrace& trace);
   Result<void> finish_part(ProcessTrace& trace, const Snapshot& last);
+  /// Takes off what is not to be recorded.
+  void narrow(Snapshot& snapshot) const;
   Result<void> finish_parts_but(const ProcessTrace* kept);
 
   Options options_;
   NameFile next_path_;
   std::optional<File> file_;
+  std::optional<std::uint64_t> sum_most_;
 };
 
 }  // namespace hawk

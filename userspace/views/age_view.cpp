@@ -79,12 +79,15 @@ void put_age_note(TextPage& page, const Snapshot& snapshot) {
   }
   if (!snapshot.narrowing) return;
   const Counters& whole = snapshot.narrowing->whole;
-  page.put_wrapped(
-      fmt::format("{}, to {} s: {} in {} of live {} in {} ({})", moment_text(snapshot),
-                  static_cast<double>(snapshot.trace.interval_ns) / 1e9, page.bytes(snapshot.totals.live_bytes()),
-                  page.blocks(snapshot.totals.live_count()), page.bytes(whole.live_bytes()),
-                  page.blocks(whole.live_count()), format_share(snapshot.totals.live_bytes(), whole.live_bytes())),
-      2, Style::kStrong);
+  const std::uint32_t bits = snapshot.ages->age_bits;
+  const std::string coarse =
+      bits == LiveAges::kExactAges ? "" : fmt::format(" or 1/{} of the age", std::uint64_t{1} << (bits - 1));
+  page.put_wrapped(fmt::format("{}, to {} s{}: {} in {} of live {} in {} ({})", moment_text(snapshot),
+                               static_cast<double>(snapshot.trace.interval_ns) / 1e9, coarse,
+                               page.bytes(snapshot.totals.live_bytes()), page.blocks(snapshot.totals.live_count()),
+                               page.bytes(whole.live_bytes()), page.blocks(whole.live_count()),
+                               format_share(snapshot.totals.live_bytes(), whole.live_bytes())),
+                   2, Style::kStrong);
   page.end_section();
 }
 

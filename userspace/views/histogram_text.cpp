@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "userspace/report/display_text.h"
+#include "userspace/report/lives_text.h"
 #include "userspace/report/number_columns.h"
 #include "userspace/report/styled_line.h"
 #include "userspace/report/units.h"
@@ -16,18 +18,8 @@
 namespace hawk {
 namespace {
 
-/// "16 B": the least of a class of sizes.
-std::string size_text(const TextPage& page, std::size_t number) {
-  return page.bytes(BlockHistograms::least_of(number));
-}
-
-/// "64 ms", "1.024 s": the least of a class of lifetimes.
-std::string time_text(const TextPage& /*page*/, std::size_t number) {
-  return format_duration(BlockHistograms::least_of(number) * 1'000'000);
-}
-
 void put_classes(TextPage& page, const char* title, const char* column, std::span<const std::uint64_t> classes,
-                 std::string (*text)(const TextPage&, std::size_t)) {
+                 const std::function<std::string(std::size_t)>& text) {
   std::vector<std::size_t> used;
   std::uint64_t sum = 0;
   for (std::size_t number = 0; number < classes.size(); ++number) {
@@ -43,12 +35,9 @@ void put_classes(TextPage& page, const char* title, const char* column, std::spa
   columns.add_titles(titles);
   page.put(titles.add(column, Style::kDim));
   for (std::size_t row = 0; row < used.size(); ++row) {
-    const bool is_last = used[row] + 1 == classes.size();
     StyledLine line;
     columns.add_cells(line, row);
-    page.put(line.add(used[row] == 0 ? text(page, 0)
-                      : is_last      ? fmt::format("{} and more", text(page, used[row]))
-                                : fmt::format("{} to below {}", text(page, used[row]), text(page, used[row] + 1))));
+    page.put(line.add(text(used[row])));
   }
   page.put("");
 }
@@ -58,13 +47,10 @@ void put_classes(TextPage& page, const char* title, const char* column, std::spa
 void put_histograms(TextPage& page, const Snapshot& snapshot) {
   if (!snapshot.lives) return;
   BlockHistograms all;
-  std::uint64_t freed_by_others = 0;
-  for (const StackLives& lives : *snapshot.lives) {
-    all += lives.histograms;
-    freed_by_others += lives.freed_by_others;
-  }
-  put_classes(page, "sizes of allocated blocks", "BYTES", all.sizes, size_text);
-  put_classes(page, "lifetimes of freed blocks", "TIME", all.lifetimes, time_text);
+  for (const StackLives& lives : *snapshot.lives) all += lives;
+  put_classes(page, "sizes of allocated blocks", "BYTES", all.sizes,
+              [&](std::size_t number) { return size_class_text(page, number); });
+  put_classes(page, "lifetimes of freed blocks", "TIME", all.lifetimes, lifetime_class_text);
   if (all.temporary != 0) {
     page.put_wrapped(
         fmt::format("{} temporary: freed within the interval in which they were allocated, or before the thread's "
@@ -72,10 +58,10 @@ void put_histograms(TextPage& page, const Snapshot& snapshot) {
                     page.blocks(all.temporary)),
         2);
   }
-  if (freed_by_others != 0) {
-    page.put_wrapped(
-        fmt::format("{} freed by another thread than the one that had allocated them", page.blocks(freed_by_others)),
-        2);
+  if (all.freed_by_others != 0) {
+    page.put_wrapped(fmt::format("{} freed by another thread than the one that had allocated them",
+                                 page.blocks(all.freed_by_others)),
+                     2);
   }
   page.end_section();
 }

@@ -64,12 +64,12 @@ TEST(RoundTrip, WhatIsKnownOfLivesIsThatOfTheInterval) {
     ages.blocks.push_back({.stack = stack.id, .born_ms = 900'000'000'000, .bytes = 1, .count = held.live_count() - 1});
   }
   ASSERT_FALSE(ages.blocks.empty());
-  StackLives lives = {.stack = first.stacks[2].id, .target = {}, .histograms = {}, .freed_by_others = 5};
-  lives.histograms.sizes[0] = 1;
-  lives.histograms.sizes[34] = ~0ULL;
-  lives.histograms.lifetimes[32] = 7;
-  lives.histograms.temporary = 3;
-  first.lives = std::vector<StackLives>{{.stack = first.stacks[0].id, .target = {}, .histograms = {}}, lives};
+  ages.age_bits = 9;
+  BlockHistograms lives = {.sizes = {1}, .lifetimes = {}, .temporary = 3, .freed_by_others = 5};
+  lives.sizes[34] = ~0ULL;
+  lives.lifetimes[32] = 7;
+  first.lives.emplace().push_back({.stack = first.stacks[0].id, .target = {}, .number = 3, .count = 8});
+  lives.append_to(*first.lives, first.stacks[2].id);
   first.threads = ThreadShares{
       .shares =
           {{.stack = first.stacks[1].id, .target = {}, .tid = 77, .counters = {10, 2, 5, 1}, .freed_by_others = 1}},

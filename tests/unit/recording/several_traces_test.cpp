@@ -121,6 +121,36 @@ TEST(SeveralTraces, WhatHasEndedDoesNotGoOn) {
   EXPECT_NE(reader->what_is_missing().find("it is damaged"), std::string::npos) << reader->what_is_missing();
 }
 
+TEST(SeveralTraces, TheirSumHasAnUpperBound) {
+  constexpr std::uint64_t kAtFirst = 5'000'000'000'000;
+  constexpr std::uint64_t kLater = 7'000'000'000'000;
+  const ScratchDirectory directory;
+  Result<RecordingWriter> writer = RecordingWriter::create(directory.path("heap"), false);
+  ASSERT_TRUE(writer);
+  RecordedSeries first(5, 2);
+  RecordedSeries second(5, 2);
+  const auto state_of = [](const RecordedSeries& series, std::uint64_t most) {
+    RecordedState state = series.state();
+    state.sum_most = most;
+    return state;
+  };
+  ASSERT_TRUE(writer->append(state_of(first, kAtFirst), 0));
+  ASSERT_TRUE(writer->append(state_of(second, kAtFirst), 1));
+  const std::uint64_t then_ns = first.snapshot().trace.duration_ns;
+  first.advance(1);
+  second.advance(1);
+  ASSERT_TRUE(writer->finish(state_of(first, kLater), 0));
+  ASSERT_TRUE(writer->finish(second.state(), 1));
+  Result<RecordingReader> reader = opened(directory.path("heap"));
+  ASSERT_TRUE(reader->choose_all());
+  EXPECT_EQ(reader->snapshot().peak_live_bytes_most, kLater);
+  reader->choose(0);
+  EXPECT_EQ(reader->snapshot(), first.snapshot()) << "it says nothing of a single one";
+  reader = opened(directory.path("heap"), then_ns);
+  ASSERT_TRUE(reader->choose_all());
+  EXPECT_EQ(reader->snapshot().peak_live_bytes_most, kAtFirst);
+}
+
 /// Short-lived children, of which each is traced.
 TEST(SeveralTraces, ThereMayBeVeryMany) {
   const ScratchDirectory directory;

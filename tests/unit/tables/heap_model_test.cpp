@@ -149,6 +149,7 @@ NewStack of_thread(NewStack stack, int tid) {
 }
 
 TEST(HeapModel, StacksThatDifferInTheirThreadAloneAreOne) {
+  constexpr std::uint32_t kFreedByOthers = BlockHistograms::kFreedByOthersNumber;
   HeapModel model;
   Drained drained;
   drained.new_stacks = {of_thread(stack(5, {0x10, 0x20}), 71), of_thread(stack(6, {0x10}), 71),
@@ -161,8 +162,9 @@ TEST(HeapModel, StacksThatDifferInTheirThreadAloneAreOne) {
   model.take_lives({.ages = {.now_ms = 9,
                              .blocks = {{.stack = StackId{5}, .born_ms = 1, .bytes = 720, .count = 90},
                                         {.stack = StackId{7}, .born_ms = 1, .bytes = 1600, .count = 200}}},
-                    .stacks = std::vector<StackLives>{{.stack = StackId{5}, .histograms = {}, .freed_by_others = 3},
-                                                      {.stack = StackId{7}, .histograms = {}, .freed_by_others = 4}},
+                    .stacks = std::vector<StackLives>{{StackId{5}, {}, kFreedByOthers, 3},
+                                                      {StackId{7}, {}, 2, 9},
+                                                      {StackId{7}, {}, kFreedByOthers, 4}},
                     .thread_names = std::vector<ThreadName>{{.target = {}, .tid = 71, .name = "pool"}}});
   const Snapshot snapshot = model.snapshot();
   ASSERT_EQ(snapshot.stacks.size(), 2u);
@@ -178,8 +180,7 @@ TEST(HeapModel, StacksThatDifferInTheirThreadAloneAreOne) {
   EXPECT_EQ(snapshot.threads->names.size(), 1u);
   EXPECT_EQ(snapshot.ages->blocks,
             (std::vector<AgedBlocks>{{.stack = StackId{5}, .born_ms = 1, .bytes = 2320, .count = 290}}));
-  ASSERT_EQ(snapshot.lives->size(), 1u);
-  EXPECT_EQ(snapshot.lives->front().freed_by_others, 7u);
+  EXPECT_EQ(*snapshot.lives, (std::vector<StackLives>{{StackId{5}, {}, 2, 9}, {StackId{5}, {}, kFreedByOthers, 7}}));
   model.update(drained, resolve_nothing);
   EXPECT_FALSE(model.snapshot().ages || model.snapshot().threads) << "they were of the drain before";
 }

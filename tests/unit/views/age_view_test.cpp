@@ -99,14 +99,11 @@ TEST(AgeView, JsonHasClassesOfAgeAndGenerations) {
 Sample counted_sample() {
   Sample sample = aged_sample();
   sample.snapshot.ages.reset();
-  StackLives one = {.stack = StackId{1}, .target = {}, .histograms = {}, .freed_by_others = 2};
-  one.histograms.sizes[0] = 3;
-  one.histograms.sizes[7] = 7;
-  one.histograms.lifetimes[11] = 6;
-  one.histograms.temporary = 1;
-  StackLives other = {.stack = StackId{3}, .target = {}, .histograms = {}, .freed_by_others = 0};
-  other.histograms.sizes[34] = 7;
-  sample.snapshot.lives = std::vector<StackLives>{one, other};
+  BlockHistograms one = {.sizes = {3}, .lifetimes = {}, .temporary = 1, .freed_by_others = 2};
+  one.sizes[7] = 7;
+  one.lifetimes[11] = 6;
+  one.append_to(sample.snapshot.lives.emplace(), StackId{1});
+  sample.snapshot.lives->push_back({.stack = StackId{3}, .target = {}, .number = 34, .count = 7});
   sample.snapshot.threads = ThreadShares{
       .shares = {{.stack = StackId{1}, .target = {}, .tid = 7, .counters = {1000, 10, 600, 6}, .freed_by_others = 2}},
       .names = {{.target = {}, .tid = 7, .name = "a\"b"}}};
@@ -132,6 +129,16 @@ TEST(Histograms, TheReportHasThoseOfTheWhole) {
   const std::string text = render_text(sample.snapshot, sample.symbolizer, {});
   for (const char* part : {"sizes of allocated blocks", "64 B to below 128 B", "8.00 GiB and more",
                            "lifetimes of freed blocks", "1 block temporary", "2 blocks freed by another thread"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
+TEST(Histograms, TheReportHasALineForEachStack) {
+  Sample sample = counted_sample();
+  const std::string text = render_text(sample.snapshot, sample.symbolizer, {});
+  for (const char* part : {"\n      sizes: 70.0 % 64 B to below 128 B; lifetimes: 100.0 % 1.0 s to below 2.0 s; "
+                           "temporary: 16.7 %; freed by another thread: 2 blocks\n",
+                           "\n      sizes: 100.0 % 8.00 GiB and more\n"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }
