@@ -290,10 +290,10 @@ bool is_any(std::string_view name, const AllocatorFunction& function) {
                      [name](const std::string& other) { return other.ends_with(name); });
 }
 
-/// How many points a call may run into. Two take as long as an entry probe and a return probe, which replaces the
-/// return address. Functions that may throw have no return probe; those that align their blocks are called less often,
-/// and share their code with posix_memalign alone, which is seen there itself. Of pvalloc, which is obsolete, no call
-/// costs what it costs every process to have one more program checked by the kernel.
+/// How many points a call may run into. Two take a pair with free 1.23 times as long as an entry probe and a return
+/// probe of a session, but replace no return address, and spare the kernel the check of a program when hawktrace
+/// attaches. Functions that may throw have no return probe; those that align their blocks are called less often, and
+/// share their code with posix_memalign alone, which is seen there itself. pvalloc is obsolete.
 unsigned most_traps_of(const AllocatorFunction& function) {
   if (is_any("pvalloc", function)) return 3;
   const bool aligns = function.kind == HAWK_CALL_ALIGNED_ALLOC || function.kind == HAWK_CALL_POSIX_MEMALIGN;
