@@ -1,5 +1,8 @@
 // Targets whose system calls are intercepted. That of the kernel's return probes would be the end of them.
 #include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
@@ -8,6 +11,8 @@
 namespace hawk {
 namespace {
 
+constexpr Way kReturnProbeWays[] = {Way::kSessionArena, Way::kSessionHash, Way::kMultiArena,
+                                    Way::kMultiHash,    Way::kPerfHash,    Way::kCfiArena};
 /// A return probe that is in place already cannot be left out but in a session.
 constexpr Way kSessionWays[] = {Way::kSessionArena, Way::kSessionHash, Way::kCfiArena};
 
@@ -29,11 +34,11 @@ void expect_refused(Way way, const std::string& interceptor, const std::string& 
 }
 
 /// With a libc of its own: sessions on other processes' libc would have the kernel arm return probes here as well.
-void expect_counted(Way way, const std::string& interceptor) {
+void expect_counted(Way way, std::vector<std::string> arguments) {
   const ScratchDirectory directory;
   std::filesystem::copy_file("/usr/lib/x86_64-linux-gnu/libc.so.6", directory.path("libc.so.6"));
   LedgerProgram program({.program = "intercepted_calls",
-                         .arguments = {interceptor, "during"},
+                         .arguments = std::move(arguments),
                          .environment = {{"LD_LIBRARY_PATH", directory.path("")}}});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();
@@ -52,14 +57,26 @@ KERNEL_TEST_OF_CALLS(interception, watched_by_strace) {
   }
 }
 
-KERNEL_TEST_OF_CALLS(interception, dispatched_calls) {
+KERNEL_TEST_ON(interception, dispatched_calls, kReturnProbeWays) {
   expect_refused(way, "dispatched", "Syscall User Dispatch", "cannot trace");
 }
-KERNEL_TEST_OF_CALLS(interception, supervised_calls) {
+KERNEL_TEST_ON(interception, supervised_calls, kReturnProbeWays) {
   expect_refused(way, "supervised", "intercepted_cal (ptrace)", "end process ");
 }
-KERNEL_TEST_ON(interception, dispatched_during_the_trace, kSessionWays) { expect_counted(way, "dispatched"); }
-KERNEL_TEST_ON(interception, supervised_during_the_trace, kSessionWays) { expect_counted(way, "supervised"); }
+KERNEL_TEST_ON(interception, dispatched_during_the_trace, kSessionWays) {
+  expect_counted(way, {"dispatched", "during"});
+}
+KERNEL_TEST_ON(interception, supervised_during_the_trace, kSessionWays) {
+  expect_counted(way, {"supervised", "during"});
+}
+
+/// All functions of glibc have points, so that there is no return probe, and nothing to refuse or to miss.
+KERNEL_TEST_ON(interception, dispatched_calls_by_points, kPointsWays) {
+  for (const char* const moment : {"before", "during"}) expect_counted(way, {"dispatched", moment, "counted"});
+}
+KERNEL_TEST_ON(interception, supervised_calls_by_points, kPointsWays) {
+  for (const char* const moment : {"before", "during"}) expect_counted(way, {"supervised", moment, "counted"});
+}
 
 }  // namespace
 }  // namespace hawk

@@ -307,8 +307,8 @@ void plan_yields(BranchTargets& resolver, const Candidates& candidates, Plans pl
   for (const AllocatorFunction& function : file.functions) {
     const std::optional<std::uint64_t> vaddr = image.vaddr_of(function.entry_offset);
     if (vaddr)
-      seen[*vaddr] = {function.kind, candidates.at(*vaddr).arguments, function.may_throw, most_traps_of(function),
-                      is_any("pvalloc", function)};
+      seen[*vaddr] = {function.kind,           candidates.at(*vaddr).arguments, function.may_throw,
+                      most_traps_of(function), is_any("pvalloc", function),     is_any("malloc", function)};
   }
   const auto seen_at = [&](std::uint64_t vaddr) {
     const auto found = seen.find(vaddr);

@@ -20,6 +20,7 @@ struct SeenFunction {
   bool may_throw = false;                        ///< so that there is no return probe in place of a plan
   unsigned most_traps = 1;                       ///< how many points a call may run into
   bool rounds_to_pages = false;                  ///< it asks others for whole pages: see YieldPlan
+  bool is_malloc = false;                        ///< by all its names
 };
 
 /// The one that begins at an address; nullopt: none does.

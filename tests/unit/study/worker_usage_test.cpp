@@ -1,36 +1,47 @@
 #include "userspace/study/worker_usage.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <memory>
-#include <vector>
+#include <stdexcept>
 
-#include "userspace/study/worker_process.h"
+#include "tests/support/small_elf.h"
+#include "tests/unit/study/file_orders.h"
+#include "userspace/study/file_reader.h"
 
 namespace hawk {
 namespace {
 
-std::unique_ptr<WorkerProcess> started() {
-  Result<std::unique_ptr<WorkerProcess>> worker = WorkerProcess::start(HAWK_FILE_WORKER);
-  if (!worker) throw std::runtime_error(worker.error().what);
-  return std::move(*worker);
-}
+/// With a worker that has answered: until then it may be anything between a copy of this process and itself.
+class ReaderAtWork {
+ public:
+  ReaderAtWork() {
+    Result<ElfLayout> file =
+        ElfLayout::make(testing::small_elf({testing::code_segment(kCodeAt, kCodeAt, kCodeBytes)}), "a test's file");
+    if (!file) throw std::runtime_error(file.error().what);
+    const FileStudy study = reader_.read({.file = &*file, .wants = {.code = true, .table = true}});
+    EXPECT_EQ(study.gap, "");
+  }
+
+ private:
+  FileReader reader_ = FileReader(HAWK_FILE_WORKER);
+};
+
+void let_one_work() { const ReaderAtWork reader; }
 
 TEST(WorkerUsage, PeaksOfThoseThatLivedOneAfterTheOtherAreNotAddedUp) {
-  started();
+  let_one_work();
   const WorkerUsage of_one = usage_of_workers();
   EXPECT_EQ(of_one.resident_bytes, 0U);
   EXPECT_GT(of_one.peak_resident_bytes, 100'000U);
-  for (int i = 0; i < 10; ++i) started();
+  for (int i = 0; i < 10; ++i) let_one_work();
   EXPECT_LT(usage_of_workers().peak_resident_bytes, 3 * of_one.peak_resident_bytes);
 }
 
 TEST(WorkerUsage, IsOfAllThatLive) {
-  const std::unique_ptr<WorkerProcess> first = started();
+  const ReaderAtWork first;
   const std::uint64_t of_one = usage_of_workers().resident_bytes;
   EXPECT_GT(of_one, 100'000U);
-  const std::unique_ptr<WorkerProcess> second = started();
+  const ReaderAtWork second;
   const WorkerUsage of_both = usage_of_workers();
   EXPECT_GT(of_both.resident_bytes, of_one);
   EXPECT_GE(of_both.peak_resident_bytes, of_both.resident_bytes);

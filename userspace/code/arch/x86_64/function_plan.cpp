@@ -286,7 +286,9 @@ std::optional<std::string> FunctionPlan::why_no_exit(const Exit& exit) const {
   const CodeNode& node = graph_.nodes[exit.node];
   if (node.before.rsp != 0 || node.before.rbp_changed) return "it goes on in another function with a frame of its own";
   if (exit.seen) {
-    if (!is_passed_on(exit) && !asked_.rounds_to_pages)
+    // TCMalloc's pvalloc goes on in memalign, which is asked for whole pages.
+    const bool never_goes_there = asked_.rounds_to_pages && exit.seen->is_malloc;
+    if (!is_passed_on(exit) && !never_goes_there)
       return "it goes on in another allocating function, which is asked for something else";
     return std::nullopt;
   }
