@@ -61,7 +61,7 @@ enum hawk_call_kind {
 /* The cookie of an event that has several probes, whose number is the rest. Those of the probes are in the map probe_cookies, by
  * that number and by where in its page the probed instruction lies. */
 #define HAWK_COOKIE_OF_EVENT (1ull << 63)
-#define HAWK_PLACES_IN_PAGE 4096
+#define HAWK_OFFSETS_IN_PAGE 4096
 /* Probes that are known by their event. Full: the others have events of their own. */
 #define HAWK_MAX_EVENT_PROBES 4096
 

@@ -172,12 +172,12 @@ static __always_inline bool remembered_holds(struct hawk_mapping_check *check)
 	return check->holds;
 }
 
-/* Who holds a lock of the kernel to change something is known by its task, with flags in the lowest bits: one of them says that the
+/* The holder of a lock of the kernel that changes something is known by its task, with flags in the lowest bits: one of them says that the
  * holders only look (kernel/locking/rwsem.c). */
 #define HAWK_LOCK_FLAGS 7ull
 #define HAWK_LOCK_OF_READERS 1ull
 
-/* Whether the current task is changing its mappings: then nobody else is, and who asks for the lock in its place gets none. */
+/* Whether the current task is changing its mappings: then no other task is, and a further request for the lock in its name fails. */
 static __always_inline bool is_changing_mappings(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

@@ -8,7 +8,7 @@
 #include "bpf/kinds.h"
 #include "bpf/maps.bpf.h"
 
-/* Number of an event * HAWK_PLACES_IN_PAGE + where in its page the instruction lies -> cookie of the probe there. Written by user
+/* Number of an event * HAWK_OFFSETS_IN_PAGE + where in its page the instruction lies -> cookie of the probe there. Written by user
  * space, before the event is there. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -25,7 +25,7 @@ static __always_inline __u64 probe_cookie(struct pt_regs *ctx)
 
 	if (!settings.probes_share_events || !(cookie & HAWK_COOKIE_OF_EVENT))
 		return cookie;
-	key = (cookie & ~HAWK_COOKIE_OF_EVENT) * HAWK_PLACES_IN_PAGE + (ctx->ip & (HAWK_PLACES_IN_PAGE - 1));
+	key = (cookie & ~HAWK_COOKIE_OF_EVENT) * HAWK_OFFSETS_IN_PAGE + (ctx->ip & (HAWK_OFFSETS_IN_PAGE - 1));
 	known = bpf_map_lookup_elem(&probe_cookies, &key);
 	return known ? *known : 0;
 }

@@ -139,8 +139,8 @@ static __always_inline void announce_unmapped(struct hawk_target *target, __u64 
 	target->regions_announced = 1;
 }
 
-/* Mappings and gaps between them that are looked at in a range: more than there are in a process (vm.max_map_count), unless somebody
- * has raised that far. */
+/* Mappings and gaps between them that are looked at in a range: more than there are in a process (vm.max_map_count), unless that
+ * limit was raised a lot. */
 #define HAWK_REGION_STEPS (1u << 18)
 
 /* A look through what is mapped in a range, and what is not. */

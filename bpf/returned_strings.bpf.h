@@ -29,7 +29,7 @@ static long read_string_part(__u32 index, struct hawk_string *string)
 }
 
 /* A call has returned the string at `address`: notes how many bytes it has. Returns the address; 0: the call has failed, or that
- * cannot be told. Not static: checked once by the verifier. */
+ * cannot be seen. Not static: checked once by the verifier. */
 __noinline __u64 take_string(struct hawk_call *call, __u64 address)
 {
 	struct hawk_string string = { .address = address };

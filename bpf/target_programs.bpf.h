@@ -75,7 +75,7 @@ static long add_frees(__u32 stripe, struct hawk_sum_of_frees *sum)
 	return 0;
 }
 
-/* What the programs before have freed of blocks that nobody knew is not this one's. */
+/* What the programs before have freed of unknown blocks is not this one's. */
 static __noinline void begin_without_frees(struct hawk_target *target, __u32 program)
 {
 	struct hawk_sum_of_frees sum = { .number = target->reserved_numbers + HAWK_UNTRACED };

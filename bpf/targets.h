@@ -121,7 +121,7 @@ struct hawk_target {
 	__u64 losses[HAWK_LOSS_COUNT] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
 
-/* Where the frees are noted that the target's programs before this one have made of blocks which nobody knew. Those of the program
+/* Where the frees are noted that the target's programs before this one have made of unknown blocks. Those of the program
  * that runs stay readable while those of the next are written. */
 static inline __attribute__((always_inline)) __u32 hawk_frees_before(__u32 program)
 {

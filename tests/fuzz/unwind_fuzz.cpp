@@ -90,7 +90,7 @@ class PlainWalk {
   void compare(const HostWalk& walk) const {
     HAWK_CHECK(walk.frames == frames_, "other frames");
     HAWK_CHECK(walk.end == end_, "another end");
-    HAWK_CHECK(walk.is_guessed == is_guessed_, "a guess that is none, or is not told");
+    HAWK_CHECK(walk.is_guessed == is_guessed_, "a guess that is none, or is not reported");
   }
 
  private:

@@ -51,7 +51,7 @@ std::size_t deleted_files_of(pid_t pid) {
   return count;
 }
 
-/// Tells when nobody has files any more that have been deleted.
+/// Shows when no process has deleted files open any more.
 class ReleasedFiles {
  public:
   ReleasedFiles() { EXPECT_TRUE(events_); }

@@ -27,7 +27,7 @@ constexpr Way kFollowWays[] = {Way::kPointsArena, Way::kPerfHash};
 
 constexpr std::size_t kChildren = 60;
 
-/// A process of the same libc that nobody traces.
+/// A process of the same libc that is not traced.
 class Stranger {
  public:
   explicit Stranger(const ScratchDirectory& directory)

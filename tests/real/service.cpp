@@ -155,8 +155,8 @@ class Cache {
  public:
   std::shared_ptr<const Entry> get(const std::string& key) {
     const std::lock_guard lock(mutex_);
-    const auto found = places_.find(key);
-    if (found == places_.end()) return nullptr;
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) return nullptr;
     recent_.splice(recent_.begin(), recent_, found->second);
     return found->second->second;
   }
@@ -165,14 +165,14 @@ class Cache {
     auto entry = std::make_shared<Entry>();
     entry->text = std::move(text);
     const std::lock_guard lock(mutex_);
-    if (const auto found = places_.find(key); found != places_.end()) {
+    if (const auto found = entries_.find(key); found != entries_.end()) {
       found->second->second = std::move(entry);
       return;
     }
     recent_.emplace_front(key, std::move(entry));
-    places_[key] = recent_.begin();
-    if (places_.size() <= kCapacity) return;
-    places_.erase(recent_.back().first);
+    entries_[key] = recent_.begin();
+    if (entries_.size() <= kCapacity) return;
+    entries_.erase(recent_.back().first);
     recent_.pop_back();
   }
 
@@ -182,7 +182,7 @@ class Cache {
 
   std::mutex mutex_;
   Recent recent_;
-  std::unordered_map<std::string, Recent::iterator> places_;
+  std::unordered_map<std::string, Recent::iterator> entries_;
 };
 
 template <typename Item>

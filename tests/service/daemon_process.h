@@ -61,7 +61,7 @@ class DaemonProcess {
   void write_config(const std::string& targets) const;
   /// What it answers to a request over HTTP.
   std::string page(const std::string& path) const;
-  /// For what it announces to nobody.
+  /// For what it does not announce.
   void wait_until(const std::string& what, const std::function<bool()>& is_so) const;
 
   ScratchDirectory scratch_;

@@ -26,7 +26,7 @@ constexpr Example kExamples[] = {
     {"sudo systemctl start hawktrace@nginx.service", "for one unit, without a configuration"},
 };
 constexpr ExitRow kExits[] = {
-    {"0", "it was told to end (SIGTERM, SIGINT)"},
+    {"0", "it was asked to end (SIGTERM, SIGINT)"},
     {"2", "malformed command line, or a mistake in the configuration"},
     {"4", "not permitted, or the kernel lacks something"},
     {"6", "a file could not be read, or a directory could not be created"},

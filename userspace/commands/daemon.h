@@ -12,7 +12,7 @@ struct DaemonCommandOptions : DaemonOptions {
   Verbosity verbosity = Verbosity::kNormal;
 };
 
-/// `hawktrace daemon`: traces the targets of a configuration until it is told to end.
+/// `hawktrace daemon`: traces the targets of a configuration until it is asked to end.
 Result<int> daemon_command(int argc, const char* const* argv);
 
 /// The text about the command, and its options, which set `options`.

@@ -10,7 +10,7 @@ struct ProcessEnd {
   std::optional<int> wait_status;  ///< as of waitpid(2); nullopt: the kernel does not say any more
   bool oom_killed = false;         ///< by the kernel, for lack of memory
 
-  /// Whether it has ended by a fault, as far as is known: by a signal that asks nobody, or by the kernel.
+  /// Whether it has ended by a fault, as far as is known: by a signal that is sent for one, or by the kernel.
   bool is_crash() const;
   bool operator==(const ProcessEnd&) const = default;
 };

@@ -72,7 +72,7 @@ std::string TargetRecorder::next_path() {
   return last_path_;
 }
 
-/// What is written to a file that somebody has removed is lost.
+/// What is written to a removed file is lost.
 void TargetRecorder::give_up_removed_file() {
   const std::string path = recording_.path();
   if (path.empty() || is_there(path)) return;

@@ -60,7 +60,7 @@ void BackgroundWork::run(const std::stop_token& stop) {
       try {
         piece->work();
         piece->is_complete = true;
-      } catch (const std::bad_alloc&) {  // `done` is told
+      } catch (const std::bad_alloc&) {  // `done` is called
       }
     }
     piece->work = nullptr;  // what it holds may be used by this thread only

@@ -149,8 +149,8 @@ class HeadParser {
       if (name == "content-length" && value != "0") return refuse(400, "a request has no body here");
     }
     const std::string* connection = request_.header("connection");
-    const std::string wish = connection == nullptr ? "" : lower_case(*connection);
-    request_.keeps_alive = is_old_ ? wish == "keep-alive" : wish.find("close") == std::string::npos;
+    const std::string wanted = connection == nullptr ? "" : lower_case(*connection);
+    request_.keeps_alive = is_old_ ? wanted == "keep-alive" : wanted.find("close") == std::string::npos;
     return true;
   }
 

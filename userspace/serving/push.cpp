@@ -121,7 +121,7 @@ void Push::take_result(const Profile& profile, const std::string& failure) {
   } else {
     ++counts_.failed;
   }
-  // Once, not every few seconds until somebody mends it.
+  // Once, not every few seconds until it is mended.
   if (std::exchange(has_failed_, !failure.empty()) == has_failed_) return;
   const std::string server = host_header(push_->url);
   if (has_failed_) {

@@ -106,7 +106,7 @@ void note_worker_ended(pid_t pid, const rusage* taken) noexcept {
       std::find_if(all.living.begin(), all.living.end(), [&](const Worker& its) { return its.pid == pid; });
   if (taken != nullptr) {
     all.ended_cpu_ns += nanoseconds(taken->ru_utime) + nanoseconds(taken->ru_stime);
-    // It had ended by itself before anybody looked.
+    // It had ended by itself before it was looked at.
     if (ended != all.living.end() && ended->peak_resident_bytes == 0)
       ended->peak_resident_bytes = static_cast<std::uint64_t>(taken->ru_maxrss) * kKib;
   }

@@ -81,7 +81,7 @@ struct Engine::Parts {
   void keep_spares();
   /// Says how often threads have been held, and for how long.
   void report_holds() const;
-  /// Counts what was passed over as a loss of each target: nobody knows whose it was.
+  /// Counts what was passed over as a loss of each target: whose it was is not known.
   void count_passed_over();
   /// Removes the blocks of programs that have ended, if there are any.
   void drop_ended_blocks();

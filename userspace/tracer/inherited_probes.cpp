@@ -89,7 +89,7 @@ Result<UniqueFd> link_program(const bpf_program* program, std::uint64_t event, c
                         errno);
 }
 
-std::uint64_t place_in_page(const Probe& probe) { return probe.file_offset % HAWK_PLACES_IN_PAGE; }
+std::uint64_t offset_in_page(const Probe& probe) { return probe.file_offset % HAWK_OFFSETS_IN_PAGE; }
 
 /// By events: those of one are known by where in their pages they lie, unless they are return probes, which need not be
 /// known. No instruction is probed twice.
@@ -101,7 +101,7 @@ std::vector<std::vector<Probe>> by_event(std::vector<Probe> probes, bool on_retu
   std::vector<std::vector<Probe>> events;
   for (const Probe& probe : probes) {
     const auto has_room = [&](const std::vector<Probe>& event) {
-      const auto is_there = [&](const Probe& other) { return place_in_page(other) == place_in_page(probe); };
+      const auto is_there = [&](const Probe& other) { return offset_in_page(other) == offset_in_page(probe); };
       return may_share && (on_return || std::none_of(event.begin(), event.end(), is_there));
     };
     const auto found = std::find_if(events.begin(), events.end(), has_room);
@@ -137,7 +137,7 @@ Result<InheritedProbes::Event*> InheritedProbes::event_of(const Key& key, int fd
 Result<std::uint64_t> InheritedProbes::cookie_for(const Event& event, std::span<const Probe> probes, bool on_return) {
   if (on_return || probes.size() == 1) return probes.front().cookie;
   for (const Probe& probe : probes) {
-    const std::uint64_t key = event.id * HAWK_PLACES_IN_PAGE + place_in_page(probe);
+    const std::uint64_t key = event.id * HAWK_OFFSETS_IN_PAGE + offset_in_page(probe);
     if (bpf_map_update_elem(cookies_fd_, &key, &probe.cookie, BPF_ANY) != 0)
       return system_failure(ExitCode::kPrivilege, "note the probes of an event", errno);
     ++cookies_used_;
@@ -200,7 +200,7 @@ std::shared_ptr<InheritedProbes::Share> InheritedProbes::make_share() {
   return share;
 }
 
-/// The kernel takes no breakpoint from anybody where the task of an event has ended (trace_uprobe_filter_remove).
+/// The kernel removes no breakpoint where the task of an event has ended (trace_uprobe_filter_remove).
 void InheritedProbes::leave(std::shared_ptr<Share> share) {
   if (!share->has_ended || keeps_all_) kept_.push_back(std::move(share));
 }

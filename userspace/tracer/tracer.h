@@ -53,7 +53,7 @@ class Tracer {
   /// Probes the allocator functions of the settled file open as `fd`. Wherever a process has mapped it, now or later.
   /// All of them, or none when that fails. False: the process has had these probes since its program began.
   Result<bool> attach_allocator(int fd, const AllocatorFile& allocator);
-  /// When somebody was about to read what is announced of files that the process maps.
+  /// When what is announced of files that the process maps was about to be read.
   struct Asked {
     std::uint64_t time_ns = 0;  ///< by CLOCK_MONOTONIC
     std::uint64_t program_began_ns = 0;

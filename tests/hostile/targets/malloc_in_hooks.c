@@ -1,5 +1,5 @@
 /* A hook of the program's allocates while a call of the allocator is open, itself or by way of another function of the
- * allocator's file; a hook that has to be told from the allocator's own functions by nothing but its name. */
+ * allocator's file; a hook that has to be distinguished from the allocator's own functions by nothing but its name. */
 #include "own_allocator.h"
 
 SITE_FUNCTION struct block in_hook(size_t n) { return ALLOCATED(malloc(n), n); }

@@ -6,7 +6,7 @@
 
 namespace hawk {
 
-/// What a shell prints that has tracefs at /mnt, and nobody else.
+/// What a shell prints, the only process that has tracefs at /mnt.
 std::string in_tracefs(const std::string& commands);
 
 /// The uprobe events that the kernel has by name.

@@ -1,4 +1,4 @@
-/* Maps and unmaps more often than can be written down for somebody who does not look. */
+/* Maps and unmaps more often than there is room to write down for a reader that does not read. */
 #include "regions.h"
 
 enum { kRounds = 25000 };

@@ -1,5 +1,5 @@
 /* Processes that make others, each of which maps memory, has parts of it unmapped and others grown, and ends at once:
- * before anybody can ask what it has mapped. So each writes that down itself: DIRECTORY/PID.maps is a copy of its
+ * before its mappings can be read. So each writes that down itself: DIRECTORY/PID.maps is a copy of its
  * /proc/PID/maps at its end, DIRECTORY/PID.ledger has lines as regions.h has them, without "value".
  *
  * usage: region_family DIRECTORY HOW [COUNT]      HOW: see main */

@@ -1,4 +1,4 @@
-/* Has the kernel unmap what no argument of a system call tells, and ends before anybody can ask where that was. */
+/* Has the kernel unmap what no argument of a system call shows, and ends before it can be read where that was. */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -8,8 +8,8 @@
 namespace hawk {
 namespace {
 
-/// Places on the stack that have their known steps in common.
-constexpr std::uint64_t kSamePlace = std::uint64_t{HAWK_KNOWN_STEPS} << HAWK_CALL_ALIGNMENT_SHIFT;
+/// Distance of stack addresses that share an entry of the known steps.
+constexpr std::uint64_t kSameSlot = std::uint64_t{HAWK_KNOWN_STEPS} << HAWK_CALL_ALIGNMENT_SHIFT;
 /// Where host_walk.cpp has words at hand, if nothing else is between: frames of this size, one above the other.
 constexpr std::uint64_t kFrame = 64;
 
@@ -222,9 +222,9 @@ TEST(KnownSteps, ShareAPlaceWithStepsFurtherOut) {
   const std::vector<std::uint64_t> sizes = {1, 2, 3};
   std::vector<std::uint64_t> frames;
   std::uint64_t sp = kLowest;
-  for (std::uint64_t i = 0; sp < kLowest + 3 * kSamePlace; ++i) {
+  for (std::uint64_t i = 0; sp < kLowest + 3 * kSameSlot; ++i) {
     // Changes from one round of the places to the next.
-    const Function function = (i * 7 / 5 + (sp - kLowest) / kSamePlace) % 3;
+    const Function function = (i * 7 / 5 + (sp - kLowest) / kSameSlot) % 3;
     frames.push_back(in(function) + i % 3);
     if (i) world.word(sp - 8) = frames.back();
     sp += sizes[function] * kFrame;
@@ -240,7 +240,7 @@ TEST(KnownSteps, HoldAtTheOtherPlacesOfTheirIndex) {
   World world(functions());
   for (const Function function : {kSmall, kFramed}) {
     for (std::uint64_t round = 0; round < 4; ++round) {
-      const std::uint64_t sp = kLowest + round * kSamePlace, cfa = sp + kFrame;
+      const std::uint64_t sp = kLowest + round * kSameSlot, cfa = sp + kFrame;
       world.word(cfa - 8) = in(kOutermost) + round;
       const HostRegisters registers{.pc = in(function), .sp = sp, .fp = cfa - 16};
       if (round == 0) world.learn(registers);

@@ -43,7 +43,7 @@ bool has_breakpoint(const hawk_probe_point& there, const Bytes& memory) {
 
 TEST(ProbePoints, ABreakpointBehindTheFilesCode) {
   EXPECT_TRUE(has_breakpoint(point(), {0x48, 0x89, 0xf8, 0xcc}));
-  EXPECT_TRUE(has_breakpoint(point(), {0xcc, 0x89, 0xf8, 0xcc})) << "somebody else's besides";
+  EXPECT_TRUE(has_breakpoint(point(), {0xcc, 0x89, 0xf8, 0xcc})) << "another tracer's besides";
 }
 
 TEST(ProbePoints, NoneInTheFilesCode) { EXPECT_FALSE(has_breakpoint(point(), {0x48, 0x89, 0xf8, 0x53})); }

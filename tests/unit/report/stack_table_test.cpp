@@ -74,7 +74,7 @@ TEST(StackTable, RowsOfOneFunctionAreToldApart) {
   }
 }
 
-TEST(StackTable, RowsWhosePlacesDoNotFitAreToldApart) {
+TEST(StackTable, RowsWhosePositionsDoNotFitAreDistinguished) {
   Sample sample = empty_sample();
   const ModuleId exe = sample.add_module("/usr/bin/same", "");
   for (const std::uint32_t line : {54U, 60U}) {

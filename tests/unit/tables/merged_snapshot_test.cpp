@@ -261,7 +261,7 @@ TEST(MergedSnapshot, AThousandProcessesTakeNotLong) {
   }
 }
 
-/// In a recording that anybody may have made.
+/// In a recording, which may be forged.
 TEST(MergedSnapshot, ASumThatIsNoNumberIsNone) {
   Process first(10, 0x10000);
   first.add(3, {~std::uint64_t{0}, 1, 0, 0}, {kLibrary});
