@@ -24,28 +24,28 @@ Mutator::Mutator(const ElfImage& image, FunctionExtent function, std::uint32_t s
     if (!found) break;
     const ZydisDecodedInstruction& decoded = found->decoded;
     const bool has_registers = (decoded.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0;
-    instructions_.push_back({.distance = distance,
-                             .length = decoded.length,
-                             .opcode_at = decoded.opcode_map == ZYDIS_OPCODE_MAP_0F ? 1u : 0u,
-                             .registers_at = has_registers ? decoded.raw.modrm.offset : 0u,
-                             .is_direct_jump = found->target.has_value() && found->flow != Flow::kCall,
-                             .is_branch = found->flow == Flow::kBranch});
+    candidates_.push_back({.distance = distance,
+                           .length = decoded.length,
+                           .opcode_at = decoded.opcode_map == ZYDIS_OPCODE_MAP_0F ? 1u : 0u,
+                           .registers_at = has_registers ? decoded.raw.modrm.offset : 0u,
+                           .is_direct_jump = found->target.has_value() && found->flow != Flow::kCall,
+                           .is_branch = found->flow == Flow::kBranch});
     distance += decoded.length;
   }
 }
 
 std::uint64_t Mutator::some_target() {
-  const Instruction& instruction = instructions_[below(instructions_.size())];
-  return instruction.distance + (below(8) == 0 ? below(instruction.length) : 0);
+  const Candidate& candidate = candidates_[below(candidates_.size())];
+  return candidate.distance + (below(8) == 0 ? below(candidate.length) : 0);
 }
 
 /// The distance of a jump is what it ends with.
-bool Mutator::lead_elsewhere(const Instruction& instruction, Mutant& mutant) {
-  if (!instruction.is_direct_jump) return false;
-  const auto from = static_cast<std::int64_t>(instruction.distance + instruction.length);
+bool Mutator::lead_elsewhere(const Candidate& candidate, Mutant& mutant) {
+  if (!candidate.is_direct_jump) return false;
+  const auto from = static_cast<std::int64_t>(candidate.distance + candidate.length);
   const auto distance = static_cast<std::int32_t>(static_cast<std::int64_t>(some_target()) - from);
-  if (instruction.length >= 5) {
-    std::memcpy(mutant.bytes.data() + instruction.length - 4, &distance, 4);
+  if (candidate.length >= 5) {
+    std::memcpy(mutant.bytes.data() + candidate.length - 4, &distance, 4);
   } else {
     if (distance < std::numeric_limits<std::int8_t>::min() || distance > std::numeric_limits<std::int8_t>::max())
       return false;
@@ -55,13 +55,13 @@ bool Mutator::lead_elsewhere(const Instruction& instruction, Mutant& mutant) {
   return true;
 }
 
-bool Mutator::replace_by_jump(const Instruction& instruction, Mutant& mutant) {
-  const bool is_long = instruction.length >= 5;
+bool Mutator::replace_by_jump(const Candidate& candidate, Mutant& mutant) {
+  const bool is_long = candidate.length >= 5;
   const std::size_t length = is_long ? 5 : 2;
-  if (instruction.length < length) return false;
+  if (candidate.length < length) return false;
   const std::uint64_t target = some_target();
   const auto distance = static_cast<std::int32_t>(static_cast<std::int64_t>(target) -
-                                                  static_cast<std::int64_t>(instruction.distance + length));
+                                                  static_cast<std::int64_t>(candidate.distance + length));
   if (!is_long &&
       (distance < std::numeric_limits<std::int8_t>::min() || distance > std::numeric_limits<std::int8_t>::max()))
     return false;
@@ -72,29 +72,29 @@ bool Mutator::replace_by_jump(const Instruction& instruction, Mutant& mutant) {
   return true;
 }
 
-bool Mutator::change(const Instruction& instruction, Mutant& mutant) {
+bool Mutator::change(const Candidate& candidate, Mutant& mutant) {
   switch (below(6)) {
     case 0:
       std::fill(mutant.bytes.begin(), mutant.bytes.end(), kNop);
       mutant.text += "left out";
       return true;
     case 1:
-      if (instruction.registers_at == 0) return false;
+      if (candidate.registers_at == 0) return false;
       // Which registers, not whether it is memory.
-      mutant.bytes[instruction.registers_at] ^= static_cast<std::uint8_t>(1 + below(63));
+      mutant.bytes[candidate.registers_at] ^= static_cast<std::uint8_t>(1 + below(63));
       mutant.text += "another register";
       return true;
     case 2:
-      if (!instruction.is_branch) return false;
-      mutant.bytes[instruction.opcode_at] ^= static_cast<std::uint8_t>(1 + below(15));
+      if (!candidate.is_branch) return false;
+      mutant.bytes[candidate.opcode_at] ^= static_cast<std::uint8_t>(1 + below(15));
       mutant.text += "another condition";
       return true;
     case 3:
-      return lead_elsewhere(instruction, mutant);
+      return lead_elsewhere(candidate, mutant);
     case 4:
-      return replace_by_jump(instruction, mutant);
+      return replace_by_jump(candidate, mutant);
     default:
-      mutant.bytes[below(instruction.length)] ^= static_cast<std::uint8_t>(1u << below(8));
+      mutant.bytes[below(candidate.length)] ^= static_cast<std::uint8_t>(1u << below(8));
       mutant.text += "a bit flipped";
       return true;
   }
@@ -102,13 +102,13 @@ bool Mutator::change(const Instruction& instruction, Mutant& mutant) {
 
 Mutant Mutator::next() {
   while (true) {
-    const Instruction& instruction = instructions_[below(instructions_.size())];
-    const auto begin = code_.begin() + static_cast<std::ptrdiff_t>(instruction.distance);
-    const std::vector<std::uint8_t> original(begin, begin + static_cast<std::ptrdiff_t>(instruction.length));
-    Mutant mutant = {.file_offset = file_offset_ + instruction.distance,
+    const Candidate& candidate = candidates_[below(candidates_.size())];
+    const auto begin = code_.begin() + static_cast<std::ptrdiff_t>(candidate.distance);
+    const std::vector<std::uint8_t> original(begin, begin + static_cast<std::ptrdiff_t>(candidate.length));
+    Mutant mutant = {.file_offset = file_offset_ + candidate.distance,
                      .bytes = original,
-                     .text = fmt::format("+{:#x}: ", instruction.distance)};
-    if (!change(instruction, mutant) || mutant.bytes == original) continue;
+                     .text = fmt::format("+{:#x}: ", candidate.distance)};
+    if (!change(candidate, mutant) || mutant.bytes == original) continue;
     for (const std::uint8_t byte : mutant.bytes) mutant.text += fmt::format(" {:02x}", byte);
     return mutant;
   }

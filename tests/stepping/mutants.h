@@ -25,7 +25,7 @@ class Mutator {
   Mutant next();
 
  private:
-  struct Instruction {
+  struct Candidate {
     std::uint64_t distance;  ///< from the function's first instruction
     std::size_t length;
     std::size_t opcode_at;     ///< of the byte with the condition of a branch
@@ -35,14 +35,14 @@ class Mutator {
   };
 
   std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
-  bool change(const Instruction& instruction, Mutant& mutant);
-  bool lead_elsewhere(const Instruction& instruction, Mutant& mutant);
-  bool replace_by_jump(const Instruction& instruction, Mutant& mutant);
+  bool change(const Candidate& candidate, Mutant& mutant);
+  bool lead_elsewhere(const Candidate& candidate, Mutant& mutant);
+  bool replace_by_jump(const Candidate& candidate, Mutant& mutant);
   std::uint64_t some_target();
 
   std::vector<std::uint8_t> code_;
   std::uint64_t file_offset_ = 0;
-  std::vector<Instruction> instructions_;
+  std::vector<Candidate> candidates_;
   std::mt19937 random_;
 };
 
