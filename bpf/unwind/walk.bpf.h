@@ -261,10 +261,17 @@ enum hawk_innermost {
 	HAWK_FROM_SLOT,           /* its pc stands below `sp`, and rbp perhaps at `fp_at` */
 };
 
-/* Brings the page at the innermost stack pointer into view. Below it is the return address of the call that was made. */
+/* Whether the kernel has the page in view mapped, by words around the innermost stack pointer. Below it is the return address of the
+ * call that was made; or its result, which the trampoline of a return probe pushes there (since 6.11): 0 of posix_memalign. */
+static __always_inline bool first_page_is_shown(const struct hawk_view *view, __u64 sp)
+{
+	return word_in_page(view, sp - 8) | word_in_page(view, sp) | word_in_page(view, sp + 8);
+}
+
+/* Brings the page at the innermost stack pointer into view. */
 static __always_inline void find_first_page(struct hawk_thread *thread, __u64 sp)
 {
-	if (find_page(thread->page_tables, state.direct_map, sp, &thread->view) && !page_is_shown(&thread->view, sp - 8))
+	if (find_page(thread->page_tables, state.direct_map, sp, &thread->view) && !first_page_is_shown(&thread->view, sp))
 		thread->view.page = HAWK_NO_VIEW;
 }
 

@@ -73,10 +73,16 @@ static __always_inline bool view_holds(const struct hawk_view *view)
 	return !(changed & (HAWK_ENTRY_FRAME | HAWK_ENTRY_PRESENT));
 }
 
+/* The word of the page in view that stands in its page where `address` does. */
+static __always_inline __u64 word_in_page(const struct hawk_view *view, __u64 address)
+{
+	return kernel_word(view->shown_at + (address & HAWK_PAGE_MASK & ~7ull));
+}
+
 /* Whether the kernel has the page in view mapped, by one of its words, any: false is no proof that it has not. */
 static __always_inline bool page_is_shown(const struct hawk_view *view, __u64 address)
 {
-	return kernel_word(view->shown_at + (address & HAWK_PAGE_MASK & ~7ull)) != 0;
+	return word_in_page(view, address) != 0;
 }
 
 /* Shows another page; false: it cannot be read this way, or the one before is no longer the target's. */
