@@ -53,7 +53,11 @@ bool DwarfLookup::open(std::string& gap) {
     if (alternate) alternate_units_.emplace(std::move(*alternate), nullptr);
   }
   std::optional<DwarfFile> file = DwarfFile::open(source_.file, alternate_units_ ? &alternate_units_->file() : nullptr);
-  if (!file) return false;
+  if (!file) {
+    const bool is_there = !source_.file.section(".debug_info").empty() || !source_.file.section(".zdebug_info").empty();
+    if (is_there) gap = "its debug information is not read: it is damaged";
+    return false;
+  }
   split_.emplace(source_.file, source_.rooted);
   units_.emplace(std::move(*file), &*split_);
   unit_ranges_.emplace(*units_);

@@ -33,15 +33,34 @@ int status_of(const std::string& action) {
 }
 
 TEST(confinement, ends_a_process_that_does_what_it_may_not) {
-  for (const char* action :
-       {"socket", "netlink", "ptrace", "read_memory", "exec", "fork", "clone", "kill", "bpf", "perf_event", "io_uring",
-        "user_namespace", "become_root", "limits_of_others", "map_code", "make_code", "chmod", "unlink", "mount"}) {
+  for (const char* action : {"socket",
+                             "netlink",
+                             "ptrace",
+                             "read_memory",
+                             "exec",
+                             "fork",
+                             "clone",
+                             "kill",
+                             "bpf",
+                             "perf_event",
+                             "io_uring",
+                             "user_namespace",
+                             "become_root",
+                             "limits_of_others",
+                             "map_code",
+                             "make_code",
+                             "chmod",
+                             "unlink",
+                             "mount",
+                             "signal_by_a_descriptor",
+                             "choose_a_signal",
+                             "lock_a_file"}) {
     EXPECT_EQ(status_of(action), kKilled) << action;
   }
 }
 
 TEST(confinement, opens_nothing) {
-  for (const char* action : {"open", "create", "open_below_a_descriptor"})
+  for (const char* action : {"open", "create", "open_below_a_descriptor", "look_at_a_file"})
     EXPECT_EQ(status_of(action), kFailed) << action;
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,12 @@
 
 namespace hawk {
 namespace {
+
+/// The most that is kept of names, of one file and of all. Those of 20,000 addresses in Chromium take 12 MiB.
+constexpr std::size_t kMostNamesBytesOfFile = std::size_t{128} << 20;
+constexpr std::size_t kMostNamesBytes = std::size_t{512} << 20;
+/// Inlined calls are followed to a nesting of 256 (EntryWalk).
+constexpr std::size_t kMostFrames = 512;
 
 /// Whether a worker may be given this file. It requests names that it has read in files of the target: only files that
 /// it needs may be opened for it. A core file, for example, holds the memory of a process.
@@ -95,11 +102,11 @@ void ConfinedSymbolizer::prepare_in_no_file(std::span<const std::uint64_t> addre
   if (!unknown.empty()) ask_in_no_file(unknown);
 }
 
-void ConfinedSymbolizer::ask_in_no_file(std::span<const std::uint64_t> addresses) {
+void ConfinedSymbolizer::ask_in_no_file(Addresses addresses) {
   if (in_no_file_.is_closed || !in_no_file_.file.fd || workers_.get() == nullptr) return;
   workers_.current()->begin_work();
   const bool is_asked = introduce_perf_map() && workers_.current()->channel().send(kAskInNoFile, to_body(0, addresses));
-  if (is_asked && take_answer(in_no_file_)) return;
+  if (is_asked && take_answer(in_no_file_, addresses)) return;
   lose(in_no_file_);
   log_warning(fmt::format("names from the perf map are missing: {}", in_no_file_.gap));
 }
@@ -136,7 +143,7 @@ std::string ConfinedSymbolizer::gap(ModuleId id) {
   return found->second.gap.empty() ? found->second.symbols->gap : found->second.gap;
 }
 
-void ConfinedSymbolizer::ask(ModuleId id, Module& module, std::span<const std::uint64_t> module_offsets) {
+void ConfinedSymbolizer::ask(ModuleId id, Module& module, Addresses module_offsets) {
   if (module.is_closed) return;
   if (workers_.get() == nullptr) {
     module.gap = fmt::format("its symbols are not read: {}", workers_.why_none());
@@ -146,7 +153,7 @@ void ConfinedSymbolizer::ask(ModuleId id, Module& module, std::span<const std::u
   const bool is_asked =
       introduce(id, module) &&
       workers_.current()->channel().send(kAskForFrames, to_body(static_cast<std::uint32_t>(id), module_offsets));
-  if (!is_asked || !take_answer(module)) lose(module);
+  if (!is_asked || !take_answer(module, module_offsets)) lose(module);
 }
 
 /// Passes the module to the worker, if it does not have it.
@@ -157,24 +164,23 @@ bool ConfinedSymbolizer::introduce(ModuleId id, Module& module) {
   return workers_.current()->channel().send(kAddModule, to_body(head), module.file.fd.get());
 }
 
-/// False: there will be none.
-bool ConfinedSymbolizer::take_answer(Module& module) {
-  WorkerProcess& worker = *workers_.current();
+/// The answer about `asked`. False: there will be none.
+bool ConfinedSymbolizer::take_answer(Module& module, Addresses asked) {
   for (;;) {
-    const std::optional<Message> message = worker.channel().receive([&] { return worker.is_worth_waiting(); });
-    if (!message || !take_message(module, *message)) return false;
+    const std::optional<Message> message = workers_.current()->receive();
+    if (!message || !take_message(module, *message, asked)) return false;
     if (message->kind == kModuleState) return true;
   }
 }
 
-/// False: it is invalid.
-bool ConfinedSymbolizer::take_message(Module& module, const Message& message) {
+/// Takes what it answers off the front of `asked`. False: it is invalid.
+bool ConfinedSymbolizer::take_message(Module& module, const Message& message, Addresses& asked) {
   ModuleState state;
   switch (message.kind) {
     case kOpenFile:
       return open_file(module, message.body);
     case kFrames:
-      return keep_frames(module, message.body);
+      return keep_frames(module, message.body, asked);
     case kModuleState:
       if (!from_body(message.body, state)) return false;
       module.symbols->source = state.source;
@@ -192,25 +198,34 @@ bool ConfinedSymbolizer::open_file(const Module& module, const std::string& body
   UniqueFd file = open_regular_file_below(wanted.root, wanted.path);
   // hawktrace's own file system is searched last.
   if (const std::string id = build_id_in(wanted.path); !file && finder_ && wanted.root.empty() && !id.empty()) {
+    const auto began = std::chrono::steady_clock::now();
     file = finder_(id);
-    workers_.current()->begin_work();  // the waiting time does not count as its work
+    workers_.current()->add_time(std::chrono::steady_clock::now() - began);
   }
   if (file && !is_code_file(file.get())) file.reset();
   return workers_.current()->channel().send(kOpenedFile, {}, file.get());
 }
 
-bool ConfinedSymbolizer::keep_frames(Module& module, const std::string& body) {
+/// Answers come in the order in which they were asked for, each once.
+bool ConfinedSymbolizer::keep_frames(Module& module, const std::string& body, Addresses& asked) {
   std::vector<FramesAt> found;
   if (!from_body(body, found)) return false;
   auto& [answers, pool, source, gap] = *module.symbols;
   for (const FramesAt& at : found) {
+    if (asked.empty() || asked.front() != at.module_offset || at.frames.size() > kMostFrames) return false;
+    asked = asked.subspan(1);
     if (answers.has(at.module_offset)) continue;
+    const std::size_t before = pool.text_bytes();
     std::vector<PooledFrame> frames;
     frames.reserve(at.frames.size());
     for (const SourceFrame& frame : at.frames) {
       frames.push_back({pool.add(frame.function), pool.add(frame.file), frame.line, frame.inlined});
     }
     answers.keep(at.module_offset, frames);
+    names_bytes_ += pool.text_bytes() - before;
+    if (pool.text_bytes() <= kMostNamesBytesOfFile && names_bytes_ <= kMostNamesBytes) continue;
+    workers_.current()->give_up("its names take more memory than the limit");
+    return false;
   }
   return true;
 }

@@ -60,6 +60,8 @@ class ConfinedSymbolizer : public Symbolizer {
   std::string gap(ModuleId module) override;
 
  private:
+  using Addresses = std::span<const std::uint64_t>;
+
   struct Module {
     ModuleFile file;
     std::uint32_t known_to = 0;  ///< the number of the worker that has it; 0: none
@@ -68,14 +70,14 @@ class ConfinedSymbolizer : public Symbolizer {
     std::shared_ptr<FileSymbols> symbols = std::make_shared<FileSymbols>();
   };
 
-  void ask(ModuleId id, Module& module, std::span<const std::uint64_t> module_offsets);
-  void ask_in_no_file(std::span<const std::uint64_t> addresses);
+  void ask(ModuleId id, Module& module, Addresses module_offsets);
+  void ask_in_no_file(Addresses addresses);
   bool introduce_perf_map();
   bool introduce(ModuleId id, Module& module);
-  bool take_answer(Module& module);
-  bool take_message(Module& module, const Message& message);
+  bool take_answer(Module& module, Addresses asked);
+  bool take_message(Module& module, const Message& message, Addresses& asked);
   bool open_file(const Module& module, const std::string& body);
-  bool keep_frames(Module& module, const std::string& body);
+  bool keep_frames(Module& module, const std::string& body, Addresses& asked);
   void lose(Module& module);
 
   WorkerSupply workers_;
@@ -83,6 +85,7 @@ class ConfinedSymbolizer : public Symbolizer {
   Module in_no_file_ = {.file = {}};  ///< its file is the perf map, if there is one
   bool has_perf_map_grown_ = false;   ///< since the worker has heard of it
   std::map<ModuleId, Module> modules_;
+  std::size_t names_bytes_ = 0;  ///< of all names that were received
   KnownSymbols* known_ = nullptr;
 };
 

@@ -40,6 +40,12 @@ void limit_resources() {
   ::setrlimit(RLIMIT_CPU, &kProcessorSeconds);
 }
 
+/// No path leads to a file from here on: what looks at files without opening them (stat) finds none. Fails without the
+/// right to it, as in some containers.
+void leave_the_file_system() {
+  if (::chroot("/proc/self/fdinfo") != 0 || ::chdir("/") != 0) return;
+}
+
 /// Fails if this process may not change its user, as in a user namespace with a single one: there it already has that
 /// user, or has no rights to lose; capabilities are dropped in any case.
 void become_nobody() {
@@ -65,6 +71,12 @@ int allow(scmp_filter_ctx filter, std::initializer_list<int> calls) {
   return error;
 }
 
+/// If argument `number` is `value`.
+int allow_with(scmp_filter_ctx filter, int call, unsigned number, std::uint64_t value) {
+  const scmp_arg_cmp same = {.arg = number, .op = SCMP_CMP_EQ, .datum_a = value, .datum_b = 0};
+  return seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, same);
+}
+
 /// If none of `bits` is set in argument `number`.
 int allow_without(scmp_filter_ctx filter, int call, unsigned number, std::uint64_t bits) {
   const scmp_arg_cmp clear = {.arg = number, .op = SCMP_CMP_MASKED_EQ, .datum_a = bits, .datum_b = 0};
@@ -82,16 +94,20 @@ std::string filter_calls() {
   const Filter filter(seccomp_init(SCMP_ACT_KILL_PROCESS));
   if (!filter) return "no memory for its system call filter";
   int error = allow(filter.get(),
-                    {SCMP_SYS(read),          SCMP_SYS(pread64),      SCMP_SYS(readv),          SCMP_SYS(preadv),
-                     SCMP_SYS(recvmsg),       SCMP_SYS(sendmsg),      SCMP_SYS(poll),           SCMP_SYS(ppoll),
-                     SCMP_SYS(close),         SCMP_SYS(fstat),        SCMP_SYS(newfstatat),     SCMP_SYS(lseek),
-                     SCMP_SYS(fcntl),         SCMP_SYS(munmap),       SCMP_SYS(mremap),         SCMP_SYS(brk),
-                     SCMP_SYS(madvise),       SCMP_SYS(futex),        SCMP_SYS(exit),           SCMP_SYS(exit_group),
-                     SCMP_SYS(rt_sigreturn),  SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(getrandom),
-                     SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday), SCMP_SYS(sysinfo),        SCMP_SYS(sched_yield),
-                     SCMP_SYS(getpid),        SCMP_SYS(gettid),       SCMP_SYS(restart_syscall)});
+                    {SCMP_SYS(read),         SCMP_SYS(pread64),        SCMP_SYS(readv),       SCMP_SYS(preadv),
+                     SCMP_SYS(recvmsg),      SCMP_SYS(sendmsg),        SCMP_SYS(poll),        SCMP_SYS(ppoll),
+                     SCMP_SYS(close),        SCMP_SYS(fstat),          SCMP_SYS(newfstatat),  SCMP_SYS(lseek),
+                     SCMP_SYS(munmap),       SCMP_SYS(mremap),         SCMP_SYS(brk),         SCMP_SYS(madvise),
+                     SCMP_SYS(futex),        SCMP_SYS(exit),           SCMP_SYS(exit_group),  SCMP_SYS(rt_sigreturn),
+                     SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(getrandom),   SCMP_SYS(clock_gettime),
+                     SCMP_SYS(gettimeofday), SCMP_SYS(sysinfo),        SCMP_SYS(sched_yield), SCMP_SYS(getpid),
+                     SCMP_SYS(gettid),       SCMP_SYS(restart_syscall)});
   if (error == 0) error = allow_without(filter.get(), SCMP_SYS(mmap), 2, PROT_EXEC);
   if (error == 0) error = allow_without(filter.get(), SCMP_SYS(mprotect), 2, PROT_EXEC);
+  // Not those that have the kernel send signals, F_SETOWN and F_SETSIG: others may run as the same user.
+  for (const int command : {F_GETFD, F_SETFD, F_GETFL, F_DUPFD, F_DUPFD_CLOEXEC}) {
+    if (error == 0) error = allow_with(filter.get(), SCMP_SYS(fcntl), 1, static_cast<std::uint64_t>(command));
+  }
   // Of its own limits only.
   if (error == 0) error = allow_without(filter.get(), SCMP_SYS(prlimit64), 0, ~std::uint64_t{0});
   if (error == 0) {
@@ -107,6 +123,7 @@ std::string filter_calls() {
 
 std::string confine_this_process() {
   limit_resources();
+  leave_the_file_system();
   std::string error = drop_capabilities();
   if (!error.empty()) return error;
   // After the change of user, which clears both.

@@ -85,7 +85,7 @@ bool FileReader::receive(const FileQuestion& question, FileStudy& study) {
   rows_expected_ = 0;
   WorkerProcess& worker = *workers_.current();
   for (;;) {
-    const std::optional<Message> message = worker.channel().receive([&] { return worker.is_worth_waiting(); });
+    const std::optional<Message> message = worker.receive();
     if (!message || !take_message(question, *message, study)) return false;
     if (message->kind != kFileRead) continue;
     const bool has_code = study.code || !question.wants.code, has_table = study.table || !question.wants.table;

@@ -99,18 +99,35 @@ std::optional<double> WorkerProcess::processor_seconds() const {
 }
 
 void WorkerProcess::begin_work() {
+  began_ = looked_at_ = std::chrono::steady_clock::now();
   began_at_ = seen_at_ = processor_seconds().value_or(0);
   idle_seconds_ = 0;
 }
 
+std::optional<Message> WorkerProcess::receive() {
+  std::optional<Message> message = channel_.receive([this] { return is_worth_waiting(); });
+  // While messages keep coming that is not asked.
+  const bool is_due = std::chrono::steady_clock::now() - looked_at_ >= std::chrono::seconds(1);
+  if (message && is_due && !is_worth_waiting()) return std::nullopt;
+  return message;
+}
+
+void WorkerProcess::give_up_waiting(const char* why) {
+  given_up_ = why;
+  has_hung_ = true;
+}
+
+/// To be asked each second while work goes on.
 bool WorkerProcess::is_worth_waiting() {
+  looked_at_ = std::chrono::steady_clock::now();
   const std::optional<double> now = processor_seconds();
   if (!now) return true;  // it has ended, and the channel will show that
   // As the clock of each second is read once, a process that works at all has got further by then.
   idle_seconds_ = *now > seen_at_ ? 0 : idle_seconds_ + 1;
   seen_at_ = *now;
-  if (*now - began_at_ > limits_.processor_seconds) given_up_ = "its reader took too long";
-  if (idle_seconds_ >= limits_.idle_seconds) given_up_ = "its reader made no progress";
+  const bool is_late = looked_at_ - began_ > std::chrono::seconds(limits_.seconds);
+  if (is_late || *now - began_at_ > limits_.processor_seconds) give_up_waiting("its reader took too long");
+  if (idle_seconds_ >= limits_.idle_seconds) give_up_waiting("its reader made no progress");
   return given_up_ == nullptr;
 }
 

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ inline constexpr int kWorkerSocket = 3;
 struct WorkerLimits {
   int processor_seconds = 60;  ///< of its own
   int idle_seconds = 30;       ///< in which it takes none, as when a file system does not answer it
+  int seconds = 600;  ///< of the clock: one that works and answers a little, again and again, has its end as well
 };
 
 /// A process of ours that reads files which we do not trust, and ends with this object. It shares nothing with us but a
@@ -38,10 +40,14 @@ class WorkerProcess {
 
   /// A piece of work begins, for which it has its limits.
   void begin_work();
-  /// To be asked each second while that goes on: whether it is still to be waited for.
-  bool is_worth_waiting();
+  /// The next message of that. nullopt: there is none, or it is not waited for any longer.
+  std::optional<Message> receive();
+  /// For so long it has waited for us.
+  void add_time(std::chrono::steady_clock::duration time) { began_ += time; }
+  /// What it has sent is not wanted; `why` is part of a sentence.
+  void give_up(const char* why) { given_up_ = why; }
   /// Whether it was given up because it took too long.
-  bool has_hung() const { return given_up_ != nullptr; }
+  bool has_hung() const { return has_hung_; }
   /// Ends it, unless it has ended by itself, and says how it came to that, as part of a sentence: "its reader ...".
   std::string end();
 
@@ -49,16 +55,21 @@ class WorkerProcess {
   WorkerProcess(pid_t pid, Channel channel, WorkerLimits limits)
       : pid_(pid), channel_(std::move(channel)), limits_(limits) {}
   std::optional<double> processor_seconds() const;
+  bool is_worth_waiting();
+  void give_up_waiting(const char* why);
   /// Ends it. Its status as wait(2) has it, if that is known. Does without memory, of which there may be none.
   std::optional<int> stop() noexcept;
 
   pid_t pid_;
   Channel channel_;
   WorkerLimits limits_;
-  double began_at_ = 0;  ///< in its own processor time, as all here
-  double seen_at_ = 0;   ///< when it was last asked for
+  std::chrono::steady_clock::time_point began_;      ///< the current piece of work
+  std::chrono::steady_clock::time_point looked_at_;  ///< when its limits were last asked for
+  double began_at_ = 0;                              ///< in its own processor time
+  double seen_at_ = 0;                               ///< the same, when its limits were last asked for
   int idle_seconds_ = 0;
   const char* given_up_ = nullptr;
+  bool has_hung_ = false;
 };
 
 }  // namespace hawk

@@ -64,6 +64,19 @@ const std::map<std::string, bool (*)()> kActions = {
     {"nothing", [] { return false; }},
     {"open", [] { return ::open("/etc/passwd", O_RDONLY) >= 0; }},
     {"create", [] { return ::open("/tmp/hawktrace-confined", O_CREAT | O_WRONLY, 0600) >= 0; }},
+    {"look_at_a_file",
+     [] {
+       struct stat status = {};
+       return ::stat("/etc/passwd", &status) == 0;
+     }},
+    {"signal_by_a_descriptor", [] { return ::fcntl(STDIN_FILENO, F_SETOWN, ::getppid()) == 0; }},
+    {"choose_a_signal", [] { return ::fcntl(STDIN_FILENO, F_SETSIG, SIGKILL) == 0; }},
+    {"lock_a_file",
+     [] {
+       struct flock all = {};
+       all.l_type = F_RDLCK;
+       return ::fcntl(STDIN_FILENO, F_OFD_SETLK, &all) == 0;
+     }},
     {"open_below_a_descriptor", [] { return ::openat(STDIN_FILENO, "x", O_RDONLY) >= 0; }},
     {"socket", [] { return ::socket(AF_INET, SOCK_STREAM, 0) >= 0; }},
     {"netlink", [] { return ::socket(AF_NETLINK, SOCK_RAW, 0) >= 0; }},

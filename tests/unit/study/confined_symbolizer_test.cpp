@@ -5,8 +5,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <fstream>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "tests/support/scratch_directory.h"
 
@@ -45,7 +48,7 @@ class Misbehaving : public ::testing::Test {
     return file;
   }
 
-  ConfinedSymbolizer symbolizer_{HAWK_MISBEHAVING_WORKER, {.processor_seconds = 1, .idle_seconds = 2}};
+  ConfinedSymbolizer symbolizer_{HAWK_MISBEHAVING_WORKER, {.processor_seconds = 1, .idle_seconds = 2, .seconds = 4}};
 };
 
 TEST_F(Misbehaving, IsAskedOnceForWhatItAnswers) {
@@ -118,6 +121,29 @@ TEST_F(Misbehaving, WorkWithoutEndCostsOneModule) { expect_lost("/works_for_ever
 TEST_F(Misbehaving, WaitingWithoutEndCostsOneModule) { expect_lost("/waits_for_ever", "its reader made no progress"); }
 TEST_F(Misbehaving, NonsenseCostsOneModule) { expect_lost("/answers_nonsense", "its symbols are not read"); }
 TEST_F(Misbehaving, OtherMessagesCostOneModule) { expect_lost("/answers_something_else", "its symbols are not read"); }
+
+TEST_F(Misbehaving, MessagesWithoutEndCostOneModule) { expect_lost("/talks_for_ever", "its reader took too long"); }
+TEST_F(Misbehaving, MessagesNowAndThenCostOneModule) { expect_lost("/talks_now_and_then", "its reader took too long"); }
+TEST_F(Misbehaving, QuestionsWithoutEndCostOneModule) {
+  expect_lost("/wants_files_for_ever", "its reader took too long");
+}
+TEST_F(Misbehaving, AnswersThatWereNotAskedForCostOneModule) {
+  expect_lost("/answers_what_was_not_asked", "its symbols are not read");
+}
+TEST_F(Misbehaving, FramesWithoutEndCostOneModule) { expect_lost("/nests_without_end", "its symbols are not read"); }
+
+/// However long they are, there is memory for the report.
+TEST_F(Misbehaving, NamesWithoutEndCostOneModule) {
+  add(kFirst, "/gives_long_names");
+  add(kSecond, "/second");
+  std::vector<std::uint64_t> offsets(2'500);
+  std::iota(offsets.begin(), offsets.end(), 1);
+  symbolizer_.prepare(kFirst, offsets);
+  EXPECT_NE(function(kFirst, 1), "");
+  EXPECT_EQ(function(kFirst, 2'500), "");
+  EXPECT_EQ(symbolizer_.gap(kFirst), "not all of its symbols are read: its names take more memory than the limit");
+  EXPECT_EQ(function(kSecond, 0x20), "of /second");
+}
 
 TEST_F(Misbehaving, WhatWasAnsweredBeforeIsKept) {
   add(kFirst, "/breaks_off");

@@ -148,6 +148,7 @@ TEST_F(MisledReader, ForbiddenCallCostsOneFile) {
 TEST_F(MisledReader, EndCostsOneFile) { expect_lost("ends", "its reader exited without an answer"); }
 TEST_F(MisledReader, WorkWithoutEndCostsOneFile) { expect_lost("works_for_ever", "its reader took too long"); }
 TEST_F(MisledReader, WaitingWithoutEndCostsOneFile) { expect_lost("waits_for_ever", "its reader made no progress"); }
+TEST_F(MisledReader, AnswersWithoutEndCostOneFile) { expect_lost("code_without_end", "its reader took too long"); }
 TEST_F(MisledReader, WhatItCannotReadCostsOneFile) { expect_lost("gives_up", "no memory to read it"); }
 
 TEST_F(MisledReader, AnswersThatCannotBeCostOneFile) {

@@ -1,6 +1,7 @@
 // Stands for a worker that a file has made do something else than its work: what, is the path of the module that it is
 // asked about, or stands in the file that it is to read.
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -52,10 +53,38 @@ void end_or_hang(std::string_view order) {
   }
 }
 
+/// Answers that say nothing, or no end of names.
+void answer_without_end(Channel& channel, std::string_view order, const FramesQuestion& question) {
+  constexpr timespec kMoment = {.tv_sec = 0, .tv_nsec = 300'000'000};
+  const std::string nothing = to_body(std::vector<FramesAt>{});
+  if (order == "talks_for_ever") {
+    while (channel.send(kFrames, nothing)) continue;
+  }
+  if (order == "talks_now_and_then") {
+    while (channel.send(kFrames, nothing)) ::nanosleep(&kMoment, nullptr);
+  }
+  if (order == "wants_files_for_ever") {
+    while (channel.send(kOpenFile, to_body(FileWanted{"", "/nowhere"})) && channel.receive()) continue;
+  }
+  if (order == "gives_long_names") {
+    constexpr std::size_t kNameBytes = 60'000;
+    for (const std::uint64_t offset : question.module_offsets) {
+      const std::string name = std::to_string(offset) + std::string(kNameBytes, 'x');
+      channel.send(kFrames, to_body(std::vector<FramesAt>{{offset, {{name, "", 0, false}}}}));
+    }
+  }
+}
+
 void misbehave(Channel& channel, const std::string& path, const FramesQuestion& question) {
   end_or_hang(std::string_view(path).substr(1));
   if (path == "/answers_nonsense") channel.send(kFrames, "nonsense");
   if (path == "/answers_something_else") channel.send(kAddModule, "");
+  if (path == "/answers_what_was_not_asked")
+    channel.send(kFrames, to_body(std::vector<FramesAt>{{question.module_offsets.at(0) + 1, {{"x", "", 0, false}}}}));
+  if (path == "/nests_without_end")
+    channel.send(kFrames,
+                 to_body(std::vector<FramesAt>{{question.module_offsets.at(0), std::vector<SourceFrame>(100'000)}}));
+  answer_without_end(channel, std::string_view(path).substr(1), question);
   if (path == "/breaks_off") {
     channel.send(kFrames, to_body(std::vector<FramesAt>{{question.module_offsets.at(0), {{"known", "", 0, false}}}}));
     std::raise(SIGKILL);
@@ -94,6 +123,9 @@ const std::vector<hawk_row> kRows = {{.offset = 0, .rule = HAWK_RULE_UNSUPPORTED
 void misbehave_with_code(Channel& channel, std::string_view order) {
   if (order == "probes_elsewhere") channel.send(kFileCode, to_body(code_with_probe(kCodeAt + kCodeBytes)));
   if (order == "answers_nonsense") channel.send(kFileCode, "nonsense");
+  if (order == "code_without_end") {
+    while (channel.send(kFileCode, to_body(code_with_probe(kCodeAt)))) continue;
+  }
   channel.send(kFileCode, to_body(code_with_probe(kCodeAt)));
 }
 

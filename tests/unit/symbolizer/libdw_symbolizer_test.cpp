@@ -240,5 +240,11 @@ TEST_F(Inflated, SectionsBeyondMeasureAreNotReadAndThatIsSaid) {
   EXPECT_EQ(sound->gap(kModule), "");
 }
 
+TEST_F(Inflated, SectionsThatCannotBeDecompressedAreNotReadAndThatIsSaid) {
+  const std::unique_ptr<LibdwSymbolizer> symbolizer = symbolizer_for(with_claimed_size(std::uint64_t{1} << 20));
+  EXPECT_EQ(symbolizer->source(kModule), SymbolSource::kSymtab);
+  EXPECT_EQ(symbolizer->gap(kModule), "its debug information is not read: it is damaged");
+}
+
 }  // namespace
 }  // namespace hawk
