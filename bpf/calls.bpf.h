@@ -42,19 +42,19 @@
  * may be given its address before we see the return. */
 static __always_inline void take_in_hand(struct hawk_call *call, __u64 address)
 {
-	enum hawk_taking taking = address ? live_take(call->program, address, &call->old) : HAWK_NOT_THERE;
+	enum hawk_taking taking = address ? live_take_apart(call->program, address, &call->old) : HAWK_NOT_THERE;
 
 	if (address && taking == HAWK_NOT_THERE)
 		note_unknown_free(call->program, address);
 	call->old_address = taking == HAWK_TAKE_TIMEOUT ? 0 : address;
 	call->old_found = taking == HAWK_TAKEN;
 	if (call->old_found)
-		count_allocated_on(reserved_number(call->program, HAWK_IN_HAND), call->old.size_bytes, 1);
+		count_allocated_apart(reserved_number(call->program, HAWK_IN_HAND), call->old.size_bytes, 1);
 }
 
 static __always_inline void leave_hand(struct hawk_call *call)
 {
-	count_freed_on(reserved_number(call->program, HAWK_IN_HAND), call->old.size_bytes, 1);
+	count_freed_apart(reserved_number(call->program, HAWK_IN_HAND), call->old.size_bytes, 1);
 	call->old_found = 0;
 }
 
@@ -65,7 +65,7 @@ __noinline int put_back(struct hawk_call *call)
 		return 0;
 	leave_hand(call);
 	if (!live_put_back(call->old_address, &call->old))
-		count_freed(&call->old);
+		count_freed_apart(call->old.stack, call->old.size_bytes, 1);
 	return 0;
 }
 
@@ -73,7 +73,7 @@ __noinline int put_back(struct hawk_call *call)
 static __always_inline void settle_nested(struct hawk_call *call)
 {
 	if (call->nested)
-		count_freed_on(reserved_number(call->program, HAWK_NESTED), 0, call->nested);
+		count_freed_apart(reserved_number(call->program, HAWK_NESTED), 0, call->nested);
 	call->nested = 0;
 }
 
@@ -224,7 +224,7 @@ static __always_inline void settle_old_block(struct hawk_thread *thread, bool fa
 		return;
 	}
 	leave_hand(call);
-	count_freed(&call->old);
+	count_freed_apart(call->old.stack, call->old.size_bytes, 1);
 	if (counts_lives())
 		count_death(thread, call->old.stack, call->old.born, call->old_address);
 }
@@ -247,11 +247,11 @@ static __always_inline __u32 walked_stack(struct hawk_thread *thread, const stru
 {
 	switch (seen_at) {
 	case HAWK_SEEN_IN_SESSION:
-		return find_stack_at_once(thread, end->pc, end->sp, end->fp);
+		return stack_from_at_once(thread, end->pc, end->sp, end->fp);
 	case HAWK_SEEN_AT_PROBE:
-		return find_stack(thread, end->pc, end->sp, end->fp);
+		return stack_from(thread, end->pc, end->sp, end->fp);
 	default:
-		return find_stack_above(thread, end->sp, end->fp, end->fp_at);
+		return stack_above(thread, end->sp, end->fp, end->fp_at);
 	}
 }
 
@@ -274,8 +274,8 @@ static __always_inline bool is_open_call(struct hawk_thread *thread, __u64 slot,
 	return (thread->interrupted_count || thread->left_slot == slot) && return_of_other(thread, slot, may_throw);
 }
 
-static __always_inline void on_return(struct hawk_thread *thread, const struct hawk_return *end,
-				      const enum hawk_seen_at seen_at)
+/* The newest call returns. The address that its block, which is complete but for its stack, is to be counted at; 0: none is. */
+static __always_inline __u64 end_call(struct hawk_thread *thread, const struct hawk_return *end, struct hawk_block *block)
 {
 	struct hawk_call *call = &thread->call;
 	bool is_alone = !call->rare || settle_rare(call);
@@ -283,24 +283,39 @@ static __always_inline void on_return(struct hawk_thread *thread, const struct h
 	/* Once tracing has stopped, return probes go one by one while entries and frees are no longer seen: the call that seems
 	 * open may have returned unseen, and this be the return of another one in the same place. */
 	if (!state.enabled || !is_followed(thread))
-		return;
+		return 0;
 	__u64 address = returned_address(thread, end->result);
 
 	if (!is_alone && !end_nested(thread, address))
-		return;
+		return 0;
 	settle_old_block(thread, address == 0);
-	struct hawk_block block = { .size_bytes = call->size_bytes, .program = call->program, .born = state.clock };
+	*block = (struct hawk_block){ .size_bytes = call->size_bytes, .program = call->program, .born = state.clock };
 
 	call->sp = 0;
 	bool is_inner = resume_call(thread);
 
-	if (!address || block.size_bytes < settings.min_block_bytes)
-		return;
+	if (!address || block->size_bytes < settings.min_block_bytes)
+		return 0;
 
 	if (is_inner)
-		note_block_inside(thread, address, block.size_bytes);
-	block.stack = stack_of_return(thread, end, seen_at);
-	live_add(thread, address, &block);
+		note_block_inside(thread, address, block->size_bytes);
+	return address;
+}
+
+static __always_inline void count_block(struct hawk_thread *thread, __u64 address, struct hawk_block *block,
+					const struct hawk_return *end, const enum hawk_seen_at seen_at)
+{
+	block->stack = stack_of_return(thread, end, seen_at);
+	live_add(thread, address, block);
+}
+
+static __always_inline void on_return(struct hawk_thread *thread, const struct hawk_return *end, const enum hawk_seen_at seen_at)
+{
+	struct hawk_block block;
+	__u64 address = end_call(thread, end, &block);
+
+	if (address)
+		count_block(thread, address, &block, end, seen_at);
 }
 
 /* At a return probe: ip is the return address, restored, and sp what the ret has left. */
@@ -368,7 +383,7 @@ static __always_inline void on_free(struct pt_regs *ctx)
 {
 	struct hawk_thread *thread = known_thread(ctx);
 	__u64 address = ctx->di;
-	struct hawk_block block;
+	struct hawk_block block = {};
 
 	/* Asked for only where it is needed: it is a call. */
 	if (state.frees_moved)

@@ -69,9 +69,9 @@ static __always_inline __u64 hawk_mappings_version(const struct hawk_thread *thr
 
 /* A range that is compared with the kernel's mapping. */
 struct hawk_mapping_check {
-	const struct hawk_code_range *range;
-	bool holds;
-	__u32 index;              /* of that range */
+	__u64 start;              /* of the range */
+	__u32 index;              /* of the range */
+	__u32 holds;
 	long error;               /* of bpf_find_vma */
 };
 
@@ -114,28 +114,54 @@ static __always_inline bool is_inode_of(struct inode *inode, const struct hawk_c
 	return BPF_CORE_READ(inode, i_ino) == range->inode && BPF_CORE_READ(inode, i_sb, s_dev) == range->device;
 }
 
-/* Either is the file: perf events named the one that is really mapped until that was mended (6.18, and 6.12 after 6.12.43). */
-static __always_inline bool is_file_of(struct file *file, const struct hawk_code_range *range)
+/* What a mapping of the kernel's says. */
+struct hawk_mapping {
+	__u64 start, end, file_offset;
+	__u64 file;               /* the kernel's; 0: none */
+};
+
+static __always_inline struct hawk_mapping mapping_at(struct vm_area_struct *vma)
 {
+	return (struct hawk_mapping){ .start = BPF_CORE_READ(vma, vm_start),
+				      .end = BPF_CORE_READ(vma, vm_end),
+				      .file_offset = BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT,
+				      .file = (__u64)BPF_CORE_READ(vma, vm_file) };
+}
+
+/* Whether that is what the range says. Either inode is the file's: perf events named the one that is really mapped until that was
+ * mended (6.18, and 6.12 after 6.12.43). Not static: checked once by the verifier. */
+__noinline int is_mapping_of(const struct hawk_mapping *mapping, __u32 index)
+{
+	const struct hawk_code_range *range = &code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)];
+	struct file *file;
 	struct inode *inode;
 
+	if (!mapping || mapping->start > range->start || mapping->end < range->end)
+		return 0;
+	if (!mapping->file)
+		return !range->inode;
+	if (mapping->file_offset + (range->start - mapping->start) != range->file_offset)
+		return 0;
+	file = (void *)mapping->file;
 	if (is_inode_of(BPF_CORE_READ(file, f_inode), range))
-		return true;
+		return 1;
 	inode = user_inode_of(file);
 	return inode && is_inode_of(inode, range);
 }
 
+/* The same; if it is, that is remembered. */
+static __always_inline bool compare_with(struct vm_area_struct *vma, __u32 index)
+{
+	const struct hawk_mapping mapping = mapping_at(vma);
+	int holds = is_mapping_of(&mapping, index);
+
+	hawk_range_state_at(index)->vma = holds ? (__u64)vma : 0;
+	return holds;
+}
+
 static long compare_mapping(struct task_struct *task, struct vm_area_struct *vma, struct hawk_mapping_check *check)
 {
-	const struct hawk_code_range *range = check->range;
-	struct file *file = BPF_CORE_READ(vma, vm_file);
-	__u64 start = BPF_CORE_READ(vma, vm_start), end = BPF_CORE_READ(vma, vm_end);
-	__u64 offset = (BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT) + (range->start - start);
-
-	if (start > range->start || end < range->end || (file && offset != range->file_offset))
-		return 0;
-	check->holds = file ? is_file_of(file, range) : !range->inode;
-	hawk_range_state_at(check->index)->vma = check->holds ? (__u64)vma : 0;
+	check->holds = compare_with(vma, check->index);
 	return 0;
 }
 
@@ -159,17 +185,18 @@ static __always_inline bool is_attached(struct vm_area_struct *vma)
 	return false;
 }
 
+/* Whether there is still a mapping at `vma`, which is what the range says. Not static: checked once by the verifier. */
+__noinline int attached_holds(__u64 vma, __u32 index)
+{
+	return vma && is_attached((struct vm_area_struct *)vma) && compare_with((struct vm_area_struct *)vma, index);
+}
+
 /* Whether a range holds, by the mapping that was found for it before: without the lock that the kernel's own search takes,
  * which is not to be had while threads queue for it (a thousand threads whose heaps grow: nine of ten searches refused). What
  * is read may be freed meanwhile and become another mapping; then it differs, or it says the same, and that is true. */
-static __always_inline bool remembered_holds(struct hawk_mapping_check *check)
+static __always_inline bool remembered_holds(__u32 index)
 {
-	struct vm_area_struct *vma = (void *)hawk_range_state_at(check->index)->vma;
-
-	if (!vma || !is_attached(vma))
-		return false;
-	compare_mapping(NULL, vma, check);
-	return check->holds;
+	return attached_holds(hawk_range_state_at(index)->vma, index);
 }
 
 /* The holder of a lock of the kernel that changes something is known by its task, with flags in the lowest bits: one of them says that the
@@ -256,19 +283,14 @@ static __always_inline struct vm_area_struct *search_tree(__u64 address)
 }
 
 /* Whether a range holds by what the tree has there, which is looked at all the same. */
-static __always_inline bool tree_holds(struct hawk_mapping_check *check)
+static __always_inline bool tree_holds(__u64 start, __u32 index)
 {
-	struct vm_area_struct *vma = search_tree(check->range->start);
-
-	if (!vma || !is_attached(vma))
-		return false;
-	compare_mapping(NULL, vma, check);
-	return check->holds;
+	return attached_holds(vma_in_tree(start), index);
 }
 
 static long find_mapping(__u32 attempt, struct hawk_mapping_check *check)
 {
-	check->error = bpf_find_vma(bpf_get_current_task_btf(), check->range->start, compare_mapping, check, 0);
+	check->error = bpf_find_vma(bpf_get_current_task_btf(), check->start, compare_mapping, check, 0);
 	return check->error == -HAWK_EBUSY ? 0 : 1;
 }
 
@@ -282,16 +304,25 @@ struct hawk_file_position {
 
 #define HAWK_VM_EXEC 4ul
 
+/* The kernel's file at this address. Not static: checked once by the verifier. */
+__noinline int identify_file(__u64 address, struct hawk_file_part *part)
+{
+	struct inode *inode = inode_of((struct file *)address);
+
+	if (!part)
+		return 0;
+	part->inode = BPF_CORE_READ(inode, i_ino);
+	part->device = BPF_CORE_READ(inode, i_sb, s_dev);
+	return 0;
+}
+
 static __noinline long identify_mapping(struct task_struct *task, struct vm_area_struct *vma, struct hawk_file_position *position)
 {
-	struct file *file = BPF_CORE_READ(vma, vm_file);
+	__u64 file = (__u64)BPF_CORE_READ(vma, vm_file);
 
 	if (!file || !(BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC))
 		return 0;
-	struct inode *inode = inode_of(file);
-
-	position->part.inode = BPF_CORE_READ(inode, i_ino);
-	position->part.device = BPF_CORE_READ(inode, i_sb, s_dev);
+	identify_file(file, &position->part);
 	position->file_offset = (BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT) + (position->address - BPF_CORE_READ(vma, vm_start));
 	return 0;
 }
@@ -306,9 +337,9 @@ static long find_file_position(__u32 attempt, struct hawk_file_position *positio
 /* Not static: checked once by the verifier. */
 __noinline int hawk_range_holds(__u32 index)
 {
-	struct hawk_mapping_check check = { .range = &code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)], .index = index };
+	struct hawk_mapping_check check = { .start = code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)].start, .index = index };
 
-	if (remembered_holds(&check) || tree_holds(&check))
+	if (remembered_holds(index) || tree_holds(check.start, index))
 		return 1;
 	if (is_changing_mappings())
 		return 0;

@@ -19,21 +19,35 @@
 #ifndef HAWKTRACE_NESTED_CALLS_BPF_H
 #define HAWKTRACE_NESTED_CALLS_BPF_H
 
+/* A look through the ranges of a target's allocators. */
+struct hawk_range_search {
+	__u64 address;
+	__u32 program;
+	__u32 found;
+};
+
+static long look_at_allocator_range(__u32 number, struct hawk_range_search *search)
+{
+	const struct hawk_target *target = target_at(search->program);
+
+	if (number >= HAWK_MAX_ALLOCATOR_RANGES || number >= target->files.allocator_range_count)
+		return 1;
+	search->found = search->address >= target->files.allocator_ranges[number].start &&
+			search->address < target->files.allocator_ranges[number].end;
+	return search->found;
+}
+
 /* Whether `address` lies in a file that may call an allocator from inside one; true as long as not all are known. Not static:
  * checked once by the verifier. */
 __noinline int in_allocator_file(__u32 program, __u64 address)
 {
+	struct hawk_range_search search = { .address = address, .program = program };
 	const struct hawk_target *target = target_at(program);
 
 	if (!target->files.allocator_range_count)
 		return true;
-	for (__u32 i = 0; i < HAWK_MAX_ALLOCATOR_RANGES; i++) {
-		if (i >= target->files.allocator_range_count)
-			return false;
-		if (address >= target->files.allocator_ranges[i].start && address < target->files.allocator_ranges[i].end)
-			return true;
-	}
-	return false;
+	bpf_loop(HAWK_MAX_ALLOCATOR_RANGES, look_at_allocator_range, &search, 0);
+	return search.found;
 }
 
 /* What an entry is to the newest open call. */
@@ -126,7 +140,7 @@ static __always_inline void count_hidden(struct hawk_call *call)
 	if (!call->nested)
 		return;
 	call->nested--;
-	count_freed_on(reserved_number(call->program, HAWK_NESTED), 0, 1);
+	count_freed_apart(reserved_number(call->program, HAWK_NESTED), 0, 1);
 }
 
 /* A call that may be nested has given `address` to the call that it is in. */
@@ -162,10 +176,10 @@ __noinline int is_live(__u32 program, __u64 address)
 {
 	struct hawk_block block = {};
 
-	if (live_take(program, address, &block) != HAWK_TAKEN)
+	if (live_take_slowly(program, address, &block) != HAWK_TAKEN)
 		return 0;
 	if (!live_put_back(address, &block))
-		count_freed(&block);
+		count_freed_apart(block.stack, block.size_bytes, 1);
 	return 1;
 }
 

@@ -76,7 +76,7 @@ static __noinline void leave_newest(struct hawk_thread *thread, __u64 word)
 static __always_inline void expect_nested(struct hawk_call *call)
 {
 	call->nested++;
-	count_allocated_on(reserved_number(call->program, HAWK_NESTED), 0, 1);
+	count_allocated_apart(reserved_number(call->program, HAWK_NESTED), 0, 1);
 }
 
 /* The newest call is interrupted by another that begins, which may be nested in it. */
@@ -135,9 +135,11 @@ enum hawk_newest {
 	HAWK_NEWEST_IS_IN_DANGER,  /* a return probe of the entry's would end the process */
 };
 
-/* What the newest call is, seen from an entry at `sp`. */
-static __noinline __u32 judge_newest(struct hawk_thread *thread, __u64 sp, __u32 entry, __u64 *word)
+/* What the newest call is, seen from an entry at `sp`. Not static: checked once by the verifier. */
+__noinline int judge_newest(struct hawk_thread *thread, __u64 sp, __u32 entry, __u64 *word)
 {
+	if (!thread || !word)
+		return HAWK_NEWEST_IS_LEFT;
 	const struct hawk_call *call = &thread->call;
 	__u32 shows = look_at_slot(thread, call, word);
 

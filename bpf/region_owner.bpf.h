@@ -117,9 +117,9 @@ static __always_inline __u32 stack_of_open_call(struct hawk_thread *thread, int 
 	__u64 slot = thread->call.sp, pc = 0;
 
 	if (relation == HAWK_REGION_IN_CALL)
-		return find_stack(thread, hawk_last_pc(thread), thread->walk.sp, thread->walk.fp);
+		return stack_from(thread, hawk_last_pc(thread), thread->walk.sp, thread->walk.fp);
 	bpf_probe_read_user(&pc, sizeof(pc), (void *)slot);
-	return find_stack(thread, pc, slot + 8, fp);
+	return stack_from(thread, pc, slot + 8, fp);
 }
 
 /* Words of a function's frame in which its return address is looked for. */
@@ -171,7 +171,7 @@ static __always_inline void find_owner(struct hawk_thread *thread, const struct 
 
 		if (settings.unwind == HAWK_UNWIND_FP)
 			go_to_caller(&at);
-		event->stack = find_stack(thread, at.next_pc, at.next_sp, fp);
+		event->stack = stack_from(thread, at.next_pc, at.next_sp, fp);
 		return;
 	}
 	event->origin = HAWK_REGION_BY_ALLOCATOR;

@@ -154,15 +154,32 @@ __noinline int see_inner_call(struct hawk_thread *thread, __u32 number, __u64 sl
 	return 1;
 }
 
-/* A call that is seen here alone, while no other is open: nearly every one. */
-static __always_inline void count_at_once(struct hawk_thread *thread, const struct hawk_yielded *yielded)
+/* A call that is seen here alone, while no other is open: nearly every one. As end_call. */
+static __always_inline __u64 see_at_once(const struct hawk_thread *thread, const struct hawk_yielded *yielded, struct hawk_block *block)
 {
-	struct hawk_block block = { .size_bytes = yielded->size_bytes, .program = program_of(thread), .born = state.clock };
+	*block = (struct hawk_block){ .size_bytes = yielded->size_bytes, .program = program_of(thread), .born = state.clock };
+	return yielded->size_bytes < settings.min_block_bytes ? 0 : yielded->end.result;
+}
 
-	if (!yielded->end.result || block.size_bytes < settings.min_block_bytes)
-		return;
-	block.stack = stack_of_return(thread, &yielded->end, HAWK_SEEN_BEFORE);
-	live_add(thread, yielded->end.result, &block);
+/* Any other; false: nothing is to be counted. The newest call is the one that the point is about then. */
+static __always_inline bool see_with_others(struct hawk_thread *thread, struct pt_regs *ctx, const struct hawk_yield_point *point,
+					    __u32 number, struct hawk_yielded *yielded)
+{
+	if (thread->call.sp && see_inner_call(thread, number, yielded->end.sp - 8, yielded->size_bytes)) {
+		yielded->end.sp = thread->call.sp + 8;
+		if (thread->call.inner_rbp_words)
+			yielded->end.fp_at = thread->call.sp - thread->call.inner_rbp_words * 8;
+		return true;
+	}
+	if (point->role == HAWK_YIELDS_RESULT)
+		return is_remembered(thread, yielded->end.sp - 8);
+	if (point->role == HAWK_YIELDS_ALL && is_same_call(thread, yielded->end.sp - 8)) {
+		/* Opened for the sake of calls that are made in it. */
+		thread->call.size_bytes = yielded->size_bytes;
+		thread->call.kind = point->kind;
+		return true;
+	}
+	return enter_late(thread, ctx, yielded, point);
 }
 
 static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie)
@@ -170,6 +187,8 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 	__u32 number = cookie >> HAWK_COOKIE_POINT_SHIFT & (HAWK_MAX_YIELD_POINTS - 1);
 	const struct hawk_yield_point *point = &yield_points[number];
 	struct hawk_yielded yielded;
+	struct hawk_block block;
+	__u64 address;
 
 	if (point->condition != HAWK_ALWAYS && !hawk_condition_holds(ctx->flags, point->condition))
 		return;
@@ -180,26 +199,15 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 		return;
 	read_yield(thread, ctx, point, &yielded);
 	if (!thread->call.sp && point->role == HAWK_YIELDS_ALL) {
-		count_hit(number);
-		return count_at_once(thread, &yielded);
-	}
-	if (thread->call.sp && see_inner_call(thread, number, yielded.end.sp - 8, yielded.size_bytes)) {
-		yielded.end.sp = thread->call.sp + 8;
-		if (thread->call.inner_rbp_words)
-			yielded.end.fp_at = thread->call.sp - thread->call.inner_rbp_words * 8;
-	} else if (point->role == HAWK_YIELDS_RESULT) {
-		if (!is_remembered(thread, yielded.end.sp - 8))
+		address = see_at_once(thread, &yielded, &block);
+	} else {
+		if (!see_with_others(thread, ctx, point, number, &yielded))
 			return;
-	} else if (point->role == HAWK_YIELDS_ALL && is_same_call(thread, yielded.end.sp - 8)) {
-		/* Opened for the sake of calls that are made in it. */
-		thread->call.size_bytes = yielded.size_bytes;
-		thread->call.kind = point->kind;
-	} else if (!enter_late(thread, ctx, &yielded, point)) {
-		return;
+		address = point->role == HAWK_YIELDS_SIZE ? 0 : end_call(thread, &yielded.end, &block);
 	}
 	count_hit(number);
-	if (point->role != HAWK_YIELDS_SIZE)
-		on_return(thread, &yielded.end, HAWK_SEEN_BEFORE);
+	if (address)
+		count_block(thread, address, &block, &yielded.end, HAWK_SEEN_BEFORE);
 }
 
 #endif

@@ -156,33 +156,16 @@ HAWK_INLINE __u32 hawk_lowest(__u32 bits)
 	return (__u32)(0xcd7ea84fb6935210ull >> leading * 4) & 15;
 }
 
-/* Bit i: slot i holds this address, of whichever program. For the long way, where many calls lie on top of each other: without a loop
- * clang needs a fifth of a program's stack. */
-static __attribute__((noinline)) __u32 hawk_search_slots(hawk_bucket_ref bucket, __u32 low, __u32 high_and_stack)
-{
-	__u32 slots = 0;
-
-#ifdef __clang__
-#pragma clang loop unroll(disable)
-#endif
-	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++) {
-		__u64 difference = (bucket->low[i] ^ low) |
-				   (bucket->high_and_stack[i] ^ high_and_stack) >> HAWK_SLOT_STACK_BITS;
-
-		slots |= (__u32)((difference - 1) >> 63) << i;
-	}
-	return slots;
-}
-
 /* The program whose block is in a slot. */
 HAWK_INLINE __u32 hawk_slot_program(__u32 high_and_stack)
 {
 	return hawk_program_of_stack(high_and_stack & HAWK_SLOT_STACK_MASK);
 }
 
-/* A look through the slots that hold an address, of whichever program. */
+/* A look through the slots that hold an address with these lower bits, of whichever program. */
 struct hawk_block_search {
 	hawk_bucket_ref bucket;
+	__u32 high_and_stack;      /* the upper bits of the address */
 	__u32 program;             /* whose block is looked for */
 	__u32 slots;               /* that are not looked at yet */
 	__u32 found;               /* the bit of the slot */
@@ -197,7 +180,10 @@ static long hawk_compare_program(__u32 attempt, void *context)
 	if (!lowest)
 		return 1;
 	search->slots ^= lowest;
-	if (hawk_slot_program(search->bucket->high_and_stack[hawk_lowest(lowest)]) != search->program)
+	__u32 high_and_stack = search->bucket->high_and_stack[hawk_lowest(lowest)];
+
+	if ((high_and_stack ^ search->high_and_stack) >> HAWK_SLOT_STACK_BITS ||
+	    hawk_slot_program(high_and_stack) != search->program)
 		return 0;
 	search->found = lowest;
 	return 1;
@@ -208,8 +194,9 @@ static __attribute__((noinline)) __u32 hawk_search_block(hawk_bucket_ref bucket,
 {
 	struct hawk_block_search search = {
 		.bucket = bucket,
+		.high_and_stack = high_and_stack,
 		.program = program,
-		.slots = hawk_search_slots(bucket, low, high_and_stack),
+		.slots = hawk_slots_with_low(bucket, low),
 		.found = 0,
 	};
 

@@ -51,9 +51,23 @@ static __always_inline void count_freed(const struct hawk_block *block)
 	count_freed_on(block->stack, block->size_bytes, 1);
 }
 
+/* The same where they are not what every call needs. Not static: checked once by the verifier, which copies a program for each look-up
+ * in it. Not to be called with preemption disabled. */
+__noinline int count_allocated_apart(__u32 stack, __u64 size_bytes, __u64 count)
+{
+	count_allocated_on(stack, size_bytes, count);
+	return 0;
+}
+
+__noinline int count_freed_apart(__u32 stack, __u64 size_bytes, __u64 count)
+{
+	count_freed_on(stack, size_bytes, count);
+	return 0;
+}
+
 static __always_inline void count_untraced_free(__u32 program)
 {
-	count_freed_on(reserved_number(program, HAWK_UNTRACED), 0, 1);
+	count_freed_apart(reserved_number(program, HAWK_UNTRACED), 0, 1);
 }
 
 /* -------------------------------------------------------------------------------------------------- in the hash map */
@@ -84,6 +98,7 @@ static __always_inline __u32 take_from(void *map, const struct hawk_block_key *k
 		return HAWK_NOT_THERE;
 	*taken = *found;
 	/* Since 6.15 the kernel gives a lock up that takes too long, as it may on a virtual CPU that is not scheduled. */
+#pragma clang loop unroll(disable)
 	for (int attempt = 0; attempt < HAWK_DELETE_ATTEMPTS; attempt++) {
 		long error = bpf_map_delete_elem(map, key);
 
@@ -124,7 +139,7 @@ __noinline int reserve_take(__u64 address, __u32 program, struct hawk_block *tak
 	return HAWK_NOT_THERE;
 }
 
-static __always_inline __u32 hash_take(__u64 address, __u32 program, struct hawk_block *taken)
+static __always_inline __u32 hash_take_here(__u64 address, __u32 program, struct hawk_block *taken)
 {
 	const struct hawk_block_key key = { .address = address, .program = program };
 	__u32 taking = take_from(&live_blocks, &key, taken);
@@ -133,8 +148,13 @@ static __always_inline __u32 hash_take(__u64 address, __u32 program, struct hawk
 		return taking;
 	if (!has_reserve() || !state.reserves_used)
 		return HAWK_NOT_THERE;
-	*taken = (struct hawk_block){}; /* up to 6.2 functions are given initialized memory only */
 	return reserve_take(address, program, taken);
+}
+
+/* Not static: checked once by the verifier. Up to 6.2 functions are given initialized memory only. */
+__noinline int hash_take(__u64 address, __u32 program, struct hawk_block *taken)
+{
+	return taken ? hash_take_here(address, program, taken) : HAWK_NOT_THERE;
 }
 
 /* Retires a block whose free went by unseen: its address has been handed out again. */
@@ -144,16 +164,25 @@ static __always_inline void retire_stale(const struct hawk_block *stale)
 	count_loss(stale->program, HAWK_LOSS_LIVE_OVERWRITTEN);
 }
 
+/* The same. Not static: checked once by the verifier. Not to be called with preemption disabled. */
+__noinline int retire_stale_apart(__u32 program, __u32 stack, __u64 size_bytes)
+{
+	const struct hawk_block stale = { .size_bytes = size_bytes, .stack = stack, .program = program };
+
+	retire_stale(&stale);
+	return 0;
+}
+
 /* Into a map of the reserve that is in use, the newest that has room. What stands for this address anywhere is retired. */
 __noinline int reserve_insert(__u64 address, const struct hawk_block *block)
 {
 	__u32 used = state.reserves_used;
-	struct hawk_block copy;
+	struct hawk_block copy = {};
 
 	if (!has_reserve() || !block)
 		return 0;
 	const struct hawk_block_key key = { .address = address, .program = block->program };
-	__u32 taking = hash_take(address, block->program, &copy);
+	__u32 taking = hash_take_here(address, block->program, &copy);
 
 	if (taking == HAWK_TAKEN)
 		retire_stale(&copy);
@@ -218,11 +247,15 @@ static __always_inline bool hash_insert(__u64 address, const struct hawk_block *
 
 /* ------------------------------------------------------------------------------------------------------- in the arena */
 
-/* Carries a request out; `fits`: the arena can have its address and its block at all. */
-static __always_inline bool arena_do(struct hawk_request *request, bool fits)
+/* Carries a request out; `fits`: the arena can have its address and its block at all. `at_once`: the short way first. */
+static __always_inline bool arena_do(struct hawk_request *request, bool fits, const bool at_once)
 {
 	if (!fits)
 		return false;
+	if (!at_once) {
+		hawk_do_slowly(request);
+		return true;
+	}
 	hawk_preempt_disable();
 	int settled = hawk_do_at_once(request);
 
@@ -233,25 +266,29 @@ static __always_inline bool arena_do(struct hawk_request *request, bool fits)
 }
 
 /* The arena had a block at `address`; the hash map has another one only if it could not be asked when that was put there: it
- * is the newer one. */
-static __noinline void prefer_overflowed(__u64 address, struct hawk_block *taken)
+ * is the newer one. Not static: checked once by the verifier. */
+__noinline int prefer_overflowed(__u64 address, struct hawk_block *taken)
 {
-	struct hawk_block newer;
+	struct hawk_block newer = {};
+
+	if (!hawk_has_arena() || !taken)
+		return 0;
 	__u32 taking = hash_take(address, taken->program, &newer);
 
 	if (taking == HAWK_TAKE_TIMEOUT)
 		count_loss(taken->program, HAWK_LOSS_UNSETTLED_FREE);
 	if (taking != HAWK_TAKEN)
-		return;
-	retire_stale(taken);
+		return 0;
+	retire_stale_apart(taken->program, taken->stack, taken->size_bytes);
 	*taken = newer;
+	return 1;
 }
 
-static __always_inline __u32 arena_take(__u64 address, __u32 program, struct hawk_block *taken)
+static __always_inline __u32 arena_take(__u64 address, __u32 program, struct hawk_block *taken, const bool at_once)
 {
 	struct hawk_request request = hawk_take_of(address, program);
 
-	if (arena_do(&request, hawk_slot_fits_address(address)) && request.result != HAWK_NOT_THERE) {
+	if (arena_do(&request, hawk_slot_fits_address(address), at_once) && request.result != HAWK_NOT_THERE) {
 		*taken = hawk_slot_block(&request.found, request.program);
 		if (request.result == HAWK_TAKEN && may_have_overflowed(request.hash))
 			prefer_overflowed(address, taken);
@@ -292,20 +329,28 @@ __noinline int grow_arena(void)
 	return 0;
 }
 
-/* A block that the arena cannot take: it goes to the hash map, and look-ups go there from now on when the arena knows nothing. */
-static __noinline bool overflow_insert(__u64 address, const struct hawk_block *block)
+/* A block that the arena cannot take: it goes to the hash map, and look-ups go there from now on when the arena knows nothing. Not
+ * static: checked once by the verifier. */
+__noinline int overflow_insert(__u64 address, const struct hawk_block *block)
 {
+	if (!block)
+		return 0;
+	struct hawk_block copy = *block; /* up to 6.2 maps take nothing that a function was given */
+
 	state.overflowed = 1;
-	return hash_insert(address, block);
+	return hash_insert(address, &copy);
 }
 
-/* A block at `address` is going into the arena, or into the hash map: one that the latter has there already is stale. */
-static __noinline void retire_overflowed(__u64 address, __u32 program)
+/* A block at `address` is going into the arena, or into the hash map: one that the latter has there already is stale. Not static:
+ * checked once by the verifier. */
+__noinline int retire_overflowed(__u64 address, __u32 program)
 {
-	struct hawk_block stale;
+	struct hawk_block stale = {};
 
-	if (hash_take(address, program, &stale) == HAWK_TAKEN)
-		retire_stale(&stale);
+	if (!hawk_has_arena() || hash_take(address, program, &stale) != HAWK_TAKEN)
+		return 0;
+	retire_stale_apart(stale.program, stale.stack, stale.size_bytes);
+	return 1;
 }
 
 /* *growth_check: whether it is time to see if growth is due. */
@@ -315,7 +360,7 @@ static __always_inline bool arena_insert(__u64 address, const struct hawk_block 
 	const bool fits = hawk_slot_fits(address, block);
 
 	/* Of a block that the arena cannot hold, the address may still be there. */
-	if (!arena_do(&request, fits) && hawk_slot_fits_address(address)) {
+	if (!arena_do(&request, fits, true) && hawk_slot_fits_address(address)) {
 		request.is_take = 1;
 		hawk_do_slowly(&request);
 	}
@@ -325,7 +370,7 @@ static __always_inline bool arena_insert(__u64 address, const struct hawk_block 
 	if (request.result == HAWK_REPLACED) {
 		struct hawk_block stale = hawk_slot_block(&request.found, request.program);
 
-		retire_stale(&stale);
+		retire_stale_apart(stale.program, stale.stack, stale.size_bytes);
 	}
 	return (fits && request.result <= HAWK_REPLACED) || overflow_insert(address, block);
 }
@@ -333,13 +378,30 @@ static __always_inline bool arena_insert(__u64 address, const struct hawk_block 
 /* ------------------------------------------------------------------------------------------------------ in either */
 
 /* Removes the block of a program at `address` and stores what it was into `taken`. What could not be settled is counted. */
-static __always_inline enum hawk_taking live_take(__u32 program, __u64 address, struct hawk_block *taken)
+static __always_inline enum hawk_taking live_take_somehow(__u32 program, __u64 address, struct hawk_block *taken, const bool at_once)
 {
-	__u32 taking = hawk_has_arena() ? arena_take(address, program, taken) : hash_take(address, program, taken);
+	__u32 taking = hawk_has_arena() ? arena_take(address, program, taken, at_once) : hash_take(address, program, taken);
 
 	if (taking == HAWK_TAKE_TIMEOUT)
 		count_loss(program, HAWK_LOSS_UNSETTLED_FREE);
 	return taking;
+}
+
+static __always_inline enum hawk_taking live_take(__u32 program, __u64 address, struct hawk_block *taken)
+{
+	return live_take_somehow(program, address, taken, true);
+}
+
+/* The same in less code. */
+static __always_inline enum hawk_taking live_take_slowly(__u32 program, __u64 address, struct hawk_block *taken)
+{
+	return live_take_somehow(program, address, taken, false);
+}
+
+/* The same where it is not what every call needs. Not static: checked once by the verifier. */
+__noinline int live_take_apart(__u32 program, __u64 address, struct hawk_block *taken)
+{
+	return taken ? live_take(program, address, taken) : HAWK_NOT_THERE;
 }
 
 /* Puts a block back that was taken a moment ago. False: not kept, counted under its cause. Into the hash map, which serves
@@ -347,9 +409,7 @@ static __always_inline enum hawk_taking live_take(__u32 program, __u64 address, 
  * have up to 6.12. */
 static __always_inline bool live_put_back(__u64 address, const struct hawk_block *block)
 {
-	struct hawk_block copy = *block; /* up to 6.2 maps take nothing that a function was given */
-
-	return overflow_insert(address, &copy);
+	return overflow_insert(address, block);
 }
 
 /* Counts a block that a thread has just been given. An entry that is already there belongs to a block whose free went by

@@ -23,8 +23,8 @@ static __always_inline __u64 *index_entry(__u64 hash, __u32 choice)
 	return bpf_map_lookup_elem(&stack_index, &at);
 }
 
-/* Not static: checked once by the verifier. */
-__noinline int search_number(__u64 hash)
+/* The number of the stack with this hash; HAWK_NO_STACK: it is not known. Not static: checked once by the verifier. */
+__noinline int known_number(__u64 hash)
 {
 	for (__u32 i = 0; i < HAWK_INDEX_CHOICES; i++) {
 		__u64 *entry = index_entry(hash, i);
@@ -35,16 +35,6 @@ __noinline int search_number(__u64 hash)
 			return *entry & HAWK_STACK_NUMBER_MASK;
 	}
 	return HAWK_NO_STACK;
-}
-
-/* The number of the stack with this hash; HAWK_NO_STACK: it is not known. */
-static __always_inline __u32 known_number(__u64 hash)
-{
-	__u64 *entry = index_entry(hash, 0);
-
-	if (entry && (*entry ^ hash) <= HAWK_STACK_NUMBER_MASK && *entry)
-		return *entry & HAWK_STACK_NUMBER_MASK;
-	return search_number(hash);
 }
 
 /* A look through the entries of a hash for one that is free. */
@@ -308,8 +298,11 @@ static __noinline __u32 intern_new(struct hawk_thread *thread)
 	return known;
 }
 
-static __always_inline __u32 stack_number(struct hawk_thread *thread)
+/* The number of the stack that has been walked. Not static: checked once by the verifier. */
+__noinline int search_number(struct hawk_thread *thread)
 {
+	if (!thread)
+		return HAWK_NO_STACK;
 	struct hawk_walk *walk = &thread->walk;
 	__u32 known = known_number(walk->hash);
 
@@ -320,6 +313,22 @@ static __always_inline __u32 stack_number(struct hawk_thread *thread)
 	return known != HAWK_NO_STACK ? known : intern_new(thread);
 }
 
+/* The same. Nearly every stack is the first that its hash leads to. */
+static __always_inline __u32 stack_number(struct hawk_thread *thread)
+{
+	struct hawk_walk *walk = &thread->walk;
+
+	walk->hash = hawk_hash_end(hawk_hash_of_frames(thread), walk);
+	__u64 hash = walk->hash, *entry = index_entry(hash, 0);
+
+	if (entry && (*entry ^ hash) <= HAWK_STACK_NUMBER_MASK && *entry)
+		return *entry & HAWK_STACK_NUMBER_MASK;
+	return search_number(thread);
+}
+
+/* In place of a number: the walk is to be done again. By who has called, since only so many functions may be within one another. */
+#define HAWK_WALK_AGAIN (-1)
+
 /* The number of the stack that the allocator was called from; pc, sp, fp: as they are in its caller. Not static: the verifier
  * then checks it once, and not for each kind of memory that a thread's state can be in and each way that leads here, which
  * takes it half a second. */
@@ -329,8 +338,7 @@ __noinline int find_stack(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 
 
 	if (!thread)
 		return HAWK_NO_STACK;
-	walk_stack(thread, &start, false, HAWK_FROM_REGISTERS);
-	return stack_number(thread);
+	return walk_stack(thread, &start, false, HAWK_FROM_REGISTERS) ? stack_number(thread) : HAWK_WALK_AGAIN;
 }
 
 /* The same for sessions, where the kernel has stack enough. */
@@ -340,8 +348,32 @@ __noinline int find_stack_at_once(struct hawk_thread *thread, __u64 pc, __u64 sp
 
 	if (!thread)
 		return HAWK_NO_STACK;
-	walk_stack(thread, &start, true, HAWK_FROM_REGISTERS);
+	return walk_stack(thread, &start, true, HAWK_FROM_REGISTERS) ? stack_number(thread) : HAWK_WALK_AGAIN;
+}
+
+/* The same again. */
+__noinline int find_stack_through_windows(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
+{
+	struct hawk_walk_start start = { pc, sp, fp, 0 };
+
+	if (!thread || !settings.may_read_directly)
+		return HAWK_NO_STACK;
+	walk_again(thread, &start, HAWK_FROM_REGISTERS);
 	return stack_number(thread);
+}
+
+static __always_inline __u32 stack_from(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
+{
+	int number = find_stack(thread, pc, sp, fp);
+
+	return number == HAWK_WALK_AGAIN ? find_stack_through_windows(thread, pc, sp, fp) : number;
+}
+
+static __always_inline __u32 stack_from_at_once(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
+{
+	int number = find_stack_at_once(thread, pc, sp, fp);
+
+	return number == HAWK_WALK_AGAIN ? find_stack_through_windows(thread, pc, sp, fp) : number;
 }
 
 /* The same from inside the allocator, which has its return address below `sp`; rbp will be `fp`, or what is saved at `fp_at`. */
@@ -351,8 +383,25 @@ __noinline int find_stack_above(struct hawk_thread *thread, __u64 sp, __u64 fp, 
 
 	if (!thread)
 		return HAWK_NO_STACK;
-	walk_stack(thread, &start, false, HAWK_FROM_SLOT);
+	return walk_stack(thread, &start, false, HAWK_FROM_SLOT) ? stack_number(thread) : HAWK_WALK_AGAIN;
+}
+
+/* The same again. */
+__noinline int find_stack_above_through_windows(struct hawk_thread *thread, __u64 sp, __u64 fp, __u64 fp_at)
+{
+	struct hawk_walk_start start = { 0, sp, fp, fp_at };
+
+	if (!thread || !settings.may_read_directly)
+		return HAWK_NO_STACK;
+	walk_again(thread, &start, HAWK_FROM_SLOT);
 	return stack_number(thread);
+}
+
+static __always_inline __u32 stack_above(struct hawk_thread *thread, __u64 sp, __u64 fp, __u64 fp_at)
+{
+	int number = find_stack_above(thread, sp, fp, fp_at);
+
+	return number == HAWK_WALK_AGAIN ? find_stack_above_through_windows(thread, sp, fp, fp_at) : number;
 }
 
 #endif

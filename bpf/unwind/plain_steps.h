@@ -35,11 +35,11 @@ static inline __attribute__((always_inline)) int hawk_learn_step(struct hawk_kno
 	return 1;
 }
 
-/* Whether a known step is the one from here. */
+/* Whether a known step is the one from here. In one branch, since the verifier follows each at every step. */
 static inline __attribute__((always_inline)) int hawk_knows_step(const struct hawk_known_step *known, __u64 pc, __u64 sp,
 								  __u64 fp)
 {
-	return known->pc == pc && (fp - sp - known->fp_above_sp) * known->fp_counts == 0;
+	return ((known->pc ^ pc) | (fp - sp - known->fp_above_sp) * known->fp_counts) == 0;
 }
 
 /* A walk while it is in registers, of which there are ten. */
@@ -173,11 +173,11 @@ static inline __attribute__((always_inline)) __u32 hawk_take_steps(struct hawk_t
 
 /* The same in one loop, which verifiers up to 6.12 follow to its end: the slower ways to read the stack are theirs. */
 static inline __attribute__((always_inline)) __u32 hawk_take_steps_in_one_loop(struct hawk_thread *thread,
-									       struct hawk_plain_walk *plain)
+									       struct hawk_plain_walk *plain, const __u32 most)
 {
 	__u32 steps;
 
-	for (steps = 0; steps < HAWK_STEPS_AT_ONCE; steps++) {
+	for (steps = 0; steps < most; steps++) {
 		struct hawk_known_step *known = hawk_known_step_at(thread, plain->sp);
 
 		/* Or clang makes one bound of the two, whose value the verifier does not know. */
@@ -193,16 +193,26 @@ static inline __attribute__((always_inline)) __u32 hawk_take_steps_in_one_loop(s
 	return steps;
 }
 
-/* Plain steps, HAWK_STEPS_AT_ONCE at most; fewer where the next one needs more than that, in whatever way. `in_one_loop` is
- * constant. Returns whether there may be more. */
-static inline __attribute__((always_inline)) int hawk_take_plain_steps(struct hawk_thread *thread, struct hawk_reader reader,
-								       int in_one_loop)
+/* Plain steps, HAWK_STEPS_AT_ONCE at most; fewer where the next one needs more than that, in whatever way. Returns whether there may
+ * be more. */
+static inline __attribute__((always_inline)) int hawk_take_plain_steps(struct hawk_thread *thread, struct hawk_reader reader)
 {
 	struct hawk_plain_walk plain = hawk_load_walk(thread, reader);
-	const __u32 steps = in_one_loop ? hawk_take_steps_in_one_loop(thread, &plain) : hawk_take_steps(thread, &plain);
+	const __u32 steps = hawk_take_steps(thread, &plain);
 
 	hawk_store_walk(thread, &plain, steps);
 	return steps == HAWK_STEPS_AT_ONCE;
+}
+
+/* The same in one loop, `most` steps at most, which is no more than HAWK_STEPS_AT_ONCE. */
+static inline __attribute__((always_inline)) int hawk_take_plain_steps_in_one_loop(struct hawk_thread *thread,
+										   struct hawk_reader reader, const __u32 most)
+{
+	struct hawk_plain_walk plain = hawk_load_walk(thread, reader);
+	const __u32 steps = hawk_take_steps_in_one_loop(thread, &plain, most);
+
+	hawk_store_walk(thread, &plain, steps);
+	return steps == most;
 }
 
 #endif

@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) int hawk_push_frame(struct hawk_thr
 static inline __attribute__((always_inline)) int hawk_step_to(struct hawk_thread *thread, const struct hawk_rule *rule, __u64 cfa)
 {
 	struct hawk_walk *walk = &thread->walk;
-	__u64 pc, fp = walk->fp;
+	__u64 pc = 0, fp = walk->fp;
 
 	if (cfa <= walk->sp || cfa % HAWK_STACK_ALIGNMENT)
 		return hawk_end_walk(walk, HAWK_END_NO_PROGRESS);
@@ -124,7 +124,7 @@ static inline __attribute__((always_inline)) int hawk_step_by_frame_pointer(stru
 static inline __attribute__((always_inline)) int hawk_step_out_of_signal(struct hawk_thread *thread)
 {
 	struct hawk_walk *walk = &thread->walk;
-	__u64 pc, sp, fp;
+	__u64 pc = 0, sp = 0, fp = 0;
 
 	if (!hawk_stack_word(thread, walk->sp + HAWK_SIGNAL_FP, &fp) ||
 	    !hawk_stack_word(thread, walk->sp + HAWK_SIGNAL_SP, &sp) || !hawk_stack_word(thread, walk->sp + HAWK_SIGNAL_PC, &pc))
@@ -241,6 +241,9 @@ HAWK_GLOBAL int hawk_forget_steps(struct hawk_thread *thread)
 {
 	if (!thread)
 		return 0;
+#ifdef HAWK_BPF
+#pragma clang loop unroll_count(16)
+#endif
 	for (int i = 0; i < HAWK_KNOWN_STEPS; i++)
 		thread->known_steps[i].pc = 0;
 	return 0;

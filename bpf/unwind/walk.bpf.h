@@ -65,14 +65,17 @@ static __always_inline bool word_in_view(const struct hawk_thread *thread, __u64
 }
 
 /* A word of the target's memory, wherever it is; false: it cannot be read. Not while a walk is under way. A zero that was read
- * directly may be a page that the kernel has not mapped (page_is_shown). */
-static __always_inline bool read_target_word(struct hawk_thread *thread, __u64 address, __u64 *word)
+ * directly may be a page that the kernel has not mapped (page_is_shown). Not static: checked once by the verifier; up to 6.2 functions
+ * are given initialized memory only. */
+__noinline int read_target_word(struct hawk_thread *thread, __u64 address, __u64 *word)
 {
+	if (!thread || !word)
+		return 0;
 	if (settings.may_read_directly && state.direct_map && !(address & 7) &&
 	    find_page(thread->page_tables, state.direct_map, address, &thread->view)) {
 		*word = kernel_word(thread->view.shown_at + (address & HAWK_PAGE_MASK));
 		if (*word && view_holds(&thread->view))
-			return true;
+			return 1;
 	}
 	return !bpf_probe_read_user(word, sizeof(*word), (void *)address);
 }
@@ -112,10 +115,19 @@ __noinline int bring_into_view(struct hawk_thread *thread, __u64 address)
 	return false;
 }
 
-static __always_inline bool hawk_stack_word(struct hawk_thread *thread, __u64 address, __u64 *word)
+/* Not static: checked once by the verifier; up to 6.2 functions are given initialized memory only. */
+__noinline int hawk_stack_word(struct hawk_thread *thread, __u64 address, __u64 *word)
 {
+	if (!thread || !word)
+		return 0;
 	return word_in_view(thread, address, word) ||
 	       (bring_into_view(thread, address) && word_in_view(thread, address, word));
+}
+
+/* The same, for what every walk needs: without a call if it can be. */
+static __always_inline bool first_stack_word(struct hawk_thread *thread, __u64 address, __u64 *word)
+{
+	return word_in_view(thread, address, word) || hawk_stack_word(thread, address, word);
 }
 
 static __always_inline __u32 hawk_look_up_rule(struct hawk_thread *thread, __u64 address, __u32 generation)
@@ -152,7 +164,7 @@ static __always_inline int step_in_shown_page(struct hawk_thread *thread)
 
 	if ((thread->walk.sp ^ reader.origin) & ~HAWK_WORDS_IN_PAGE)
 		return 0;
-	return hawk_take_plain_steps(thread, reader, false);
+	return hawk_take_plain_steps(thread, reader);
 }
 
 /* Not static: checked once by the verifier. */
@@ -166,7 +178,12 @@ __noinline int walk_in_view(struct hawk_thread *thread)
 {
 	struct hawk_reader reader = { .thread = thread };
 
-	return thread ? hawk_take_plain_steps(thread, reader, true) : 0;
+	if (!thread)
+		return 0;
+	/* Where pages can be shown this is rare, and each step that the verifier sees takes it as long as a hundred instructions. */
+	if (HAWK_PAGES_CAN_BE_SHOWN)
+		return hawk_take_plain_steps_in_one_loop(thread, reader, HAWK_STEPS_WHERE_RARE);
+	return hawk_take_plain_steps_in_one_loop(thread, reader, HAWK_STEPS_AT_ONCE);
 }
 
 static __always_inline int hawk_walk_plainly(struct hawk_thread *thread)
@@ -200,7 +217,7 @@ __noinline int operator_step(struct hawk_thread *thread)
 		return 0;
 	struct hawk_walk *walk = &thread->walk;
 	struct hawk_operator_rule *rule = operator_rule_at(target_of(thread), hawk_last_pc(thread));
-	__u64 pc, fp = walk->fp;
+	__u64 pc = 0, fp = walk->fp;
 
 	if (!rule)
 		return false;
@@ -278,9 +295,9 @@ static __always_inline void find_first_page(struct hawk_thread *thread, __u64 sp
 /* Reads what the allocator will restore. Memory that cannot be read costs the stack at most, and not the block. */
 static __always_inline void read_start(struct hawk_thread *thread, struct hawk_walk_start *start)
 {
-	if (!hawk_stack_word(thread, start->sp + HAWK_RETURN_SLOT, &start->pc))
+	if (!first_stack_word(thread, start->sp + HAWK_RETURN_SLOT, &start->pc))
 		start->pc = 0;
-	if (start->fp_at && !hawk_stack_word(thread, start->fp_at, &start->fp))
+	if (start->fp_at && !first_stack_word(thread, start->fp_at, &start->fp))
 		start->fp = 0;
 	start->fp_at = 0;
 }
@@ -318,32 +335,8 @@ static __always_inline bool walk_holds(const struct hawk_thread *thread)
 	return thread->reads_directly && (thread->view.page == HAWK_NO_VIEW || view_holds(&thread->view));
 }
 
-/* The same walk again, where what was read directly does not count. Not static: checked once by the verifier. */
-__noinline int walk_through_windows(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
-{
-	struct hawk_walk_start start = { pc, sp, fp, 0 };
-
-	if (!thread || !settings.may_read_directly)
-		return 0;
-	thread->reads_directly = 0;
-	walk_once(thread, &start, thread->walk.generation, false, HAWK_FROM_REGISTERS);
-	return 0;
-}
-
-/* The same where the innermost frame is not in registers. Not static: checked once by the verifier. */
-__noinline int walk_through_windows_from_slot(struct hawk_thread *thread, __u64 sp, __u64 fp, __u64 fp_at)
-{
-	struct hawk_walk_start start = { 0, sp, fp, fp_at };
-
-	if (!thread || !settings.may_read_directly)
-		return 0;
-	thread->reads_directly = 0;
-	walk_once(thread, &start, thread->walk.generation, false, HAWK_FROM_SLOT);
-	return 0;
-}
-
-/* Fills thread->frames and thread->walk. */
-static __always_inline void walk_stack(struct hawk_thread *thread, const struct hawk_walk_start *from, const bool at_once,
+/* Fills thread->frames and thread->walk. False: what was read directly does not count, and the walk is to be done again. */
+static __always_inline bool walk_stack(struct hawk_thread *thread, const struct hawk_walk_start *from, const bool at_once,
 				       const enum hawk_innermost innermost)
 {
 	struct hawk_walk_start start = *from;
@@ -353,13 +346,14 @@ static __always_inline void walk_stack(struct hawk_thread *thread, const struct 
 	thread->reads_directly = settings.may_read_directly && state.direct_map;
 	walk_once(thread, &start, generation, at_once, innermost);
 	/* Asked again: the verifier would follow the walk for either answer. */
-	if (settings.may_read_directly && *(const volatile __u64 *)&state.direct_map && !walk_holds(thread)) {
-		if (innermost == HAWK_FROM_SLOT)
-			walk_through_windows_from_slot(thread, from->sp, from->fp, from->fp_at);
-		else
-			walk_through_windows(thread, from->pc, from->sp, from->fp);
-	}
-	thread->walk.hash = hawk_hash_end(hawk_hash_of_frames(thread), &thread->walk);
+	return !settings.may_read_directly || !*(const volatile __u64 *)&state.direct_map || walk_holds(thread);
+}
+
+/* The same walk again, through windows. */
+static __always_inline void walk_again(struct hawk_thread *thread, struct hawk_walk_start *start, const enum hawk_innermost innermost)
+{
+	thread->reads_directly = 0;
+	walk_once(thread, start, thread->walk.generation, false, innermost);
 }
 
 #endif

@@ -37,6 +37,8 @@ struct hawk_two_words {
 
 /* Plain steps of a walk that are taken at once: what the verifier checks grows with them, and what calls cost falls. */
 #define HAWK_STEPS_AT_ONCE 12
+/* The same where a walk seldom comes by. */
+#define HAWK_STEPS_WHERE_RARE 3
 
 /* Known steps of a thread; a power of two. A stack of 50 frames is some 2 to 8 KB long, and calls leave rsp at multiples of
  * 16. */

@@ -1,9 +1,11 @@
 /// The claims of YieldPlan on allocators whose code has been changed: what can no longer be proved has no plan, and
 /// what has one is seen as it happens. The same changes are made in a file, which the analysis reads, and in a process,
 /// whose calls are stepped through.
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -180,6 +182,34 @@ TEST(MutationsOfOtherCode, AJumpIntoTheMiddleEndsThePlan) {
     ASSERT_NE(found, nullptr);
     EXPECT_TRUE(found->yields.points.empty()) << distance << "\n" << testing::plan_text(*found);
     EXPECT_EQ(found->yields.fallback, "other code jumps into its middle") << distance;
+  }
+}
+
+/// Another function's symbol is moved there: who has its address calls it.
+TEST(MutationsOfSymbols, AFunctionInTheMiddleEndsThePlan) {
+  const Target target = {.name = "malloc", .file = kLibraries + "libc.so.6", .function = "malloc"};
+  const ChangedAllocator allocator(target);
+  const ElfImage image = testing::open_image(target.file);
+  const FunctionExtent function = testing::extent_of(image, target.function);
+  const std::uint64_t other = testing::extent_of(image, "mallopt").vaddr;
+  const std::vector<std::uint8_t> bytes = testing::bytes_of_file(target.file);
+  // Of the dynamic symbols, which begin the file, the one that has this address.
+  constexpr std::uint64_t kAtVaddr = offsetof(Elf64_Sym, st_value);
+  std::optional<std::uint64_t> symbol;
+  for (std::uint64_t at = 0; !symbol && at + sizeof(Elf64_Sym) <= bytes.size(); at += sizeof(std::uint64_t)) {
+    Elf64_Sym read = {};
+    std::memcpy(&read, bytes.data() + at, sizeof(read));
+    if (read.st_value == other && ELF64_ST_TYPE(read.st_info) == STT_FUNC) symbol = at;
+  }
+  ASSERT_TRUE(symbol);
+  for (const std::uint64_t distance : {std::uint64_t{1}, function.size_bytes / 2, function.size_bytes - 1}) {
+    std::vector<std::uint8_t> vaddr(sizeof(std::uint64_t));
+    const std::uint64_t middle = function.vaddr + distance;
+    std::memcpy(vaddr.data(), &middle, sizeof(middle));
+    const AllocatorFile plans = allocator.analyze({{*symbol + kAtVaddr, vaddr}});
+    const AllocatorFunction* found = ChangedAllocator::find(plans, target.function);
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->yields.fallback, "another function begins in its middle") << distance;
   }
 }
 

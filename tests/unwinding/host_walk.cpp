@@ -93,7 +93,14 @@ int hawk_walk_plainly(hawk_thread* thread) {
   thread->has_asked = false;
   const hawk_reader reader = {.origin = thread->walk.sp & ~0xfffULL, .thread = thread};
   // Each of the two ways, by how deep the walk is.
-  return hawk_take_plain_steps(thread, reader, thread->walk.depth % 2 == 0);
+  switch (thread->walk.depth % 3) {
+    case 0:
+      return hawk_take_plain_steps(thread, reader);
+    case 1:
+      return hawk_take_plain_steps_in_one_loop(thread, reader, HAWK_STEPS_AT_ONCE);
+    default:
+      return hawk_take_plain_steps_in_one_loop(thread, reader, HAWK_STEPS_WHERE_RARE);
+  }
 }
 
 int hawk_step_unruled(hawk_thread* thread, __u32 kind) {

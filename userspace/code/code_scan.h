@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "userspace/code/exception_table.h"
@@ -18,6 +19,9 @@ class CodeScan {
   /// Whether code outside `function` may jump to, or call, one of its instructions but the first, by all that is known.
   /// `walk`, which has steps, knows the function's own parts that lie elsewhere.
   bool may_enter(FunctionExtent function, const FunctionWalk& walk);
+
+  /// Whether a public symbol says that another function begins in its middle: who knows it calls it.
+  bool has_function_inside(FunctionExtent function);
 
   /// Whether it may have restartable sequences (rseq), by the signature that precedes their abort handlers. Code that
   /// registers them passes the signature to the kernel in a register, which is not such a handler.
@@ -37,6 +41,7 @@ class CodeScan {
   ExceptionTable& table_;
   bool is_scanned_ = false;
   bool has_abort_handlers_ = false;
+  std::optional<std::vector<std::uint64_t>> functions_;  ///< where they begin, sorted; looked for when first needed
   std::vector<Jump> near_jumps_;  ///< with 32 bits of distance, and whatever else looks like one; sorted by target
 };
 

@@ -50,13 +50,13 @@
 ///
 /// What is trusted:
 ///
-/// - the ABI: calls preserve rbx, rbp, r12 to r15 and rsp, and a frame is written to only where its address was
-/// taken,
-///   from there upwards;
-/// - that code is entered at addresses of functions, by direct jumps, and by the unwinder where its tables have
-/// handlers,
-///   which exceptions reach from calls alone; and that what these tables call a function is one instruction after
-///   another;
+/// - the ABI: calls preserve rbx, rbp, r12 to r15 and rsp, and write to no frame
+///   the address of which nobody has taken, not to
+///   a word of it;
+/// - that code is entered at addresses of functions, of which no public symbol
+///   names one in the middle of a function that has a plan; by direct jumps; and by the unwinder where its tables have
+///   handlers, which exceptions reach from calls alone; and that what these tables call a function is one instruction
+///   after another;
 /// - that a page is larger than what malloc aligns its blocks to, so that pvalloc does not go on in malloc, with whole
 ///   pages for a size;
 /// - that memset, memcpy and memmove, by these names, return their first argument and do nothing else that matters;

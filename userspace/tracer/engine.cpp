@@ -67,23 +67,19 @@ std::uint64_t Engine::table_bytes() const {
          (parts_->arena ? parts_->arena->resident_bytes() : 0);
 }
 
-Result<void> Engine::reserve_unwind_rows(std::uint64_t rows) {
-  parts_->frames->thread().start();
-  if (parts_->reserve) parts_->reserve->thread().start();
-  return parts_->code->reserve_rows(rows);
-}
+Result<void> Engine::reserve_unwind_rows(std::uint64_t rows) { return parts_->code_tables().reserve_rows(rows); }
 
 Result<std::optional<AddedRows>> Engine::add_unwind_rows(std::span<const hawk_row> rows) {
-  return parts_->code->add_rows(rows);
+  return parts_->code_tables().add_rows(rows);
 }
 
-void Engine::set_unwind_rules(std::span<const hawk_rule> rules) { parts_->code->set_rules(rules); }
+void Engine::set_unwind_rules(std::span<const hawk_rule> rules) { parts_->code_tables().set_rules(rules); }
 
 void Engine::add_file_part(const hawk_file_part& part, const hawk_code_range& code) {
-  parts_->code->add_file_part(part, code);
+  parts_->code_tables().add_file_part(part, code);
 }
 
-void Engine::remove_file_part(const hawk_file_part& part) { parts_->code->remove_file_part(part); }
+void Engine::remove_file_part(const hawk_file_part& part) { parts_->code_tables().remove_file_part(part); }
 
 std::uint32_t Engine::processes_begun() const {
   return __atomic_load_n(&parts_->maps.state->processes_begun, __ATOMIC_RELAXED);

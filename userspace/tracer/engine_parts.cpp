@@ -14,6 +14,7 @@
 #include "bpf/live/overflow_filter.h"
 #include "userspace/base/log.h"
 #include "userspace/base/system_failure.h"
+#include "userspace/base/threads.h"
 #include "userspace/tracer/direct_map.h"
 #include "userspace/tracer/task_iteration.h"
 
@@ -67,7 +68,21 @@ Result<void> Engine::Parts::open_maps() {
                                   .ranges = memory.code_ranges,
                                   .range_states = memory.code_range_states,
                                   .cache = memory.unwind_cache});
+  begin_memory();
   return {};
+}
+
+/// The kernel takes 10 ms to add to a map of maps: these wait beside one another, and while probes are made.
+void Engine::Parts::begin_memory() {
+  frames->thread().start();
+  if (reserve) reserve->thread().start();
+  // If there is no memory, that is found out again, and reported, when there are rows.
+  if (options.unwind != HAWK_UNWIND_FP) first_rows = try_thread([this] { static_cast<void>(code->reserve_rows(1)); });
+}
+
+CodeTables& Engine::Parts::code_tables() {
+  if (first_rows.joinable()) first_rows.join();
+  return *code;
 }
 
 Result<void> Engine::Parts::open_arena() {
@@ -189,8 +204,8 @@ LiveBlocks Engine::Parts::live_blocks() const {
   return blocks;
 }
 
-std::vector<int> Engine::Parts::map_fds() const {
-  std::vector<int> fds = code->map_fds();
+std::vector<int> Engine::Parts::map_fds() {
+  std::vector<int> fds = code_tables().map_fds();
   if (reserve) {
     const std::vector<int> reserved = reserve->map_fds();
     fds.insert(fds.end(), reserved.begin(), reserved.end());

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "bpf/layout.h"
@@ -44,7 +45,7 @@ struct Engine::Parts {
   std::unique_ptr<FrameStore> frames;
   std::unique_ptr<BlockReserve> reserve;
   std::optional<ArenaMemory> arena;
-  std::optional<CodeTables> code;
+  std::optional<CodeTables> code;  ///< its rows by code_tables() alone
   std::optional<YieldPoints> yield_points;
   OperatorRules operator_rules;
   std::optional<ProbePointStore> probe_points;
@@ -87,13 +88,17 @@ struct Engine::Parts {
   void drop_ended_blocks();
   void reuse_ended_places();
   LiveBlocks live_blocks() const;
+  CodeTables& code_tables();
   /// All maps but the segments of frames.
-  std::vector<int> map_fds() const;
+  std::vector<int> map_fds();
 
  private:
   Result<void> open_arena();
   Result<void> open_reserve();
   Result<void> open_frames();
+  void begin_memory();
+
+  std::jthread first_rows;  ///< makes room for them; uses code
   Result<void> watch_mappings();
 };
 

@@ -17,8 +17,20 @@ constexpr const char* kFile = "/sys/kernel/btf/vmlinux";
 /// How the types are named that the kernel makes for tracepoints.
 constexpr const char* kTracepointPrefix = "btf_trace_";
 
+/// What is asked for wherever hawktrace traces.
+constexpr TypeName kUsual[] = {
+    {BTF_KIND_FUNC, "perf_event_mmap"},
+    {BTF_KIND_FUNC, "bpf_task_work_schedule_resume"},
+    {BTF_KIND_FUNC, "bpf_task_work_schedule_resume_impl"},
+    {BTF_KIND_FUNC, "exit_mm_release"},
+    {BTF_KIND_FUNC, "exec_mm_release"},
+    {BTF_KIND_TYPEDEF, "btf_trace_sched_prepare_exec"},
+    {BTF_KIND_STRUCT, "timespec64"},
+};
+
 /// Whether `name`, and nothing more, is at `offset`.
 bool is_name_at(Bytes names, std::uint64_t offset, std::string_view name) {
+  if (offset >= names.size() || names[offset] != static_cast<std::uint8_t>(*name.data())) return false;
   const Bytes found = part_of(names, offset, name.size() + 1);
   return found.size() == name.size() + 1 && found.back() == 0 && text_of(found.first(name.size())) == name;
 }
@@ -65,22 +77,34 @@ std::optional<std::uint64_t> bytes_after(unsigned kind, std::uint64_t members) {
   }
 }
 
-std::optional<std::uint32_t> find_type(Bytes btf, unsigned kind, std::string_view name) {
+std::optional<std::vector<std::uint32_t>> find_types(Bytes btf, std::span<const TypeName> wanted) {
   ByteCursor beginning(btf);
   const auto header = beginning.number<btf_header>();
   if (!beginning.ok() || header.magic != BTF_MAGIC) return std::nullopt;
   const Bytes content = part_of(btf, header.hdr_len), names = part_of(content, header.str_off, header.str_len);
   ByteCursor types(part_of(content, header.type_off, header.type_len));
+  std::vector<std::uint32_t> found(wanted.size());
+  std::size_t left = wanted.size();
   // Number 0 is void, which is not written.
   for (std::uint32_t number = 1; !types.at_end(); ++number) {
     const auto type = types.number<btf_type>();
-    const unsigned found = BTF_INFO_KIND(type.info);
-    if (found == kind && is_name_at(names, type.name_off, name)) return number;
-    const std::optional<std::uint64_t> after = bytes_after(found, BTF_INFO_VLEN(type.info));
+    const unsigned kind = BTF_INFO_KIND(type.info);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (wanted[i].kind != kind || found[i] != 0 || !is_name_at(names, type.name_off, wanted[i].name)) continue;
+      found[i] = number;
+      if (--left == 0) return found;
+    }
+    const std::optional<std::uint64_t> after = bytes_after(kind, BTF_INFO_VLEN(type.info));
     if (!after) return std::nullopt;
     types.skip(*after);
   }
-  return types.ok() ? std::optional(0U) : std::nullopt;
+  return types.ok() ? found : std::optional<std::vector<std::uint32_t>>();
+}
+
+std::optional<std::uint32_t> find_type(Bytes btf, unsigned kind, std::string_view name) {
+  const TypeName wanted = {kind, name};
+  const std::optional<std::vector<std::uint32_t>> found = find_types(btf, {&wanted, 1});
+  return found ? std::optional(found->front()) : std::nullopt;
 }
 
 KernelTypes::KernelTypes() {
@@ -93,28 +117,35 @@ KernelTypes::KernelTypes() {
   if (mapped != MAP_FAILED) {
     mapped_ = mapped;
     btf_ = {static_cast<const std::uint8_t*>(mapped), size};
-    return;
+  } else {
+    read_ = read_to_end(file.get()).value_or("");
+    btf_ = bytes_in(read_);
   }
-  read_ = read_to_end(file.get()).value_or("");
-  btf_ = bytes_in(read_);
 }
 
 KernelTypes::~KernelTypes() {
   if (mapped_ != nullptr) ::munmap(mapped_, btf_.size());
 }
 
+std::optional<std::uint32_t> KernelTypes::find(unsigned kind, std::string_view name) const {
+  // The kernel's do not change. Empty: they cannot be read.
+  static const std::vector<std::uint32_t> usual = find_types(btf_, kUsual).value_or(std::vector<std::uint32_t>());
+  for (std::size_t i = 0; i < usual.size(); ++i) {
+    if (kUsual[i].kind == kind && kUsual[i].name == name) return usual[i];
+  }
+  return find_type(btf_, kind, name);
+}
+
 std::uint32_t KernelTypes::function(const std::string& name) const {
-  const std::optional<std::uint32_t> number = find_type(btf_, BTF_KIND_FUNC, name);
+  const std::optional<std::uint32_t> number = find(BTF_KIND_FUNC, name);
   return number ? *number : number_by_libbpf(name, BPF_TRACE_FENTRY);
 }
 
 std::uint32_t KernelTypes::tracepoint(const std::string& name) const {
-  const std::optional<std::uint32_t> number = find_type(btf_, BTF_KIND_TYPEDEF, kTracepointPrefix + name);
+  const std::optional<std::uint32_t> number = find(BTF_KIND_TYPEDEF, kTracepointPrefix + name);
   return number ? *number : number_by_libbpf(name, BPF_TRACE_RAW_TP);
 }
 
-std::uint32_t KernelTypes::structure(const std::string& name) const {
-  return find_type(btf_, BTF_KIND_STRUCT, name).value_or(0);
-}
+std::uint32_t KernelTypes::structure(const std::string& name) const { return find(BTF_KIND_STRUCT, name).value_or(0); }
 
 }  // namespace hawk

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "userspace/base/byte_cursor.h"
 
@@ -16,8 +18,18 @@ std::optional<std::uint32_t> find_type(Bytes btf, unsigned kind, std::string_vie
 /// Bytes that follow a type of this kind with so many members; nullopt: the kind is not known.
 std::optional<std::uint64_t> bytes_after(unsigned kind, std::uint64_t members);
 
-/// What the kernel says of its own functions and types: its BTF. A few names are looked for in it where it lies. libbpf
-/// reads all of it for each name that it is asked for, which takes as long as a tenth of the programs takes to load.
+/// A type by its kind (BTF_KIND_*) and its name.
+struct TypeName {
+  unsigned kind = 0;
+  std::string_view name;
+};
+
+/// The same of several, in their order, which takes hardly longer than for one.
+std::optional<std::vector<std::uint32_t>> find_types(Bytes btf, std::span<const TypeName> wanted);
+
+/// What the kernel says of its own functions and types: its BTF. A few names are looked for in it where it lies, those
+/// that are always needed all at once. libbpf reads all of it for each name that it is asked for, which takes as long
+/// as a tenth of the programs takes to load.
 class KernelTypes {
  public:
   /// The running kernel's. Where that cannot be read, libbpf is asked, which knows other places.
@@ -36,6 +48,8 @@ class KernelTypes {
   Bytes all() const { return btf_; }
 
  private:
+  std::optional<std::uint32_t> find(unsigned kind, std::string_view name) const;
+
   Bytes btf_;
   void* mapped_ = nullptr;  ///< where btf_ is, if it is mapped
   std::string read_;        ///< or what has been read

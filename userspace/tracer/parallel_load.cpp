@@ -3,8 +3,11 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <list>
@@ -52,9 +55,12 @@ class WaitingProgram {
     const bpf_prog_type type = bpf_program__type(&program_);
     thread_ = try_thread([this, name, type] {
       fd_ = UniqueFd(bpf_prog_load(type, name, kLicense, instructions_.data(), instructions_.size(), &options_));
+      is_done_.store(true, std::memory_order_relaxed);
     });
     return thread_.joinable();
   }
+
+  bool is_done() const { return is_done_.load(std::memory_order_relaxed); }
 
   /// In the place of what libbpf has loaded meanwhile.
   bool put_in_place() {
@@ -71,6 +77,7 @@ class WaitingProgram {
   Records functions_, lines_;
   bpf_prog_load_opts options_;
   UniqueFd fd_;
+  std::atomic<bool> is_done_ = false;
   std::jthread thread_;  ///< uses the others
 };
 
@@ -79,7 +86,22 @@ using Waiting = std::list<WaitingProgram>;
 /// Those of the object that this thread loads; nullptr: its programs are loaded one after the other.
 thread_local Waiting* waiting = nullptr;
 
+/// CPUs that this thread does not need. More threads than CPUs would have the program that takes longest, which all
+/// wait for, take even longer.
+std::size_t spare_cpus() {
+  cpu_set_t cpus;
+  const bool is_known = ::sched_getaffinity(0, sizeof(cpus), &cpus) == 0;
+  return static_cast<std::size_t>(std::max(is_known ? CPU_COUNT(&cpus) - 1 : 1, 1));
+}
+
+bool has_spare_cpu() {
+  const auto loading =
+      std::count_if(waiting->begin(), waiting->end(), [](const WaitingProgram& program) { return !program.is_done(); });
+  return static_cast<std::size_t>(loading) < spare_cpus();
+}
+
 Result<void> set_aside(bpf_program& program, bpf_prog_load_opts& options) {
+  if (!has_spare_cpu()) return {};
   WaitingProgram& added = waiting->emplace_back(program, options);
   auto trivial = trivial_instructions();
   if (!added.start() || bpf_program__set_insns(&program, trivial.data(), trivial.size()) != 0) {

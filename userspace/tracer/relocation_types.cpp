@@ -3,6 +3,7 @@
 #include <linux/btf.h>
 
 #include <algorithm>
+#include <bitset>
 #include <cstring>
 #include <map>
 #include <string_view>
@@ -54,6 +55,7 @@ class Types {
   btf_type type_at(std::uint32_t number) const {
     return ByteCursor(part_of(types_, starts_[number])).number<btf_type>();
   }
+  Bytes text_at(std::uint32_t offset) const { return part_of(names_, offset); }
   std::string_view name_at(std::uint32_t offset) const { return ByteCursor(part_of(names_, offset)).text(); }
 
  private:
@@ -117,8 +119,36 @@ bool is_kept(const Types& types, std::uint32_t number) {
   return number != kVoid && number < types.count() && BTF_INFO_KIND(types.type_at(number).info) != BTF_KIND_FUNC_PROTO;
 }
 
+/// What may be among names, by their beginnings up to an underscore: nearly all types are none of them, and to look
+/// each up takes long.
+class Beginnings {
+ public:
+  explicit Beginnings(const std::set<std::string_view>& names) {
+    for (const std::string_view name : names) {
+      if (!name.empty()) may_be_[place_of(name)] = true;
+    }
+  }
+  /// `name`, up to its end or further.
+  bool may_have(Bytes name) const { return !name.empty() && may_be_[place_of(text_of(name))]; }
+
+ private:
+  static constexpr std::size_t kLetters = 4;
+
+  static std::size_t place_of(std::string_view name) {
+    constexpr std::size_t kFactor = 31;
+    std::size_t place = 0;
+    for (std::size_t i = 0; i < kLetters && i < name.size() && name[i] != '\0' && name[i] != '_'; ++i)
+      place = place * kFactor + static_cast<std::uint8_t>(name[i]);
+    return place % kPlaces;
+  }
+
+  static constexpr std::size_t kPlaces = 1U << 13;
+  std::bitset<kPlaces> may_be_;
+};
+
 /// What is wanted, and what that is made of.
 std::vector<std::uint32_t> needed_of(const Types& types, const std::set<std::string_view>& names) {
+  const Beginnings beginnings(names);
   std::vector<bool> is_needed(types.count());
   std::vector<std::uint32_t> pending;
   const auto need = [&](std::uint32_t number) {
@@ -128,7 +158,8 @@ std::vector<std::uint32_t> needed_of(const Types& types, const std::set<std::str
   };
   for (std::uint32_t number = 1; number < types.count(); ++number) {
     const btf_type type = types.type_at(number);
-    if (may_be_wanted(BTF_INFO_KIND(type.info)) && names.contains(essential_name(types.name_at(type.name_off))))
+    if (may_be_wanted(BTF_INFO_KIND(type.info)) && beginnings.may_have(types.text_at(type.name_off)) &&
+        names.contains(essential_name(types.name_at(type.name_off))))
       need(number);
   }
   while (!pending.empty()) {

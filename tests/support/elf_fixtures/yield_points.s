@@ -57,6 +57,8 @@
 # The address of what pop writes is computed behind the word that it takes; the bit is in the second word.
 	on_stack	popped_over, "push $77; pop 8(%rsp)"
 	on_stack	bit_set, "mov $66, %ecx; bts %rcx, (%rsp)"
+# Who is given the address of the second word may have the first by it, too.
+	on_stack	shown_above, "lea 16(%rsp), %rdx; mov %rdx, shown(%rip)"
 
 # The register with the block is changed behind the branch.
 	begin block_changed
@@ -128,6 +130,58 @@ middle:
 	finish asks_twice
 
 # Where it goes on is known at run time only.
+# As plain, but for another function, which begins where the block has been found.
+	begin begun_inside
+	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	je	1f
+	.globl	begins_inside
+	.type	begins_inside, @function
+begins_inside:
+	mov	(%rax), %rdx
+	ret
+1:	xor	%eax, %eax
+	ret
+	.size	begins_inside, . - begins_inside
+	finish begun_inside
+
+# Asks other functions for whole pages, unless there is nothing to ask for.
+	.macro	whole_pages name, asks
+	begin	\name
+	test	%rdi, %rdi
+	je	1f
+	add	$4095, %rdi
+	and	$-4096, %rdi
+	\asks
+1:	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	je	2f
+	ret
+2:	xor	%eax, %eax
+	ret
+	finish	\name
+	.endm
+	whole_pages	pages_of_plain, "jmp plain"
+	whole_pages	pages_of_aligned, "mov %rdi, %rsi; mov $4096, %edi; jmp aligned"
+# The same, for as much as it was asked for.
+	begin	passes_on
+	test	%rdi, %rdi
+	je	1f
+	mov	%rdi, %rsi
+	mov	$4096, %edi
+	jmp	aligned
+1:	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	je	2f
+	ret
+2:	xor	%eax, %eax
+	ret
+	finish	passes_on
+	begin aligned
+	mov	blocks(%rip), %rax
+	ret
+	finish aligned
+
 	begin by_table
 	mov	blocks(%rip), %rax
 	test	%rax, %rax
@@ -341,3 +395,4 @@ catches_table:
 	.bss
 	.p2align 3
 blocks:	.quad 0
+shown:	.quad 0

@@ -105,6 +105,30 @@ TEST(YieldPoints, WhatCannotBeProvedHasNoPlan) {
     EXPECT_NE(plan.fallback, "") << name;
   }
   EXPECT_EQ(plan_of("entered").fallback, "other code jumps into its middle");
+  EXPECT_EQ(plan_of("begun_inside").fallback, "another function begins in its middle");
+}
+
+/// Of a function that asks others for whole pages. `other`: one that is seen, as `seen` says.
+YieldPlan plan_of_pvalloc(const std::string& name, const std::string& other, const SeenFunction& seen) {
+  const ElfImage image = testing::open_image(testing::fixture_path("yield_points.so"));
+  BranchTargets resolver(image);
+  YieldPlanner planner(resolver, Plans::kMade, [&](std::uint64_t vaddr) {
+    return vaddr == testing::extent_of(image, other).vaddr ? std::optional(seen) : std::nullopt;
+  });
+  const FunctionExtent function = testing::extent_of(image, name);
+  return planner.plan(function, {.kind = HAWK_CALL_MALLOC, .most_traps = 3, .rounds_to_pages = true},
+                      place_probe(resolver, function, HAWK_CALL_MALLOC).vaddr);
+}
+
+/// What malloc is asked for is less than a page: there pvalloc does not go on. Elsewhere it may.
+TEST(YieldPoints, WholePagesAreNotWhatWasAskedFor) {
+  const SeenFunction malloc = {.kind = HAWK_CALL_MALLOC, .is_malloc = true}, valloc = {.kind = HAWK_CALL_MALLOC};
+  const SeenFunction memalign = {.kind = HAWK_CALL_ALIGNED_ALLOC};
+  EXPECT_EQ(plan_of_pvalloc("pages_of_plain", "plain", malloc).fallback, "");
+  constexpr const char* kOther = "it goes on in another allocating function, which is asked for something else";
+  EXPECT_EQ(plan_of_pvalloc("pages_of_plain", "plain", valloc).fallback, kOther);
+  EXPECT_EQ(plan_of_pvalloc("pages_of_aligned", "aligned", memalign).fallback, kOther);
+  EXPECT_EQ(plan_of_pvalloc("passes_on", "aligned", memalign).fallback, "");
 }
 
 TEST(YieldPoints, WhatWritesBesideItsOperandLeavesNoSizeOnTheStack) {
@@ -113,7 +137,7 @@ TEST(YieldPoints, WhatWritesBesideItsOperandLeavesNoSizeOnTheStack) {
   ASSERT_EQ(plan.points.size(), 1u);
   EXPECT_EQ(plan.points[0].kind, PointKind::kYield);
   EXPECT_EQ(plan.points[0].size, (Operand{Operand::Kind::kStack, 1}));
-  for (const char* name : {"popped_over", "bit_set"}) {
+  for (const char* name : {"popped_over", "bit_set", "shown_above"}) {
     for (const YieldPoint& point : plan_of(name).points) EXPECT_NE(point.kind, PointKind::kYield) << name;
   }
 }

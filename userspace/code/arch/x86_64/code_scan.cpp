@@ -128,6 +128,16 @@ bool CodeScan::is_instruction(std::uint64_t vaddr) const {
   return false;
 }
 
+bool CodeScan::has_function_inside(FunctionExtent function) {
+  if (!functions_) {
+    functions_.emplace();
+    for (const ElfFunction& each : image_.public_functions("")) functions_->push_back(each.vaddr);
+    std::sort(functions_->begin(), functions_->end());
+  }
+  const auto next = std::upper_bound(functions_->begin(), functions_->end(), function.vaddr);
+  return next != functions_->end() && *next - function.vaddr < function.size_bytes;
+}
+
 bool CodeScan::may_enter(FunctionExtent function, const FunctionWalk& walk) {
   const Middle middle(image_, function, walk);
   scan();

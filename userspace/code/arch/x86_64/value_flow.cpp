@@ -212,7 +212,8 @@ StackLimit private_limit(const CodeGraph& graph) {
   });
   StackLimit limit = std::numeric_limits<std::int64_t>::max();
   for (const CodeNode& node : graph.nodes) limit = std::min(limit, limit_after(node, has_frame_pointer));
-  return limit;
+  // What is below an address may be a part of the same object: an array, to the middle of which it leads.
+  return limit == std::numeric_limits<std::int64_t>::max() ? limit : kNothingPrivate;
 }
 
 std::vector<Values> follow_values(const CodeGraph& graph, std::span<const std::optional<std::uint8_t>> passed_in) {

@@ -79,6 +79,7 @@ YieldPlan YieldPlanner::plan_following(FunctionExtent function, const SeenFuncti
   const FunctionWalk walk = walk_function(resolver_, function, options);
   if (!walk.incomplete.empty()) return failed(walk.incomplete);
   if (scan_.may_enter(function, walk)) return failed("other code jumps into its middle");
+  if (scan_.has_function_inside(function)) return failed("another function begins in its middle");
   FunctionPlan plan(resolver_, effects_, seen_, function, seen, entry_probe_vaddr, walk, ends_jump);
   return make(plan);
 }
