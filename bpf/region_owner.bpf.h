@@ -31,7 +31,8 @@ static __noinline __u8 kind_of_file(struct file *file, __u64 flags)
 	bpf_probe_read_kernel(begins, sizeof(begins), name);
 	if (begins[0] == 'S' && begins[1] == 'Y' && begins[2] == 'S' && begins[3] == 'V')
 		return HAWK_REGION_SHM;
-	return (flags & HAWK_VM_SHARED) || magic == HAWK_TMPFS_MAGIC ? HAWK_REGION_SHARED : HAWK_REGION_ANONYMOUS;
+	/* "anon_hugepage"; or a file of memfd_create, which is shared by all who have it, also where it is mapped privately. */
+	return (flags & HAWK_VM_SHARED) || magic == HAWK_TMPFS_MAGIC || begins[0] != 'a' ? HAWK_REGION_SHARED : HAWK_REGION_ANONYMOUS;
 }
 
 /* By what the kernel knows of it. */

@@ -310,6 +310,11 @@ static __always_inline void begin_regions(struct hawk_target *target, __u64 memo
 	target->region_pages = pages;
 }
 
+static __always_inline bool is_foreign_call(const struct task_struct *task)
+{
+	return BPF_CORE_READ(task, thread_info.status) & HAWK_TS_COMPAT;
+}
+
 /* In the kernel's count of a lock's holders: it may change what the lock is for (kernel/locking/rwsem.c). */
 #define HAWK_WRITER_HOLDS 1
 
@@ -319,14 +324,26 @@ static __always_inline void on_regions_unlocked(struct mm_struct *mm)
 	const struct pt_regs *registers = system_call();
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (mm != BPF_CORE_READ(task, mm) ||
-	    (!(BPF_CORE_READ(mm, mmap_lock.count.counter) & HAWK_WRITER_HOLDS) && !downgrades(BPF_CORE_READ(registers, orig_ax))))
+	if (mm != BPF_CORE_READ(task, mm))
+		return;
+	bool is_foreign = is_foreign_call(task);
+	bool may_have_changed = (BPF_CORE_READ(mm, mmap_lock.count.counter) & HAWK_WRITER_HOLDS) ||
+				downgrades(BPF_CORE_READ(registers, orig_ax));
+
+	if (!may_have_changed && !is_foreign)
 		return;
 	struct hawk_target *target = region_target();
 
 	if (!target)
 		return;
 	__u64 pages = BPF_CORE_READ(mm, total_vm), memory = memory_key(task);
+
+	if (!may_have_changed && pages == target->region_pages)
+		return;
+	if (is_foreign) {
+		count_loss(target->program, HAWK_LOSS_REGION_EVENT);
+		announce_unknown(target, memory);
+	}
 	struct hawk_range stored = target->region_stored;
 
 	announce_unmapped_by_call(target, mm, registers);

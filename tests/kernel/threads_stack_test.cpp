@@ -2,12 +2,10 @@
 #include <bpf/bpf.h>
 #include <gtest/gtest.h>
 #include <linux/bpf.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -16,6 +14,7 @@
 
 #include "tests/kernel/harness/engine_world.h"
 #include "tests/kernel/harness/kernel_test.h"
+#include "tests/support/kernel_release.h"
 #include "userspace/base/unique_fd.h"
 
 namespace hawk {
@@ -66,20 +65,11 @@ UniqueFd load_deep_program() {
       bpf_prog_load(BPF_PROG_TYPE_KPROBE, "deep", "GPL", instructions.data(), instructions.size(), nullptr));
 }
 
-/// Whether the kernel gives stacks at all: Linux 6.13.
-bool gives_stacks() {
-  utsname kernel = {};
-  int major = 0, minor = 0;
-  EXPECT_EQ(::uname(&kernel), 0);
-  EXPECT_EQ(std::sscanf(kernel.release, "%d.%d", &major, &minor), 2);
-  return major > 6 || (major == 6 && minor >= 13);
-}
-
 KERNEL_TEST_OF_CALLS(threads_stack, is_what_every_uprobe_program_has) {
   const TestEngine engine(way);
   const UniqueFd deep = load_deep_program();
   ASSERT_TRUE(deep);
-  EXPECT_EQ(look_at(deep.get()).has_stack_of_cpu, gives_stacks()) << "such a stack is not recognised";
+  EXPECT_EQ(look_at(deep.get()).has_stack_of_cpu, kernel_is_at_least(6, 13)) << "such a stack is not recognised";
   std::vector<LoadedProgram> programs = own_programs();
   std::erase_if(programs, [](const LoadedProgram& program) {
     return program.type != BPF_PROG_TYPE_KPROBE || program.name == "deep";

@@ -293,9 +293,14 @@ void ProcessTrace::take(const Drained& drained, std::chrono::nanoseconds took) {
   probing_.check_breakpoints_in_time();
 }
 
+/// Their stacks are read later than where code is mapped, and may lie in what was mapped in between; a location is
+/// never looked up again. So that is read once more when the first of them is resolved.
 void ProcessTrace::update_regions(const Losses& losses) {
-  regions_->update(subject_.proc_pid, *tracer_, losses[HAWK_LOSS_REGION_EVENT], model_,
-                   [this](std::uint64_t address) { return probing_.frame_at(address); });
+  const auto resolve = [this, is_first = true](std::uint64_t address) mutable {
+    if (std::exchange(is_first, false)) take_mapping_events();
+    return probing_.frame_at(address);
+  };
+  regions_->update(subject_.proc_pid, *tracer_, losses[HAWK_LOSS_REGION_EVENT], model_, resolve);
 }
 
 /// Nearly every stack passes through the program's own file and that of its allocator, which is libc's as a rule: to

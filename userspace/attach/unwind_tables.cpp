@@ -88,6 +88,15 @@ std::vector<hawk_file_part> names_of(const MappedModule& module) {
   return names;
 }
 
+/// Those of modules that are new. A file that is new in this process may be known from another: its code runs while its
+/// probes are placed, which comes before its table is asked for.
+void add_known_tables(const ModuleMap& modules, const UnwindStore& store, std::vector<StoredTable>& tables) {
+  for (std::size_t i = tables.size(); i < modules.module_count(); ++i) {
+    const StoredTable* const stored = store.find(modules.module(ModuleId(i)));
+    tables.push_back(stored != nullptr ? *stored : StoredTable{});
+  }
+}
+
 }  // namespace
 
 std::vector<FilePart> file_parts_of(const MappedModule& module, const StoredTable& table) {
@@ -186,7 +195,7 @@ void UnwindTables::take_table(const ModuleMap& modules, ModuleId id, std::option
 }
 
 void UnwindTables::store_tables(const ModuleMap& modules) {
-  tables_.resize(modules.module_count());
+  add_known_tables(modules, store_, tables_);
   std::uint64_t rows = 0;
   for (const auto& [id, table] : unstored_) rows += table.rows.size();
   store_.reserve(rows);

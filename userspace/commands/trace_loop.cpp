@@ -90,7 +90,7 @@ class TraceLoop {
     }
     if (const auto every = options_.mark_every) {
       HAWK_TRY_VOID(loop_.add_timer(*every, *every, [this](short) -> Result<void> {
-        log_verbose(begins_text(mark()));
+        if (is_mark_due()) log_verbose(begins_text(mark()));
         return {};
       }));
     }
@@ -140,6 +140,17 @@ class TraceLoop {
   std::size_t mark() {
     drain();
     return group_.mark();
+  }
+
+  /// Of --mark-every. Each mark takes the clock on to a stamp of its own, which stands for up to a 2^19th of the
+  /// trace's length (bpf/clock.h): in a trace of days more of them would make it fast, and all blocks older than they
+  /// are.
+  bool is_mark_due() {
+    constexpr int kPartOfLength = 1 << 19;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - marked_at_ < (now - began_) / kPartOfLength) return false;
+    marked_at_ = now;
+    return true;
   }
 
   static std::string begins_text(std::size_t generation) { return fmt::format("generation {} begins", generation); }
@@ -262,6 +273,7 @@ class TraceLoop {
   const TraceWatchers& watchers_;
   EventLoop loop_;
   bool ended_by_user_ = false;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now(), marked_at_ = began_;
 };
 
 }  // namespace

@@ -20,6 +20,12 @@ class AgeSums {
   /// `cuts_ms`: births from each of these on are not those before it; any order.
   AgeSums(std::uint64_t now_ms, std::vector<std::uint64_t> cuts_ms, std::size_t most = kMost);
 
+  /// Makes room for so many sums at once.
+  void reserve(std::size_t sums) {
+    numbers_.reserve(sums);
+    sums_.reserve(sums);
+  }
+
   void add(StackId stack, std::uint64_t born_ms, std::uint64_t bytes) {
     add({.stack = stack, .target = {}, .born_ms = born_ms, .bytes = bytes, .count = 1});
     while (sums_.size() > most_ && age_bits_ > 1) coarsen();

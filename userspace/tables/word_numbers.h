@@ -26,11 +26,19 @@ class WordNumbers {
     return slot.number;
   }
 
+  /// Makes room for so many words at once.
+  void reserve(std::size_t words) {
+    std::size_t slots = slots_.empty() ? kFirstSlots : slots_.size();
+    while (slots < 2 * words) slots *= 2;
+    if (slots > slots_.size()) grow_to(slots);
+  }
+
   /// How many words have a number.
   std::size_t size() const { return used_; }
 
  private:
   static constexpr Number kFree{0xffffffff};  // more than there are
+  static constexpr std::size_t kFirstSlots = 1024;
   struct Slot {
     std::uint64_t word = 0;
     Number number = kFree;
@@ -43,8 +51,10 @@ class WordNumbers {
     return slots_[index];
   }
 
-  void grow() {
-    std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.empty() ? 1024 : slots_.size() * 2));
+  void grow() { grow_to(slots_.empty() ? kFirstSlots : slots_.size() * 2); }
+
+  void grow_to(std::size_t slots) {
+    std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots));
     for (const Slot& slot : old) {
       if (slot.number != kFree) slot_of(slot.word) = slot;
     }

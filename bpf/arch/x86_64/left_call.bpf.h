@@ -9,9 +9,6 @@
 #include "bpf/arch/x86_64/system_calls.h"
 #include "bpf/targets.h"
 
-/* System calls of 32-bit code have other numbers. */
-#define HAWK_TS_COMPAT 2
-
 /* What has not run of the memory of `task`, the only thread that uses it: what its last call has mapped, or all of it, if that
  * was an exec. A call sets its result before signals are looked at, and an interrupt has the number -1. */
 static __always_inline struct hawk_range unrun_code_of(struct task_struct *task)

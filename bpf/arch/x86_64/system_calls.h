@@ -19,6 +19,10 @@
 #define HAWK_SYSCALL_PKEY_MPROTECT 329
 #define HAWK_SYSCALL_CLONE3 435
 
+/* In thread_info.status: the call is one of a 32-bit kernel's, whose numbers and arguments mean something else. A 64-bit program can
+ * make such calls as well (int 0x80). */
+#define HAWK_TS_COMPAT 2
+
 #define HAWK_MAP_FIXED 0x10
 #define HAWK_MAP_STACK 0x20000
 #define HAWK_SHM_REMAP 040000

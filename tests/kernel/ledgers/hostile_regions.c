@@ -158,6 +158,13 @@ static void share(void) {
 static void map_huge_pages(void) {
   char* at = (char*)mmap(NULL, 2 * kHugePage, PROT_READ, kAnonymous | MAP_HUGETLB | MAP_NORESERVE, -1, 0);
   if (at != MAP_FAILED) munmap(at + kHugePage, kHugePage);
+  /* Privately, but of a file that is shared. */
+  int file = memfd_create("huge", MFD_HUGETLB);
+  if (file < 0) return;
+  ledger_require(!ftruncate(file, 2 * kHugePage), "it has a size");
+  at = (char*)mmap(NULL, 2 * kHugePage, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, file, 0);
+  if (at != MAP_FAILED) munmap(at, kHugePage);
+  close(file);
 }
 
 static void watch_faults(void) {

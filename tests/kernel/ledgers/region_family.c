@@ -97,17 +97,30 @@ static void execute(const char* how, unsigned count) {
   abort();
 }
 
-/* A program that does not make others. */
-static void program(void) {
+/* A program that does not make others. `times`: how often it maps something that it does not keep. */
+static void program(unsigned times) {
   begin();
+  for (unsigned i = 0; i < times; i++) unmap(in_program(NULL, 1), 1);
   char* at = in_program(hole(16), 6);
   unmap(at + kPage, 2);
   char* break_at = in_brk(NULL);
   in_brk(break_at + 9 * kPage);
   in_brk(break_at + 4 * kPage);
   use_stack(60);
-  line("in_program/anonymous/program", 6, 2);
+  line("in_program/anonymous/program", 6 + times, 2 + times);
   line("in_brk/brk/program", 9, 5);
+  end();
+}
+
+/* Programs that map while hawktrace learns of them. */
+static void busy(unsigned count) {
+  begin();
+  for (unsigned i = 0; i < count; i++) {
+    in_maker(NULL, 2);
+    if (!fork()) execute("program", 4000);
+  }
+  wait_for_all();
+  line("in_maker/anonymous/program", 2 * count, 0);
   end();
 }
 
@@ -304,15 +317,10 @@ int main(int argc, char** argv) {
   const struct {
     const char* name;
     void (*make)(unsigned);
-  } families[] = {{"forks", forks},
-                  {"chain", chain},
-                  {"vforks", vforks},
-                  {"sharers", sharers},
-                  {"threads", threads},
-                  {"growing", growing},
-                  {"thread_execs", thread_execs}};
+  } families[] = {{"program", program}, {"busy", busy},       {"forks", forks},
+                  {"chain", chain},     {"vforks", vforks},   {"sharers", sharers},
+                  {"threads", threads}, {"growing", growing}, {"thread_execs", thread_execs}};
   directory = argv[1];
   for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
     if (!strcmp(argv[2], families[i].name)) families[i].make(count);
-  program();
 }

@@ -50,6 +50,27 @@ TEST(TraceClock, EveryMarkHasAStampOfItsOwn) {
   }
 }
 
+// Each mark takes the clock on to another stamp. Beyond twelve hours one stands for more than a tenth of a second, and
+// in a few days the clock would be ten times as fast.
+TEST(TraceClock, MarksWithoutEndDoNotMakeItFast) {
+  constexpr milliseconds kOften{100}, kBegin{20LL * 3600 * 1000}, kEnd{21LL * 3600 * 1000};
+  milliseconds now = kBegin;
+  TraceClock clock([&] { return now; });
+  milliseconds marked = now;
+  for (; now < kEnd; now += kOften) {
+    clock.advance();
+    if (now - marked < now / HAWK_STAMP_FRACTION) continue;  // as the loop of a trace does
+    clock.mark();
+    marked = now;
+  }
+  clock.advance();
+  const std::uint64_t end_ms = static_cast<std::uint64_t>(kEnd.count());
+  const std::uint64_t step_ms = hawk_stamp_ms(hawk_stamp_of(end_ms) + 1) - hawk_stamp_ms(hawk_stamp_of(end_ms));
+  EXPECT_LE(clock.now_ms(), end_ms + 2 * step_ms);
+  EXPECT_GE(clock.now_ms() + 2 * step_ms, end_ms);
+  EXPECT_GT(clock.marks_ms().size(), 13'000u) << "more than every third begins one";
+}
+
 TEST(TraceClock, TheFirstMarkMayComeAtOnce) {
   TraceClock clock([] { return milliseconds(0); });
   EXPECT_GT(clock.mark(), 0u) << "what was allocated before has stamp 0";
