@@ -196,7 +196,7 @@ class Hostile(unittest.TestCase):
         self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, b''))
         self.assertEqual(len(json.loads(pages[1][1])['targets'][0]['processes']), len(names))
         for line in daemon.said().splitlines():
-            self.assertRegex(line, r'^hawktrace: (warning: odd: |  |\d+ target)')
+            self.assertRegex(line, r'^hawktrace: (warning: )?(odd: |  |\d+ target)')
             self.assertNotRegex(line, '[\x00-\x1f\x7f-\x9f\u202e]')
         self.assertEqual([path.name for path in self.directory.glob('heaps/*')], ['odd'])
         self.assertEqual(len(self.report(self.recordings(daemon, 'odd')[0])['targets']), len(names))

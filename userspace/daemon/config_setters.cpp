@@ -37,7 +37,7 @@ Result<std::vector<std::string>> comms_of(const TomlValue& value, const std::str
   for (const std::string& comm : *comms) {
     if (comm.size() <= kLongest) continue;
     return refuse_value(where,
-                        fmt::format("no process is called '{}': the kernel keeps {} bytes of a name", comm, kLongest),
+                        fmt::format("the kernel keeps {} bytes of a process's name, and this has more", kLongest),
                         fmt::format("write '{}', or use name or exe", comm.substr(0, kLongest)));
   }
   return comms;
@@ -49,8 +49,7 @@ Result<std::vector<std::string>> path_patterns_of(const TomlValue& value, const 
   for (const std::string& pattern : *patterns) {
     const bool is_path = pattern.find('/') != std::string::npos;
     if (!is_path || std::string_view("/*?[").find(pattern.front()) != std::string_view::npos) continue;
-    return refuse_value(where, fmt::format("no path matches '{}': paths begin with a slash", pattern),
-                        fmt::format("write '/{0}' or '*/{0}'", pattern));
+    return refuse_value(where, "no path matches that: paths begin with a slash", "begin the pattern with / or */");
   }
   return patterns;
 }
