@@ -34,9 +34,18 @@ in_tree dpkg --verify hawktrace | grep . && fail "files differ from the package'
 in_tree hawktrace config --check | grep -q 'hawktrace.toml: valid' || fail "the installed configuration is not valid"
 in_tree hawktrace --format json --no-follow -- /bin/ls / | grep -q '"schema": "hawktrace.report/1"' || fail "does not trace"
 for file in usr/share/man/man1/hawktrace{,-record}.1.gz usr/share/bash-completion/completions/hawktrace \
-  usr/share/zsh/vendor-completions/_hawktrace usr/share/fish/vendor_completions.d/hawktrace.fish; do
+  usr/share/zsh/vendor-completions/_hawktrace usr/share/fish/vendor_completions.d/hawktrace.fish \
+  usr/lib/systemd/system/hawktrace{,@}.service usr/share/doc/hawktrace/copyright \
+  usr/share/doc/hawktrace/examples/{prometheus.yml,parca.yaml,alloy.alloy,pyroscope.toml,network.conf}; do
   [[ -s $tree/$file ]] || echo "$file"
 done | grep . && fail "these are missing"
+# What the examples mean to Prometheus, Parca and Alloy is seen in tests/unit/serving/clients_test.py.
+if command -v promtool >/dev/null; then
+  promtool check config "$tree/usr/share/doc/hawktrace/examples/prometheus.yml" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+fi
+in_tree cp /usr/share/doc/hawktrace/examples/pyroscope.toml /etc/hawktrace/hawktrace.d/
+in_tree hawktrace config --check >"$work/log" 2>&1 || fail "the example of a drop-in is not valid: $(cat "$work/log")"
+rm "$tree/etc/hawktrace/hawktrace.d/pyroscope.toml"
 if compgen -G "$tree/etc/systemd/system/*/hawktrace*" >/dev/null; then fail "a unit is enabled"; fi
 [[ $(stat -c '%a %U' "$tree/etc/hawktrace") == '700 root' ]] || fail "anybody can read /etc/hawktrace"
 

@@ -216,7 +216,7 @@ TEST(daemon, says_once_what_it_cannot_trace) {
 /// A program whose name has line ends and the control sequences of terminals, which crashes.
 TEST(daemon, puts_nothing_of_a_hostile_name_into_messages_or_paths) {
   const ScratchDirectory directory;
-  const std::string executable = directory.path("a\nhawktrace: \x1b[2J");
+  const std::string executable = directory.path("a\nweb: fo\x1b[2Jge");
   std::filesystem::copy_file(ledger_path("ends"), executable);
   DaemonProcess daemon("[target.web]\nexe = \"" + directory.path() + "/*\"\n");
   ChildProcess program({.argv = {executable, "signal", std::to_string(SIGSEGV)}});
@@ -231,7 +231,10 @@ TEST(daemon, puts_nothing_of_a_hostile_name_into_messages_or_paths) {
   EXPECT_NE(said.find("was killed by SIGSEGV"), std::string::npos) << said;
   EXPECT_EQ(said.find('\x1b'), std::string::npos);
   std::istringstream lines(said);
-  for (std::string line; std::getline(lines, line);) EXPECT_TRUE(line.starts_with("hawktrace: ")) << line;
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_TRUE(line.starts_with("hawktrace: ")) << line;
+    EXPECT_EQ(line.find(": web: fo"), std::string::npos) << line;
+  }
   EXPECT_EQ(daemon.recordings("web").size(), 1U);
 }
 

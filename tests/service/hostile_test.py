@@ -196,7 +196,7 @@ class Hostile(unittest.TestCase):
         self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, b''))
         self.assertEqual(len(json.loads(pages[1][1])['targets'][0]['processes']), len(names))
         for line in daemon.said().splitlines():
-            self.assertRegex(line, '^hawktrace: ')
+            self.assertRegex(line, r'^hawktrace: (warning: )?(odd: |  |\d+ target)')
             self.assertNotRegex(line, '[\x00-\x1f\x7f-\x9f\u202e]')
         self.assertEqual([path.name for path in self.directory.glob('heaps/*')], ['odd'])
         self.assertEqual(len(self.report(self.recordings(daemon, 'odd')[0])['targets']), len(names))
@@ -274,6 +274,26 @@ class Hostile(unittest.TestCase):
         recordings = self.recordings(daemon)
         self.assertEqual(len(recordings), 1)
         self.assertTrue(self.report(recordings[0])['exact'])
+
+    def test_recordings_can_be_switched_off_and_on_at_any_time(self):
+        daemon = self.daemon(self.ends('record-every = "100ms"'))
+        first, second = Ledger(), Ledger()
+        daemon.wait_for('tracing 2 of 2')
+        for ledger in (first, second):
+            ledger.run()
+        self.until('an interval', lambda: self.recordings(daemon))
+        daemon.write(self.ends('record = false'))
+        daemon.reload()
+        first.end()
+        daemon.wait_for('tracing 1 of 1')
+        daemon.write(self.ends('record-every = "100ms"'))
+        daemon.reload()
+        second.end()
+        daemon.wait_for('tracing 0 of 0')
+        daemon.end()
+        recordings = [self.report(path) for path in self.recordings(daemon)]
+        self.assertEqual([len(report.get('targets', [report])) for report in recordings], [2, 1])
+        self.assertTrue(all(report['exact'] for report in recordings))
 
     def test_recordings_go_on_when_their_folder_has_gone(self):
         daemon = self.daemon(self.ends('record-every = "100ms"'))

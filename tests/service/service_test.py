@@ -74,6 +74,13 @@ while True:
 '''
 
 
+# Starts another program once it is told to.
+FAMILY = '''
+import subprocess
+open('/run/host/start').read()
+subprocess.run(['sleep', 'infinity'])
+'''
+
 # As systemd-oomd announces what it is about to kill.
 ANNOUNCE = r'''
 import socket
@@ -99,11 +106,15 @@ class Systemd:
             (path / name).write_text((ROOT / 'scripts/systemd' / name).read_text())
         (path / 'web.py').write_text(WEB)
         (path / 'greedy.py').write_text(GREEDY)
+        (path / 'family.py').write_text(FAMILY)
+        (path / 'family-python').symlink_to('/usr/bin/python3')
+        os.mkfifo(path / 'start')
         # It has this name once it is in its cgroup, and not before.
         (path / 'greedy-python').symlink_to('/usr/bin/python3')
         os.mkfifo(path / 'go')
         (path / 'test.target').write_text('[Unit]\nDefaultDependencies=no\nWants=systemd-journald.service\n')
         (path / 'web.service').write_text(unit('ExecStart=/usr/bin/python3 /run/host/web.py'))
+        (path / 'family.service').write_text(unit('ExecStart=/run/host/family-python /run/host/family.py'))
         # Where memory is accounted by version 1 of cgroups, systemd's limit has no effect, and the test's group has one.
         (path / 'greedy.service').write_text(unit(
             'MemoryMax=64M', 'MemorySwapMax=0',
@@ -194,7 +205,7 @@ class Service(unittest.TestCase):
         self.systemd.do('systemctl', 'start', 'hawktrace.service')
 
     def tearDown(self):
-        for name in ('web', 'greedy', 'hawktrace'):
+        for name in ('web', 'greedy', 'family', 'hawktrace'):
             self.systemd.run('systemctl', 'stop', f'{name}.service')
         self.systemd.run('systemctl', 'reset-failed')
 
@@ -259,6 +270,18 @@ class Service(unittest.TestCase):
         self.assertEqual([entry['HAWKTRACE_FILE']], self.recordings('greedy'))
         report = json.loads(self.systemd.do('hawktrace', 'report', '-q', '--format', 'json', entry['HAWKTRACE_FILE']))
         self.assertGreater(report['totals']['live_bytes'], 32 << 20)
+
+    def test_what_a_service_starts_is_followed(self):
+        """With no more rights than the unit gives it."""
+        self.systemd.write('/etc/hawktrace/hawktrace.toml', CONFIG + '[target.family]\ncomm = "family-python"\nfollow-children = true\n')
+        self.systemd.do('systemctl', 'restart', 'hawktrace.service')
+        self.systemd.do('systemctl', 'start', 'family.service')
+        self.systemd.wait_for_status('tracing 1 of 1 processes of 3 targets')
+        (self.systemd.path / 'start').write_text('start')
+        self.systemd.wait_for_status('tracing 2 of 2 processes of 3 targets')
+        self.systemd.do('systemctl', 'stop', 'family.service')
+        self.systemd.wait_for_status('tracing 0 of 0 processes')
+        self.assertEqual(len(self.recordings('family')), 1)
 
     def test_it_is_told_whom_systemd_oomd_is_about_to_kill(self):
         self.systemd.do('systemctl', 'start', 'web.service')

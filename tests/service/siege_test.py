@@ -255,6 +255,39 @@ class Siege(Hostile):
         for ledger in (first, second, third):
             self.expect_exact_last(daemon, ledger.pid)
 
+    def test_a_family_that_is_not_traced_any_more_pays_for_no_probes(self):
+        """While another one, of the same files, is traced all the time, or is not."""
+        follows = 'follow-children = true\n'
+        other = f'[target.zoo]\nexe = "{hostile_test.LEDGERS}/growing"\n{follows}'
+        daemon = self.daemon(self.ends(follows))
+        for beside in ('', other):
+            daemon.write(self.ends(follows) + beside)
+            daemon.reload()
+            with contextlib.ExitStack() as ends:
+                if beside:
+                    growing = Ledger(program=hostile_test.LEDGERS / 'growing')
+                    ends.callback(growing.end)
+                    ends.callback(growing.run)
+                    daemon.wait_for('tracing 1 of 1')
+                ledger = Ledger()
+                self.wait_until_traced(daemon, ledger)
+                traced = self.at_rest(daemon)
+                self.assertTrue(changed_code(ledger.pid))
+                for _ in range(3):
+                    daemon.write(self.ends(follows + 'mode = "off"') + beside)
+                    daemon.reload()
+                    self.until('its own code', lambda: not changed_code(ledger.pid))
+                    daemon.write(self.ends(follows) + beside)
+                    daemon.reload()
+                    self.until('a trace', lambda: [process['state'] for process in self.target(daemon)['processes']] == ['traced'])
+                    self.assertEqual(self.at_rest(daemon), traced)
+                ledger.run()
+                ledger.end()
+                self.until('its end', lambda: not self.target(daemon)['processes'])
+        self.until('all ends', lambda: all(not target['processes'] for target in json.loads(daemon.get('/targets')[1])['targets']))
+        daemon.end()
+        self.expect_exact_last(daemon, ledger.pid)
+
     def test_one_program_after_the_other_leaves_nothing_behind(self):
         """300 programs of one process, as fast as they come, which passes its probes on to those that it makes."""
         shell, script = self.directory / 'again', self.directory / 'script'

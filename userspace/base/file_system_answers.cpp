@@ -29,9 +29,12 @@ using Clock = std::chrono::steady_clock;
 
 /// In which a copy must grow.
 constexpr int kTimeLimitMs = 2000;
-/// For all files together.
+/// For all files together, in a period: a daemon runs for months.
 constexpr std::chrono::seconds kTimeInSum{10};
-/// Of one file, and of all of them.
+constexpr std::chrono::minutes kPeriod{10};
+/// The number of a device is given to another file system once it is not mounted any more.
+constexpr std::chrono::seconds kKnownFor{30};
+/// Of one file, and of all of them in a period.
 constexpr std::uint64_t kMaxCopyBytes = 256u << 20;
 constexpr std::uint64_t kMaxBytesInSum = std::uint64_t{2} << 30;
 
@@ -124,6 +127,7 @@ class Copier {
  public:
   ReadBy read(int fd, std::uint64_t device, UniqueFd& copy) {
     const std::lock_guard lock(mutex_);
+    forget_old(Clock::now());
     const auto known = answers_.find(device);
     if (known != answers_.end() && known->second == Answer::kKernel) return ReadBy::kKernel;
     if ((known != answers_.end() && known->second == Answer::kNone) || used_ >= kTimeInSum) return refuse(ETIMEDOUT);
@@ -148,6 +152,18 @@ class Copier {
  private:
   enum class Answer { kKernel, kComes, kNone };
 
+  void forget_old(Clock::time_point now) {
+    if (now - answers_since_ >= kKnownFor) {
+      answers_.clear();
+      answers_since_ = now;
+    }
+    if (now - used_since_ >= kPeriod) {
+      used_ = {};
+      bytes_ = 0;
+      used_since_ = now;
+    }
+  }
+
   static ReadBy refuse(int error) {
     errno = error;
     return ReadBy::kNone;
@@ -155,7 +171,9 @@ class Copier {
 
   std::mutex mutex_;
   std::map<std::uint64_t, Answer> answers_;  ///< by device
+  Clock::time_point answers_since_ = Clock::now();
   Clock::duration used_{};
+  Clock::time_point used_since_ = Clock::now();
   std::uint64_t bytes_ = 0;
 };
 

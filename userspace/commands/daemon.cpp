@@ -1,6 +1,7 @@
 // Traces the targets of a configuration, as a service.
 #include "userspace/commands/daemon.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,6 +38,15 @@ Result<std::string> path_of(OptionValue value) {
   return fail(ExitCode::kUsage, std::string(value.option) + ": the value is empty", "give a name");
 }
 
+/// It is also the name of a directory.
+Result<std::string> unit_of(OptionValue value) {
+  std::string unit = HAWK_TRY(path_of(value));
+  const auto is_foreign = [](char c) { return c == '/' || static_cast<unsigned char>(c) <= ' ' || c == 0x7f; };
+  if (unit.front() != '.' && unit.size() < 256 && std::none_of(unit.begin(), unit.end(), is_foreign)) return unit;
+  return fail(ExitCode::kUsage, fmt::format("{}: '{}' is no name of a unit", value.option, unit),
+              "systemctl list-units shows them; a path is escaped with systemd-escape");
+}
+
 }  // namespace
 
 const CommandText& daemon_text() {
@@ -71,7 +81,7 @@ OptionRows daemon_rows(DaemonCommandOptions& options) {
        "trace this systemd unit alone, without HTTP; what the\nconfiguration says of a target with this name "
        "holds",
        [&options](OptionValue v) -> Result<void> {
-         options.unit = HAWK_TRY(path_of(v));
+         options.unit = HAWK_TRY(unit_of(v));
          return {};
        }});
   add_common_rows(rows, options.verbosity);

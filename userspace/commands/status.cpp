@@ -25,6 +25,7 @@ constexpr ExitRow kExits[] = {
     {"2", "malformed command line"},
     {"3", "no daemon answers at the socket"},
     {"4", "not permitted"},
+    {"6", "what answers there is no hawktrace daemon, or does not answer in time"},
 };
 
 /// The tables of targets and of processes have an empty line between them.

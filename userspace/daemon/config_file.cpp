@@ -178,7 +178,10 @@ std::string example_config() {
   add_example(text, "What is traced: one table for each target. NAME is yours.", "target.NAME", target_keys(target));
   add_example(text, "Metrics and profiles over HTTP. Names of functions and programs are private data.", "serve",
               serve_keys(daemon.serve));
-  add_example(text, "Profiles sent to a Pyroscope server.", "push", push_keys(daemon.serve.push));
+  add_example(
+      text,
+      "Profiles sent to a Pyroscope server. One on another host takes a drop-in for hawktrace.service: network.conf.",
+      "push", push_keys(daemon.serve.push));
   return text;
 }
 

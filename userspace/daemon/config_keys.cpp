@@ -110,12 +110,13 @@ ConfigKeys daemon_keys(DaemonConfig& config) {
 ConfigKeys target_keys(TargetConfig& target) {
   ProcessQuery& query = target.processes;
   ConfigKeys keys = {
-      {"unit", R"("nginx.service")", false, "processes of a systemd unit; like the following keys, also several: [...]",
+      {"unit", R"("nginx.service")", false,
+       "processes of a systemd unit, also a pattern: \"worker@*\"; like the following keys, also several: [...]",
        set_with(query.units, strings_of)},
       {"exe", R"("/opt/app/*")", false, "processes that run a file that matches this pattern",
-       set_with(query.executables, strings_of)},
+       set_with(query.executables, path_patterns_of)},
       {"comm", R"("redis-server")", false, "processes with this name, at most 15 characters",
-       set_with(query.comms, strings_of)},
+       set_with(query.comms, comms_of)},
       {"name", R"("redis-server")", false, "processes with this name, or whose file has it",
        set_with(query.names, strings_of)},
       {"cgroup", R"("/system.slice")", false, "processes in this cgroup and below it",

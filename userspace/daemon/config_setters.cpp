@@ -30,6 +30,30 @@ Result<std::vector<std::string>> strings_of(const TomlValue& value, const std::s
   return texts;
 }
 
+Result<std::vector<std::string>> comms_of(const TomlValue& value, const std::string& where) {
+  constexpr std::size_t kLongest = 15;  // TASK_COMM_LEN - 1
+  Result<std::vector<std::string>> comms = strings_of(value, where);
+  if (!comms) return comms;
+  for (const std::string& comm : *comms) {
+    if (comm.size() <= kLongest) continue;
+    return refuse_value(where,
+                        fmt::format("the kernel keeps {} bytes of a process's name, and this has more", kLongest),
+                        fmt::format("write '{}', or use name or exe", comm.substr(0, kLongest)));
+  }
+  return comms;
+}
+
+Result<std::vector<std::string>> path_patterns_of(const TomlValue& value, const std::string& where) {
+  Result<std::vector<std::string>> patterns = strings_of(value, where);
+  if (!patterns) return patterns;
+  for (const std::string& pattern : *patterns) {
+    const bool is_path = pattern.find('/') != std::string::npos;
+    if (!is_path || std::string_view("/*?[").find(pattern.front()) != std::string_view::npos) continue;
+    return refuse_value(where, "no path matches that: paths begin with a slash", "begin the pattern with / or */");
+  }
+  return patterns;
+}
+
 Result<std::map<std::string, std::string>> string_table_of(const TomlValue& value, const std::string& where) {
   const auto* table = std::get_if<TomlValue::Table>(&value.value);
   if (table == nullptr) return refuse_value(where, "this is no table", "write { name = \"value\" }");

@@ -27,6 +27,10 @@ tl::unexpected<Error> refuse_value(const std::string& where, std::string_view wh
 Result<std::string> string_of(const TomlValue& value, const std::string& where);
 /// A text, or an array of such.
 Result<std::vector<std::string>> strings_of(const TomlValue& value, const std::string& where);
+/// Each as the kernel has names of processes.
+Result<std::vector<std::string>> comms_of(const TomlValue& value, const std::string& where);
+/// Each a pattern of paths, or of the names of files.
+Result<std::vector<std::string>> path_patterns_of(const TomlValue& value, const std::string& where);
 Result<std::map<std::string, std::string>> string_table_of(const TomlValue& value, const std::string& where);
 /// A path from the root on.
 Result<std::string> absolute_path_of(const TomlValue& value, const std::string& where);

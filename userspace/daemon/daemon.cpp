@@ -255,7 +255,8 @@ class Daemon {
   void reconfigure(TargetState& target, const TargetConfig& config) {
     const bool is_same = target.config.processes == config.processes && target.config.pid_file == config.pid_file;
     if (!is_same || config.mode != target.config.mode) target.window_ends.reset();
-    if (!is_same) retire(target);
+    // What is off has no processes, which may be another target's by now.
+    if (!is_same || config.mode == TargetMode::kOff) retire(target);
     target.reconfigure(config);
   }
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "userspace/base/printable.h"
 #include "userspace/daemon/top_stacks.h"
 #include "userspace/report/units.h"
 
@@ -16,8 +17,10 @@ constexpr const char* kMessageId = "9f0c6c0f4d8e4f0b8a5d3b1f7e2a6c41";
 
 std::string readable(std::uint64_t bytes) { return format_bytes(bytes, NumberStyle::kReadable); }
 
+/// The lines of a message are ours: a name has none.
 std::string whose(const TargetState& target, const TargetProcess& process, const ProcessEnd& end) {
-  return fmt::format("{}: process {} ({}) {}", target.config.name, process.facts.pid, process.facts.comm, text_of(end));
+  return fmt::format("{}: process {} ({}) {}", target.config.name, process.facts.pid,
+                     printable_unicode(process.facts.comm), text_of(end));
 }
 
 std::string_view kind_of(const ProcessEnd& end) {
@@ -56,7 +59,7 @@ void EndReporter::report(const TargetState& target, const TargetProcess& process
       format_blocks(last.totals.live_count(), NumberStyle::kReadable), format_duration(last.trace.duration_ns),
       last.exact() ? "exact" : "NOT exact", file.empty() ? "" : fmt::format("; recorded in {}", file));
   for (const std::string& line : top_stack_lines(last, process.trace->symbolizer(), kTopStacks)) {
-    message += fmt::format("\n  {}", line);
+    message += fmt::format("\n  {}", printable_unicode(line));
   }
   write(target, process, end, std::move(message), file);
 }

@@ -38,11 +38,14 @@ bool ProcessFinder::wants_traces(Time now) const {
                      [now](const auto& entry) { return entry.second->wants_traces(now); });
 }
 
+/// A process that may be about to run another program: not one that is left out because there are too many.
 bool ProcessFinder::has_open(Time now) const {
   return std::any_of(targets_.begin(), targets_.end(), [now](const auto& entry) {
     const TargetState& target = *entry.second;
-    return target.wants_traces(now) && std::any_of(target.processes.begin(), target.processes.end(),
-                                                   [](const auto& p) { return p.second.may_be_traced(); });
+    return target.wants_traces(now) && std::any_of(target.processes.begin(), target.processes.end(), [](const auto& p) {
+             const TargetProcess& its = p.second;
+             return its.may_be_traced() && (its.failures != 0 || its.objection.empty());
+           });
   });
 }
 
@@ -59,7 +62,7 @@ void ProcessFinder::look_if_due(std::optional<std::uint32_t> begun, Time now) {
 
 void ProcessFinder::resolve(TargetState& target, const std::vector<ProcessFacts>& processes,
                             const std::vector<CgroupMount>& mounts, bool all) {
-  target.selector.look(processes, mounts, all && target.processes.empty());
+  target.selector.look(processes, mounts, all);
   const std::string& objection = target.selector.objection();
   if (objection == target.reported_objection) return;
   target.reported_objection = objection;

@@ -1,8 +1,16 @@
 #include "userspace/daemon/recording_retention.h"
 
 #include <algorithm>
+#include <ctime>
 
 namespace hawk {
+
+std::uint64_t AgeClock::running_ns() {
+  constexpr std::uint64_t kSecondNs = 1'000'000'000;
+  timespec now = {};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * kSecondNs + static_cast<std::uint64_t>(now.tv_nsec);
+}
 
 std::vector<std::string> recordings_to_remove(std::vector<DirectoryEntry> files, const std::string& current,
                                               std::uint64_t keep_bytes, std::chrono::nanoseconds keep_age,

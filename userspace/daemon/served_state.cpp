@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -43,19 +44,26 @@ std::uint64_t anonymous_bytes(const ServedProcess& process) {
   return process.memory ? process.memory->anonymous_bytes + process.memory->swapped_bytes : 0;
 }
 
-std::string process_line(const ServedTarget& target, const ServedProcess& process) {
-  return fmt::format("{:>8} {:<15} {:<20} {:>12} {:>12}  {}\n", process.pid, printable_unicode(process.comm),
-                     target.name, readable(process.totals.live_bytes()), readable(anonymous_bytes(process)),
-                     printable_unicode(process.state));
+std::string process_line(const ServedTarget& target, const ServedProcess& process, std::size_t width) {
+  return fmt::format("{:>8} {:<15} {:<{}} {:>12} {:>12}  {}{}\n", process.pid, printable_unicode(process.comm),
+                     target.name, width, readable(process.totals.live_bytes()), readable(anonymous_bytes(process)),
+                     printable_unicode(process.state), process.numbers_exact ? "" : ", NOT exact");
 }
 
-std::string status_line(const ServedTarget& target) {
+std::string state_text(const ServedTarget& target) {
+  std::string text = target.state;
+  if (target.retry_ns) text += fmt::format(", next attempt in {}", format_duration(*target.retry_ns));
+  if (!target.losses.keep(Promise::kNumbers)) text += ", NOT exact";
+  return text;
+}
+
+std::string status_line(const ServedTarget& target, std::size_t width) {
   std::uint64_t anonymous = 0;
   for (const ServedProcess& process : target.processes) anonymous += anonymous_bytes(process);
   constexpr double kPercent = 100;
-  return fmt::format("{:<20} {:<6} {:>5} {:>12} {:>12} {:>7.1f} %  {}\n", target.name, target.mode,
+  return fmt::format("{:<{}} {:<6} {:>5} {:>12} {:>12} {:>7.1f} %  {}\n", target.name, width, target.mode,
                      target.processes.size(), readable(target.live_bytes), readable(anonymous),
-                     target.overhead * kPercent, target.state);
+                     target.overhead * kPercent, state_text(target));
 }
 
 }  // namespace
@@ -69,7 +77,7 @@ std::vector<ServedTarget> ServedState::targets() const {
   for (const auto& [name, target] : targets_) {
     ServedTarget served_target = {.name = name,
                                   .mode = std::string(target_mode_name(target->config.mode)),
-                                  .state = target->state_text(now),
+                                  .state = std::string(target->state_name(now)),
                                   .totals = target->counts.totals,
                                   .processes_seen = target->counts.processes_seen,
                                   .processes_ended = target->counts.processes_ended,
@@ -83,6 +91,9 @@ std::vector<ServedTarget> ServedState::targets() const {
                                   .cgroup = target->cgroup,
                                   .last_recording = target->recorder.last_path(),
                                   .recording_bytes = target->recorder.size_bytes()};
+    if (!target->budget.may_trace(now)) {
+      served_target.retry_ns = static_cast<std::uint64_t>(target->budget.left(now).count());
+    }
     // As many calls allocate as free.
     if (const auto& costs = tracing_.costs())
       served_target.cost_per_call_ns = costs->emulated_ns + costs->return_ns / 2;
@@ -147,14 +158,16 @@ Result<ServedHeap> ServedState::heap(const std::string& name) {
 }
 
 std::string ServedState::status_text() const {
-  std::string text = fmt::format("{:<20} {:<6} {:>5} {:>12} {:>12} {:>9}  {}\n", "TARGET", "MODE", "PROCS", "LIVE",
-                                 "ANONYMOUS", "OVERHEAD", "STATE");
   const std::vector<ServedTarget> all = targets();
-  for (const ServedTarget& target : all) text += status_line(target);
-  text += fmt::format("\n{:>8} {:<15} {:<20} {:>12} {:>12}  {}\n", "PID", "COMMAND", "TARGET", "LIVE", "ANONYMOUS",
-                      "STATE");
+  std::size_t width = 20;
+  for (const ServedTarget& target : all) width = std::max(width, target.name.size());
+  std::string text = fmt::format("{:<{}} {:<6} {:>5} {:>12} {:>12} {:>9}  {}\n", "TARGET", width, "MODE", "PROCS",
+                                 "LIVE", "ANONYMOUS", "OVERHEAD", "STATE");
+  for (const ServedTarget& target : all) text += status_line(target, width);
+  text += fmt::format("\n{:>8} {:<15} {:<{}} {:>12} {:>12}  {}\n", "PID", "COMMAND", "TARGET", width, "LIVE",
+                      "ANONYMOUS", "STATE");
   for (const ServedTarget& target : all) {
-    for (const ServedProcess& process : target.processes) text += process_line(target, process);
+    for (const ServedProcess& process : target.processes) text += process_line(target, process, width);
   }
   return text;
 }

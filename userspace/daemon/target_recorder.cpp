@@ -56,6 +56,8 @@ void TargetRecorder::set_rules(const RecordingRules& rules) {
   const bool is_same = rules.dump_allocated_bytes == rules_.dump_allocated_bytes &&
                        rules.dump_growth_bytes == rules_.dump_growth_bytes && rules.dump_peak == rules_.dump_peak;
   if (!is_same) triggers_ = DumpTriggers(triggers_of(rules));
+  // What is not recorded any more ends unseen.
+  if (rules_.enabled && !rules.enabled) end_file();
   rules_ = rules;
   recording_.set_options(options_of(rules));
   next_ = {};
@@ -134,8 +136,8 @@ void TargetRecorder::remove_old() {
   std::erase_if(files, [&](const DirectoryEntry& file) { return !file.name.starts_with(target_ + "-"); });
   kept_bytes_ = 0;
   for (const DirectoryEntry& file : files) kept_bytes_ += file.name == current_name ? 0 : file.size_bytes;
-  for (const std::string& name : recordings_to_remove(std::move(files), current_name, rules_.keep_bytes,
-                                                      rules_.keep_age, static_cast<std::int64_t>(unix_time_ns()))) {
+  for (const std::string& name :
+       recordings_to_remove(std::move(files), current_name, rules_.keep_bytes, rules_.keep_age, clock_.now_unix_ns())) {
     if (::unlink((directory_ + "/" + name).c_str()) == 0) log_verbose(fmt::format("{}: removed {}", target_, name));
   }
 }

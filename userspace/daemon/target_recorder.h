@@ -8,6 +8,7 @@
 
 #include "userspace/attach/process_trace.h"
 #include "userspace/daemon/config.h"
+#include "userspace/daemon/recording_retention.h"
 #include "userspace/tables/counters.h"
 #include "userspace/traces/dump_triggers.h"
 #include "userspace/traces/trace_recording.h"
@@ -51,6 +52,7 @@ class TargetRecorder {
   std::string target_;
   std::string directory_;
   RecordingRules rules_;
+  AgeClock clock_;
   TraceRecording recording_;
   DumpTriggers triggers_;
   Time next_{};

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "userspace/base/regular_file.h"
 #include "userspace/daemon/config.h"
 #include "userspace/selection/cgroup_mounts.h"
 #include "userspace/selection/process_facts.h"
@@ -27,8 +29,20 @@ class TargetSelector {
   ProcessQuery query_;
   std::string pid_file_;
   std::optional<ProcessMatcher> matcher_;  ///< nullopt: nothing there is meant, as far as is known
-  std::optional<int> pid_;                 ///< in the file
+  bool is_complete_ = true;                ///< all that is meant has processes
   std::string objection_;
+  /// What the file says, and when it was written.
+  struct NamedProcess {
+    FileState file;
+    std::int64_t changed_ns = 0;
+    std::uint32_t owner = 0;  ///< of the file
+    int pid = 0;
+    std::uint64_t start_ticks = 0;  ///< of the process that it means; 0: it has not been seen yet
+  };
+  std::optional<NamedProcess> named_;
+
+  void read_pid_file();
+  void look_at_named(const std::vector<ProcessFacts>& processes);
 };
 
 }  // namespace hawk

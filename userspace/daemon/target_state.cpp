@@ -1,11 +1,8 @@
 #include "userspace/daemon/target_state.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "userspace/daemon/process_end.h"
-#include "userspace/report/units.h"
 
 namespace hawk {
 namespace {
@@ -76,12 +73,9 @@ std::size_t TargetState::traced_count() const {
 
 bool TargetState::is_traced() const { return traced_count() != 0; }
 
-std::string TargetState::state_text(Time now) const {
+std::string_view TargetState::state_name(Time now) const {
   if (config.mode == TargetMode::kOff) return "off";
-  if (!budget.may_trace(now)) {
-    return fmt::format("over budget, next attempt in {}",
-                       format_duration(static_cast<std::uint64_t>(budget.left(now).count())));
-  }
+  if (!budget.may_trace(now)) return "over budget";
   if (is_traced()) return "tracing";
   if (processes.empty()) return "idle";
   return config.mode == TargetMode::kWatch ? "watching" : "not traced";

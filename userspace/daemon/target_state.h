@@ -77,7 +77,7 @@ struct TargetState {
   /// Processes that are traced.
   std::size_t traced_count() const;
   /// "tracing", "idle", ...: what ServedTarget::state has.
-  std::string state_text(Time now) const;
+  std::string_view state_name(Time now) const;
   /// Takes what the last drain has read of a process that is traced.
   void count(TargetProcess& process);
 

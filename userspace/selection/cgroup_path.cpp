@@ -1,6 +1,7 @@
 #include "userspace/selection/cgroup_path.h"
 
 #include <fmt/core.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <array>
@@ -113,6 +114,15 @@ std::optional<UnitCgroup> find_unit(std::string_view path, std::string_view name
   for_each_unit(path, [&](std::string_view unit, std::string_view cgroup, std::string_view uid) {
     if (unit != name || found) return;
     found = UnitCgroup{std::string(cgroup), uid.empty() ? std::nullopt : std::optional(std::string(uid))};
+  });
+  return found;
+}
+
+/// Backslashes are part of names.
+bool is_in_unit_like(std::string_view path, const std::string& pattern) {
+  bool found = false;
+  for_each_unit(path, [&](std::string_view unit, std::string_view, std::string_view) {
+    found |= ::fnmatch(pattern.c_str(), std::string(unit).c_str(), FNM_NOESCAPE) == 0;
   });
   return found;
 }

@@ -23,6 +23,9 @@ struct UnitCgroup {
 /// for files of the kernel.
 std::optional<UnitCgroup> find_unit(std::string_view path, std::string_view name);
 
+/// Whether it is one of the units whose names match the pattern, of the system or of a user: "worker@*.service".
+bool is_in_unit_like(std::string_view path, const std::string& pattern);
+
 /// The same where only the template is named ("getty@.service"): all units of it, by their names.
 std::vector<std::string> instances_of(std::string_view path, std::string_view name);
 

@@ -31,6 +31,11 @@ bool is_in_container(const ProcessFacts& process, const std::string& name) {
   });
 }
 
+bool has_unit_like(const ProcessFacts& process, const std::string& pattern) {
+  return std::any_of(process.cgroups.begin(), process.cgroups.end(),
+                     [&pattern](const CgroupMembership& cgroup) { return is_in_unit_like(cgroup.path, pattern); });
+}
+
 /// An empty list excludes nothing.
 template <class Value, class Test>
 bool any_or_none(const std::vector<Value>& values, const ProcessFacts& process, Test test) {
@@ -46,11 +51,17 @@ bool is_in(const ProcessFacts& process, const CgroupRule& rule) {
   });
 }
 
+bool ProcessMatcher::is_in_unit(const ProcessFacts& process) const {
+  if (rules_.units.empty()) return any_or_none(rules_.unit_patterns, process, has_unit_like);
+  return any_or_none(rules_.units, process, is_in) ||
+         (!rules_.unit_patterns.empty() && any_or_none(rules_.unit_patterns, process, has_unit_like));
+}
+
 bool ProcessMatcher::matches(const ProcessFacts& process) const {
   return any_or_none(rules_.names, process, has_name) &&
          any_or_none(rules_.comms, process, [](const auto& p, const std::string& comm) { return p.comm == comm; }) &&
          any_or_none(rules_.executables, process, runs) && any_or_none(rules_.cgroups, process, is_in) &&
-         any_or_none(rules_.units, process, is_in) && any_or_none(rules_.containers, process, is_in_container);
+         is_in_unit(process) && any_or_none(rules_.containers, process, is_in_container);
 }
 
 }  // namespace hawk

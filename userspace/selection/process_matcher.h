@@ -23,6 +23,7 @@ struct ProcessRules {
   std::vector<std::string> executables = {};
   std::vector<CgroupRule> cgroups = {};
   std::vector<CgroupRule> units = {};
+  std::vector<std::string> unit_patterns = {};  ///< alternatives to `units`
   std::vector<std::string> containers = {};
 };
 
@@ -34,6 +35,8 @@ class ProcessMatcher {
   bool matches(const ProcessFacts& process) const;
 
  private:
+  bool is_in_unit(const ProcessFacts& process) const;
+
   ProcessRules rules_;
 };
 

@@ -117,29 +117,69 @@ Result<Container> resolve_container(const std::string& text, const Processes& pr
   return tl::unexpected<Error>(std::move(error));
 }
 
-struct Resolved {
-  ProcessRules rules;
-  std::vector<std::string> notes;
-};
+bool is_pattern(const std::string& text) { return text.find_first_of("*?[") != std::string::npos; }
 
-Result<Resolved> resolve(const ProcessQuery& query, const Processes& processes,
-                         const std::vector<CgroupMount>& mounts) {
-  Resolved resolved{{.names = query.names, .comms = query.comms, .executables = query.executables}, {}};
-  for (const std::string& text : query.cgroups) {
-    resolved.rules.cgroups.push_back(HAWK_TRY(resolve_cgroup(text, processes, mounts)));
+/// Finds out what a query means.
+class Resolver {
+ public:
+  Resolver(const ProcessQuery& query, const Processes& processes, const std::vector<CgroupMount>& mounts, Absent absent)
+      : query_(query), processes_(processes), mounts_(mounts), absent_(absent) {
+    rules_ = {.names = query.names, .comms = query.comms, .executables = query.executables};
   }
-  for (const std::string& text : query.units) {
-    resolved.rules.units.push_back(HAWK_TRY(resolve_unit(text, processes)));
-    resolved.notes.push_back(fmt::format("--unit {} is the cgroup {}", text, resolved.rules.units.back().path));
+
+  Result<FoundRules> resolve() {
+    HAWK_TRY_VOID(each(query_.cgroups, [this](const std::string& text) { return take_cgroup(text); }));
+    HAWK_TRY_VOID(each(query_.units, [this](const std::string& text) { return take_unit(text); }));
+    HAWK_TRY_VOID(each(query_.containers, [this](const std::string& text) { return take_container(text); }));
+    return FoundRules{ProcessMatcher(std::move(rules_)), std::move(notes_), is_complete_};
   }
-  for (const std::string& text : query.containers) {
-    Container container = HAWK_TRY(resolve_container(text, processes));
-    resolved.notes.push_back(fmt::format("--container {} is {}{}{}", text, container.manager,
-                                         container.manager.empty() ? "" : " ", container.name));
-    resolved.rules.containers.push_back(std::move(container.name));
+
+ private:
+  /// A list of which nothing is left would exclude nothing.
+  template <class Take>
+  Result<void> each(const std::vector<std::string>& texts, Take take) {
+    std::size_t left_out = 0;
+    for (const std::string& text : texts) {
+      Result<void> taken = take(text);
+      if (taken) continue;
+      const bool is_absent = taken.error().exit_code == ExitCode::kNoTarget;
+      if (!is_absent || absent_ == Absent::kRefused || ++left_out == texts.size()) return taken;
+      is_complete_ = false;
+    }
+    return {};
   }
-  return resolved;
-}
+
+  Result<void> take_cgroup(const std::string& text) {
+    rules_.cgroups.push_back(HAWK_TRY(resolve_cgroup(text, processes_, mounts_)));
+    return {};
+  }
+
+  Result<void> take_unit(const std::string& text) {
+    if (is_pattern(text)) {
+      rules_.unit_patterns.push_back(complete_unit_name(text));
+      return {};
+    }
+    rules_.units.push_back(HAWK_TRY(resolve_unit(text, processes_)));
+    notes_.push_back(fmt::format("--unit {} is the cgroup {}", text, rules_.units.back().path));
+    return {};
+  }
+
+  Result<void> take_container(const std::string& text) {
+    Container container = HAWK_TRY(resolve_container(text, processes_));
+    notes_.push_back(fmt::format("--container {} is {}{}{}", text, container.manager,
+                                 container.manager.empty() ? "" : " ", container.name));
+    rules_.containers.push_back(std::move(container.name));
+    return {};
+  }
+
+  const ProcessQuery& query_;
+  const Processes& processes_;
+  const std::vector<CgroupMount>& mounts_;
+  Absent absent_;
+  ProcessRules rules_;
+  std::vector<std::string> notes_;
+  bool is_complete_ = true;
+};
 
 tl::unexpected<Error> nothing_matches(const ProcessQuery& query) {
   const auto is_too_long = [](const std::string& name) { return name.size() > kCommLength; };
@@ -167,15 +207,14 @@ std::vector<ProcessFacts> all_processes(const ProcRoot& proc, int own_pid) {
 }
 
 Result<FoundRules> find_rules(const ProcessQuery& query, const std::vector<ProcessFacts>& processes,
-                              const std::vector<CgroupMount>& mounts) {
-  Resolved resolved = HAWK_TRY(resolve(query, processes, mounts));
-  return FoundRules{ProcessMatcher(std::move(resolved.rules)), std::move(resolved.notes)};
+                              const std::vector<CgroupMount>& mounts, Absent absent) {
+  return Resolver(query, processes, mounts, absent).resolve();
 }
 
 Result<FoundProcesses> find_processes(const ProcessQuery& query, const ProcRoot& proc, int own_pid) {
   Processes processes = all_processes(proc, own_pid);
   const std::vector<CgroupMount> mounts = parse_cgroup_mounts(proc.read("self/mountinfo").value_or(""));
-  auto [matcher, notes] = HAWK_TRY(find_rules(query, processes, mounts));
+  auto [matcher, notes, is_complete] = HAWK_TRY(find_rules(query, processes, mounts));
   std::erase_if(processes, [&m = matcher](const ProcessFacts& process) { return !m.matches(process); });
   if (processes.empty()) return nothing_matches(query);
   return FoundProcesses{std::move(processes), std::move(matcher), std::move(notes)};

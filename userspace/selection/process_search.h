@@ -22,11 +22,14 @@ struct FoundProcesses {
 struct FoundRules {
   ProcessMatcher matcher;
   std::vector<std::string> notes;  ///< as in FoundProcesses
+  bool is_complete = true;         ///< false: something that is meant has no process, and is left out
 };
-/// Errors: kNoTarget if a unit, a cgroup or a container that is meant has no process, kUsage if several are meant by
-/// one name. `processes`: all there are.
+/// What becomes of a unit, a cgroup or a container that has no process.
+enum class Absent { kRefused, kLeftOut };
+/// Errors: kNoTarget if a unit, a cgroup or a container that is meant has no process, or none of a list has one where
+/// they are left out; kUsage if several are meant by one name. `processes`: all there are.
 Result<FoundRules> find_rules(const ProcessQuery& query, const std::vector<ProcessFacts>& processes,
-                              const std::vector<CgroupMount>& mounts);
+                              const std::vector<CgroupMount>& mounts, Absent absent = Absent::kRefused);
 
 /// Every process that `query` means, which has criteria. Neither systemd nor a container's manager is asked: what they
 /// call things is in the names of cgroups. Left out are kernel threads, those that have ended, and `own_pid` with its

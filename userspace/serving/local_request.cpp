@@ -18,7 +18,8 @@ namespace hawk {
 namespace {
 
 constexpr timeval kPatience = {.tv_sec = 10, .tv_usec = 0};
-constexpr const char* kHint = "is the daemon running? systemctl status hawktrace";
+constexpr const char* kHint =
+    "is it running (systemctl status hawktrace)? Where it listens is in its configuration: listen in [serve]";
 
 tl::unexpected<Error> no_answer(const std::string& path, const std::string& why) {
   return fail(ExitCode::kFile, fmt::format("ask the daemon at {}: {}", path, why));

@@ -38,7 +38,8 @@ struct CgroupMemory {
 struct ServedTarget {
   std::string name;   ///< of the entry; no other one has it
   std::string mode;   ///< "exact", "watch", "off"
-  std::string state;  ///< "idle", "watching", "tracing", "over budget"
+  std::string state;  ///< "idle", "watching", "tracing", "over budget": one of a few, as a label of metrics
+  std::optional<std::uint64_t> retry_ns = {};  ///< over budget: when tracing is tried again
   std::vector<ServedProcess> processes = {};
   Counters totals = {};              ///< monotonic: of ended processes and past traces as well
   std::uint64_t live_bytes = 0;      ///< of the processes that are traced now

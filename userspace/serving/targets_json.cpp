@@ -62,11 +62,9 @@ Json losses_json(const Losses& losses) {
 }
 
 Json target_json(const ServedTarget& target) {
-  Json json = {{"name", text_of(target.name)},
-               {"mode", text_of(target.mode)},
-               {"state", text_of(target.state)},
-               {"live_bytes", target.live_bytes},
-               {"live_count", target.live_count}};
+  Json json = {{"name", text_of(target.name)},    {"mode", text_of(target.mode)},
+               {"state", text_of(target.state)},  {"retry_ns", number_or_null(target.retry_ns)},
+               {"live_bytes", target.live_bytes}, {"live_count", target.live_count}};
   put_counters(json, target.totals);
   json["processes_seen"] = target.processes_seen;
   json["processes_ended"] = target.processes_ended;

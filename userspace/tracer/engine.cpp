@@ -106,6 +106,7 @@ std::vector<Drained> Engine::drain() {
       parts_->drain.read(parts_->maps, [&](std::uint32_t number) { return parts_->places->is_taken(number); });
   parts_->drop_ended_blocks();
   parts_->copied_probes.remove(parts_->remover);
+  if (parts_->inherited_probes) parts_->inherited_probes->remove_unused();
   if (parts_->options.follows_children) parts_->keep_spares();
   return drained;
 }

@@ -60,6 +60,8 @@ Result<std::vector<FileLinks::Use>> FileLinks::add(bpf_program* program, int fd,
                                        .path = fmt::format("/proc/self/fd/{}", fd),
                                        .probes = missing}));
   link->made_ns = now_ns();
+  // A service is replaced by new files again and again.
+  std::erase_if(known_, [](const auto& known) { return known.second.link.expired(); });
   for (const Probe& probe : missing)
     known_[{file, probe.file_offset, program_fd}] = {.content = content, .cookie = probe.cookie, .link = link};
   add_use(uses, link);

@@ -4,21 +4,25 @@
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <iterator>
-#include <set>
 #include <utility>
 
 #include "bpf/kinds.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/base/threads.h"
 #include "userspace/process/thread_ids.h"
+#include "userspace/tracer/monotonic_time.h"
 
 namespace hawk {
 namespace {
@@ -43,6 +47,35 @@ UniqueFd open_event(std::uint64_t event, int tid, bool is_inherited) {
   const int cpu = tid == kAllTasks ? ::sched_getcpu() : -1;
   return UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
 }
+
+/// A process of ours that does nothing, and ends with this.
+class PassingProcess {
+ public:
+  PassingProcess() {
+    const pid_t maker = ::getpid();
+    pid_ = static_cast<int>(::syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr));
+    if (pid_ == 0) wait_for_end(maker);
+  }
+  PassingProcess(const PassingProcess&) = delete;
+  PassingProcess& operator=(const PassingProcess&) = delete;
+  ~PassingProcess() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    while (::waitpid(pid_, nullptr, __WALL) < 0 && errno == EINTR) {
+    }
+  }
+  int pid() const { return pid_; }
+
+ private:
+  /// In a copy of a program with several threads: only system calls are allowed.
+  [[noreturn]] static void wait_for_end(pid_t maker) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (::getppid() == maker) ::poll(nullptr, 0, -1);
+    ::_exit(0);
+  }
+
+  int pid_ = -1;
+};
 
 tl::unexpected<Error> open_failure(const Probe& probe, int error) {
   return system_failure(ExitCode::kPrivilege,
@@ -73,14 +106,12 @@ Result<std::vector<UniqueFd>> open_for_threads(std::uint64_t event, const Probe&
 
 /// The program belongs to the uprobe, whichever perf event puts it there. One of its own, that no process inherits:
 /// when such a copy ends, the kernel takes the program off for all (seen on 6.18: perf_event_alloc copies `prog`, and
-/// perf_event_free_bpf_prog detaches it), and lets the process wait half a second for that.
-Result<UniqueFd> link_program(const bpf_program* program, std::uint64_t event, const Probe& probe, int pid) {
-  UniqueFd anchor;
-  errno = ESRCH;
-  for (const int tid : thread_ids(fmt::format("/proc/{}", pid))) {
-    anchor = open_event(event, tid, false);
-    if (anchor || errno != ESRCH) break;
-  }
+/// perf_event_free_bpf_prog detaches it), and lets the process wait half a second for that. It is that of a process
+/// which has ended by then, so that nobody has the probe by it.
+Result<UniqueFd> link_program(const bpf_program* program, std::uint64_t event, const Probe& probe,
+                              const PassingProcess& passing) {
+  if (passing.pid() <= 0) return system_failure(ExitCode::kPrivilege, "start a process for a moment", EAGAIN);
+  const UniqueFd anchor = open_event(event, passing.pid(), false);
   if (!anchor) return open_failure(probe, errno);
   LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event = {.bpf_cookie = probe.cookie});
   UniqueFd link(bpf_link_create(bpf_program__fd(program), anchor.get(), BPF_PERF_EVENT, &options));
@@ -131,15 +162,17 @@ Result<InheritedProbes::Event*> InheritedProbes::event_of(const Key& key, int fd
   const auto known = by_key_.find(key);
   if (known != by_key_.end()) return &known->second;
   const std::uint64_t id = HAWK_TRY(events_.add(fd, std::get<std::vector<std::uint64_t>>(key), std::get<bool>(key)));
-  return &by_key_.emplace(key, Event{.id = id, .link = {}, .everywhere = {}}).first->second;
+  return &by_key_.emplace(key, Event{.id = id, .link = {}, .everywhere = {}, .cookie_keys = {}, .unused_since = {}})
+              .first->second;
 }
 
-Result<std::uint64_t> InheritedProbes::cookie_for(const Event& event, std::span<const Probe> probes, bool on_return) {
+Result<std::uint64_t> InheritedProbes::cookie_for(Event& event, std::span<const Probe> probes, bool on_return) {
   if (on_return || probes.size() == 1) return probes.front().cookie;
   for (const Probe& probe : probes) {
     const std::uint64_t key = event.id * HAWK_OFFSETS_IN_PAGE + offset_in_page(probe);
     if (bpf_map_update_elem(cookies_fd_, &key, &probe.cookie, BPF_ANY) != 0)
       return system_failure(ExitCode::kPrivilege, "note the probes of an event", errno);
+    event.cookie_keys.push_back(key);
     ++cookies_used_;
   }
   return HAWK_COOKIE_OF_EVENT | event.id;
@@ -168,13 +201,15 @@ Result<std::vector<InheritedProbes::Held>> InheritedProbes::add(bpf_program* pro
   struct stat file = {};
   if (::fstat(fd, &file) != 0) return system_failure(ExitCode::kPrivilege, "identify the file to probe", errno);
   std::vector<Held> held;
+  std::optional<PassingProcess> passing;
   for (const auto& [key, shared] : events_for(file, program, probes, on_return)) {
     Event* event = HAWK_TRY(event_of(key, fd));
     held.push_back({.event = event->id, .threads = HAWK_TRY(open_for_threads(event->id, shared.front(), pid))});
     if (event->link) continue;
     const std::uint64_t cookie = HAWK_TRY(cookie_for(*event, shared, on_return));
     const Probe first = {.file_offset = shared.front().file_offset, .cookie = cookie};
-    event->link = HAWK_TRY(link_program(program, event->id, first, pid));
+    if (!passing) passing.emplace();
+    event->link = HAWK_TRY(link_program(program, event->id, first, *passing));
     // Without it hits take longer, and that is all.
     if (is_for_all_ && !on_return) event->everywhere = open_event(event->id, kAllTasks, false);
   }
@@ -200,9 +235,133 @@ std::shared_ptr<InheritedProbes::Share> InheritedProbes::make_share() {
   return share;
 }
 
-/// The kernel removes no breakpoint where the task of an event has ended (trace_uprobe_filter_remove).
+/// One without probes of its own has passed on those of its maker alone: a family of any number of generations is not a
+/// chain of as many shares.
+void InheritedProbes::note_maker(Share& share, std::shared_ptr<Share> maker) {
+  if (maker) {
+    share.makers = maker->held.empty() ? maker->makers : std::vector{std::move(maker)};
+    return;
+  }
+  for (const std::weak_ptr<Share>& other : shares_) {
+    std::shared_ptr<Share> living = other.lock();
+    if (living && living.get() != &share && !living->held.empty()) share.makers.push_back(std::move(living));
+  }
+}
+
 void InheritedProbes::leave(std::shared_ptr<Share> share) {
-  if (!share->has_ended || keeps_all_) kept_.push_back(std::move(share));
+  if (!share->has_ended) {
+    std::vector<Share*> marked = {share.get()};
+    while (!marked.empty()) {
+      Share* const its = marked.back();
+      marked.pop_back();
+      if (std::exchange(its->has_left_a_living, true)) continue;
+      for (const std::shared_ptr<Share>& maker : its->makers) marked.push_back(maker.get());
+    }
+  }
+  left_.push_back(std::move(share));
+}
+
+void InheritedProbes::close_left() {
+  std::map<std::uint64_t, std::vector<UniqueFd>> closing;
+  bool has_living = false;
+  // With one goes what only that one needed.
+  for (std::size_t before = 0; before != left_.size();) {
+    before = left_.size();
+    for (std::shared_ptr<Share>& share : left_) {
+      if (share.use_count() > 1) continue;
+      has_living |= share->has_left_a_living;
+      for (Held& held : share->held) {
+        std::move(held.threads.begin(), held.threads.end(), std::back_inserter(closing[held.event]));
+      }
+      share.reset();
+    }
+    std::erase(left_, nullptr);
+  }
+  if (closing.empty()) return;
+  Removal removal = {.began_ns = now_ns(), .ended_ns = 0, .events = {}};
+  std::vector<std::vector<UniqueFd>> by_event;
+  for (auto& [event, fds] : closing) {
+    removal.events.insert(event);
+    by_event.push_back(std::move(fds));
+  }
+  destroy_at_once(by_event);
+  // The kernel takes no breakpoint from anybody where the task of an event has ended (trace_uprobe_filter_remove).
+  if (!has_living) return;
+  constexpr std::size_t kRemembered = 64;
+  removal.ended_ns = now_ns();
+  removals_.push_back(std::move(removal));
+  if (removals_.size() > kRemembered) removals_.pop_front();
+}
+
+bool InheritedProbes::may_have_lost(const Share& share, std::uint64_t made_ns) const {
+  // A copy of a large memory takes so long, and is announced when it is complete.
+  constexpr std::uint64_t kCopyNs = 50'000'000;
+  const auto is_in_time = [&](const Removal& its) {
+    return its.began_ns <= made_ns && made_ns <= its.ended_ns + kCopyNs;
+  };
+  std::set<const Share*> seen;
+  std::vector<const Share*> open = {&share};
+  while (!open.empty()) {
+    const Share* const its = open.back();
+    open.pop_back();
+    if (!seen.insert(its).second) continue;
+    for (const std::shared_ptr<Share>& maker : its->makers) open.push_back(maker.get());
+    for (const Held& held : its->held) {
+      const auto has_lost = [&](const Removal& removal) {
+        return is_in_time(removal) && removal.events.contains(held.event);
+      };
+      if (std::any_of(removals_.begin(), removals_.end(), has_lost)) return true;
+    }
+  }
+  return false;
+}
+
+/// By processes that are traced, or have been left and not closed yet.
+std::set<std::uint64_t> InheritedProbes::used_events() const {
+  std::set<std::uint64_t> used;
+  for (const std::weak_ptr<Share>& share : shares_) {
+    if (const std::shared_ptr<Share> living = share.lock()) {
+      for (const Held& held : living->held) used.insert(held.event);
+    }
+  }
+  return used;
+}
+
+void InheritedProbes::remove_unused() {
+  constexpr std::chrono::seconds kOften{10}, kLongest{60};
+  const Time now = std::chrono::steady_clock::now();
+  if (now - looked_for_unused_ < kOften) return;
+  looked_for_unused_ = now;
+  const std::set<std::uint64_t> used = used_events();
+  std::vector<Key> unused;
+  for (auto& [key, event] : by_key_) {
+    if (used.contains(event.id)) {
+      event.unused_since.reset();
+    } else if (now - event.unused_since.value_or(now) >= kLongest) {
+      unused.push_back(key);
+    } else if (!event.unused_since) {
+      event.unused_since = now;
+    }
+  }
+  if (!unused.empty()) remove(unused);
+}
+
+void InheritedProbes::remove(const std::vector<Key>& unused) {
+  std::vector<std::vector<UniqueFd>> closing;
+  for (const Key& key : unused) {
+    Event& event = by_key_.at(key);
+    for (const std::uint64_t cookie_key : event.cookie_keys) {
+      if (bpf_map_delete_elem(cookies_fd_, &cookie_key) == 0) --cookies_used_;
+    }
+    closing.emplace_back();
+    closing.back().push_back(std::move(event.link));
+    closing.back().push_back(std::move(event.everywhere));
+  }
+  destroy_at_once(closing);
+  for (const Key& key : unused) {
+    events_.remove(by_key_.at(key).id);
+    by_key_.erase(key);
+  }
 }
 
 void InheritedProbes::remove_all() {
@@ -225,7 +384,7 @@ void InheritedProbes::remove_all() {
     by_event.back().push_back(std::move(event.everywhere));
   }
   for (const std::shared_ptr<Share>& share : shares) share->held.clear();
-  kept_.clear();
+  left_.clear();
   destroy_at_once(by_event);
 }
 

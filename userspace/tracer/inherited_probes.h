@@ -1,10 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -55,25 +58,42 @@ class InheritedProbes {
   /// What a process has by itself. Those that it makes have theirs by it, and need it until they have ended, as do
   /// those that they make.
   struct Share {
-    std::shared_ptr<const Share> maker = {};  ///< of the process that has made it; nullptr: that is not traced
+    std::vector<std::shared_ptr<Share>> makers = {};  ///< of the process that has made it, or may have
     std::vector<Held> held = {};
-    bool has_ended = false;  ///< the process
+    bool has_ended = false;          ///< the process
+    bool has_left_a_living = false;  ///< it, or one that has its probes by it, is not traced any more, and lives
   };
   std::shared_ptr<Share> make_share();
-  /// Nobody counts on the share of a process any more, but for those that it has made. If it lives, it goes on to pass
-  /// on its probes, and the share is held until remove_all(); when the kernel takes probes from it, a process that fork
-  /// has just made could lose its own as well.
+  /// By whom a process has its probes. nullptr: it is not known, and may be any of those that are there.
+  void note_maker(Share& share, std::shared_ptr<Share> maker);
+  /// The process is not traced any more. It keeps its probes, and passes them on, until close_left().
   void leave(std::shared_ptr<Share> share);
-  /// It is not known by whom a process has its probes: from now on all shares are held until remove_all().
-  void keep_all() { keeps_all_ = true; }
+  /// Takes the probes from processes that have been left, unless one that is still traced has its own by them.
+  void close_left();
+  /// When the kernel takes probes from a process that lives, one that fork is just making can lose the same probes.
+  /// Whether that may be so of one that was made at that time (CLOCK_MONOTONIC).
+  bool may_have_lost(const Share& share, std::uint64_t made_ns) const;
+  /// To be called now and then: removes events that nobody has needed for a minute. They hold on to their file, which
+  /// may have been deleted since.
+  void remove_unused();
   /// Takes them from all processes, held or not.
   void remove_all();
 
  private:
+  using Time = std::chrono::steady_clock::time_point;
+
   struct Event {
     std::uint64_t id = 0;
-    UniqueFd link;        ///< keeps the program on it
-    UniqueFd everywhere;  ///< has it in all processes
+    UniqueFd link;                           ///< keeps the program on it
+    UniqueFd everywhere;                     ///< has it in all processes
+    std::vector<std::uint64_t> cookie_keys;  ///< in the map probe_cookies
+    std::optional<Time> unused_since;
+  };
+  /// When probes were taken from processes that live.
+  struct Removal {
+    std::uint64_t began_ns = 0;
+    std::uint64_t ended_ns = 0;
+    std::set<std::uint64_t> events;
   };
   /// Device and inode of the file, whether it is on return, the program, and the offsets.
   using Key = std::tuple<std::uint64_t, std::uint64_t, bool, int, std::vector<std::uint64_t>>;
@@ -83,15 +103,18 @@ class InheritedProbes {
                                                              const std::vector<Probe>& probes, bool on_return) const;
   Result<Event*> event_of(const Key& key, int fd);
   /// The cookie by which the programs know the probes of a new event.
-  Result<std::uint64_t> cookie_for(const Event& event, std::span<const Probe> probes, bool on_return);
+  Result<std::uint64_t> cookie_for(Event& event, std::span<const Probe> probes, bool on_return);
+  std::set<std::uint64_t> used_events() const;
+  void remove(const std::vector<Key>& unused);
 
   UprobeEvents events_;  // destroyed last: it cannot remove what is in use
   int cookies_fd_;
   std::size_t cookies_used_ = 0;
   std::map<Key, Event> by_key_;
   std::vector<std::weak_ptr<Share>> shares_;  ///< all, and some that are gone
-  std::vector<std::shared_ptr<Share>> kept_;
-  bool keeps_all_ = false;
+  std::vector<std::shared_ptr<Share>> left_;
+  std::deque<Removal> removals_;  ///< the last ones
+  Time looked_for_unused_{};
   bool is_for_all_ = false;
 };
 

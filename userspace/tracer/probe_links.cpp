@@ -84,12 +84,11 @@ bool ProbeLinks::are_older_than(std::uint64_t time_ns, const Mark& since) const 
 }
 
 void ProbeLinks::note_maker(const ProbeLinks* maker) {
-  if (!share_) return;
-  if (maker != nullptr && maker->share_) {
-    share_->maker = maker->share_;
-  } else {
-    inherited_probes_->keep_all();
-  }
+  if (share_) inherited_probes_->note_maker(*share_, maker != nullptr ? maker->share_ : nullptr);
+}
+
+bool ProbeLinks::may_have_lost(std::uint64_t made_ns) const {
+  return share_ && inherited_probes_->may_have_lost(*share_, made_ns);
 }
 
 void ProbeLinks::note_ended() {
@@ -110,7 +109,10 @@ void ProbeLinks::remove_since(const Mark& mark) {
 
 void ProbeLinks::remove_all() {
   destroy_at_once(perf_);
-  if (share_) inherited_probes_->leave(std::exchange(share_, nullptr));
+  if (share_) {
+    inherited_probes_->leave(std::exchange(share_, nullptr));
+    inherited_probes_->close_left();
+  }
   destroy_at_once(multi_);
   destroy_at_once(used_);
 }

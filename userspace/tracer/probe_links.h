@@ -52,6 +52,8 @@ class ProbeLinks {
   void use_links_of(const ProbeLinks& other) { used_ = other.used_; }
   /// The process has its inherited probes by that of `maker`; nullptr: it is not known by whom.
   void note_maker(const ProbeLinks* maker);
+  /// See InheritedProbes.
+  bool may_have_lost(std::uint64_t made_ns) const;
   /// The process has ended.
   void note_ended();
   /// Gives up the links for files that others still use. Returns whether any link is left.

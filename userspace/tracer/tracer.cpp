@@ -173,13 +173,16 @@ Result<Tracer> Tracer::make(Engine& engine, int pid, bool filter_by_pid) {
 Tracer Tracer::adopt(Engine& engine, const Birth& birth, const Tracer* maker) {
   auto impl = std::make_unique<Impl>(engine.parts(), birth.number, birth.pid, birth.pid);
   impl->probes.note_maker(maker != nullptr ? &maker->impl_->probes : nullptr);
+  const bool may_have_lost = impl->probes.may_have_lost(birth.time_ns);
   if (maker != nullptr) {
     impl->probed_files = maker->impl_->probed_files;
     std::erase_if(impl->probed_files, [&](const auto& file) { return file.second >= birth.time_ns; });
     if (!birth.is_new_program) impl->files_with_free = maker->impl_->files_with_free;
     if (!birth.is_new_program) impl->probes.use_links_of(maker->impl_->probes);
   }
-  return Tracer(std::move(impl));
+  Tracer tracer(std::move(impl));
+  if (may_have_lost) tracer.count_loss(HAWK_LOSS_MISSING_BREAKPOINT);
+  return tracer;
 }
 
 std::uint32_t Tracer::number() const { return impl_->place.number(); }

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <linux/magic.h>
 #include <linux/mount.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -23,14 +25,29 @@ namespace {
 
 constexpr const char* kDefinitions = "uprobe_events";
 
-/// tracefs, whether or not it is mounted where it usually is, or where we see it.
+bool is_tracefs(const UniqueFd& root) {
+  struct statfs file_system = {};
+  return root && ::fstatfs(root.get(), &file_system) == 0 && file_system.f_type == TRACEFS_MAGIC;
+}
+
+/// Where it usually is.
+UniqueFd open_mounted_tracefs() {
+  UniqueFd root(::open("/sys/kernel/tracing", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!is_tracefs(root)) root = UniqueFd(::open("/sys/kernel/debug/tracing", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return is_tracefs(root) ? std::move(root) : UniqueFd();
+}
+
+/// tracefs, whether or not it is mounted where it usually is, or where we see it. A service may have no right to mount
+/// it, and yet to write to what is mounted.
 Result<UniqueFd> open_tracefs() {
   const UniqueFd context(static_cast<int>(::syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC)));
   UniqueFd root;
   if (context && ::syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) == 0)
     root = UniqueFd(static_cast<int>(::syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, 0)));
   if (root) return root;
-  return system_failure(ExitCode::kPrivilege, "open tracefs, to follow child processes", errno,
+  const int error = errno;
+  if (UniqueFd mounted = open_mounted_tracefs()) return mounted;
+  return system_failure(ExitCode::kPrivilege, "open tracefs, to follow child processes", error,
                         "the kernel needs CONFIG_UPROBE_EVENTS; leave --follow out to trace only the process");
 }
 
@@ -76,43 +93,56 @@ Result<UprobeEvents> UprobeEvents::make() {
 }
 
 UprobeEvents::UprobeEvents(UprobeEvents&& other) noexcept
-    : tracefs_(std::move(other.tracefs_)), group_(std::move(other.group_)), count_(std::exchange(other.count_, 0)) {}
+    : tracefs_(std::move(other.tracefs_)),
+      group_(std::move(other.group_)),
+      count_(other.count_),
+      events_(std::exchange(other.events_, {})) {}
 
 UprobeEvents& UprobeEvents::operator=(UprobeEvents&& other) noexcept {
   std::swap(tracefs_, other.tracefs_);
   std::swap(group_, other.group_);
   std::swap(count_, other.count_);
+  std::swap(events_, other.events_);
   return *this;
 }
 
 UprobeEvents::~UprobeEvents() { remove_all(); }
 
+bool UprobeEvents::remove_named(std::size_t number) noexcept {
+  const int error = write_definition(tracefs_.get(), fmt::format("-:{}/e{}\n", group_, number));
+  if (error != 0) log_verbose(fmt::format("remove the uprobe event {}/e{}: errno {}", group_, number, error));
+  return error == 0;
+}
+
+void UprobeEvents::remove(std::uint64_t id) noexcept {
+  std::erase_if(events_, [&](const auto& event) { return event.second == id && remove_named(event.first); });
+}
+
 void UprobeEvents::remove_all() noexcept {
-  for (std::size_t i = 0; i < count_; ++i) {
-    const int error = write_definition(tracefs_.get(), fmt::format("-:{}/e{}\n", group_, i));
-    if (error != 0) log_verbose(fmt::format("remove the uprobe event {}/e{}: errno {}", group_, i, error));
-  }
+  for (const auto& [number, id] : std::exchange(events_, {})) remove_named(number);
 }
 
 Result<std::uint64_t> UprobeEvents::add(int fd, std::span<const std::uint64_t> file_offsets, bool on_return) {
-  const std::string name = fmt::format("e{}", count_);
-  // The first line defines it, each further one adds an instruction. It is there, to be removed, from the first one on.
   const std::size_t number = count_++;
+  const std::string name = fmt::format("e{}", number);
+  // The first line defines it, each further one adds an instruction. It is there, to be removed, from the first one on.
   for (const std::uint64_t offset : file_offsets) {
     const int error = write_definition(tracefs_.get(), fmt::format("{}:{}/{} /proc/self/fd/{}:{:#x}\n",
                                                                    on_return ? 'r' : 'p', group_, name, fd, offset));
-    if (error == 0) continue;
-    if (offset == file_offsets.front()) count_ = number;
-    return system_failure(ExitCode::kPrivilege, fmt::format("define a uprobe event at offset {:#x}", offset), error);
+    if (error != 0)
+      return system_failure(ExitCode::kPrivilege, fmt::format("define a uprobe event at offset {:#x}", offset), error);
+    events_[number] = 0;
   }
   const UniqueFd file(
       ::openat(tracefs_.get(), fmt::format("events/{}/{}/id", group_, name).c_str(), O_RDONLY | O_CLOEXEC));
   const std::optional<std::string> text = file ? read_to_end(file.get()) : std::nullopt;
   std::uint64_t id = 0;
   if (text) std::from_chars(text->data(), text->data() + text->size(), id);
-  if (id != 0) return id;
-  return system_failure(ExitCode::kPrivilege, fmt::format("read the number of the uprobe event {}/{}", group_, name),
-                        errno);
+  if (id == 0)
+    return system_failure(ExitCode::kPrivilege, fmt::format("read the number of the uprobe event {}/{}", group_, name),
+                          errno);
+  events_[number] = id;
+  return id;
 }
 
 }  // namespace hawk

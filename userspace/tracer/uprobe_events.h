@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,14 +27,18 @@ class UprobeEvents {
   /// the returns of the functions that they are the first ones of. Returns the number by which perf_event_open knows
   /// it.
   Result<std::uint64_t> add(int fd, std::span<const std::uint64_t> file_offsets, bool on_return);
+  /// Removes the event with that number, which nobody has open; if the kernel refuses, it is removed in the end.
+  void remove(std::uint64_t id) noexcept;
 
  private:
   UprobeEvents(UniqueFd tracefs, std::string group) : tracefs_(std::move(tracefs)), group_(std::move(group)) {}
+  bool remove_named(std::size_t number) noexcept;
   void remove_all() noexcept;
 
   UniqueFd tracefs_;  ///< its root, mounted nowhere
   std::string group_;
-  std::size_t count_ = 0;
+  std::size_t count_ = 0;                        ///< of the names that have been given
+  std::map<std::size_t, std::uint64_t> events_;  ///< by what their names count; those that are there
 };
 
 /// Removes those of hawktraces that have been killed.

@@ -73,6 +73,12 @@ TEST(Config, ExplainsMistakes) {
   EXPECT_EQ(message_of(parse("[target.a]\nunit = \"x\"\nmax-overhead = -1\n")),
             "f.toml:3: max-overhead: this is no number of per cent above 0 and up to 100000 / "
             "write it without quotes: 2.5");
+  EXPECT_EQ(message_of(parse("[target.a]\ncomm = [\"web\", \"a-name-of-20-letters\"]\n")),
+            "f.toml:2: comm: the kernel keeps 15 bytes of a process's name, and this has more / "
+            "write 'a-name-of-20-le', or use name or exe");
+  EXPECT_EQ(message_of(parse("[target.a]\nexe = \"opt/app/*\"\n")),
+            "f.toml:2: exe: no path matches that: paths begin with a slash / begin the pattern with / or */");
+  EXPECT_EQ(message_of(parse("[target.a]\nexe = [\"app\", \"*/app\", \"/opt/*\"]\n")), "no error");
   EXPECT_NE(message_of(parse("[target.a]\nunit = \"x\"\nmax-overhead = nan\n")), "no error");
   EXPECT_NE(message_of(parse("[target.a]\nunit = \"x\"\npid-file = \"/run/x\"\n")), "no error");
   EXPECT_NE(message_of(parse("[target.a]\nunit = \"x\"\nkeep-size = \"1M\"\n")), "no error");

@@ -19,6 +19,14 @@ TEST(RecordingRetention, RemovesWhatIsOld) {
   EXPECT_EQ(recordings_to_remove(files(), "", 1000, 4h, 4 * kHour), Names{});
 }
 
+TEST(RecordingRetention, AClockThatIsSetMakesNothingOld) {
+  constexpr std::uint64_t kDay = 24 * kHour;
+  const AgeClock clock(100 * kDay, 5 * kDay);
+  EXPECT_EQ(clock.now_unix_ns(101 * kDay, 6 * kDay), static_cast<std::int64_t>(101 * kDay));
+  EXPECT_EQ(clock.now_unix_ns(900 * kDay, 6 * kDay), static_cast<std::int64_t>(101 * kDay));
+  EXPECT_EQ(clock.now_unix_ns(3 * kDay, 6 * kDay), static_cast<std::int64_t>(3 * kDay));
+}
+
 TEST(RecordingRetention, RemovesTheOldestUntilTheRestFits) {
   EXPECT_EQ(recordings_to_remove(files(), "", 100, 100h, 4 * kHour), Names{});
   EXPECT_EQ(recordings_to_remove(files(), "", 99, 100h, 4 * kHour), (Names{"a.hawk"}));

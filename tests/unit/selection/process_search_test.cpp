@@ -123,6 +123,31 @@ TEST_F(Machine, ByUnit) {
             "is it running? systemctl status postgres.service");
 }
 
+TEST_F(Machine, ByPatternOfUnits) {
+  EXPECT_EQ(pids_of({.units = {"shop@*"}}), Pids{820});
+  EXPECT_EQ(pids_of({.units = {"shop@eu\\x2d?.service"}}), Pids{820});
+  EXPECT_EQ(pids_of({.units = {"ngin[wx]"}}), (Pids{810, 811})) << "not that of a container's systemd";
+  EXPECT_EQ(pids_of({.units = {"n*", "web*"}}), (Pids{810, 811, 840, 841, 842})) << "of users as well";
+  EXPECT_EQ(pids_of({.units = {"nginx", "shop@*"}}), (Pids{810, 811, 820}));
+  EXPECT_EQ(pids_of({.comms = {"notes"}, .units = {"n*"}}), Pids{842});
+  error_of({.units = {"postgres*"}}, ExitCode::kNoTarget);
+}
+
+/// For who watches on: what is not there yet does not keep the rest from being found.
+TEST_F(Machine, WhatIsAbsentCanBeLeftOut) {
+  const std::vector<ProcessFacts> processes = all_processes(proc_.root(), kOwn);
+  const auto rules = [&](const ProcessQuery& query) { return find_rules(query, processes, {}, Absent::kLeftOut); };
+  const auto some = rules({.units = {"postgres", "nginx"}});
+  ASSERT_TRUE(some);
+  EXPECT_FALSE(some->is_complete);
+  EXPECT_EQ(std::count_if(processes.begin(), processes.end(), [&](const auto& p) { return some->matcher.matches(p); }),
+            2);
+  EXPECT_TRUE(rules({.units = {"nginx"}, .containers = {"3f2a"}})->is_complete);
+  EXPECT_EQ(rules({.units = {"postgres"}}).error().exit_code, ExitCode::kNoTarget);
+  EXPECT_EQ(rules({.comms = {"nginx"}, .cgroups = {"/nobody"}}).error().exit_code, ExitCode::kNoTarget);
+  EXPECT_EQ(rules({.units = {"postgres", "web"}}).error().exit_code, ExitCode::kUsage) << "two users have it";
+}
+
 TEST_F(Machine, UnitThatIsSeveral) {
   const Error template_ = error_of({.units = {"shop@"}}, ExitCode::kUsage);
   EXPECT_EQ(template_.what, "--unit: shop@.service is a template");
