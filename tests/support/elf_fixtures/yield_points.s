@@ -360,6 +360,7 @@ other_middle:
 	nop
 	call	*blocks(%rip)
 	.globl returns_from_call
+	.hidden	returns_from_call	# inside, and not to be called
 	.type returns_from_call, @function
 returns_from_call:
 	test	%rax, %rax
@@ -370,6 +371,7 @@ returns_from_call:
 	pop	%rbx
 	ret
 	.globl handler
+	.hidden	handler		# the same
 	.type handler, @function
 handler:
 	mov	8+blocks(%rip), %rax
