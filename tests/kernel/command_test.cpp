@@ -176,7 +176,8 @@ KERNEL_TEST_ON(command, is_killed_on_demand, kOneWay) {
   expect_killed(way, {"/bin/sh", "-c", "trap '' TERM; echo ready; read word; read word"});
 }
 
-/// It has ended before anything could be read of it, and allocates nothing; its files were announced when it mapped them.
+/// It has ended before anything could be read of it, and allocates nothing; its files were announced when it mapped
+/// them.
 KERNEL_TEST_OF_CALLS(command, replaces_itself_with_a_short_program) {
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{{"/usr/bin/env", "/bin/true"}, {"/bin/bash", "-c", "exec /bin/true"}}) {

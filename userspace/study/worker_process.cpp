@@ -89,7 +89,7 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& p
   return std::unique_ptr<WorkerProcess>(new WorkerProcess(pid, std::move(ends->first), limits));
 }
 
-WorkerProcess::~WorkerProcess() { stop(); }
+WorkerProcess::~WorkerProcess() { stop(Ending::kAtOnce); }
 
 std::optional<double> WorkerProcess::processor_seconds() const {
   clockid_t clock = 0;
@@ -133,21 +133,21 @@ bool WorkerProcess::is_worth_waiting() {
 
 std::string WorkerProcess::end() {
   if (pid_ == 0) return {};
-  const std::optional<int> status = stop();
+  const std::optional<int> status = stop(given_up_ == nullptr ? Ending::kByItself : Ending::kAtOnce);
   if (given_up_ != nullptr) return given_up_;
   return status ? how_it_ended(*status) : "its reader has disappeared";
 }
 
-std::optional<int> WorkerProcess::stop() noexcept {
+std::optional<int> WorkerProcess::stop(Ending ending) noexcept {
   if (pid_ == 0) return std::nullopt;
   note_worker_ending();
   // If it is about to end by itself, how it does is worth a moment.
-  if (given_up_ == nullptr) {
+  if (ending == Ending::kByItself) {
     constexpr int kMomentMs = 1000;
-    const UniqueFd ending(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+    const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
     channel_ = Channel(UniqueFd());
-    pollfd ended = {.fd = ending.get(), .events = POLLIN, .revents = 0};
-    if (ending) TEMP_FAILURE_RETRY(::poll(&ended, 1, kMomentMs));
+    pollfd ended = {.fd = process.get(), .events = POLLIN, .revents = 0};
+    if (process) TEMP_FAILURE_RETRY(::poll(&ended, 1, kMomentMs));
   }
   ::kill(pid_, SIGKILL);
   int status = 0;

@@ -54,11 +54,13 @@ class WorkerProcess {
  private:
   WorkerProcess(pid_t pid, Channel channel, WorkerLimits limits)
       : pid_(pid), channel_(std::move(channel)), limits_(limits) {}
+  enum class Ending { kAtOnce, kByItself };
+
   std::optional<double> processor_seconds() const;
   bool is_worth_waiting();
   void give_up_waiting(const char* why);
   /// Ends it. Its status as wait(2) has it, if that is known. Does without memory, of which there may be none.
-  std::optional<int> stop() noexcept;
+  std::optional<int> stop(Ending ending) noexcept;
 
   pid_t pid_;
   Channel channel_;

@@ -1,5 +1,5 @@
-/* The traced process lives in namespaces of its own: of users, where it is root and outside the user nobody; of processes, where
- * it is number 1; of time, whose clocks are years ahead; without /proc. */
+/* The traced process lives in namespaces of its own: of users, where it is root and outside the user nobody; of
+ * processes, where it is number 1; of time, whose clocks are years ahead; without /proc. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
-/* Mappings that no ordinary program makes: over many others, in hundreds of parts, by mremap that copies or leaves the old place
- * mapped, by processes that share the memory, of huge pages, with userfaultfd; calls that fail half way. */
+/* Mappings that no ordinary program makes: over many others, in hundreds of parts, by mremap that copies or leaves the
+ * old place mapped, by processes that share the memory, of huge pages, with userfaultfd; calls that fail half way. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/userfaultfd.h>

@@ -48,7 +48,7 @@ class Misbehaving : public ::testing::Test {
     return file;
   }
 
-  ConfinedSymbolizer symbolizer_{HAWK_MISBEHAVING_WORKER, {.processor_seconds = 1, .idle_seconds = 2, .seconds = 4}};
+  ConfinedSymbolizer symbolizer_{HAWK_MISBEHAVING_WORKER, {.processor_seconds = 1, .idle_seconds = 2, .seconds = 6}};
 };
 
 TEST_F(Misbehaving, IsAskedOnceForWhatItAnswers) {
@@ -133,16 +133,17 @@ TEST_F(Misbehaving, AnswersThatWereNotAskedForCostOneModule) {
 TEST_F(Misbehaving, FramesWithoutEndCostOneModule) { expect_lost("/nests_without_end", "its symbols are not read"); }
 
 /// However long they are, there is memory for the report.
-TEST_F(Misbehaving, NamesWithoutEndCostOneModule) {
-  add(kFirst, "/gives_long_names");
-  add(kSecond, "/second");
+TEST(ConfinedSymbolizer, NamesWithoutEndCostOneModule) {
+  ConfinedSymbolizer symbolizer(HAWK_MISBEHAVING_WORKER);
+  symbolizer.add_module(kFirst, {.path = "/gives_long_names", .fd = {}, .root = ""});
+  symbolizer.add_module(kSecond, {.path = "/second", .fd = {}, .root = ""});
   std::vector<std::uint64_t> offsets(2'500);
   std::iota(offsets.begin(), offsets.end(), 1);
-  symbolizer_.prepare(kFirst, offsets);
-  EXPECT_NE(function(kFirst, 1), "");
-  EXPECT_EQ(function(kFirst, 2'500), "");
-  EXPECT_EQ(symbolizer_.gap(kFirst), "not all of its symbols are read: its names take more memory than the limit");
-  EXPECT_EQ(function(kSecond, 0x20), "of /second");
+  symbolizer.prepare(kFirst, offsets);
+  EXPECT_NE(first_function(symbolizer, kFirst, 1), "");
+  EXPECT_EQ(first_function(symbolizer, kFirst, 2'500), "");
+  EXPECT_EQ(symbolizer.gap(kFirst), "not all of its symbols are read: its names take more memory than the limit");
+  EXPECT_EQ(first_function(symbolizer, kSecond, 0x20), "of /second");
 }
 
 TEST_F(Misbehaving, WhatWasAnsweredBeforeIsKept) {
