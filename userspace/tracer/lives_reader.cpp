@@ -7,7 +7,9 @@
 #include <cstring>
 #include <numeric>
 #include <span>
+#include <thread>
 
+#include "userspace/base/threads.h"
 #include "userspace/tables/age_sums.h"
 
 namespace hawk {
@@ -84,13 +86,24 @@ std::span<const __u64> words_of(const hawk_stack_lives& lives) {
   return {&lives.sizes[0], sizeof(lives) / sizeof(__u64)};
 }
 
-/// Appends what was counted since `before`.
+/// Appends what was counted since `before`. Nearly all numbers of a stack are 0: several are asked for that together.
 void append(std::vector<StackLives>& lives, StackId stack, const hawk_stack_lives& counted,
             const hawk_stack_lives& before) {
+  constexpr std::size_t kTogether = 8;
   const std::span<const __u64> words = words_of(counted);
-  for (std::uint32_t number = 0; number < words.size(); ++number) {
-    const std::uint64_t count = __atomic_load_n(&words[number], __ATOMIC_RELAXED) - words_of(before)[number];
-    if (count != 0) lives.push_back({.stack = stack, .target = {}, .number = number, .count = count});
+  const std::span<const __u64> words_before = words_of(before);
+  const auto count_of = [&](std::size_t number) {
+    return __atomic_load_n(&words[number], __ATOMIC_RELAXED) - words_before[number];
+  };
+  for (std::size_t first = 0; first < words.size(); first += kTogether) {
+    const std::size_t end = std::min(first + kTogether, words.size());
+    std::uint64_t any = 0;
+    for (std::size_t number = first; number < end; ++number) any |= count_of(number);
+    for (std::size_t number = first; any != 0 && number < end; ++number) {
+      const std::uint64_t count = count_of(number);
+      if (count == 0) continue;
+      lives.push_back({.stack = stack, .target = {}, .number = static_cast<std::uint32_t>(number), .count = count});
+    }
   }
 }
 
@@ -146,15 +159,25 @@ void LivesReader::add_stacks(const KernelMaps& maps, std::vector<TargetLives>& l
 
 Result<std::vector<TargetLives>> LivesReader::read(const LiveBlocks& blocks, const KernelMaps& maps,
                                                    const BirthCuts& cuts) const {
+  std::vector<TargetLives> lives(maps.targets.size());
+  bool has_stacks = !maps.counts_lives();
+  // Takes as long as the blocks do, and has nothing to do with them.
+  std::jthread counting;
+  if (!has_stacks) {
+    counting = try_thread([&] {
+      add_stacks(maps, lives);
+      has_stacks = true;
+    });
+  }
   AgeSums sums(cuts.now_ms, cuts.births_ms);
   sums.reserve(used_stacks(maps));
   HAWK_TRY_VOID(for_each_block(blocks, [&](const LiveBlock& block) {
     sums.add(StackId{block.stack}, hawk_stamp_ms(block.born), block.size_bytes);
   }));
-  std::vector<TargetLives> lives(maps.targets.size());
   add_ages(sums, maps, lives);
   if (maps.thread_names_fd >= 0) add_thread_names(maps, lives);
-  if (maps.counts_lives()) add_stacks(maps, lives);
+  if (counting.joinable()) counting.join();
+  if (!has_stacks) add_stacks(maps, lives);
   return lives;
 }
 
