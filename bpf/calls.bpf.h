@@ -36,7 +36,7 @@
 #include "bpf/requested_size.h"
 #include "bpf/returned_strings.bpf.h"
 #include "bpf/threads.bpf.h"
-#include "bpf/unwind/intern.bpf.h"
+#include "bpf/unwind/find_stack.bpf.h"
 
 /* Takes the realloc family's old block out of the live table, now: once the allocator has moved the block, another thread
  * may be given its address before we see the return. */
@@ -345,71 +345,6 @@ static __always_inline void on_return_point(struct hawk_thread *thread, struct p
 	if (result_register)
 		end.result = register_value(ctx, result_register);
 	on_return(thread, &end, HAWK_SEEN_BEFORE);
-}
-
-/* Whether a free that the live table knows nothing of was called from inside an allocating call of the same thread: then it
- * is the allocator's own. */
-static __always_inline bool inside_call(struct hawk_thread *thread, __u64 sp, __u64 fp)
-{
-	return thread->call.sp && is_inside(thread, sp, fp);
-}
-
-/* Whether a library's function was called by a direct call, which only the library itself can make: glibc does when a thread
- * ends, once for each chunk in its cache. What programs and other libraries call goes through the dynamic linker. */
-static __noinline bool called_by_own_library(struct pt_regs *ctx)
-{
-	__u64 cookie = probe_cookie(ctx);
-	__u64 entry = ctx->ip - (cookie >> HAWK_COOKIE_ENTRY_SHIFT & HAWK_COOKIE_ENTRY), return_address = 0;
-	struct {
-		__u8 opcode;
-		__s32 displacement;
-	} __attribute__((packed)) call = {};
-
-	if (!(cookie & HAWK_COOKIE_IN_LIBRARY) ||
-	    bpf_probe_read_user(&return_address, sizeof(return_address), (void *)ctx->sp) ||
-	    bpf_probe_read_user(&call, sizeof(call), (void *)(return_address - sizeof(call))))
-		return false;
-	return call.opcode == 0xe8 && return_address + call.displacement == entry;
-}
-
-/* Whether this thread freed `address` a moment ago: then an outer allocator, which was probed too, has passed the call on.
- * Had the address been handed out again since, the live table would know it. */
-static __always_inline bool passed_on(const struct hawk_thread *thread, __u64 address)
-{
-	return thread->last_freed == address;
-}
-
-static __always_inline void on_free(struct pt_regs *ctx)
-{
-	struct hawk_thread *thread = known_thread(ctx);
-	__u64 address = ctx->di;
-	struct hawk_block block = {};
-
-	/* Asked for only where it is needed: it is a call. */
-	if (state.frees_moved)
-		address = arguments_at(ctx, probe_cookie(ctx)).first;
-	if (!address || !state.enabled)
-		return;
-	thread = followed_thread(thread, ctx);
-	if (!thread)
-		return;
-	enum hawk_taking taking = live_take(program_of(thread), address, &block);
-
-	if (taking == HAWK_TAKEN) {
-		count_freed(&block);
-		if (counts_lives())
-			count_death(thread, block.stack, block.born, address);
-	} else if (taking == HAWK_NOT_THERE) {
-		/* Where small blocks are left alone nearly every free is of this kind, and to know whose it was is not worth
-		 * two reads of the target. */
-		if (!settings.min_block_bytes &&
-		    (inside_call(thread, ctx->sp, ctx->bp) || called_by_own_library(ctx) || passed_on(thread, address)))
-			return;
-		note_unknown_free(program_of(thread), address);
-		count_untraced_free(program_of(thread));
-	}
-	if (target_of(thread)->several_allocators)
-		thread->last_freed = address;
 }
 
 #endif

@@ -26,6 +26,7 @@
 
 #include "bpf/calls.bpf.h"
 #include "bpf/children.bpf.h"
+#include "bpf/frees.bpf.h"
 #include "bpf/mapping_events.bpf.h"
 #include "bpf/probe_points.bpf.h"
 #include "bpf/regions.bpf.h"

@@ -8,7 +8,7 @@
 #include "bpf/arch/x86_64/system_calls.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/regions.h"
-#include "bpf/unwind/intern.bpf.h"
+#include "bpf/unwind/find_stack.bpf.h"
 
 #define HAWK_VM_SHARED 8ul
 #define HAWK_VM_GROWSDOWN 0x100ul

@@ -4,7 +4,7 @@
 #define HAWKTRACE_UNFOLLOWED_BPF_H
 
 #include "bpf/allocator_control.h"
-#include "bpf/calls.bpf.h"
+#include "bpf/frees.bpf.h"
 
 static __always_inline bool control_moves_blocks(__u64 name_at)
 {
