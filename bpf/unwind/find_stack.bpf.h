@@ -5,42 +5,55 @@
 
 #include "bpf/unwind/intern.bpf.h"
 
-/* In place of a number: the walk is to be done again. By who has called, since only so many functions may be within one another. */
+/* In place of a number: the walk is to be done again, through windows. By the caller, since only so many functions may be within one
+ * another. */
 #define HAWK_WALK_AGAIN (-1)
 
-/* The number of the stack that the allocator was called from; pc, sp, fp: as they are in its caller. Not static: the verifier
- * then checks it once, and not for each kind of memory that a thread's state can be in and each way that leads here, which
- * takes it half a second. */
-__noinline int find_stack(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
+static __always_inline int number_by_walk(struct hawk_thread *thread, const struct hawk_walk_start start, const bool at_once,
+					  const enum hawk_innermost innermost)
 {
-	const struct hawk_walk_start start = { pc, sp, fp, 0 };
-
 	if (!thread)
 		return HAWK_NO_STACK;
-	return walk_stack(thread, &start, false, HAWK_FROM_REGISTERS) ? stack_number(thread) : HAWK_WALK_AGAIN;
+	return walk_stack(thread, &start, at_once, innermost) ? stack_number(thread) : HAWK_WALK_AGAIN;
 }
 
-/* The same for sessions, where the kernel has stack enough. */
-__noinline int find_stack_at_once(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
+static __always_inline int number_through_windows(struct hawk_thread *thread, struct hawk_walk_start start,
+						  const enum hawk_innermost innermost)
 {
-	const struct hawk_walk_start start = { pc, sp, fp, 0 };
-
-	if (!thread)
-		return HAWK_NO_STACK;
-	return walk_stack(thread, &start, true, HAWK_FROM_REGISTERS) ? stack_number(thread) : HAWK_WALK_AGAIN;
-}
-
-/* The same again. */
-__noinline int find_stack_through_windows(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
-{
-	struct hawk_walk_start start = { pc, sp, fp, 0 };
-
 	if (!thread || !settings.may_read_directly)
 		return HAWK_NO_STACK;
-	walk_again(thread, &start, HAWK_FROM_REGISTERS);
+	walk_again(thread, &start, innermost);
 	return stack_number(thread);
 }
 
+/* Global functions, which the verifier checks once, and not for each kind of memory that a thread's state can be in and each way
+ * that leads here, which takes it half a second. */
+__noinline int find_stack(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
+{
+	return number_by_walk(thread, (struct hawk_walk_start){ pc, sp, fp, 0 }, false, HAWK_FROM_REGISTERS);
+}
+
+__noinline int find_stack_at_once(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
+{
+	return number_by_walk(thread, (struct hawk_walk_start){ pc, sp, fp, 0 }, true, HAWK_FROM_REGISTERS);
+}
+
+__noinline int find_stack_through_windows(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
+{
+	return number_through_windows(thread, (struct hawk_walk_start){ pc, sp, fp, 0 }, HAWK_FROM_REGISTERS);
+}
+
+__noinline int find_stack_above(struct hawk_thread *thread, __u64 sp, __u64 fp, __u64 fp_at)
+{
+	return number_by_walk(thread, (struct hawk_walk_start){ 0, sp, fp, fp_at }, false, HAWK_FROM_SLOT);
+}
+
+__noinline int find_stack_above_through_windows(struct hawk_thread *thread, __u64 sp, __u64 fp, __u64 fp_at)
+{
+	return number_through_windows(thread, (struct hawk_walk_start){ 0, sp, fp, fp_at }, HAWK_FROM_SLOT);
+}
+
+/* The number of the stack that the allocator was called from; pc, sp, fp: as they are in its caller. */
 static __always_inline __u32 stack_from(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
 {
 	int number = find_stack(thread, pc, sp, fp);
@@ -48,6 +61,7 @@ static __always_inline __u32 stack_from(struct hawk_thread *thread, __u64 pc, __
 	return number == HAWK_WALK_AGAIN ? find_stack_through_windows(thread, pc, sp, fp) : number;
 }
 
+/* The same for sessions, where the kernel has stack enough. */
 static __always_inline __u32 stack_from_at_once(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp)
 {
 	int number = find_stack_at_once(thread, pc, sp, fp);
@@ -56,26 +70,6 @@ static __always_inline __u32 stack_from_at_once(struct hawk_thread *thread, __u6
 }
 
 /* The same from inside the allocator, which has its return address below `sp`; rbp will be `fp`, or what is saved at `fp_at`. */
-__noinline int find_stack_above(struct hawk_thread *thread, __u64 sp, __u64 fp, __u64 fp_at)
-{
-	const struct hawk_walk_start start = { 0, sp, fp, fp_at };
-
-	if (!thread)
-		return HAWK_NO_STACK;
-	return walk_stack(thread, &start, false, HAWK_FROM_SLOT) ? stack_number(thread) : HAWK_WALK_AGAIN;
-}
-
-/* The same again. */
-__noinline int find_stack_above_through_windows(struct hawk_thread *thread, __u64 sp, __u64 fp, __u64 fp_at)
-{
-	struct hawk_walk_start start = { 0, sp, fp, fp_at };
-
-	if (!thread || !settings.may_read_directly)
-		return HAWK_NO_STACK;
-	walk_again(thread, &start, HAWK_FROM_SLOT);
-	return stack_number(thread);
-}
-
 static __always_inline __u32 stack_above(struct hawk_thread *thread, __u64 sp, __u64 fp, __u64 fp_at)
 {
 	int number = find_stack_above(thread, sp, fp, fp_at);

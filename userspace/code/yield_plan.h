@@ -40,23 +40,19 @@
 /// - kYieldAfterSize: the call that is open at this slot, with the same return address there, returns `result`. If none
 ///   is, the call began before the trace, or is none of a probed function: ignore it.
 /// - A point whose slot is that of an open call's inner one, with the return address of that there, is of the open
-/// call:
-///   it returns what the inner one returns.
+///   call: it returns what the inner one returns.
 /// - kForward: the call goes on as one of another function, with the same slot, block and size, which is seen by its
-/// own
-///   points or probes. The one that is open at this slot is undone: nothing has happened yet.
+///   own points or probes. The one that is open at this slot is undone: nothing has happened yet.
 /// - kReturnProbe: rsp is the slot, and no kSize precedes. An entry probe and a return probe in this place see the call
 ///   as they would at the entry.
 ///
 /// What is trusted:
 ///
-/// - the ABI: calls preserve rbx, rbp, r12 to r15 and rsp, and write to no frame
-///   the address of which nobody has taken, not to
-///   a word of it;
-/// - that code is entered at addresses of functions, of which no public symbol
-///   names one in the middle of a function that has a plan; by direct jumps; and by the unwinder where its tables have
-///   handlers, which exceptions reach from calls alone; and that what these tables call a function is one instruction
-///   after another;
+/// - the ABI: calls preserve rbx, rbp, r12 to r15 and rsp, and write to no word of a frame of which no address is
+///   taken;
+/// - that code is entered at addresses of functions, of which no public symbol names one in the middle of a function
+///   that has a plan; by direct jumps; and by the unwinder where its tables have handlers, which exceptions reach from
+///   calls alone; and that what these tables call a function is one instruction after another;
 /// - that a page is larger than what malloc aligns its blocks to, so that pvalloc does not go on in malloc, with whole
 ///   pages for a size;
 /// - that memset, memcpy and memmove, by these names, return their first argument and do nothing else that matters;

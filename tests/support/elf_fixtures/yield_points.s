@@ -145,13 +145,12 @@ begins_inside:
 	.size	begins_inside, . - begins_inside
 	finish begun_inside
 
-# Asks other functions for whole pages, unless there is nothing to ask for.
-	.macro	whole_pages name, asks
+# Asks another function, unless there is nothing to ask for: for whole pages, or for as much as it was asked for.
+	.macro	goes_on name, rounds, asks
 	begin	\name
 	test	%rdi, %rdi
 	je	1f
-	add	$4095, %rdi
-	and	$-4096, %rdi
+	\rounds
 	\asks
 1:	mov	blocks(%rip), %rax
 	test	%rax, %rax
@@ -161,22 +160,9 @@ begins_inside:
 	ret
 	finish	\name
 	.endm
-	whole_pages	pages_of_plain, "jmp plain"
-	whole_pages	pages_of_aligned, "mov %rdi, %rsi; mov $4096, %edi; jmp aligned"
-# The same, for as much as it was asked for.
-	begin	passes_on
-	test	%rdi, %rdi
-	je	1f
-	mov	%rdi, %rsi
-	mov	$4096, %edi
-	jmp	aligned
-1:	mov	blocks(%rip), %rax
-	test	%rax, %rax
-	je	2f
-	ret
-2:	xor	%eax, %eax
-	ret
-	finish	passes_on
+	goes_on	pages_of_plain, "add $4095, %rdi; and $-4096, %rdi", "jmp plain"
+	goes_on	pages_of_aligned, "add $4095, %rdi; and $-4096, %rdi", "mov %rdi, %rsi; mov $4096, %edi; jmp aligned"
+	goes_on	passes_on, "", "mov %rdi, %rsi; mov $4096, %edi; jmp aligned"
 	begin aligned
 	mov	blocks(%rip), %rax
 	ret
