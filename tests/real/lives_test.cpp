@@ -8,7 +8,6 @@
 #include <fstream>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tests/kernel/harness/child_process.h"
@@ -69,7 +68,7 @@ TEST(lives, pools_of_nginx_live_as_long_as_their_requests) {
   std::ofstream(directory.path("slow")) << std::string(4096, 's');  // at 1 KiB/s, the first at once: 3 s
   std::ofstream(directory.path("fast")) << "fast";
   std::ofstream configuration(directory.path("configuration"));
-  configuration << "daemon off; master_process off; error_log /dev/stdout notice; pid " << directory.path("pid")
+  configuration << "daemon off; master_process off; error_log /proc/self/fd/1 notice; pid " << directory.path("pid")
                 << ";\nevents { worker_connections 64; }\nhttp { access_log off; request_pool_size 48k;\n";
   for (const std::string kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"})
     configuration << kind << "_temp_path " << directory.path(kind) << ";\n";
@@ -87,14 +86,12 @@ TEST(lives, pools_of_nginx_live_as_long_as_their_requests) {
   run({"sh", "-c", get + urls + " >/dev/null"});
   const Report report = trace.finish();
   EXPECT_TRUE(report.numbers_exact);
-  // Pools of 48 KiB are the only blocks between 32 and 64 KiB.
-  Classes lifetimes = lifetimes_of(report, 32768, kSlow);
-  EXPECT_EQ(std::exchange(lifetimes[2048], 0), static_cast<std::uint64_t>(kSlow));
+  // Pools of 48 KiB are the only blocks between 32 and 64 KiB. On a busy machine an answer takes longer, but neither is a
+  // slow one sent before its time nor does a fast one take seconds.
+  std::uint64_t slow = 0;
   std::uint64_t at_once = 0;
-  for (const auto& [least_ms, count] : lifetimes) {
-    EXPECT_TRUE(count == 0 || least_ms < 256) << least_ms;
-    at_once += count;
-  }
+  for (const auto& [least_ms, count] : lifetimes_of(report, 32768, kSlow)) (least_ms < 2048 ? at_once : slow) += count;
+  EXPECT_EQ(slow, static_cast<std::uint64_t>(kSlow));
   EXPECT_EQ(at_once, static_cast<std::uint64_t>(kFast));
   server.send_signal(SIGTERM);
   EXPECT_EQ(server.wait(), 0);

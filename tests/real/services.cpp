@@ -22,7 +22,7 @@ void wait_for(ChildProcess& program, const std::string& words) {
 
 void write_nginx_configuration(const ScratchDirectory& directory, unsigned workers) {
   std::ofstream configuration(directory.path("configuration"));
-  configuration << "daemon off; worker_processes " << workers << "; error_log /dev/stdout notice; user root; pid "
+  configuration << "daemon off; worker_processes " << workers << "; error_log /proc/self/fd/1 notice; user root; pid "
                 << directory.path("pid") << ";\nevents { worker_connections 64; }\nhttp { access_log off;\n";
   for (const std::string kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"})
     configuration << kind << "_temp_path " << directory.path(kind) << ";\n";

@@ -83,7 +83,7 @@ class ChildProcess {
 };
 
 /// Longest time that anything in these tests is waited for, in milliseconds. Nothing waits for less on purpose.
-constexpr int kPatienceMs = 300'000;
+constexpr int kPatienceMs = 150'000;
 
 /// Waits until `descriptor` can be read (or is at its end); false when that takes longer than kPatienceMs.
 bool wait_readable(int descriptor);
