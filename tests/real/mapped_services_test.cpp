@@ -74,6 +74,7 @@ TEST_P(mapped_services, nginx) {
     for (const auto& client : clients) EXPECT_EQ(client->wait(), 0) << client->errors();
   });
   server.send_signal(SIGTERM);
+  EXPECT_EQ(server.wait(), 0) << server.errors();
 }
 
 TEST_P(mapped_services, postgres) {
@@ -99,6 +100,7 @@ TEST_P(mapped_services, postgres) {
   client.close_input();
   EXPECT_EQ(client.wait(), 0) << client.errors();
   server.send_signal(SIGTERM);
+  EXPECT_EQ(server.wait(), 0) << server.errors();
 }
 
 TEST_P(mapped_services, python) {
