@@ -73,6 +73,8 @@ Result<std::optional<AddedRows>> Engine::add_unwind_rows(std::span<const hawk_ro
   return parts_->code_tables().add_rows(rows);
 }
 
+void Engine::remove_unwind_rows(std::uint32_t first) { parts_->code_tables().remove_rows(first); }
+
 void Engine::set_unwind_rules(std::span<const hawk_rule> rules) { parts_->code_tables().set_rules(rules); }
 
 void Engine::add_file_part(const hawk_file_part& part, const hawk_code_range& code) {

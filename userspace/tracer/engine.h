@@ -81,6 +81,7 @@ class Engine {
   /// See CodeTables, which these are the operations of.
   Result<void> reserve_unwind_rows(std::uint64_t rows);
   Result<std::optional<AddedRows>> add_unwind_rows(std::span<const hawk_row> rows);
+  void remove_unwind_rows(std::uint32_t first);
   void set_unwind_rules(std::span<const hawk_rule> rules);
   void add_file_part(const hawk_file_part& part, const hawk_code_range& code);
   void remove_file_part(const hawk_file_part& part);
