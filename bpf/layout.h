@@ -81,6 +81,8 @@ struct hawk_operator_rule {
 	__u32 rbp_offset_bytes;   /* saved rbp, above that same rsp; HAWK_RBP_UNCHANGED: still in the register */
 };
 #define HAWK_RBP_UNCHANGED 0xffffffffu
+/* Of all files together. A file has some forty call sites. */
+#define HAWK_MAX_OPERATOR_RULES 2048
 
 /* Written by programs and by user space while tracing: what is common to all targets. What is written often stands on cache
  * lines of its own. */

@@ -147,12 +147,13 @@ struct {
 } locations SEC(".maps");
 
 /* Number of the file's rules << 32 | ELF virtual address of a return address -> rule. Written by user space before the module's code
- * runs. A file has some forty call sites. */
+ * runs. Full: what no target uses is removed, or else the callers of further files' operator new are not seen where frame pointers are
+ * followed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, __u64);
 	__type(value, struct hawk_operator_rule);
-	__uint(max_entries, 2048);
+	__uint(max_entries, HAWK_MAX_OPERATOR_RULES);
 } operator_rules SEC(".maps");
 
 /* Words of the target's stack that are read at a time. */

@@ -37,8 +37,9 @@ std::string target_of(const std::string& name, const std::string& executable, co
 }
 
 DaemonProcess::DaemonProcess(const std::string& targets, const std::string& directory,
-                             const std::vector<std::string>& arguments)
+                             const std::vector<std::string>& arguments, std::string settings)
     : directory_(directory.empty() ? scratch_.path("heaps") : directory),
+      settings_(std::move(settings)),
       manager_(notify_socket(scratch_.path("notify"))),
       process_((write_config(targets), setup(arguments))) {
   wait_for("READY=1");
@@ -46,8 +47,8 @@ DaemonProcess::DaemonProcess(const std::string& targets, const std::string& dire
 
 void DaemonProcess::write_config(const std::string& targets) const {
   std::ofstream(scratch_.path("hawktrace.toml"))
-      << "[daemon]\ninterval = \"100ms\"\ndirectory = \"" << directory_ << "\"\noomd-hook = \"" << oom_hook()
-      << "\"\n[serve]\nlisten = [\"unix:" << scratch_.path("socket") << "\"]\n"
+      << "[daemon]\ninterval = \"100ms\"\ndirectory = \"" << directory_ << "\"\noomd-hook = \"" << oom_hook() << "\"\n"
+      << settings_ << "[serve]\nlisten = [\"unix:" << scratch_.path("socket") << "\"]\n"
       << targets;
 }
 

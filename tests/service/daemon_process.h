@@ -17,9 +17,10 @@ namespace hawk {
 class DaemonProcess {
  public:
   /// Returns when it is ready. `targets`: tables of the configuration; [daemon] has an interval of 100 ms. `directory`:
-  /// for recordings; empty: one of its own. `arguments`: further words of its command line.
+  /// for recordings; empty: one of its own. `arguments`: further words of its command line. `settings`: further lines
+  /// of [daemon].
   explicit DaemonProcess(const std::string& targets, const std::string& directory = {},
-                         const std::vector<std::string>& arguments = {});
+                         const std::vector<std::string>& arguments = {}, std::string settings = {});
   DaemonProcess(const DaemonProcess&) = delete;
   DaemonProcess& operator=(const DaemonProcess&) = delete;
 
@@ -66,6 +67,7 @@ class DaemonProcess {
 
   ScratchDirectory scratch_;
   std::string directory_;
+  std::string settings_;
   UniqueFd manager_;
   ChildProcess process_;
 };

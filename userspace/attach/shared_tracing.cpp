@@ -40,7 +40,10 @@ Result<std::optional<ProbeCosts>> costs_here(AttachWay way) {
 
 }  // namespace
 
-SharedTracing::SharedTracing(const TraceConfig& config) : config_(config) { files_.start(); }
+SharedTracing::SharedTracing(const TraceConfig& config)
+    : config_(config), began_(config.clock_began.value_or(std::chrono::steady_clock::now())) {
+  files_.start();
+}
 
 FileWants SharedTracing::wants() const {
   const Plans plans = config_.follows_regions ? Plans::kMadeForMappings : Plans::kMade;

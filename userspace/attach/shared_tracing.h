@@ -115,8 +115,8 @@ class SharedTracing {
   std::size_t targets_then_ = 0;    ///< when that was chosen the last time
   std::size_t targets_before_ = 0;  ///< at the last should_choose_scope()
   std::unique_ptr<Engine> engine_;
-  std::chrono::steady_clock::time_point loaded_ = std::chrono::steady_clock::now();
-  TraceClock clock_{[this] { return std::chrono::steady_clock::now() - loaded_; }};
+  std::chrono::steady_clock::time_point began_;
+  TraceClock clock_{[this] { return std::chrono::steady_clock::now() - began_; }};
   std::optional<MappingEvents> mapping_events_;
   std::unique_ptr<RegionFeed> region_feed_;
   std::optional<UnwindStore> unwinding_;

@@ -38,7 +38,8 @@ struct TraceConfig {
   std::vector<int> first_processes;      ///< those that will be added first; as far as they are known
   bool follows_regions = false;          ///< what they map and unmap is followed as well
   bool holds = false;                    ///< a thread that maps a new file waits until that is probed
-  std::chrono::nanoseconds interval = std::chrono::seconds(1);  ///< between drains, as the snapshot has it
+  std::optional<std::chrono::steady_clock::time_point> clock_began = {};  ///< nullopt: it begins with the group
+  std::chrono::nanoseconds interval = std::chrono::seconds(1);            ///< between drains, as the snapshot has it
   bool reads_lives = false;   ///< snapshots out of turn and at the end tell of the lives of blocks
   AgeWindow age_window = {};  ///< what of the ages of blocks will be asked for; empty: all that is known
   bool by_thread = false;     ///< stacks are told apart by threads, too

@@ -90,10 +90,9 @@ std::vector<hawk_file_part> names_of(const MappedModule& module) {
 
 /// Those of modules that are new. A file that is new in this process may be known from another: its code runs while its
 /// probes are placed, which comes before its table is asked for.
-void add_known_tables(const ModuleMap& modules, const UnwindStore& store, std::vector<StoredTable>& tables) {
+void add_known_tables(const ModuleMap& modules, UnwindStore& store, std::vector<StoredTable>& tables) {
   for (std::size_t i = tables.size(); i < modules.module_count(); ++i) {
-    const StoredTable* const stored = store.find(modules.module(ModuleId(i)));
-    tables.push_back(stored != nullptr ? *stored : StoredTable{});
+    tables.push_back(store.find(modules.module(ModuleId(i))).value_or(StoredTable{}));
   }
 }
 
@@ -110,7 +109,7 @@ std::vector<FilePart> file_parts_of(const MappedModule& module, const StoredTabl
   std::vector<FilePart> parts;
   for (hawk_file_part name : names_of(module)) {
     for (const LoadSegment& segment : segments) {
-      parts.push_back({.part = name, .code = code_of_segment(segment, table)});
+      parts.push_back({.part = name, .code = code_of_segment(segment, table), .use = table.use});
       ++name.number;
     }
   }
@@ -158,8 +157,8 @@ UnwindTables::~UnwindTables() {
 bool UnwindTables::wants_table(const ModuleMap& modules, ModuleId id) {
   const MappedModule& module = modules.module(id);
   if (!uses_tables_ || (!module.image && !module.is_vdso)) return false;
-  if (const StoredTable* const stored = store_.find(module)) {
-    known_.emplace_back(id, *stored);
+  if (std::optional<StoredTable> stored = store_.find(module)) {
+    known_.emplace_back(id, *std::move(stored));
     if (!module.build_id.empty()) by_build_id_.emplace(module.build_id, id);
     return false;
   }
@@ -171,40 +170,51 @@ bool UnwindTables::wants_table(const ModuleMap& modules, ModuleId id) {
 
 void UnwindTables::take_table(const ModuleMap& modules, ModuleId id, std::optional<FileTable> read,
                               const std::string& gap) {
-  const MappedModule& module = modules.module(id);
-  UnwindTable table;
-  const std::size_t rules_before = store_.rule_count();
-  const std::chrono::duration<double, std::milli> took = read ? read->took : std::chrono::nanoseconds{};
-  if (!read) {
-    table.unsupported[gap.empty() ? "it was not read" : gap] = 1;
-  } else {
-    table = store_.number(std::move(*read));
-  }
-  for (const auto& [reason, rows] : table.unsupported) {
+  const bool is_read = read.has_value();
+  FileTable table = std::move(read).value_or(FileTable{});
+  if (!is_read) table.table.unsupported[gap.empty() ? "it was not read" : gap] = 1;
+  for (const auto& [reason, rows] : table.table.unsupported) {
     info_.unsupported_rules.push_back({.module = id, .reason = reason, .rows = rows});
   }
-  if (table.rows.empty()) {
-    info_.modules_without_table.push_back(id);
-    if (table.unsupported.empty()) return log_verbose(fmt::format("{} has no unwind table", module.path));
-    return log_warning(
-        fmt::format("{}: its unwind table is not used: {}", module.path, table.unsupported.begin()->first));
-  }
-  log_verbose(fmt::format("unwind table of {}: {} rows, {} new rules, {:.1f} ms", module.path, table.rows.size(),
-                          store_.rule_count() - rules_before, took.count()));
+  if (table.table.rows.empty()) return note_without_table(modules, id, table.table);
   unstored_.emplace_back(id, std::move(table));
+}
+
+void UnwindTables::note_without_table(const ModuleMap& modules, ModuleId id, const UnwindTable& table) {
+  const std::string& path = modules.module(id).path;
+  info_.modules_without_table.push_back(id);
+  if (table.unsupported.empty()) return log_verbose(fmt::format("{} has no unwind table", path));
+  log_warning(fmt::format("{}: its unwind table is not used: {}", path, table.unsupported.begin()->first));
+}
+
+void UnwindTables::reserve_room() {
+  std::uint64_t rows = 0;
+  std::size_t rules = 0;
+  for (const auto& [id, table] : unstored_) {
+    rows += table.table.rows.size();
+    rules += store_.count_new(table.rules);
+  }
+  store_.reserve(rows, rules);
+}
+
+void UnwindTables::store_table(const ModuleMap& modules, ModuleId id, FileTable table) {
+  const std::uint64_t refused_before = store_.refused_rules();
+  StoredTable& stored = tables_[static_cast<std::size_t>(id)];
+  stored = store_.store(modules.module(id).path, std::move(table));
+  const bool has_refused = store_.refused_rules() != refused_before;
+  has_refused_rules_ |= has_refused;
+  // When the next process has mapped it, there may be room for its rules.
+  if (stored.row_count != 0 && !has_refused) store_.note_stored(modules.module(id), stored);
+  if (stored.row_count != 0) return;
+  info_.unsupported_rules.push_back({.module = id, .reason = "no room for more rows", .rows = 1});
+  info_.modules_without_table.push_back(id);
 }
 
 void UnwindTables::store_tables(const ModuleMap& modules) {
   add_known_tables(modules, store_, tables_);
-  std::uint64_t rows = 0;
-  for (const auto& [id, table] : unstored_) rows += table.rows.size();
-  store_.reserve(rows);
-  for (const auto& [id, table] : known_) tables_[static_cast<std::size_t>(id)] = table;
-  for (const auto& [id, table] : unstored_) {
-    StoredTable& stored = tables_[static_cast<std::size_t>(id)];
-    stored = store_.store(modules.module(id).path, table);
-    if (stored.row_count != 0) store_.note_stored(modules.module(id), stored);
-  }
+  reserve_room();
+  for (auto& [id, table] : known_) tables_[static_cast<std::size_t>(id)] = std::move(table);
+  for (auto& [id, table] : unstored_) store_table(modules, id, std::move(table));
   for (const auto& [id, first] : same_files_)
     tables_[static_cast<std::size_t>(id)] = tables_[static_cast<std::size_t>(first)];
   known_.clear();
@@ -252,7 +262,7 @@ void UnwindTables::warn_of_limits(const ModuleMap& modules) {
     log_warning(fmt::format("the process has more than {} executable mappings: some are not unwound by their tables",
                             HAWK_MAX_CODE_RANGES));
   }
-  if (store_.refused_rules() > 0 && !std::exchange(warned_of_rules_, true)) {
+  if (has_refused_rules_ && !std::exchange(warned_of_rules_, true)) {
     log_warning(fmt::format("the files of the process have more than {} distinct unwind rules: some are not followed",
                             HAWK_MAX_RULES));
   }

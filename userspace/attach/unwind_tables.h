@@ -75,6 +75,9 @@ class UnwindTables {
 
   void add_parts(PublishedFile& file, const std::vector<FilePart>& parts);
   void forget_parts(std::size_t index);
+  void note_without_table(const ModuleMap& modules, ModuleId id, const UnwindTable& table);
+  void reserve_room();
+  void store_table(const ModuleMap& modules, ModuleId id, FileTable table);
   void store_tables(const ModuleMap& modules);
   void publish_files(const ModuleMap& modules);
 
@@ -85,7 +88,7 @@ class UnwindTables {
   bool uses_tables_;
   std::vector<StoredTable> tables_;                            ///< by module
   std::vector<std::optional<PublishedFile>> published_files_;  ///< by module
-  std::vector<std::pair<ModuleId, UnwindTable>> unstored_;
+  std::vector<std::pair<ModuleId, FileTable>> unstored_;
   std::vector<std::pair<ModuleId, StoredTable>> known_;    ///< what the store has, and tables_ has not yet
   std::vector<std::pair<ModuleId, ModuleId>> same_files_;  ///< modules, and those before them with the same build id
   std::map<std::string, ModuleId> by_build_id_;
@@ -93,6 +96,7 @@ class UnwindTables {
   std::uint64_t published_changes_ = 0;
   std::chrono::steady_clock::time_point published_at_;
   bool warned_of_ranges_ = false;
+  bool has_refused_rules_ = false;  ///< in the tables of this process
   bool warned_of_rules_ = false;
 };
 

@@ -17,7 +17,7 @@
 namespace hawk {
 namespace {
 
-TraceConfig trace_config(const DaemonConfig& config, const Targets& targets) {
+TraceConfig trace_config(const DaemonConfig& config, std::vector<int> pids) {
   TraceConfig trace;
   trace.several = true;
   trace.follows_children = std::any_of(config.targets.begin(), config.targets.end(),
@@ -31,9 +31,7 @@ TraceConfig trace_config(const DaemonConfig& config, const Targets& targets) {
   trace.max_blocks = config.max_blocks;
   trace.max_stacks = config.max_stacks;
   trace.max_memory_bytes = config.max_memory_bytes;
-  for (const auto& [name, target] : targets) {
-    for (const auto& [pid, process] : target->processes) trace.first_processes.push_back(pid);
-  }
+  trace.first_processes = std::move(pids);
   return trace;
 }
 
@@ -46,42 +44,31 @@ bool is_below(const ProcessFacts& process, const std::string& cgroup) {
 
 }  // namespace
 
-TargetTracing::~TargetTracing() {
-  if (!group_) return;
-  loop_.forget(group_->wakeup_fd());
-  loop_.forget(group_->mapping_fd());
+std::vector<int> TargetTracing::pids() const {
+  std::vector<int> all;
+  for (const auto& [name, target] : targets_) {
+    for (const auto& [pid, process] : target->processes) all.push_back(pid);
+  }
+  return all;
 }
 
 Result<void> TargetTracing::load(const DaemonConfig& config) {
   used_at_ = std::chrono::steady_clock::now();
-  if (group_) return {};
-  group_.emplace(trace_config(config, targets_));
-  if (Result<void> loaded = group_->load(); !loaded) {
-    group_.reset();
-    return loaded;
-  }
-  costs_ = group_->costs();
-  loop_.watch(group_->wakeup_fd(), [this](short) -> Result<void> {
-    group_->adjust_memory();
-    return {};
-  });
-  loop_.watch(group_->mapping_fd(), [this](short) -> Result<void> {
-    group_->take_mapping_events();
-    adopt_births();
-    return {};
-  });
+  if (is_loaded()) return {};
+  HAWK_TRY_VOID(groups_.load(trace_config(config, pids())));
+  costs_ = groups_.newest().costs();
   return {};
 }
 
 std::optional<std::uint32_t> TargetTracing::processes_begun() {
-  return group_ ? std::optional(group_->processes_begun()) : std::nullopt;
+  return is_loaded() ? std::optional(groups_.newest().processes_begun()) : std::nullopt;
 }
 
 void TargetTracing::attach(TargetState& target, TargetProcess& process) {
   const Result<ProcRoot> proc = ProcRoot::open();
   const std::optional<ChosenProcess> held = proc ? hold(*proc, process.facts) : std::nullopt;
   if (!held) return;  // its end will be noticed
-  Result<ProcessTrace*> trace = attach_to(*group_, *held, false);
+  Result<ProcessTrace*> trace = attach_to(groups_.newest(), *held, false);
   if (!trace) {
     if (trace.error().exit_code == ExitCode::kNoTarget) return;
     process.objection = trace.error().what;
@@ -103,7 +90,7 @@ void TargetTracing::attach(TargetState& target, TargetProcess& process) {
 }
 
 void TargetTracing::update_traces(Time now) {
-  if (!group_) return;
+  if (!is_loaded()) return;
   for (const auto& [name, target] : targets_) {
     if (!target->wants_traces(now)) {
       if (target->is_traced()) detach(*target);
@@ -147,7 +134,7 @@ void TargetTracing::adopt(ProcessTrace& trace) {
   const Time now = std::chrono::steady_clock::now();
   if (target == nullptr || !target->wants_traces(now)) {
     end_traces({&trace});
-    group_->remove(trace);
+    groups_.remove(trace);
     return;
   }
   ++known_traces_;
@@ -177,21 +164,21 @@ void TargetTracing::adopt(ProcessTrace& trace) {
 }
 
 void TargetTracing::adopt_births() {
-  if (group_->traces().size() == known_traces_) return;
+  if (groups_.trace_count() == known_traces_) return;
   std::vector<ProcessTrace*> known;
   for (const auto& [name, target] : targets_) {
     for (const auto& [pid, process] : target->processes) known.push_back(process.trace);
   }
   std::sort(known.begin(), known.end());
   std::vector<ProcessTrace*> born;
-  for (const auto& trace : group_->traces()) {
-    if (!std::binary_search(known.begin(), known.end(), trace.get())) born.push_back(trace.get());
+  for (ProcessTrace* const trace : groups_.traces()) {
+    if (!std::binary_search(known.begin(), known.end(), trace)) born.push_back(trace);
   }
   for (ProcessTrace* const trace : born) adopt(*trace);
 }
 
 void TargetTracing::end_traces(const std::vector<ProcessTrace*>& traces) {
-  const Result<void> ended = group_->end(traces, {.reads_lives = records_lives()});
+  const Result<void> ended = groups_.end(traces, {.reads_lives = records_lives()});
   if (!ended) log_warning(ended.error().what);
 }
 
@@ -201,7 +188,7 @@ bool TargetTracing::records_lives() const {
 }
 
 void TargetTracing::read_lives() {
-  const Result<void> read = group_->read_lives();
+  const Result<void> read = groups_.read_lives();
   if (!read) log_warning(read.error().what);
 }
 
@@ -213,7 +200,7 @@ void TargetTracing::detach(TargetState& target, const std::vector<TargetProcess*
   for (TargetProcess* const process : processes) {
     target.count(*process);
     target.recorder.end(*process->trace, process->trace->snapshot());
-    group_->remove(*process->trace);
+    groups_.remove(*process->trace);
     process->trace = nullptr;
     --known_traces_;
   }
@@ -246,7 +233,7 @@ void TargetTracing::finish(TargetState& target, TargetProcess& process, Time now
   const Snapshot last = process.trace->snapshot();
   const bool is_written = target.recorder.end(*process.trace, last);
   reporter_.report(target, process, end, last, is_written ? target.recorder.last_path() : std::string(), now);
-  group_->remove(*process.trace);
+  groups_.remove(*process.trace);
   --known_traces_;
 }
 
@@ -358,9 +345,9 @@ void TargetTracing::record(Time now) {
 }
 
 void TargetTracing::drain_now() {
-  if (!group_ || known_traces_ == 0) return;
+  if (known_traces_ == 0) return;
   const auto began = std::chrono::steady_clock::now();
-  group_->drain();
+  groups_.drain();
   adopt_births();
   longest_drain_ = std::max<std::chrono::nanoseconds>(longest_drain_, std::chrono::steady_clock::now() - began);
   ++drains_;
@@ -377,18 +364,15 @@ void TargetTracing::drain(Time now) {
   end_ended(now);
   weigh_costs(now);
   record(now);
+  groups_.make_room(pids());
 }
 
 void TargetTracing::unload_if_idle(Time now) {
   constexpr std::chrono::seconds kIdle{60};
   const bool is_wanted = std::any_of(targets_.begin(), targets_.end(),
                                      [](const auto& entry) { return entry.second->config.mode == TargetMode::kExact; });
-  if (!group_ || is_wanted || known_traces_ != 0 || now - used_at_ < kIdle) return;
-  loop_.forget(group_->wakeup_fd());
-  loop_.forget(group_->mapping_fd());
-  group_.reset();
+  if (is_wanted || known_traces_ != 0 || now - used_at_ < kIdle) return;
+  groups_.unload();
 }
-
-std::uint64_t TargetTracing::table_bytes() const { return group_ ? group_->table_bytes() : 0; }
 
 }  // namespace hawk

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "userspace/attach/trace_group.h"
 #include "userspace/base/event_loop.h"
 #include "userspace/base/result.h"
 #include "userspace/daemon/config.h"
 #include "userspace/daemon/end_report.h"
 #include "userspace/daemon/overhead_budget.h"
 #include "userspace/daemon/target_state.h"
+#include "userspace/daemon/trace_groups.h"
 #include "userspace/tracer/oom_victims.h"
 
 namespace hawk {
@@ -22,8 +22,8 @@ namespace hawk {
 /// All targets, by their names.
 using Targets = std::map<std::string, std::unique_ptr<TargetState>>;
 
-/// The traces of the processes of all targets, by one set of programs in the kernel, which is loaded while any of them
-/// is to be traced.
+/// The traces of the processes of all targets, by programs in the kernel that are loaded while any of them is to be
+/// traced.
 class TargetTracing {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -31,13 +31,12 @@ class TargetTracing {
   /// Both must outlive this.
   TargetTracing(EventLoop& loop, Targets& targets, EndReporter reporter)
       : loop_(loop), targets_(targets), reporter_(std::move(reporter)) {}
-  ~TargetTracing();
   TargetTracing(const TargetTracing&) = delete;
   TargetTracing& operator=(const TargetTracing&) = delete;
 
   /// Loads the programs, unless they are. Fails with kPrivilege.
   Result<void> load(const DaemonConfig& config);
-  bool is_loaded() const { return group_.has_value(); }
+  bool is_loaded() const { return groups_.is_loaded(); }
   /// nullopt: not loaded.
   std::optional<std::uint32_t> processes_begun();
 
@@ -59,7 +58,7 @@ class TargetTracing {
 
   void set_host_budget(std::optional<double> max_percent) { host_budget_.set_limits(max_percent, kHostRetry); }
   const std::optional<ProbeCosts>& costs() const { return costs_; }
-  std::uint64_t table_bytes() const;
+  std::uint64_t table_bytes() const { return groups_.table_bytes(); }
   std::uint64_t drains() const { return drains_; }
   std::chrono::nanoseconds longest_drain() const { return longest_drain_; }
 
@@ -81,13 +80,14 @@ class TargetTracing {
   void weigh_costs(Time now);
   void give_up(TargetState& target, double max_percent, std::string_view whose, Time now);
   void record(Time now);
+  std::vector<int> pids() const;
 
   EventLoop& loop_;
   Targets& targets_;
   EndReporter reporter_;
   std::optional<OomVictims> oom_victims_;
-  std::optional<TraceGroup> group_;
-  std::size_t known_traces_ = 0;  ///< of the group's: those that belong to a process of a target
+  TraceGroups groups_{loop_, [this] { adopt_births(); }};
+  std::size_t known_traces_ = 0;  ///< of the groups': those that belong to a process of a target
   std::optional<ProbeCosts> costs_;
   OverheadBudget host_budget_{std::nullopt, kHostRetry};
   std::optional<Time> weighed_at_;

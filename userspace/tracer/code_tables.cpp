@@ -69,10 +69,14 @@ void CodeTables::drop_segments(std::size_t first) {
 
 Result<void> CodeTables::reserve_rows(std::uint64_t rows) {
   const std::uint64_t all = std::min<std::uint64_t>(row_count_ + rows, HAWK_MAX_ROWS);
-  const std::size_t wanted = (all + HAWK_SEGMENT_ROWS - 1) >> HAWK_SEGMENT_SHIFT;
+  return make_segments((all + HAWK_SEGMENT_ROWS - 1) >> HAWK_SEGMENT_SHIFT);
+}
+
+/// Until there are so many.
+Result<void> CodeTables::make_segments(std::size_t count) {
   const std::size_t first = segments_.size();
   Result<void> made;
-  while (made && segments_.size() < wanted) made = add_segment();
+  while (made && segments_.size() < count) made = add_segment();
   if (made && segments_.size() > first) made = hand_over_segments(first);
   if (!made) drop_segments(first);
   return made;
@@ -105,9 +109,14 @@ Result<std::optional<AddedRows>> CodeTables::add_rows(std::span<const hawk_row> 
   const auto* const bytes = reinterpret_cast<const char*>(rows.data());
   const std::size_t hash = std::hash<std::string_view>()({bytes, rows.size_bytes()});
   if (const std::optional<std::uint32_t> known = find_rows(hash, rows)) return AddedRows{.first = *known};
-  const auto first = static_cast<std::uint32_t>(row_count_);
-  if (row_count_ + rows.size() > HAWK_MAX_ROWS) return std::optional<AddedRows>();
-  HAWK_TRY_VOID(reserve_rows(rows.size()));
+  const std::optional<std::size_t> taken = row_pool_.take(rows.size());
+  if (!taken) return std::optional<AddedRows>();
+  const auto first = static_cast<std::uint32_t>(*taken);
+  const Result<void> made = make_segments((first + rows.size() + HAWK_SEGMENT_ROWS - 1) >> HAWK_SEGMENT_SHIFT);
+  if (!made) {
+    row_pool_.give_back(first, rows.size());
+    return tl::unexpected<Error>(made.error());
+  }
   in_segments(first, rows, [](hawk_row* stored, std::span<const hawk_row> some) {
     std::memcpy(stored, some.data(), some.size_bytes());
     return true;
@@ -117,14 +126,29 @@ Result<std::optional<AddedRows>> CodeTables::add_rows(std::span<const hawk_row> 
   return AddedRows{.first = first, .is_new = true};
 }
 
+void CodeTables::remove_rows(std::uint32_t first) {
+  const auto removed = std::find_if(rows_by_hash_.begin(), rows_by_hash_.end(),
+                                    [first](const auto& stored) { return stored.second.first == first; });
+  if (removed == rows_by_hash_.end()) return;
+  row_pool_.give_back(first, removed->second.count);
+  row_count_ -= removed->second.count;
+  rows_by_hash_.erase(removed);
+}
+
+/// Those that have not changed may be read at this moment.
 void CodeTables::set_rules(std::span<const hawk_rule> rules) {
   const std::size_t count = std::min(rules.size(), memory_.rules.size());
-  for (; rule_count_ < count; ++rule_count_) memory_.rules[rule_count_] = hawk_prepared_rule(rules[rule_count_]);
+  for (std::size_t number = 0; number < count; ++number) {
+    const hawk_rule rule = hawk_prepared_rule(rules[number]);
+    hawk_rule& stored = memory_.rules[number];
+    if (std::memcmp(&stored, &rule, sizeof(rule)) != 0) stored = rule;
+  }
 }
 
 void CodeTables::add_file_part(const hawk_file_part& part, hawk_code_range code) {
   code.search_step = std::bit_floor(code.row_count);
-  bpf_map_update_elem(memory_.known_files_fd, &part, &code, BPF_ANY);
+  // What was there before may lead to rows that are about to be given up.
+  if (bpf_map_update_elem(memory_.known_files_fd, &part, &code, BPF_ANY) != 0) remove_file_part(part);
 }
 
 void CodeTables::remove_file_part(const hawk_file_part& part) { bpf_map_delete_elem(memory_.known_files_fd, &part); }

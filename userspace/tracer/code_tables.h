@@ -43,9 +43,12 @@ class CodeTables {
   /// Makes room for that many more rows, as far as possible. The kernel takes 15 ms each time, whether for one table or
   /// for fifty.
   Result<void> reserve_rows(std::uint64_t rows);
-  /// Stores the rows of one file after all others, unless equal rows are stored. nullopt: no room is left.
+  /// Stores the rows of one file, unless equal rows are stored. nullopt: no room is left.
   Result<std::optional<AddedRows>> add_rows(std::span<const hawk_row> rows);
-  /// Sets all rules: first the existing ones, unchanged. To be called before rows that refer to them are in use.
+  /// Their room is for others from now on: no program may be able to read them any more (wait_for_programs).
+  void remove_rows(std::uint32_t first);
+  /// Sets all rules, of which those that rows in use refer to are unchanged. To be called before rows that refer to
+  /// new ones are in use.
   void set_rules(std::span<const hawk_rule> rules);
   /// Which rows an executable segment of a file has, for code that set_ranges has not named: `code.start` to
   /// `code.end` are offsets in the file, and so is what `code.base` is subtracted from. To be called before set_ranges.
@@ -75,6 +78,7 @@ class CodeTables {
   bool in_segments(std::uint64_t first, std::span<const hawk_row> rows,
                    const std::function<bool(hawk_row* stored, std::span<const hawk_row> rows)>& use);
   std::optional<std::uint32_t> find_rows(std::size_t hash, std::span<const hawk_row> rows);
+  Result<void> make_segments(std::size_t count);
   Result<void> add_segment();
   Result<void> hand_over_segments(std::size_t first);
   void drop_segments(std::size_t first);
@@ -84,9 +88,9 @@ class CodeTables {
   IndexPool pool_;    ///< of the ranges
   PooledArea spare_;  ///< where the next ones are written
   std::vector<Segment> segments_;
-  std::uint64_t row_count_ = 0;
+  IndexPool row_pool_{HAWK_MAX_ROWS};
+  std::uint64_t row_count_ = 0;  ///< that are taken
   std::unordered_multimap<std::size_t, StoredRows> rows_by_hash_;
-  std::size_t rule_count_ = 0;  ///< that the kernel has by now
 };
 
 }  // namespace hawk

@@ -29,6 +29,7 @@ Result<std::unique_ptr<Engine>> Engine::make(const EngineOptions& options) {
   HAWK_TRY_VOID(parts->attach_tracepoints());
   if (options.links == LinkScope::kFile) parts->file_links.emplace();
   if (options.follows_children) HAWK_TRY_VOID(parts->begin_following());
+  parts->stack_room = StackRoom(parts->maps.state->next_stack);
   return std::unique_ptr<Engine>(new Engine(std::move(parts)));
 }
 
@@ -67,11 +68,15 @@ std::uint64_t Engine::table_bytes() const {
          (parts_->arena ? parts_->arena->resident_bytes() : 0);
 }
 
+bool Engine::is_filling_up() { return parts_->stack_room.is_half_taken(parts_->maps, parts_->plan.frames); }
+
 Result<void> Engine::reserve_unwind_rows(std::uint64_t rows) { return parts_->code_tables().reserve_rows(rows); }
 
 Result<std::optional<AddedRows>> Engine::add_unwind_rows(std::span<const hawk_row> rows) {
   return parts_->code_tables().add_rows(rows);
 }
+
+void Engine::remove_unwind_rows(std::uint32_t first) { parts_->code_tables().remove_rows(first); }
 
 void Engine::set_unwind_rules(std::span<const hawk_rule> rules) { parts_->code_tables().set_rules(rules); }
 

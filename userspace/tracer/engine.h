@@ -81,6 +81,7 @@ class Engine {
   /// See CodeTables, which these are the operations of.
   Result<void> reserve_unwind_rows(std::uint64_t rows);
   Result<std::optional<AddedRows>> add_unwind_rows(std::span<const hawk_row> rows);
+  void remove_unwind_rows(std::uint32_t first);
   void set_unwind_rules(std::span<const hawk_rule> rules);
   void add_file_part(const hawk_file_part& part, const hawk_code_range& code);
   void remove_file_part(const hawk_file_part& part);
@@ -93,6 +94,8 @@ class Engine {
   std::size_t target_count() const;
   /// Bytes of memory that the kernel's tables take now.
   std::uint64_t table_bytes() const;
+  /// See StackRoom.
+  bool is_filling_up();
   std::uint64_t min_block_bytes() const;
   /// Ends what is done for all targets, which must have been stopped. The maps stay readable.
   void stop();

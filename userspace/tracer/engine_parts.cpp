@@ -59,7 +59,7 @@ Result<void> Engine::Parts::open_maps() {
   auto& memory = *skeleton->bss;
   yield_points.emplace(memory.yield_points, memory.point_hits);
   probe_points.emplace(memory.probe_points, maps.targets);
-  operator_rules = OperatorRules(bpf_map__fd(skeleton->maps.operator_rules));
+  operator_rules = OperatorRules(bpf_map__fd(skeleton->maps.operator_rules), HAWK_MAX_OPERATOR_RULES);
   if (options.holds) studied_files = StudiedFiles(bpf_map__fd(skeleton->maps.studied_files));
   code.emplace(CodeTables::Memory{.segments_fd = bpf_map__fd(skeleton->maps.row_segments),
                                   .known_files_fd = bpf_map__fd(skeleton->maps.known_files),

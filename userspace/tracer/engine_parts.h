@@ -25,6 +25,7 @@
 #include "userspace/tracer/probe_point_store.h"
 #include "userspace/tracer/probe_remover.h"
 #include "userspace/tracer/programs.h"
+#include "userspace/tracer/stack_room.h"
 #include "userspace/tracer/studied_files.h"
 #include "userspace/tracer/target_places.h"
 #include "userspace/tracer/tracer.h"
@@ -58,6 +59,7 @@ struct Engine::Parts {
   bool frames_refused = false;
   bool reserve_refused = false;
   Drain drain;
+  StackRoom stack_room;
   LivesReader lives;
   std::optional<TargetPlaces> places;
   std::uint32_t programs_swept = 0;  ///< of those that have ended

@@ -2,29 +2,65 @@
 
 #include <bpf/bpf.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "userspace/base/system_failure.h"
+#include "userspace/tracer/grace_period.h"
 
 namespace hawk {
+namespace {
 
-Result<std::uint32_t> OperatorRules::number_of(const std::vector<CallSiteRule>& call_sites) {
-  const auto known = std::find(known_.begin(), known_.end(), call_sites);
-  const auto number = static_cast<std::uint32_t>(known - known_.begin());
-  if (known != known_.end()) return number;
-  // Also of rules that find no room: those of a number that was used are never mixed with others.
-  known_.emplace_back();
-  for (const CallSiteRule& site : call_sites) {
-    const __u64 key = static_cast<__u64>(number) << 32 | site.return_vaddr;
+__u64 key_of(std::uint32_t number, const CallSiteRule& site) {
+  return static_cast<__u64>(number) << 32 | site.return_vaddr;
+}
+
+}  // namespace
+
+Result<OperatorRules::Use> OperatorRules::use(const std::vector<CallSiteRule>& call_sites) {
+  if (Use known = known_.find([&](const NumberedCallSites& its) { return its.call_sites == call_sites; })) return known;
+  HAWK_TRY_VOID(make_room(call_sites.size()));
+  NumberedCallSites added = {.number = next_number_++, .call_sites = call_sites};
+  HAWK_TRY_VOID(store(added));
+  return known_.add(std::move(added));
+}
+
+/// The kernel gives the place of a rule that is removed to the next one at once, though a program may just be reading
+/// it: so none is removed before those that run now have ended.
+Result<void> OperatorRules::make_room(std::size_t rules) {
+  if (count_ + rules <= most_) return {};
+  const std::vector<Use> unused = known_.unused();
+  if (!unused.empty()) HAWK_TRY_VOID(wait_for_programs());
+  for (const Use& its : unused) {
+    if (count_ + rules <= most_ / 4 * 3) break;
+    remove(*its);
+    known_.forget(its);
+  }
+  if (count_ + rules <= most_) return {};
+  return system_failure(ExitCode::kPrivilege, "store the rules for operator new", ENOSPC);
+}
+
+/// All of them or none.
+Result<void> OperatorRules::store(const NumberedCallSites& rules) {
+  count_ += rules.call_sites.size();
+  for (const CallSiteRule& site : rules.call_sites) {
+    const __u64 key = key_of(rules.number, site);
     const hawk_operator_rule rule = {.cfa_offset_bytes = site.cfa_offset_bytes,
                                      .rbp_offset_bytes = site.saved_rbp_offset_bytes.value_or(HAWK_RBP_UNCHANGED)};
-    if (bpf_map_update_elem(rules_fd_, &key, &rule, BPF_ANY) != 0) {
-      return system_failure(ExitCode::kPrivilege, "store a rule for operator new", errno);
-    }
+    if (bpf_map_update_elem(rules_fd_, &key, &rule, BPF_ANY) == 0) continue;
+    const int error = errno;
+    remove(rules);
+    return system_failure(ExitCode::kPrivilege, "store a rule for operator new", error);
   }
-  known_.back() = call_sites;
-  return number;
+  return {};
+}
+
+void OperatorRules::remove(const NumberedCallSites& rules) {
+  for (const CallSiteRule& site : rules.call_sites) {
+    const __u64 key = key_of(rules.number, site);
+    bpf_map_delete_elem(rules_fd_, &key);
+  }
+  count_ -= rules.call_sites.size();
 }
 
 std::uint32_t add_operator_file(hawk_target& target, std::uint32_t number, const OperatorFrames& frames) {

@@ -70,6 +70,7 @@ struct Tracer::Impl {
   hawk_target& target;
   PooledArea code_area;
   std::uint32_t files_with_free = 0;
+  std::vector<OperatorRules::Use> operator_rules;  ///< of the target's files; kept as long as the programs may look
   /// Device and inode of the probed files, and when (CLOCK_MONOTONIC). Kept where others inherit the probes.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> probed_files;
   std::uint32_t late_allocators = 0;  ///< probed since release_held(), while a thread was to be held
@@ -178,6 +179,7 @@ Tracer Tracer::adopt(Engine& engine, const Birth& birth, const Tracer* maker) {
     impl->probed_files = maker->impl_->probed_files;
     std::erase_if(impl->probed_files, [&](const auto& file) { return file.second >= birth.time_ns; });
     if (!birth.is_new_program) impl->files_with_free = maker->impl_->files_with_free;
+    if (!birth.is_new_program) impl->operator_rules = maker->impl_->operator_rules;
     if (!birth.is_new_program) impl->probes.use_links_of(maker->impl_->probes);
   }
   Tracer tracer(std::move(impl));
@@ -250,7 +252,9 @@ void Tracer::take_files(const Asked& asked, std::size_t programs) {
 Result<std::optional<std::uint32_t>> Tracer::add_operator_frames(int fd, const OperatorFrames& frames,
                                                                  bool watch_init) {
   if (impl_->target.files.operator_file_count == HAWK_MAX_OPERATOR_FILES) return std::optional<std::uint32_t>();
-  const std::uint32_t number = HAWK_TRY(impl_->engine.operator_rules.number_of(frames.call_sites));
+  OperatorRules::Use rules = HAWK_TRY(impl_->engine.operator_rules.use(frames.call_sites));
+  const std::uint32_t number = rules->number;
+  impl_->operator_rules.push_back(std::move(rules));
   const std::uint32_t place = add_operator_file(impl_->target, number, frames);
   if (watch_init && frames.init_offset) {
     HAWK_TRY_VOID(impl_->probes.add(impl_->engine.skeleton->progs.module_init, fd,

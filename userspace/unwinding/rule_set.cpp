@@ -34,7 +34,7 @@ bool has_operands(std::uint8_t kind) {
 
 }  // namespace
 
-RuleSet::RuleSet() : slots_(kFirstSlots) {
+RuleSet::RuleSet(std::size_t most) : most_(most), slots_(kFirstSlots) {
   for (std::uint8_t kind = 0; kind < HAWK_RULE_KINDS; ++kind) {
     rules_.push_back(rule_without_operands(has_operands(kind) ? std::uint8_t{HAWK_RULE_UNSUPPORTED} : kind));
   }
@@ -49,35 +49,62 @@ RuleSet::RuleSet() : slots_(kFirstSlots) {
 }
 
 /// Where the rule's number stands, or is to stand; or another's, if there is no room.
-std::uint16_t& RuleSet::slot_of(const hawk_rule& rule) {
+std::size_t RuleSet::slot_of(const hawk_rule& rule) const {
   const std::size_t mask = slots_.size() - 1;  // a power of two
   std::size_t slot = hash_of(rule) & mask;
   for (std::size_t step = 1; step < kMaxSteps; ++step, slot = (slot + 1) & mask) {
     if (slots_[slot] == 0 || is_same(rules_[slots_[slot]], rule)) break;
   }
-  return slots_[slot];
+  return slot;
 }
 
-void RuleSet::make_room() {
-  if (slots_.size() >= kSlotsPerRule * rules_.size()) return;
-  slots_.assign(kSlotsPerRule * slots_.size(), 0);
+void RuleSet::fill_slots() {
   for (std::size_t number = 0; number < rules_.size(); ++number) {
-    if (has_operands(rules_[number].kind)) slot_of(rules_[number]) = static_cast<std::uint16_t>(number);
+    if (has_operands(rules_[number].kind)) slots_[slot_of(rules_[number])] = static_cast<std::uint16_t>(number);
   }
+}
+
+std::uint16_t RuleSet::add(const hawk_rule& rule) {
+  ++changes_;
+  if (!free_.empty()) {
+    const std::uint16_t number = free_.back();
+    free_.pop_back();
+    rules_[number] = rule;
+    return number;
+  }
+  rules_.push_back(rule);
+  return static_cast<std::uint16_t>(rules_.size() - 1);
+}
+
+bool RuleSet::knows(const hawk_rule& rule) const {
+  if (!has_operands(rule.kind)) return true;
+  const std::uint16_t number = slots_[slot_of(rule)];
+  return number != 0 && is_same(rules_[number], rule);
+}
+
+void RuleSet::forget(std::span<const std::uint32_t> numbers) {
+  for (const std::uint32_t number : numbers) {
+    rules_[number] = rule_without_operands(HAWK_RULE_UNSUPPORTED);
+    free_.push_back(static_cast<std::uint16_t>(number));
+  }
+  changes_ += numbers.size();
+  slots_.assign(slots_.size(), 0);
+  fill_slots();
 }
 
 std::uint32_t RuleSet::number_of(const hawk_rule& rule) {
   if (!has_operands(rule.kind)) return rule.kind;
-  std::uint16_t* slot = &slot_of(rule);
-  if (*slot != 0 && is_same(rules_[*slot], rule)) return *slot;
-  if (*slot != 0 || rules_.size() >= HAWK_MAX_RULES) {
+  std::uint16_t& slot = slots_[slot_of(rule)];
+  if (slot != 0 && is_same(rules_[slot], rule)) return slot;
+  if (slot != 0 || count() >= most_) {
     ++refused_;
     return HAWK_RULE_UNSUPPORTED;
   }
-  rules_.push_back(rule);
-  const auto number = static_cast<std::uint16_t>(rules_.size() - 1);
-  *slot = number;
-  make_room();
+  const std::uint16_t number = slot = add(rule);
+  if (slots_.size() < kSlotsPerRule * rules_.size()) {
+    slots_.assign(kSlotsPerRule * slots_.size(), 0);
+    fill_slots();
+  }
   return number;
 }
 

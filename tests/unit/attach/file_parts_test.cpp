@@ -15,7 +15,7 @@
 namespace hawk {
 namespace {
 
-constexpr StoredTable kTable = {.base_vaddr = 0x1000, .first_row = 500, .row_count = 70};
+const StoredTable kTable = {.base_vaddr = 0x1000, .first_row = 500, .row_count = 70};
 
 using testing::code_segment;
 

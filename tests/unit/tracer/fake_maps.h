@@ -23,6 +23,7 @@ class FakeMaps {
   /// Gives the next number to a stack with these frames.
   std::uint32_t add_stack(const std::vector<std::uint64_t>& addresses, std::uint32_t program = kProgram);
   hawk_stack_record& record(std::uint32_t stack) { return records_[stack]; }
+  void set_location(std::uint32_t number, std::uint64_t address) { locations_[number] = address; }
   hawk_state& state() { return state_; }
   hawk_target& target(std::uint32_t number) { return targets_[number]; }
   const KernelMaps& maps() const { return maps_; }

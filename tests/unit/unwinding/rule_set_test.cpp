@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace hawk {
 namespace {
@@ -81,6 +83,36 @@ TEST(RuleSet, WhatDoesNotFitIsUnsupportedAndCounted) {
   EXPECT_EQ(set.refused(), 1u);
   EXPECT_EQ(set.rules().size(), std::size_t{HAWK_MAX_RULES});
   EXPECT_EQ(set.number_of(plain(8 * HAWK_FIRST_RULE)), std::uint32_t{HAWK_FIRST_RULE}) << "known ones keep theirs";
+}
+
+TEST(RuleSet, NumbersThatAreForgottenAreGivenAgain) {
+  RuleSet set(HAWK_FIRST_RULE + 3);
+  for (std::int32_t rule = 0; rule < 3; ++rule) set.number_of(plain(16 * rule));
+  EXPECT_EQ(set.number_of(plain(160)), std::uint32_t{HAWK_RULE_UNSUPPORTED});
+  const std::uint32_t second = set.number_of(plain(16)), changes_before = static_cast<std::uint32_t>(set.changes());
+  set.forget(std::vector{second});
+  EXPECT_FALSE(set.knows(plain(16)));
+  EXPECT_TRUE(set.knows(plain(0)) && set.knows(plain(32)));
+  EXPECT_EQ(set.rules()[second].kind, HAWK_RULE_UNSUPPORTED) << "a walk that meets it ends";
+  EXPECT_EQ(set.count(), std::size_t{HAWK_FIRST_RULE + 2});
+  EXPECT_GT(set.changes(), changes_before);
+  EXPECT_EQ(set.number_of(plain(160)), second);
+  EXPECT_EQ(set.number_of(plain(32)), std::uint32_t{HAWK_FIRST_RULE + 2}) << "others keep theirs";
+  EXPECT_EQ(set.number_of(plain(16)), std::uint32_t{HAWK_RULE_UNSUPPORTED}) << "it is full again";
+}
+
+TEST(RuleSet, AnyRulesCanBeForgotten) {
+  RuleSet set;
+  std::vector<std::uint32_t> forgotten;
+  for (std::int32_t rule = 0; rule < 5000; ++rule) {
+    const std::uint32_t number = set.number_of(plain(16 * rule));
+    if (rule % 3 == 0) forgotten.push_back(number);
+  }
+  set.forget(forgotten);
+  for (std::int32_t rule = 0; rule < 5000; ++rule) EXPECT_EQ(set.knows(plain(16 * rule)), rule % 3 != 0) << rule;
+  for (std::int32_t rule = 0; rule < 5000; ++rule)
+    EXPECT_EQ(set.rules()[set.number_of(plain(16 * rule))].cfa_offset, 16 * rule);
+  EXPECT_EQ(set.count(), std::size_t{HAWK_FIRST_RULE + 5000});
 }
 
 }  // namespace
