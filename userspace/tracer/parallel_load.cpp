@@ -39,7 +39,9 @@ class Loading {
     return btf__new(object_.types->btf.data(), static_cast<__u32>(object_.types->btf.size()));
   }
 
-  /// A descriptor, as of the program itself; below 0: errno says why not.
+  UniqueFd take_map(const char* name) { return object_.maps != nullptr ? object_.maps->take(name) : UniqueFd(); }
+
+  /// What bpf_prog_load() is to return.
   Result<int> take(const bpf_program& program, WaitingProgram waiting, const bpf_prog_load_opts& options) {
     if (object_.types != nullptr) waiting.number_types_by(object_.types->kernel_numbers);
     // Those of modules, which libbpf closes.
@@ -117,6 +119,12 @@ Loaded load_in_order(const ObjectLoad& object) {
 /// Called by libbpf, which is written in C, and by everybody else.
 extern "C" btf* __wrap_btf__load_vmlinux_btf() {
   return hawk::loading != nullptr ? hawk::loading->kernel_types() : __real_btf__load_vmlinux_btf();
+}
+
+extern "C" int __wrap_bpf_map_create(bpf_map_type type, const char* name, __u32 key_bytes, __u32 value_bytes,
+                                     __u32 entries, const bpf_map_create_opts* options) {
+  hawk::UniqueFd made = hawk::loading != nullptr && name != nullptr ? hawk::loading->take_map(name) : hawk::UniqueFd();
+  return made ? made.release() : __real_bpf_map_create(type, name, key_bytes, value_bytes, entries, options);
 }
 
 extern "C" int __wrap_bpf_prog_load(bpf_prog_type type, const char* name, const char* license,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include "userspace/tracer/maps_ahead.h"
 #include "userspace/tracer/relocation_types.h"
 #include "userspace/tracer/waiting_program.h"
 
@@ -22,6 +23,7 @@ struct ObjectLoad {
   bpf_object* object = nullptr;
   std::function<bool()> load;               ///< has libbpf do it, and returns whether it did
   const ReducedTypes* types = nullptr;      ///< all that it needs of the kernel's; nullptr: it is to find them itself
+  MapsAhead* maps = nullptr;                ///< some of its maps
   std::set<const bpf_program*> later = {};  ///< programs that are not needed yet
 };
 

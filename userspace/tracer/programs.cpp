@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@
 #include "userspace/tracer/frame_store.h"
 #include "userspace/tracer/kernel_types.h"
 #include "userspace/tracer/links.h"
+#include "userspace/tracer/maps_ahead.h"
 #include "userspace/tracer/parallel_load.h"
 #include "userspace/tracer/relocation_types.h"
 
@@ -232,26 +234,28 @@ class TypesFile {
   UniqueFd file_;
 };
 
-/// An object that is open, and the types for it.
+/// An object that is open, and what it needs to be loaded.
 struct OpenObject {
   Skeleton skeleton;
+  std::unique_ptr<MapsAhead> maps;
   TypesFile file;
-  std::optional<ReducedTypes> types;
+  ReducedTypes types;  ///< empty: libbpf is to find them itself
 };
 
 /// `choose` sizes the maps and picks the programs.
 template <class Choose>
-Result<OpenObject> open_object(Choose choose, const KernelTypes& kernel) {
+Result<OpenObject> open_object(Choose choose, const KernelTypes& kernel, bool makes_maps) {
   OpenObject opened;
   const std::string path = kernel.all().empty() ? "" : opened.file.path();
   LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = path.empty() ? nullptr : path.c_str());
   opened.skeleton.reset(hawktrace::open(&options));
   if (!opened.skeleton) return system_failure(ExitCode::kPrivilege, "open the BPF programs", errno);
-  if (!path.empty()) {
-    opened.types = reduce_types(kernel.all(), types_wanted_by(*opened.skeleton->obj));
-    HAWK_TRY_VOID(opened.file.fill(opened.types ? Bytes(opened.types->btf) : kernel.all()));
-  }
   HAWK_TRY_VOID(choose(*opened.skeleton));
+  if (makes_maps) opened.maps = std::make_unique<MapsAhead>(*opened.skeleton->obj);
+  if (!path.empty()) {
+    opened.types = reduce_types(kernel.all(), types_wanted_by(*opened.skeleton->obj)).value_or(ReducedTypes());
+    HAWK_TRY_VOID(opened.file.fill(opened.types.btf.empty() ? kernel.all() : Bytes(opened.types.btf)));
+  }
   return opened;
 }
 
@@ -259,18 +263,20 @@ ObjectLoad load_of(const OpenObject& opened) {
   hawktrace* const skeleton = opened.skeleton.get();
   return {.object = skeleton->obj,
           .load = [skeleton] { return hawktrace::load(skeleton) == 0; },
-          .types = opened.types ? &*opened.types : nullptr,
+          .types = opened.types.btf.empty() ? nullptr : &opened.types,
+          .maps = opened.maps.get(),
           .later = {skeleton->progs.unfollowed_entry, skeleton->progs.arena_shrink, skeleton->progs.arena_sweep}};
 }
 
 template <class Choose>
-Result<Skeleton> load_object(Choose choose, const char* hint, const KernelTypes& kernel, LaterPrograms& later) {
-  OpenObject opened = HAWK_TRY(open_object(choose, kernel));
+Result<Skeleton> load_object(Choose choose, const char* hint, const KernelTypes& kernel, LaterPrograms& later,
+                             bool makes_maps) {
+  OpenObject opened = HAWK_TRY(open_object(choose, kernel, makes_maps));
   Loaded loaded = load_in_parallel(load_of(opened), later);
   if (loaded == Loaded::kNotAtOnce) {
     log_verbose("the kernel refuses programs that are loaded at the same time: they are loaded one after the other");
     later = {};
-    opened = HAWK_TRY(open_object(choose, kernel));
+    opened = HAWK_TRY(open_object(choose, kernel, makes_maps));
     loaded = load_in_order(load_of(opened));
   }
   if (loaded != Loaded::kYes) return load_failure(errno, hint);
@@ -292,7 +298,7 @@ Result<Skeleton> load_further(const hawktrace& first, Pick pick) {
     return {};
   };
   LaterPrograms none;
-  return load_object(choose, kReasonHint, KernelTypes(), none);
+  return load_object(choose, kReasonHint, KernelTypes(), none, false);
 }
 
 }  // namespace
@@ -310,7 +316,7 @@ Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, co
       options.live_table == LiveTable::kArena
           ? "an arena needs Linux 6.10: leave --live-table out to use the best table that the kernel supports"
           : kReasonHint;
-  return load_object(choose, hint, types, later);
+  return load_object(choose, hint, types, later, true);
 }
 
 Result<Skeleton> load_throwing_programs(const hawktrace& first) {
