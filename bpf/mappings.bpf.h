@@ -234,31 +234,40 @@ struct hawk_tree_slot {
 	__u64 address;            /* that is looked for */
 	__u64 entry;              /* the node, and at last what its leaf holds; 0: nothing is mapped there */
 	__u64 first, last;        /* addresses */
+	__u64 pivots_at;          /* in the node that is looked at */
+	__u64 at;                 /* which of its slots */
 };
+
+/* In bpf_loop, whose body the verifier checks once, and not for each pivot. */
+static long pass_pivot(__u32 at, struct hawk_tree_slot *slot)
+{
+	__u64 pivot = 0;
+
+	bpf_probe_read_kernel(&pivot, sizeof(pivot), (void *)(slot->pivots_at + at * sizeof(__u64)));
+	if (!pivot)
+		return 1;
+	if (slot->address <= pivot) {
+		slot->last = pivot;
+		return 1;
+	}
+	slot->first = pivot + 1;
+	slot->at = at + 1;
+	return 0;
+}
 
 static long descend(__u32 level, struct hawk_tree_slot *slot)
 {
-	__u64 node = slot->entry & ~HAWK_NODE_MASK, pivots_at = node + bpf_core_field_offset(struct maple_range_64, pivot);
-	__u32 type = slot->entry >> HAWK_NODE_TYPE_SHIFT & HAWK_NODE_TYPE_MASK, at;
+	__u64 node = slot->entry & ~HAWK_NODE_MASK;
+	__u32 type = slot->entry >> HAWK_NODE_TYPE_SHIFT & HAWK_NODE_TYPE_MASK;
 	bool is_allocation = type == HAWK_NODE_ALLOCATION_RANGE;
-	__u32 last = is_allocation ? HAWK_ALLOCATION_NODE_SLOTS - 1 : HAWK_NODE_SLOTS - 1;
 
-	for (at = 0; at < HAWK_NODE_SLOTS - 1 && at < last; at++) {
-		__u64 pivot = 0;
-
-		bpf_probe_read_kernel(&pivot, sizeof(pivot), (void *)(pivots_at + at * sizeof(__u64)));
-		if (!pivot)
-			break;
-		if (slot->address <= pivot) {
-			slot->last = pivot;
-			break;
-		}
-		slot->first = pivot + 1;
-	}
+	slot->pivots_at = node + bpf_core_field_offset(struct maple_range_64, pivot);
+	slot->at = 0;
+	bpf_loop(is_allocation ? HAWK_ALLOCATION_NODE_SLOTS - 1 : HAWK_NODE_SLOTS - 1, pass_pivot, slot, 0);
 	node += is_allocation ? bpf_core_field_offset(struct maple_arange_64, slot)
 			      : bpf_core_field_offset(struct maple_range_64, slot);
 	slot->entry = 0;
-	bpf_probe_read_kernel(&slot->entry, sizeof(slot->entry), (void *)(node + at * sizeof(__u64)));
+	bpf_probe_read_kernel(&slot->entry, sizeof(slot->entry), (void *)(node + slot->at * sizeof(__u64)));
 	return type == HAWK_NODE_LEAF || !slot->entry ? 1 : 0;
 }
 

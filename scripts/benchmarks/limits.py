@@ -198,7 +198,7 @@ def own_rows(bench):
         (f'peak resident (VmHWM), {resident}', ' MiB', 'peak', 100),
         ('peak resident with the report at the end', ' MiB', 'peak with report', 100),
         ('peak resident with live screen and report', ' MiB', 'peak with report, screen', 100),
-        (f'attach, {itself.THREADS} threads', ' ms', 'attach', 200),
+        (f'attach, {itself.THREADS} threads', ' ms', 'attach', 150),
         ('CPU time of that attach', ' ms', 'attach cpu', None),
         (f'detach, {itself.THREADS} threads', ' ms', 'detach', 200),
         (f'attach, {threads}', ' ms', 'attach, threads', None),

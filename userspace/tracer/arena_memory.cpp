@@ -122,11 +122,13 @@ void ArenaMemory::free_unused() {
   run(programs_.free_pages, {.address = address_of(HAWK_ARENA_LIVE_PAGE + keep), .count = ready - keep});
 }
 
-bool ArenaMemory::adjust_pages() {
+bool ArenaMemory::has_grown() const { return used() > hawk_geometry_pages(hawk_geometry_start()); }
+
+bool ArenaMemory::adjust_pages(bool can_shrink) {
   // Before the check: a program that runs short from now on requests again.
   __atomic_store_n(&state_->pages_asked, 0, __ATOMIC_SEQ_CST);
   const bool supplied = supply();
-  shrink();
+  if (can_shrink) shrink();
   free_unused();
   return supplied;
 }

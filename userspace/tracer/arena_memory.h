@@ -35,9 +35,12 @@ class ArenaMemory {
   /// Fewer pages ready than this: programs request more.
   static constexpr std::uint32_t kPagesLow = 1024;
 
-  /// Makes as many pages as growth may need before the next call, shrinks the table if it has become sparse, and frees
-  /// pages. To be called on request of the programs and periodically. Returns false when memory was refused.
-  bool adjust_pages();
+  /// Whether it has more pages than it began with. If not, shrinking does nothing.
+  bool has_grown() const;
+  /// Makes as many pages as growth may need before the next call, shrinks the table if it has become sparse and that
+  /// can be done, and frees pages. To be called on request of the programs and periodically. Returns false when memory
+  /// was refused.
+  bool adjust_pages(bool can_shrink);
 
   /// Removes the blocks of programs that have ended.
   void sweep();

@@ -57,7 +57,8 @@ void Engine::adjust_memory() {
     log_warning("the kernel has no memory for more blocks: those that do not fit are counted as lost");
   if (!parts.arena) return;
   ring_buffer__consume(parts.wakeups.get());
-  if (parts.arena->adjust_pages() || std::exchange(parts.memory_refused, true)) return;
+  const bool can_shrink = parts.arena->has_grown() && parts.has_loaded(parts.skeleton->progs.arena_shrink);
+  if (parts.arena->adjust_pages(can_shrink) || std::exchange(parts.memory_refused, true)) return;
   log_warning("the kernel has no memory for more pages of the live table: blocks that do not fit are counted as lost");
 }
 

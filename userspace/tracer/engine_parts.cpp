@@ -46,7 +46,8 @@ Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
 Result<void> Engine::Parts::load(LiveTable kind) {
   table = kind;
   plan = HAWK_TRY(plan_memory(options.memory, table, static_cast<std::uint32_t>(libbpf_num_possible_cpus())));
-  skeleton = HAWK_TRY(load_programs(options, table, plan));
+  later = {};
+  skeleton = HAWK_TRY(load_programs(options, table, plan, later));
   return {};
 }
 
@@ -217,10 +218,16 @@ std::vector<int> Engine::Parts::map_fds() {
   return fds;
 }
 
+bool Engine::Parts::has_loaded(const bpf_program* program) {
+  const Result<void> loaded = later.require(program);
+  if (!loaded) log_verbose(loaded.error().what);
+  return loaded.has_value();
+}
+
 void Engine::Parts::drop_ended_blocks() {
   const std::uint32_t ended = __atomic_load_n(&maps.state->programs_ended, __ATOMIC_SEQ_CST);
   if (ended == std::exchange(programs_swept, ended)) return;
-  if (arena) arena->sweep();
+  if (arena && has_loaded(skeleton->progs.arena_sweep)) arena->sweep();
   const auto runs = [&](std::uint32_t program) {
     return __atomic_load_n(&maps.targets[program & HAWK_TARGET_MASK].program, __ATOMIC_SEQ_CST) == program;
   };

@@ -40,8 +40,9 @@ struct Engine::Parts {
   LiveTable table = LiveTable::kHash;
   MemoryPlan plan;
   Skeleton skeleton;
-  Skeleton throwing;  ///< see load_throwing_programs; loaded when it is needed
-  Skeleton session;   ///< see load_session_program; the same
+  LaterPrograms later;  ///< of those of `skeleton`
+  Skeleton throwing;    ///< see load_throwing_programs; loaded when it is needed
+  Skeleton session;     ///< see load_session_program; the same
   KernelMaps maps;
   std::unique_ptr<FrameStore> frames;
   std::unique_ptr<BlockReserve> reserve;
@@ -86,6 +87,8 @@ struct Engine::Parts {
   void report_holds() const;
   /// Counts what was passed over as a loss of each target: whose it was is not known.
   void count_passed_over();
+  /// Whether a program that is loaded when it is needed can be had.
+  bool has_loaded(const bpf_program* program);
   /// Removes the blocks of programs that have ended, if there are any.
   void drop_ended_blocks();
   void reuse_ended_places();

@@ -1,16 +1,13 @@
 #include "userspace/tracer/parallel_load.h"
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <list>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,132 +15,132 @@
 #include "userspace/base/out_of_memory.h"
 #include "userspace/base/threads.h"
 #include "userspace/base/unique_fd.h"
+#include "userspace/tracer/libbpf_hooks.h"
 #include "userspace/tracer/trivial_program.h"
 
 namespace hawk {
 namespace {
 
-using Records = std::vector<std::uint8_t>;
-
-Records copy_of(const void* records, std::size_t count, std::size_t size) {
-  const auto* const bytes = static_cast<const std::uint8_t*>(records);
-  return bytes == nullptr ? Records() : Records(bytes, bytes + count * size);
-}
-
-/// A program as libbpf would have given it to the kernel. All of it is copied, since libbpf frees what is its own when
-/// it fails.
-class WaitingProgram {
- public:
-  WaitingProgram(bpf_program& program, const bpf_prog_load_opts& options)
-      : program_(program),
-        instructions_(bpf_program__insns(&program), bpf_program__insns(&program) + bpf_program__insn_cnt(&program)),
-        functions_(copy_of(options.func_info, options.func_info_cnt, options.func_info_rec_size)),
-        lines_(copy_of(options.line_info, options.line_info_cnt, options.line_info_rec_size)),
-        options_(options) {
-    options_.func_info = functions_.data();
-    options_.line_info = lines_.data();
-    // libbpf sets it after it has asked.
-    options_.expected_attach_type = bpf_program__expected_attach_type(&program);
-  }
-  WaitingProgram(const WaitingProgram&) = delete;
-  WaitingProgram& operator=(const WaitingProgram&) = delete;
-  ~WaitingProgram() = default;
-
-  /// False: there can be no thread.
-  bool start() {
-    const char* const name = bpf_program__name(&program_);
-    const bpf_prog_type type = bpf_program__type(&program_);
-    thread_ = try_thread([this, name, type] {
-      fd_ = UniqueFd(bpf_prog_load(type, name, kLicense, instructions_.data(), instructions_.size(), &options_));
-      is_done_.store(true, std::memory_order_relaxed);
-    });
-    return thread_.joinable();
-  }
-
-  bool is_done() const { return is_done_.load(std::memory_order_relaxed); }
-
-  /// In the place of what libbpf has loaded meanwhile.
-  bool put_in_place() {
-    thread_.join();
-    return fd_ && ::dup3(fd_.get(), bpf_program__fd(&program_), O_CLOEXEC) >= 0;
-  }
-
- private:
-  /// LICENSE of hawktrace.bpf.c, which libbpf does not tell.
-  static constexpr const char* kLicense = "Dual MIT/GPL";
-
-  bpf_program& program_;
-  std::vector<bpf_insn> instructions_;
-  Records functions_, lines_;
-  bpf_prog_load_opts options_;
-  UniqueFd fd_;
-  std::atomic<bool> is_done_ = false;
-  std::jthread thread_;  ///< uses the others
+/// A program that libbpf has given to us.
+struct GivenProgram {
+  const bpf_program* program;
+  WaitingProgram waiting;
+  bool is_loaded = false;
 };
 
-using Waiting = std::list<WaitingProgram>;
+/// What libbpf asks the kernel for while it loads an object, asked here.
+class Loading {
+ public:
+  Loading(const ObjectLoad& object, bool at_once)
+      : object_(object), placeholder_(at_once ? load_trivial_program(0) : UniqueFd()) {}
 
-/// Those of the object that this thread loads; nullptr: its programs are loaded one after the other.
-thread_local Waiting* waiting = nullptr;
-
-/// CPUs that this thread does not need. More threads than CPUs would have the program that takes longest, which all
-/// wait for, take even longer.
-std::size_t spare_cpus() {
-  cpu_set_t cpus;
-  const bool is_known = ::sched_getaffinity(0, sizeof(cpus), &cpus) == 0;
-  return static_cast<std::size_t>(std::max(is_known ? CPU_COUNT(&cpus) - 1 : 1, 1));
-}
-
-bool has_spare_cpu() {
-  const auto loading =
-      std::count_if(waiting->begin(), waiting->end(), [](const WaitingProgram& program) { return !program.is_done(); });
-  return static_cast<std::size_t>(loading) < spare_cpus();
-}
-
-Result<void> set_aside(bpf_program& program, bpf_prog_load_opts& options) {
-  if (!has_spare_cpu()) return {};
-  WaitingProgram& added = waiting->emplace_back(program, options);
-  auto trivial = trivial_instructions();
-  if (!added.start() || bpf_program__set_insns(&program, trivial.data(), trivial.size()) != 0) {
-    waiting->pop_back();
-    return {};
+  btf* kernel_types() const {
+    if (object_.types == nullptr) return __real_btf__load_vmlinux_btf();
+    return btf__new(object_.types->btf.data(), static_cast<__u32>(object_.types->btf.size()));
   }
-  options.func_info = nullptr;
-  options.line_info = nullptr;
-  options.func_info_cnt = options.line_info_cnt = 0;
-  return {};
-}
 
-/// Called by libbpf, which is written in C, for a program that it is about to load.
-int on_load(bpf_program* program, bpf_prog_load_opts* options, long /*cookie*/) {
-  if (waiting != nullptr) or_out_of_memory([&] { return set_aside(*program, *options); });
-  return 0;
+  UniqueFd take_map(const char* name) { return object_.maps != nullptr ? object_.maps->take(name) : UniqueFd(); }
+
+  /// What bpf_prog_load() is to return.
+  Result<int> take(const bpf_program& program, WaitingProgram waiting, const bpf_prog_load_opts& options) {
+    if (object_.types != nullptr) waiting.number_types_by(object_.types->kernel_numbers);
+    // Those of modules, which libbpf closes.
+    const bool may_wait = placeholder_ && options.fd_array == nullptr;
+    if (!may_wait) return waiting.load(options);
+    const int descriptor = ::fcntl(placeholder_.get(), F_DUPFD_CLOEXEC, 0);
+    if (descriptor >= 0) given_.push_back({.program = &program, .waiting = std::move(waiting)});
+    return descriptor;
+  }
+
+  /// Has all be loaded, but those that are not needed yet; false: not all were.
+  bool load_given(LaterPrograms& later) {
+    for (GivenProgram& given : given_) {
+      if (object_.later.contains(given.program)) later.add(*given.program, std::move(given.waiting));
+    }
+    std::erase_if(given_, [&](const GivenProgram& given) { return object_.later.contains(given.program); });
+    // The one that takes longest is not to be the last to begin.
+    std::sort(given_.begin(), given_.end(),
+              [](const GivenProgram& a, const GivenProgram& b) { return a.waiting.size() > b.waiting.size(); });
+    std::atomic<std::size_t> next = 0;
+    const auto load = [&] {
+      for (std::size_t i = next++; i < given_.size(); i = next++)
+        given_[i].is_loaded = given_[i].waiting.load_as(*given_[i].program);
+    };
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t i = 0; i < spare_cpus() && i + 1 < given_.size(); ++i) threads.push_back(try_thread(load));
+      load();
+    }
+    return std::all_of(given_.begin(), given_.end(), [](const GivenProgram& given) { return given.is_loaded; });
+  }
+
+  const ObjectLoad& object() const { return object_; }
+
+ private:
+  /// CPUs that this thread does not need. More threads than CPUs would have the program that takes longest, which all
+  /// wait for, take even longer.
+  static std::size_t spare_cpus() {
+    cpu_set_t cpus;
+    const bool is_known = ::sched_getaffinity(0, sizeof(cpus), &cpus) == 0;
+    return static_cast<std::size_t>(std::max(is_known ? CPU_COUNT(&cpus) - 1 : 0, 0));
+  }
+
+  const ObjectLoad& object_;
+  UniqueFd placeholder_;  ///< what libbpf gets for a program that waits
+  std::vector<GivenProgram> given_;
+};
+
+/// What this thread has libbpf load.
+thread_local Loading* loading = nullptr;
+
+bool has_libbpf_load(Loading& what) {
+  loading = &what;
+  const bool is_loaded = what.object().load();
+  loading = nullptr;
+  return is_loaded;
 }
 
 }  // namespace
 
-void prepare_parallel_loading() {
-  LIBBPF_OPTS(libbpf_prog_handler_opts, handler, .prog_prepare_load_fn = on_load);
-  // Never taken back: programs refer to it. Without it they are loaded one after the other.
-  static const int registered =
-      libbpf_register_prog_handler("uprobe", BPF_PROG_TYPE_KPROBE, static_cast<bpf_attach_type>(0), &handler);
-  static_cast<void>(registered);
+Loaded load_in_parallel(const ObjectLoad& object, LaterPrograms& later) {
+  Loading all(object, true);
+  if (!has_libbpf_load(all)) return Loaded::kNo;
+  return all.load_given(later) ? Loaded::kYes : Loaded::kNotAtOnce;
 }
 
-Loaded load_in_parallel(const std::function<bool()>& load) {
-  Waiting programs;
-  waiting = &programs;
-  const bool is_loaded = load();
-  waiting = nullptr;
-  if (!is_loaded) {
-    const int reason = errno;
-    programs.clear();
-    errno = reason;
-    return Loaded::kNo;
-  }
-  bool all = true;
-  for (WaitingProgram& program : programs) all &= program.put_in_place();
-  return all ? Loaded::kYes : Loaded::kNotAtOnce;
+Loaded load_in_order(const ObjectLoad& object) {
+  Loading all(object, false);
+  return has_libbpf_load(all) ? Loaded::kYes : Loaded::kNo;
 }
 
 }  // namespace hawk
+
+// NOLINTBEGIN(bugprone-reserved-identifier): the linker's names
+/// Called by libbpf, which is written in C, and by everybody else.
+extern "C" btf* __wrap_btf__load_vmlinux_btf() {
+  return hawk::loading != nullptr ? hawk::loading->kernel_types() : __real_btf__load_vmlinux_btf();
+}
+
+extern "C" int __wrap_bpf_map_create(bpf_map_type type, const char* name, __u32 key_bytes, __u32 value_bytes,
+                                     __u32 entries, const bpf_map_create_opts* options) {
+  hawk::UniqueFd made = hawk::loading != nullptr && name != nullptr ? hawk::loading->take_map(name) : hawk::UniqueFd();
+  return made ? made.release() : __real_bpf_map_create(type, name, key_bytes, value_bytes, entries, options);
+}
+
+extern "C" int __wrap_bpf_prog_load(bpf_prog_type type, const char* name, const char* license,
+                                    const bpf_insn* instructions, std::size_t count, bpf_prog_load_opts* options) {
+  hawk::Loading* const loading = hawk::loading;
+  // libbpf tries programs of its own, to see what the kernel can do.
+  const bpf_program* const program = loading != nullptr && name != nullptr && options != nullptr
+                                         ? bpf_object__find_program_by_name(loading->object().object, name)
+                                         : nullptr;
+  if (program == nullptr) return __real_bpf_prog_load(type, name, license, instructions, count, options);
+  const hawk::Result<int> descriptor = hawk::or_out_of_memory([&] {
+    return loading->take(*program, hawk::WaitingProgram(type, name, license, {instructions, count}, *options),
+                         *options);
+  });
+  if (descriptor) return *descriptor;
+  errno = ENOMEM;
+  return -ENOMEM;
+}
+// NOLINTEND(bugprone-reserved-identifier)

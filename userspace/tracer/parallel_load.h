@@ -1,6 +1,13 @@
 #pragma once
 
+#include <bpf/libbpf.h>
+
 #include <functional>
+#include <set>
+
+#include "userspace/tracer/maps_ahead.h"
+#include "userspace/tracer/relocation_types.h"
+#include "userspace/tracer/waiting_program.h"
 
 namespace hawk {
 
@@ -11,12 +18,21 @@ enum class Loaded {
   kNotAtOnce,  ///< the kernel refuses one that it was given beside others: loading one after the other, libbpf says why
 };
 
-/// Has libbpf tell of the uprobe programs of objects that are opened from now on.
-void prepare_parallel_loading();
+/// An object that is to be loaded.
+struct ObjectLoad {
+  bpf_object* object = nullptr;
+  std::function<bool()> load;               ///< has libbpf do it, and returns whether it did
+  const ReducedTypes* types = nullptr;      ///< all that it needs of the kernel's; nullptr: it is to find them itself
+  MapsAhead* maps = nullptr;                ///< some of its maps
+  std::set<const bpf_program*> later = {};  ///< programs that are not needed yet
+};
 
-/// `load` has libbpf load an object, and returns whether it did. Here a thread of its own loads each uprobe program:
-/// the kernel checks the programs of a privileged process side by side, and to check them is most of the time that
-/// attaching takes.
-Loaded load_in_parallel(const std::function<bool()>& load);
+/// Has several threads, as many as there are CPUs, load the programs: the kernel checks those of a privileged process
+/// side by side, and to check them is most of the time that attaching takes. `later` takes those that are not needed
+/// yet.
+Loaded load_in_parallel(const ObjectLoad& object, LaterPrograms& later);
+
+/// One after the other, and all of them.
+Loaded load_in_order(const ObjectLoad& object);
 
 }  // namespace hawk

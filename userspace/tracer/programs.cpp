@@ -4,6 +4,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
+#include <linux/btf.h>
 #include <linux/types.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -13,11 +14,11 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "bpf/layout.h"
 #include "bpf/live/arena_layout.h"
@@ -29,6 +30,7 @@
 #include "userspace/tracer/frame_store.h"
 #include "userspace/tracer/kernel_types.h"
 #include "userspace/tracer/links.h"
+#include "userspace/tracer/maps_ahead.h"
 #include "userspace/tracer/parallel_load.h"
 #include "userspace/tracer/relocation_types.h"
 
@@ -190,68 +192,99 @@ tl::unexpected<Error> load_failure(int reason, const char* hint) {
   return system_failure(ExitCode::kPrivilege, "load the BPF programs", reason, hint);
 }
 
-/// Where libbpf looks for the kernel's types that the programs' accesses are fitted by: a file of those alone.
+/// Of the kernel's types what the object's programs may use, and what they are put on.
+WantedTypes types_wanted_by(const bpf_object& object) {
+  WantedTypes wanted;
+  const btf& types = *bpf_object__btf(&object);
+  for (__u32 number = 1; number < btf__type_cnt(&types); ++number) {
+    const btf_type& type = *btf__type_by_id(&types, number);
+    const std::string_view name = essential_name(btf__name_by_offset(&types, type.name_off));
+    const bool is_function = BTF_INFO_KIND(type.info) == BTF_KIND_FUNC;
+    // libbpf, once it has opened an object, has the kernel's functions among the object's own.
+    if (is_function && BTF_INFO_VLEN(type.info) == BTF_FUNC_GLOBAL) wanted.functions.emplace(name);
+    if (!is_function && !name.empty()) wanted.types.emplace(name);
+  }
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, &object) {
+    const std::string_view section = bpf_program__section_name(program);
+    const std::string_view kind = section.substr(0, section.find('/')), place = section.substr(kind.size());
+    if (kind == "tp_btf") wanted.types.insert(fmt::format("btf_trace_{}", place.substr(1)));
+    if (kind == "fentry") wanted.functions.emplace(place.substr(1));
+    if (kind == "iter") wanted.functions.insert(fmt::format("bpf_iter_{}", place.substr(1)));
+  }
+  return wanted;
+}
+
+/// The same where libbpf looks for what the programs' accesses are fitted by; it would look in the types of all modules
+/// for what it does not find in those of the kernel itself.
 class TypesFile {
  public:
-  explicit TypesFile(const KernelTypes& kernel)
-      : kernel_(kernel), file_(kernel.all().empty() ? -1 : ::memfd_create("types", MFD_CLOEXEC)) {}
+  TypesFile() : file_(::memfd_create("types", MFD_CLOEXEC)) {}
 
   /// Empty: libbpf is to find them itself.
   std::string path() const { return file_ ? fmt::format("/proc/self/fd/{}", file_.get()) : ""; }
 
-  /// Puts the types in that the object's programs may use.
-  Result<void> fill(const bpf_object& object) {
-    if (!file_) return {};
-    const std::optional<std::vector<std::uint8_t>> reduced =
-        types_for_relocations(kernel_.all(), names_in(*bpf_object__btf(&object)));
-    const Bytes types = reduced ? Bytes(*reduced) : kernel_.all();
+  Result<void> fill(Bytes types) {
     const ssize_t written = ::pwrite(file_.get(), types.data(), types.size(), 0);
     if (written == static_cast<ssize_t>(types.size())) return {};
     return system_failure(ExitCode::kPrivilege, "keep the types of the kernel", written < 0 ? errno : ENOSPC);
   }
 
  private:
-  static std::set<std::string_view> names_in(const btf& types) {
-    std::set<std::string_view> names;
-    for (__u32 number = 1; number < btf__type_cnt(&types); ++number)
-      names.insert(essential_name(btf__name_by_offset(&types, btf__type_by_id(&types, number)->name_off)));
-    names.erase("");
-    return names;
-  }
-
-  const KernelTypes& kernel_;
   UniqueFd file_;
+};
+
+/// An object that is open, and what it needs to be loaded.
+struct OpenObject {
+  Skeleton skeleton;
+  std::unique_ptr<MapsAhead> maps;
+  TypesFile file;
+  ReducedTypes types;  ///< empty: libbpf is to find them itself
 };
 
 /// `choose` sizes the maps and picks the programs.
 template <class Choose>
-Result<Skeleton> open_object(Choose choose, TypesFile& types) {
-  const std::string path = types.path();
+Result<OpenObject> open_object(Choose choose, const KernelTypes& kernel, bool makes_maps) {
+  OpenObject opened;
+  const std::string path = kernel.all().empty() ? "" : opened.file.path();
   LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = path.empty() ? nullptr : path.c_str());
-  Skeleton skeleton(hawktrace::open(&options));
-  if (!skeleton) return system_failure(ExitCode::kPrivilege, "open the BPF programs", errno);
-  HAWK_TRY_VOID(types.fill(*skeleton->obj));
-  HAWK_TRY_VOID(choose(*skeleton));
-  return skeleton;
+  opened.skeleton.reset(hawktrace::open(&options));
+  if (!opened.skeleton) return system_failure(ExitCode::kPrivilege, "open the BPF programs", errno);
+  HAWK_TRY_VOID(choose(*opened.skeleton));
+  if (makes_maps) opened.maps = std::make_unique<MapsAhead>(*opened.skeleton->obj);
+  if (!path.empty()) {
+    opened.types = reduce_types(kernel.all(), types_wanted_by(*opened.skeleton->obj)).value_or(ReducedTypes());
+    HAWK_TRY_VOID(opened.file.fill(opened.types.btf.empty() ? kernel.all() : Bytes(opened.types.btf)));
+  }
+  return opened;
+}
+
+ObjectLoad load_of(const OpenObject& opened) {
+  hawktrace* const skeleton = opened.skeleton.get();
+  return {.object = skeleton->obj,
+          .load = [skeleton] { return hawktrace::load(skeleton) == 0; },
+          .types = opened.types.btf.empty() ? nullptr : &opened.types,
+          .maps = opened.maps.get(),
+          .later = {skeleton->progs.unfollowed_entry, skeleton->progs.arena_shrink, skeleton->progs.arena_sweep}};
 }
 
 template <class Choose>
-Result<Skeleton> load_object(Choose choose, const char* hint, const KernelTypes& kernel) {
-  prepare_parallel_loading();
-  TypesFile types(kernel);
-  Skeleton skeleton = HAWK_TRY(open_object(choose, types));
-  const auto load = [&] { return hawktrace::load(skeleton.get()) == 0; };
-  Loaded loaded = load_in_parallel(load);
+Result<Skeleton> load_object(Choose choose, const char* hint, const KernelTypes& kernel, LaterPrograms& later,
+                             bool makes_maps) {
+  OpenObject opened = HAWK_TRY(open_object(choose, kernel, makes_maps));
+  Loaded loaded = load_in_parallel(load_of(opened), later);
   if (loaded == Loaded::kNotAtOnce) {
     log_verbose("the kernel refuses programs that are loaded at the same time: they are loaded one after the other");
-    skeleton = HAWK_TRY(open_object(choose, types));
-    loaded = load() ? Loaded::kYes : Loaded::kNo;
+    later = {};
+    opened = HAWK_TRY(open_object(choose, kernel, makes_maps));
+    loaded = load_in_order(load_of(opened));
   }
   if (loaded != Loaded::kYes) return load_failure(errno, hint);
   // libbpf leaves the programs' variables out where it takes a want of memory for a want of the kernel's.
-  const bool has_variables = skeleton->data != nullptr && skeleton->rodata != nullptr && skeleton->bss != nullptr;
+  const hawktrace& skeleton = *opened.skeleton;
+  const bool has_variables = skeleton.data != nullptr && skeleton.rodata != nullptr && skeleton.bss != nullptr;
   if (!has_variables) return load_failure(ENOMEM, hint);
-  return skeleton;
+  return std::move(opened.skeleton);
 }
 
 constexpr const char* kReasonHint = "the kernel's reason is printed with --verbose";
@@ -264,12 +297,14 @@ Result<Skeleton> load_further(const hawktrace& first, Pick pick) {
     pick(further);
     return {};
   };
-  return load_object(choose, kReasonHint, KernelTypes());
+  LaterPrograms none;
+  return load_object(choose, kReasonHint, KernelTypes(), none, false);
 }
 
 }  // namespace
 
-Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, const MemoryPlan& plan) {
+Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, const MemoryPlan& plan,
+                               LaterPrograms& later) {
   const KernelTypes types;
   const hawk_config config = HAWK_TRY(make_config(options, table, plan, types));
   const auto choose = [&](hawktrace& skeleton) -> Result<void> {
@@ -281,7 +316,7 @@ Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, co
       options.live_table == LiveTable::kArena
           ? "an arena needs Linux 6.10: leave --live-table out to use the best table that the kernel supports"
           : kReasonHint;
-  return load_object(choose, hint, types);
+  return load_object(choose, hint, types, later, true);
 }
 
 Result<Skeleton> load_throwing_programs(const hawktrace& first) {

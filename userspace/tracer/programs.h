@@ -12,14 +12,16 @@
 #include "userspace/tracer/engine.h"
 #include "userspace/tracer/live_table.h"
 #include "userspace/tracer/memory_plan.h"
+#include "userspace/tracer/waiting_program.h"
 
 namespace hawk {
 
 /// The programs and maps in the kernel, as bpftool lays them out.
 using Skeleton = std::unique_ptr<hawktrace, Freer<hawktrace::destroy>>;
 
-/// Loads what every trace needs that is attached as `options` say.
-Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, const MemoryPlan& plan);
+/// Loads what every trace needs that is attached as `options` say; what may not be needed is put into `later`.
+Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, const MemoryPlan& plan,
+                               LaterPrograms& later);
 
 /// Loads the programs for functions that may throw, which use the maps of `first`. Apart from the others because under
 /// sessions only they need them, few processes have such functions, and the kernel takes as long to check them as it

@@ -3,10 +3,14 @@
 #include <linux/btf.h>
 
 #include <algorithm>
+#include <array>
 #include <bitset>
+#include <compare>
 #include <cstring>
 #include <map>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "userspace/tracer/kernel_types.h"
 
@@ -14,6 +18,8 @@ namespace hawk {
 namespace {
 
 constexpr std::uint32_t kVoid = 0;
+/// Where a type's kind begins in btf_type::info.
+constexpr unsigned kKindShift = 24;
 
 /// One type as it is written.
 struct Written {
@@ -81,8 +87,7 @@ void for_all_in(btf_type& type, std::vector<std::uint8_t>& after, ChangeType cha
   change_name(type.name_off);
   switch (BTF_INFO_KIND(type.info)) {
     case BTF_KIND_PTR:
-      type.type = kVoid;
-      break;
+    case BTF_KIND_FUNC:
     case BTF_KIND_TYPEDEF:
     case BTF_KIND_VOLATILE:
     case BTF_KIND_CONST:
@@ -103,6 +108,13 @@ void for_all_in(btf_type& type, std::vector<std::uint8_t>& after, ChangeType cha
         change_type(member.type);
       });
       break;
+    case BTF_KIND_FUNC_PROTO:
+      change_type(type.type);
+      change_each(btf_param{}, [&](btf_param& parameter) {
+        change_name(parameter.name_off);
+        change_type(parameter.type);
+      });
+      break;
     case BTF_KIND_ENUM:
       change_each(btf_enum{}, [&](btf_enum& value) { change_name(value.name_off); });
       break;
@@ -114,17 +126,12 @@ void for_all_in(btf_type& type, std::vector<std::uint8_t>& after, ChangeType cha
   }
 }
 
-/// Of functions nothing is taken over: no access goes through one.
-bool is_kept(const Types& types, std::uint32_t number) {
-  return number != kVoid && number < types.count() && BTF_INFO_KIND(types.type_at(number).info) != BTF_KIND_FUNC_PROTO;
-}
-
 /// What may be among names, by their beginnings up to an underscore: nearly all types are none of them, and to look
 /// each up takes long.
 class Beginnings {
  public:
-  explicit Beginnings(const std::set<std::string_view>& names) {
-    for (const std::string_view name : names) {
+  explicit Beginnings(const std::set<std::string, std::less<>>& names) {
+    for (const std::string& name : names) {
       if (!name.empty()) may_be_[place_of(name)] = true;
     }
   }
@@ -146,34 +153,85 @@ class Beginnings {
   std::bitset<kPlaces> may_be_;
 };
 
-/// What is wanted, and what that is made of.
-std::vector<std::uint32_t> needed_of(const Types& types, const std::set<std::string_view>& names) {
-  const Beginnings beginnings(names);
-  std::vector<bool> is_needed(types.count());
-  std::vector<std::uint32_t> pending;
-  const auto need = [&](std::uint32_t number) {
-    if (!is_kept(types, number) || is_needed[number]) return;
-    is_needed[number] = true;
-    pending.push_back(number);
-  };
-  for (std::uint32_t number = 1; number < types.count(); ++number) {
-    const btf_type type = types.type_at(number);
-    if (may_be_wanted(BTF_INFO_KIND(type.info)) && beginnings.may_have(types.text_at(type.name_off)) &&
-        names.contains(essential_name(types.name_at(type.name_off))))
-      need(number);
+/// A type that is taken over: as what its members are, or to compare the parameters of functions by.
+struct Taken {
+  bool in_signature = false;
+  std::uint32_t number = 0;
+
+  auto operator<=>(const Taken&) const = default;
+};
+
+/// As it is to be written, with the numbers that the kernel has: without what a pointer leads to, or where parameters
+/// are compared, and so their kinds alone, without what a structure is made of.
+std::pair<btf_type, std::vector<std::uint8_t>> form_of(const Types& types, const Taken& taken) {
+  auto [type, bytes] = types.at(taken.number);
+  std::vector<std::uint8_t> after(bytes.begin(), bytes.end());
+  const unsigned kind = BTF_INFO_KIND(type.info);
+  if (taken.in_signature && may_be_wanted(kind) && kind != BTF_KIND_TYPEDEF) {
+    // Without a name, by which accesses are fitted.
+    type.name_off = 0;
+    type.info = kind << kKindShift;
+    after.clear();
   }
-  while (!pending.empty()) {
-    Written written = types.at(pending.back());
-    pending.pop_back();
-    std::vector<std::uint8_t> after(written.after.begin(), written.after.end());
-    for_all_in(written.type, after, need, [](std::uint32_t) {});
-  }
-  std::vector<std::uint32_t> needed;
-  for (std::uint32_t number = 0; number < types.count(); ++number) {
-    if (is_needed[number]) needed.push_back(number);
-  }
-  return needed;
+  if (!taken.in_signature && kind == BTF_KIND_PTR) type.type = kVoid;
+  return {type, std::move(after)};
 }
+
+/// What is wanted, and what that is made of.
+class Needed {
+ public:
+  Needed(const Types& types, const WantedTypes& wanted)
+      : types_(types), is_needed_{std::vector<bool>(types.count()), std::vector<bool>(types.count())} {
+    look_for(wanted);
+    while (!pending_.empty()) {
+      const Taken taken = pending_.back();
+      pending_.pop_back();
+      auto [type, after] = form_of(types, taken);
+      for_all_in(
+          type, after, [&](std::uint32_t number) { need(taken.in_signature, number); }, [](std::uint32_t) {});
+    }
+    std::sort(all_.begin(), all_.end());
+  }
+
+  const std::vector<Taken>& all() const { return all_; }
+  const std::set<std::string_view>& functions() const { return functions_; }
+
+  /// The number that a type has among those that are needed, which begin with 1.
+  std::uint32_t place_of(const Taken& taken) const {
+    const auto found = std::lower_bound(all_.begin(), all_.end(), taken);
+    const bool is_there = found != all_.end() && *found == taken;
+    return is_there ? static_cast<std::uint32_t>(found - all_.begin()) + 1 : kVoid;
+  }
+
+ private:
+  void look_for(const WantedTypes& wanted) {
+    const Beginnings types(wanted.types), functions(wanted.functions);
+    for (std::uint32_t number = 1; number < types_.count(); ++number) {
+      const btf_type type = types_.type_at(number);
+      const bool is_function = BTF_INFO_KIND(type.info) == BTF_KIND_FUNC;
+      if ((!is_function && !may_be_wanted(BTF_INFO_KIND(type.info))) ||
+          !(is_function ? functions : types).may_have(types_.text_at(type.name_off)))
+        continue;
+      const std::string_view name = types_.name_at(type.name_off);
+      if (!is_function && wanted.types.contains(essential_name(name))) need(false, number);
+      if (is_function && wanted.functions.contains(name) && functions_.insert(name).second) need(true, number);
+    }
+  }
+
+  /// No access goes through a function: of these nothing is taken over where they are members.
+  void need(bool in_signature, std::uint32_t number) {
+    if (number == kVoid || number >= types_.count() || is_needed_[in_signature][number]) return;
+    if (!in_signature && BTF_INFO_KIND(types_.type_at(number).info) == BTF_KIND_FUNC_PROTO) return;
+    is_needed_[in_signature][number] = true;
+    pending_.push_back({in_signature, number});
+    all_.push_back({in_signature, number});
+  }
+
+  const Types& types_;
+  std::array<std::vector<bool>, 2> is_needed_;
+  std::vector<Taken> pending_, all_;
+  std::set<std::string_view> functions_;  ///< that there are; as libbpf does, the first of each name
+};
 
 /// The names that are in use, each once.
 class Names {
@@ -195,6 +253,49 @@ void append(std::vector<std::uint8_t>& bytes, const void* data, std::size_t size
   bytes.insert(bytes.end(), begin, begin + size);
 }
 
+/// BTF that is being made.
+class Writer {
+ public:
+  std::uint32_t offset_of(std::string_view name) { return names_.offset_of(name); }
+
+  /// Numbered in this order, from 1 on.
+  void add(const btf_type& type, std::span<const std::uint8_t> after, std::uint32_t kernel_number) {
+    append(types_, &type, sizeof(type));
+    append(types_, after.data(), after.size());
+    kernel_numbers_.push_back(kernel_number);
+  }
+
+  /// A function that the kernel does not have.
+  void add_absent(std::string_view name) {
+    const std::vector<btf_param> parameters(kMoreParametersThanAny);
+    add({.name_off = 0, .info = BTF_KIND_FUNC_PROTO << kKindShift | kMoreParametersThanAny, .type = kVoid},
+        {reinterpret_cast<const std::uint8_t*>(parameters.data()), parameters.size() * sizeof(btf_param)}, 0);
+    const auto prototype = static_cast<std::uint32_t>(kernel_numbers_.size() - 1);
+    add({.name_off = offset_of(name), .info = BTF_KIND_FUNC << kKindShift, .type = prototype}, {}, 0);
+  }
+
+  ReducedTypes finish() && {
+    btf_header header = {};
+    header.magic = BTF_MAGIC;
+    header.version = BTF_VERSION;
+    header.hdr_len = sizeof(header);
+    header.type_len = header.str_off = static_cast<std::uint32_t>(types_.size());
+    header.str_len = static_cast<std::uint32_t>(names_.text().size());
+    std::vector<std::uint8_t> made;
+    append(made, &header, sizeof(header));
+    append(made, types_.data(), types_.size());
+    append(made, names_.text().data(), names_.text().size());
+    return {.btf = std::move(made), .kernel_numbers = std::move(kernel_numbers_)};
+  }
+
+ private:
+  static constexpr std::uint32_t kMoreParametersThanAny = 16;
+
+  Names names_;
+  std::vector<std::uint8_t> types_;
+  std::vector<std::uint32_t> kernel_numbers_ = {kVoid};
+};
+
 }  // namespace
 
 std::string_view essential_name(std::string_view name) {
@@ -202,35 +303,25 @@ std::string_view essential_name(std::string_view name) {
   return flavor == std::string_view::npos || flavor == 0 ? name : name.substr(0, flavor);
 }
 
-std::optional<std::vector<std::uint8_t>> types_for_relocations(Bytes btf, const std::set<std::string_view>& names) {
+std::optional<ReducedTypes> reduce_types(Bytes btf, const WantedTypes& wanted) {
   Types types;
   if (!types.read(btf)) return std::nullopt;
-  const std::vector<std::uint32_t> needed = needed_of(types, names);
-  const auto new_number = [&](std::uint32_t& number) {
-    const auto found = std::lower_bound(needed.begin(), needed.end(), number);
-    const bool is_there = found != needed.end() && *found == number;
-    number = is_there ? static_cast<std::uint32_t>(found - needed.begin()) + 1 : kVoid;
-  };
-  Names kept;
-  std::vector<std::uint8_t> written;
-  for (const std::uint32_t number : needed) {
-    btf_type type = types.at(number).type;
-    std::vector<std::uint8_t> after(types.at(number).after.begin(), types.at(number).after.end());
-    for_all_in(type, after, new_number, [&](std::uint32_t& offset) { offset = kept.offset_of(types.name_at(offset)); });
-    append(written, &type, sizeof(type));
-    append(written, after.data(), after.size());
+  const Needed needed(types, wanted);
+  Writer writer;
+  for (const Taken& taken : needed.all()) {
+    auto [type, after] = form_of(types, taken);
+    for_all_in(
+        type, after,
+        [&](std::uint32_t& number) {
+          number = needed.place_of({taken.in_signature, number});
+        },
+        [&](std::uint32_t& offset) { offset = writer.offset_of(types.name_at(offset)); });
+    writer.add(type, after, taken.number);
   }
-  btf_header header = {};
-  header.magic = BTF_MAGIC;
-  header.version = BTF_VERSION;
-  header.hdr_len = sizeof(header);
-  header.type_len = header.str_off = static_cast<std::uint32_t>(written.size());
-  header.str_len = static_cast<std::uint32_t>(kept.text().size());
-  std::vector<std::uint8_t> made;
-  append(made, &header, sizeof(header));
-  append(made, written.data(), written.size());
-  append(made, kept.text().data(), kept.text().size());
-  return made;
+  for (const std::string& name : wanted.functions) {
+    if (!needed.functions().contains(name)) writer.add_absent(name);
+  }
+  return std::move(writer).finish();
 }
 
 }  // namespace hawk

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,10 +16,25 @@ namespace hawk {
 /// programs tell apart what a type is in different kernels.
 std::string_view essential_name(std::string_view name);
 
-/// As BTF of their own, the structures, unions, enumerations and typedefs of `btf` with these names, and what they are
-/// made of. Pointers lead nowhere in it. That is all that the programs' accesses are fitted to the running kernel by;
-/// libbpf, which looks through all types for each that a program uses, finds them in a tenth of the time. nullopt: this
-/// is no BTF, or has kinds that are not known.
-std::optional<std::vector<std::uint8_t>> types_for_relocations(Bytes btf, const std::set<std::string_view>& names);
+/// Which of the kernel's types are wanted, by their names.
+struct WantedTypes {
+  std::set<std::string, std::less<>> types;      ///< structures, unions, enumerations and typedefs
+  std::set<std::string, std::less<>> functions;  ///< with their parameters
+};
+
+/// Some of the kernel's types, as BTF of their own.
+struct ReducedTypes {
+  std::vector<std::uint8_t> btf;
+  /// By their numbers in `btf`: those that the kernel knows them by; 0: it has none of this name.
+  std::vector<std::uint32_t> kernel_numbers;
+};
+
+/// The types that are wanted and what they are made of, where pointers lead nowhere; that is all that the programs'
+/// accesses are fitted to the running kernel by. And functions, of whose parameters the kinds can be compared. libbpf
+/// looks through all types for each name that it is asked for: here it finds them in a tenth of the time. A function
+/// that the kernel does not have is there all the same, with parameters that none has: libbpf would look for it in the
+/// types of all modules, which are written to go with all types of the kernel. nullopt: this is no BTF, or has kinds
+/// that are not known.
+std::optional<ReducedTypes> reduce_types(Bytes btf, const WantedTypes& wanted);
 
 }  // namespace hawk

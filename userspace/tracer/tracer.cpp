@@ -103,6 +103,7 @@ struct Tracer::Impl {
   /// Frees first and entries last. A block whose allocation is seen must not be freed unseen.
   Result<void> attach(int fd, const ProbeSets& sets) {
     const auto& programs = engine.skeleton->progs;
+    if (!sets.unfollowed.empty()) HAWK_TRY_VOID(engine.later.require(programs.unfollowed_entry));
     HAWK_TRY_VOID(probes.add(programs.unfollowed_entry, fd, sets.unfollowed));
     HAWK_TRY_VOID(probes.add(programs.free_entry, fd, sets.frees));
     HAWK_TRY_VOID(attach_plans(fd, sets));

@@ -5,6 +5,7 @@
 #include <linux/btf.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,17 +54,26 @@ Bytes bytes_of(const btf* types) {
   return {static_cast<const std::uint8_t*>(data), size};
 }
 
-OwnedBtf reduced(const std::set<std::string_view>& names) {
+OwnedBtf as_btf(const std::optional<ReducedTypes>& types) {
+  EXPECT_TRUE(types);
+  return OwnedBtf(types ? btf__new(types->btf.data(), static_cast<__u32>(types->btf.size())) : nullptr);
+}
+
+OwnedBtf reduced(const WantedTypes& wanted) {
   const OwnedBtf all = kernel_types();
-  const auto bytes = types_for_relocations(bytes_of(all.get()), names);
-  EXPECT_TRUE(bytes);
-  return OwnedBtf(bytes ? btf__new(bytes->data(), static_cast<__u32>(bytes->size())) : nullptr);
+  return as_btf(reduce_types(bytes_of(all.get()), wanted));
+}
+
+std::uint32_t number_of(const btf* types, const char* name, unsigned kind) {
+  const int number = btf__find_by_name_kind(types, name, kind);
+  EXPECT_GT(number, 0) << name;
+  return static_cast<std::uint32_t>(number);
 }
 
 std::string text_at(const btf* types, std::uint32_t offset) { return btf__name_by_offset(types, offset); }
 
 TEST(RelocationTypes, HasWhatAStructureIsMadeOfWhereItIs) {
-  const OwnedBtf made = reduced({"outer"});
+  const OwnedBtf made = reduced({.types = {"outer"}, .functions = {}});
   ASSERT_TRUE(made);
   const btf* const t = made.get();
   const int outer = btf__find_by_name_kind(t, "outer", BTF_KIND_STRUCT);
@@ -86,7 +96,7 @@ TEST(RelocationTypes, HasWhatAStructureIsMadeOfWhereItIs) {
 }
 
 TEST(RelocationTypes, LeavesOutWhatNobodyNamesAndWherePointersLead) {
-  const OwnedBtf made = reduced({"outer", "calls", "function", "missing"});
+  const OwnedBtf made = reduced({.types = {"outer", "calls", "function", "missing"}, .functions = {}});
   ASSERT_TRUE(made);
   EXPECT_LT(btf__find_by_name(made.get(), "stranger"), 0);
   EXPECT_LT(btf__find_by_name(made.get(), "function"), 0);
@@ -98,7 +108,7 @@ TEST(RelocationTypes, LeavesOutWhatNobodyNamesAndWherePointersLead) {
 }
 
 TEST(RelocationTypes, HasTheValuesOfEnumerations) {
-  const OwnedBtf made = reduced({"work_bit", "wide_bit"});
+  const OwnedBtf made = reduced({.types = {"work_bit", "wide_bit"}, .functions = {}});
   ASSERT_TRUE(made);
   const int narrow = btf__find_by_name_kind(made.get(), "work_bit", BTF_KIND_ENUM);
   const int wide = btf__find_by_name_kind(made.get(), "wide_bit", BTF_KIND_ENUM64);
@@ -112,14 +122,51 @@ TEST(RelocationTypes, HasTheValuesOfEnumerations) {
   EXPECT_EQ(btf_enum64_value(other), 1ULL << 40);
 }
 
+TEST(RelocationTypes, HasFunctionsWithTheKindsOfTheirParameters) {
+  const OwnedBtf all = kernel_types();
+  btf* const t = all.get();
+  const int outer = btf__find_by_name_kind(t, "outer", BTF_KIND_STRUCT);
+  const int parameters = btf__add_func_proto(t, 0);
+  btf__add_func_param(t, "first", btf__find_by_name_kind(t, "int", BTF_KIND_INT));
+  const int pointer = btf__add_ptr(t, outer);
+  const int takes = btf__add_func_proto(t, 0);
+  btf__add_func_param(t, "of", pointer);
+  const int wanted = btf__add_func(t, "takes_outer", BTF_FUNC_STATIC, takes);
+  btf__add_func(t, "takes_outer", BTF_FUNC_STATIC, parameters);
+  const auto types = reduce_types(bytes_of(t), {.types = {"outer"}, .functions = {"takes_outer"}});
+  const OwnedBtf made = as_btf(types);
+  ASSERT_TRUE(made);
+  const std::uint32_t function = number_of(made.get(), "takes_outer", BTF_KIND_FUNC);
+  EXPECT_EQ(types->kernel_numbers.at(function), static_cast<std::uint32_t>(wanted));
+  const btf_type* const signature = btf__type_by_id(made.get(), btf__type_by_id(made.get(), function)->type);
+  ASSERT_TRUE(btf_is_func_proto(signature));
+  ASSERT_EQ(btf_vlen(signature), 1);
+  const btf_type* const parameter = btf__type_by_id(made.get(), btf_params(signature)->type);
+  ASSERT_TRUE(btf_is_ptr(parameter));
+  EXPECT_TRUE(btf_is_struct(btf__type_by_id(made.get(), parameter->type)));
+  // What accesses are fitted by is still whole, and there once more.
+  EXPECT_EQ(btf_vlen(btf__type_by_id(made.get(), number_of(made.get(), "outer", BTF_KIND_STRUCT))), 4);
+}
+
+TEST(RelocationTypes, HasFunctionsThatTheKernelDoesNotHaveWithMoreParametersThanAny) {
+  const OwnedBtf all = kernel_types();
+  const auto types = reduce_types(bytes_of(all.get()), {.types = {}, .functions = {"missing"}});
+  const OwnedBtf made = as_btf(types);
+  ASSERT_TRUE(made);
+  const std::uint32_t missing = number_of(made.get(), "missing", BTF_KIND_FUNC);
+  EXPECT_EQ(types->kernel_numbers.at(missing), 0U);
+  EXPECT_GT(btf_vlen(btf__type_by_id(made.get(), btf__type_by_id(made.get(), missing)->type)), 12);
+}
+
 TEST(RelocationTypes, RefusesWhatItDoesNotUnderstand) {
   const OwnedBtf all = kernel_types();
   const Bytes whole = bytes_of(all.get());
   std::vector<std::uint8_t> changed(whole.begin(), whole.end());
   reinterpret_cast<btf_type*>(changed.data() + sizeof(btf_header))->info = 31U << 24;
-  EXPECT_EQ(types_for_relocations(changed, {"outer"}), std::nullopt);
-  EXPECT_EQ(types_for_relocations({}, {"outer"}), std::nullopt);
-  EXPECT_EQ(types_for_relocations(whole.first(whole.size() / 2), {"outer"}), std::nullopt);
+  const WantedTypes wanted = {.types = {"outer"}, .functions = {}};
+  EXPECT_FALSE(reduce_types(changed, wanted));
+  EXPECT_FALSE(reduce_types({}, wanted));
+  EXPECT_FALSE(reduce_types(whole.first(whole.size() / 2), wanted));
 }
 
 TEST(EssentialName, IsWithoutTheFlavor) {
