@@ -19,7 +19,8 @@
  *                                                  be
  *
  * The trampoline is what the kernel puts in place of the return address while a return probe is pending. A call that may
- * throw has its returns probed at instructions of its own instead; its slot keeps the address, and a throw is no loss.
+ * throw has its returns probed at instructions of its own instead; its slot keeps the address, and a throw is no loss: the
+ * program was given nothing. Only what became of a block that the program had given to such a call is not known then.
  *
  * In the last two rows both calls are kept as open, and whichever returns is counted, unless it may be nested. The older one is
  * interrupted, and it is forgotten as soon as it is seen to be left.
@@ -108,7 +109,24 @@ static __noinline void abandon(struct hawk_call *call, bool is_loss)
 		count_loss(call->program, HAWK_LOSS_ABANDONED_CALL);
 }
 
+/* Whether it is a loss if a call does not return. */
+static __always_inline bool is_missed(const struct hawk_call *call)
+{
+	return !call->may_throw || call->old_address;
+}
+
 #include "bpf/open_calls.bpf.h"
+
+/* The function of the newest call goes on as another one, which begins now, with the same block: nothing has happened yet. Or
+ * that call was left, and the program has its block still. Not static: checked once by the verifier. */
+__noinline int undo_passed_on(struct hawk_thread *thread, __u64 sp, __u64 block)
+{
+	if (!thread || thread->call.sp != sp || !thread->call.may_throw || !block || thread->call.old_address != block)
+		return 0;
+	abandon(&thread->call, false);
+	resume_call(thread);
+	return 0;
+}
 
 static __always_inline void open_call(struct hawk_call *call, struct pt_regs *ctx, __u64 cookie)
 {
@@ -159,6 +177,8 @@ static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs 
 
 	if (!state.enabled || (thread && !is_followed(thread) && !follow_again(thread)))
 		return false;
+	if (thread && thread->call.sp && hawk_takes_block(cookie & HAWK_COOKIE_KIND))
+		undo_passed_on(thread, ctx->sp, arguments_at(ctx, cookie).first);
 	if (thread && thread->call.sp) {
 		inside = enter_inside(thread, ctx->sp, ctx->bp, entry);
 		if (inside == HAWK_INSIDE_NOTHING)
@@ -208,6 +228,28 @@ static __always_inline __u64 returned_address(struct hawk_thread *thread, __u64 
 	return address;
 }
 
+/* The block in hand is no more. */
+static __always_inline void end_old_block(struct hawk_thread *thread)
+{
+	struct hawk_call *call = &thread->call;
+
+	leave_hand(call);
+	count_freed_apart(call->old.stack, call->old.size_bytes, 1);
+	if (counts_lives())
+		count_death(thread, call->old.stack, call->old.born, call->old_address);
+}
+
+/* The program frees a block. If it had given that to the newest call, which it has left then, the block is no more. Returns whether
+ * it is so. Not static: checked once by the verifier. */
+__noinline int end_block_of_left(struct hawk_thread *thread, __u64 address)
+{
+	if (!thread || !thread->call.sp || !thread->call.old_found || thread->call.old_address != address)
+		return 0;
+	end_old_block(thread);
+	thread->call.old_address = 0;
+	return 1;
+}
+
 /* The realloc family's old block, once it is known what became of it. */
 static __always_inline void settle_old_block(struct hawk_thread *thread, bool failed)
 {
@@ -223,10 +265,7 @@ static __always_inline void settle_old_block(struct hawk_thread *thread, bool fa
 		count_untraced_free(call->program);
 		return;
 	}
-	leave_hand(call);
-	count_freed_apart(call->old.stack, call->old.size_bytes, 1);
-	if (counts_lives())
-		count_death(thread, call->old.stack, call->old.born, call->old_address);
+	end_old_block(thread);
 }
 
 /* How a call returns: its result, and the caller's registers then. */

@@ -63,6 +63,8 @@ static __always_inline void on_free(struct pt_regs *ctx)
 		if (!settings.min_block_bytes &&
 		    (inside_call(thread, ctx->sp, ctx->bp) || called_by_own_library(ctx) || passed_on(thread, address)))
 			return;
+		if (end_block_of_left(thread, address))
+			return;
 		note_unknown_free(program_of(thread), address);
 		count_untraced_free(program_of(thread));
 	}

@@ -68,7 +68,7 @@ static __noinline void leave_newest(struct hawk_thread *thread, __u64 word)
 {
 	thread->left_slot = thread->call.may_throw ? thread->call.sp : 0;
 	thread->left_word = word;
-	abandon(&thread->call, !thread->call.may_throw);
+	abandon(&thread->call, is_missed(&thread->call));
 	resume_call(thread);
 }
 
@@ -94,7 +94,7 @@ static __noinline void interrupt_newest(struct hawk_thread *thread, bool by_nest
 	}
 	if (by_nested) {
 		expect_nested(&thread->call);
-	} else if (!thread->call.may_throw && !thread->call.is_doubted) {
+	} else if (is_missed(&thread->call) && !thread->call.is_doubted) {
 		thread->call.is_doubted = 1;
 		__sync_fetch_and_add(&target_of(thread)->doubted_calls, 1);
 	}
@@ -263,7 +263,7 @@ static __always_inline void close_call(struct hawk_call *call, bool is_loss)
 		return;
 	if (!is_loss)
 		settle_nested(call);
-	abandon(call, is_loss && !call->may_throw);
+	abandon(call, is_loss && is_missed(call));
 }
 
 /* Closes all calls of a thread that ends. Not static: checked once by the verifier. */

@@ -18,7 +18,8 @@ enum class Verdict {
 /// How hawktrace attaches.
 enum class Road { kAuto, kSession, kMulti, kPerf };
 inline constexpr Road kAutoRoad[] = {Road::kAuto};
-inline constexpr Road kAllRoads[] = {Road::kAuto, Road::kMulti, Road::kPerf};
+inline constexpr Road kAllRoads[] = {Road::kAuto, Road::kSession, Road::kMulti, Road::kPerf};
+inline constexpr Road kReturnRoads[] = {Road::kSession, Road::kMulti, Road::kPerf};
 std::string road_name(Road road);
 
 /// A hostile program and what hawktrace has to say of it.

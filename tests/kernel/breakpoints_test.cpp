@@ -55,6 +55,20 @@ KERNEL_TEST_OF_CALLS(breakpoints, not_put_into_a_hook) {
   expect_missing(trace_patched(way, "hooked", true), "malloc", "functions_not_probed");
 }
 
+/// Where a plan rests on code that is another now, the function is probed at its entry and its return.
+KERNEL_TEST_OF_CALLS(breakpoints, not_by_a_plan_for_other_code) {
+  const Traced traced = trace_patched(way, "encoded_otherwise", true);
+  expect_equal(traced.report, traced.ledger);
+  EXPECT_FALSE(traced.report.calls_at_points.contains("malloc")) << "malloc is followed by its plan";
+}
+
+/// Only by a plan does it matter what becomes of that code.
+KERNEL_TEST_OF_CALLS(breakpoints, planned_code_is_overwritten) {
+  const Traced traced = trace_patched(way, "encoded_otherwise", false);
+  if (way == Way::kPointsArena) return expect_missing(traced, "malloc", "missing_breakpoints");
+  expect_equal(traced.report, traced.ledger);
+}
+
 /// Breakpoints that are there stay there.
 KERNEL_TEST_OF_CALLS(breakpoints, stay_in_writable_code) {
   const Traced traced = trace_patched(way, "writable", false);

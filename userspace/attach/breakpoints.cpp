@@ -142,14 +142,28 @@ bool Breakpoints::is_changed(const ProbedCode& code, const std::vector<MappedCod
   });
 }
 
+bool Breakpoints::is_changed(const AllocatorFunction& function, ModuleId id, const std::vector<MappedCode>& points) {
+  const std::vector<ProbedCode> all = probed_code_of(*modules_.module(id).image, function);
+  return std::any_of(all.begin(), all.end(), [&](const ProbedCode& code) { return is_changed(code, points); });
+}
+
+std::vector<std::string> Breakpoints::take_changed_plans(ModuleId id, AllocatorFile& file) {
+  std::vector<std::string> changed;
+  const std::vector<MappedCode> points = points_of(id);
+  for (AllocatorFunction& function : file.functions) {
+    if (function.yields.points.empty() || !is_changed(function, id, points)) continue;
+    function.yields = {};
+    function.yields.fallback = "the process has changed its code";
+    changed.push_back(function.names.front());
+  }
+  return changed;
+}
+
 std::vector<std::string> Breakpoints::take_out_changed(ModuleId id, AllocatorFile& file) {
   std::vector<std::string> changed;
   const std::vector<MappedCode> points = points_of(id);
-  const ElfLayout& image = *modules_.module(id).image;
   std::erase_if(file.functions, [&](const AllocatorFunction& function) {
-    const std::vector<ProbedCode> all = probed_code_of(image, function);
-    const bool is_other =
-        std::any_of(all.begin(), all.end(), [&](const ProbedCode& code) { return is_changed(code, points); });
+    const bool is_other = is_changed(function, id, points);
     if (is_other) changed.push_back(function.names.front());
     return is_other;
   });

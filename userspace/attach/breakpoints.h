@@ -25,6 +25,10 @@ class Breakpoints {
   /// Those of a process whose memory was a copy of that of `maker`'s a moment ago, with the breakpoints in it.
   Breakpoints(const Breakpoints& maker, int proc_pid, const ModuleMap& modules, LastLook last_look);
 
+  /// Takes the plans from those functions of `file` whose code, as far as the plan rests on it, the process has
+  /// changed, and returns their names.
+  std::vector<std::string> take_changed_plans(ModuleId id, AllocatorFile& file);
+
   /// Takes those functions out of `file` whose code the process has changed, and returns their names. A breakpoint
   /// there would harm it: the kernel executes the file's instruction in place of the one that it covers.
   std::vector<std::string> take_out_changed(ModuleId id, AllocatorFile& file);
@@ -66,6 +70,7 @@ class Breakpoints {
   };
 
   bool is_changed(const ProbedCode& code, const std::vector<MappedCode>& points);
+  bool is_changed(const AllocatorFunction& function, ModuleId id, const std::vector<MappedCode>& points);
   std::vector<MappedCode> points_of(ModuleId id) const;
   const Watched* watched(ModuleId id) const;
   void find_points();

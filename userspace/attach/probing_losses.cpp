@@ -23,7 +23,17 @@ void Probing::count_missing(const std::vector<Breakpoints::Missing>& points) {
   }
 }
 
+/// A function that does not do any more what its plan says may still begin and return as all do.
 void Probing::leave_out_changed(ModuleId id, AllocatorFile& file) {
+  // Probes that others have in the file see calls by its plans, and would see them twice.
+  if (!tracer_.shares_probes(modules_.module(id).probed_fd())) {
+    const std::vector<std::string> changed = breakpoints_->take_changed_plans(id, file);
+    for (const std::string& name : changed) {
+      log_verbose(fmt::format("{} in {} is not followed by points: the process has changed its code", name,
+                              modules_.module(id).path));
+    }
+    if (!changed.empty()) tracer_.settle(file);  // others may rely on them
+  }
   for (const std::string& name : breakpoints_->take_out_changed(id, file)) {
     log_warning(
         fmt::format("{} in {} is not probed: the process has changed its code", name, modules_.module(id).path));

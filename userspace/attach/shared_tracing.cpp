@@ -41,14 +41,16 @@ Result<std::optional<ProbeCosts>> costs_here(AttachWay way) {
 }  // namespace
 
 SharedTracing::SharedTracing(const TraceConfig& config)
-    : config_(config), began_(config.clock_began.value_or(std::chrono::steady_clock::now())) {
+    : config_(config),
+      is_by_plan_(config.attach_via.value_or(AttachWay::kPoints) == AttachWay::kPoints),
+      began_(config.clock_began.value_or(std::chrono::steady_clock::now())) {
   files_.start();
 }
 
 FileWants SharedTracing::wants() const {
   const Plans plans = config_.follows_regions ? Plans::kMadeForMappings : Plans::kMade;
   return {.code = true,
-          .plans = is_by_plan() ? plans : Plans::kNone,
+          .plans = is_by_plan_ ? plans : Plans::kNone,
           .table = config_.unwind != UnwindMethod::kFramePointers};
 }
 
@@ -56,7 +58,7 @@ Result<AttachWay> SharedTracing::choose_way() const {
   if (links_ == LinkScope::kFile) return AttachWay::kSession;
   // Only they pass on to the processes that a process makes.
   if (config_.follows_children) return AttachWay::kPerf;
-  const std::optional<AttachWay> forced = is_by_plan() ? std::nullopt : config_.attach_via;
+  const std::optional<AttachWay> forced = is_by_plan_ ? std::nullopt : config_.attach_via;
   return choose_attach_way(features_, forced, config_.several);
 }
 
@@ -78,8 +80,7 @@ void SharedTracing::settle_following() {
 
 /// Without sessions the others would have their return addresses replaced, and pay for two traps a call.
 Result<LinkScope> SharedTracing::choose_scope() {
-  const AttachWay way = config_.attach_via.value_or(AttachWay::kSession);
-  const bool has_sessions = features_.uprobe_session && (way == AttachWay::kSession || is_by_plan());
+  const bool has_sessions = features_.uprobe_session && (is_by_plan_ || config_.attach_via == AttachWay::kSession);
   if (!has_sessions && config_.links == LinkScope::kFile) {
     return fail(ExitCode::kPrivilege, "make links for all processes that map a file: this requires uprobe sessions",
                 features_.uprobe_session ? "leave --attach-via out" : "sessions need Linux 6.13: leave --links out");
@@ -119,6 +120,7 @@ Result<void> SharedTracing::load() {
   links_ = HAWK_TRY(choose_scope());
   settle_following();
   way_ = HAWK_TRY(choose_way());
+  if (!config_.attach_via) is_by_plan_ = should_follow_plans(way_, config_.follows_children);
   if (config_.holds && !features_.holds) {
     log_info(
         "this kernel cannot hold threads (Linux 6.18 and newer can): an allocator that a new program maps is probed a "
@@ -126,7 +128,7 @@ Result<void> SharedTracing::load() {
   }
   std::unique_ptr<Engine> engine =
       HAWK_TRY(Engine::make({.way = way_,
-                             .by_plan = is_by_plan(),
+                             .by_plan = is_by_plan_,
                              .links = links_,
                              .follows_children = config_.follows_children,
                              .holds = config_.holds && features_.holds,
@@ -153,7 +155,7 @@ Result<void> SharedTracing::load() {
 }
 
 std::string SharedTracing::reported_attachment() const {
-  const std::string_view way = attach_way_name(is_by_plan() ? AttachWay::kPoints : way_);
+  const std::string_view way = attach_way_name(is_by_plan_ ? AttachWay::kPoints : way_);
   return fmt::format("{}{}", way, links_ == LinkScope::kFile || extended_ ? kForFiles : "");
 }
 

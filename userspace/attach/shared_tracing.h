@@ -102,7 +102,6 @@ class SharedTracing {
   Result<LinkScope> choose_scope();
   static LinkScope scope_for(std::span<const int> targets, const LinkCosts& costs, const std::set<MappedFile>& files);
   void settle_following();
-  bool is_by_plan() const { return config_.attach_via == AttachWay::kPoints; }
 
   TraceConfig config_;
   FileReader files_;
@@ -110,6 +109,7 @@ class SharedTracing {
   std::set<std::string> read_ahead_;  ///< keys; what has changed since is read when it is used
   KernelFeatures features_;
   AttachWay way_ = AttachWay::kSession;
+  bool is_by_plan_;  ///< functions that have a plan are followed by it; before load(): they may be
   LinkScope links_ = LinkScope::kProcess;
   bool extended_ = false;           ///< inherited probes are for all processes by now
   std::size_t targets_then_ = 0;    ///< when that was chosen the last time

@@ -45,7 +45,7 @@ struct TraceConfig {
   bool by_thread = false;     ///< stacks are told apart by threads, too
   bool histograms = false;    ///< sizes and lifetimes are counted by stack
 
-  std::optional<AttachWay> attach_via;  ///< nullopt: the fastest that the kernel offers
+  std::optional<AttachWay> attach_via;  ///< nullopt: the best that the kernel offers
   std::optional<LinkScope> links;       ///< nullopt: choose_links()
   UnwindMethod unwind = UnwindMethod::kAuto;
   std::optional<LiveTable> live_table;  ///< nullopt: the arena if the kernel can do it

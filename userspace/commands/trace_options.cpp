@@ -240,8 +240,9 @@ void add_tracing_rows(OptionRows& rows, TraceOptions& options) {
       {"--stack-depth", kRequired, "N", kTracingGroup, "frames kept per stack, 1 to 256 (default 256)",
        [&trace](OptionValue v) { return set_number(trace.stack_depth, v, 1, kMaxStackDepth); }},
       {"--attach-via", kRequired, "WAY", kTracingGroup,
-       "how probes are attached: auto, session (Linux 6.13),\nmulti (6.6), perf, or points: inside functions "
-       "whose\ncode allows it, without return probes (default auto: the\nfastest of session, multi and perf)",
+       "how probes are attached: session (Linux 6.13), multi\n(6.6), perf, or points: inside functions whose "
+       "code\nallows "
+       "it, without return probes, others by the fastest\nof these; auto (default): points, before Linux 6.6 perf",
        [&trace](OptionValue v) { return set_choice_or_auto(trace.attach_via, v, kAttachWays, attach_way_name); }},
       {"--links", kRequired, "SCOPE", kTracingGroup,
        "scope of the probes: process, a separate set for each,\nwhich slows down the other traced processes; file, "

@@ -68,6 +68,15 @@ std::string points_text(const ProbedFunction& function) {
   return text;
 }
 
+/// Functions that are shown: allocators that export many names have dozens. JSON has all.
+constexpr std::size_t kMostFunctions = 4;
+
+std::string listed(const std::vector<std::string>& texts, std::string_view separator) {
+  const std::size_t shown = std::min(texts.size(), kMostFunctions);
+  const std::string text = fmt::format("{}", fmt::join(texts.begin(), texts.begin() + shown, separator));
+  return shown == texts.size() ? text : fmt::format("{} and {} more", text, texts.size() - shown);
+}
+
 /// Those that were counted: each pays for its traps.
 std::uint64_t calls_of(const Snapshot& snapshot) {
   return snapshot.totals.allocated_count + snapshot.totals.freed_count + snapshot.frees_of_untraced;
@@ -109,13 +118,12 @@ std::string trap_points_text(const Snapshot& snapshot) {
       }
     }
   }
-  std::string text;
-  for (const std::string& function : inside) text += (text.empty() ? "traps: " : "; ") + function;
-  for (const std::string& name : outside) {
-    const bool is_first = &name == outside.data();
-    text += (text.empty() ? "traps: " : is_first ? "; " : ", ") + (is_first ? "at entry and return: " + name : name);
-  }
-  return text;
+  // The names that C has given them are the shortest.
+  std::stable_sort(outside.begin(), outside.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  std::vector<std::string> parts;
+  if (!inside.empty()) parts.push_back(listed(inside, "; "));
+  if (!outside.empty()) parts.push_back("at entry and return: " + listed(outside, ", "));
+  return parts.empty() ? "" : fmt::format("traps: {}", fmt::join(parts, "; "));
 }
 
 std::optional<std::uint64_t> trap_time_ns(const Snapshot& snapshot) {

@@ -90,4 +90,6 @@ Result<AttachWay> choose_attach_way(const KernelFeatures& features, std::optiona
               "leave --attach-via out to use the best way that the kernel supports");
 }
 
+bool should_follow_plans(AttachWay way, bool is_inherited) { return way != AttachWay::kPerf || is_inherited; }
+
 }  // namespace hawk

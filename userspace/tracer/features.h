@@ -32,4 +32,9 @@ Result<void> require_inheritance(const KernelFeatures& features);
 Result<AttachWay> choose_attach_way(const KernelFeatures& features, std::optional<AttachWay> forced,
                                     bool several = false);
 
+/// Whether points are the better choice for functions that have a plan, if the others are attached in this way. Perf
+/// events of one process are one for each probe, and a plan has several: the kernel takes each of them on and off at
+/// every switch of threads, and tens of milliseconds to remove it. Inherited ones are one for each file and program.
+bool should_follow_plans(AttachWay way, bool is_inherited);
+
 }  // namespace hawk

@@ -211,6 +211,8 @@ Plans Tracer::plans() const {
 
 void Tracer::settle(AllocatorFile& allocator) const { settle_plans(allocator, impl_->engine.options.by_plan); }
 
+bool Tracer::shares_probes(int fd) const { return impl_->engine.file_links || impl_->has_inherited(fd); }
+
 Result<bool> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   const ProbeSets sets = sort_probes(allocator);
   const bool is_missing_in_ranges = impl_->has_ranges_of_running_program();

@@ -50,6 +50,8 @@ class Tracer {
   Plans plans() const;
   /// Leaves those functions their plan that are to be followed by it. To be called before anything rests on that.
   void settle(AllocatorFile& allocator) const;
+  /// Whether probes in this file are, or will be, those of other processes too.
+  bool shares_probes(int fd) const;
   /// Probes the allocator functions of the settled file open as `fd`. Wherever a process has mapped it, now or later.
   /// All of them, or none when that fails. False: the process has had these probes since its program began.
   Result<bool> attach_allocator(int fd, const AllocatorFile& allocator);

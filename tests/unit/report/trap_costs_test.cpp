@@ -77,7 +77,17 @@ TEST(TrapPoints, TheSharesAreOfTheCallsOfEachFunction) {
   EXPECT_EQ(
       trap_points_text(snapshot),
       "traps: malloc at +0x20 97.0 %, at +0x10 3.0 %; calloc at +0x10 100.0 % (size), at +0x20 100.0 %; at entry and "
-      "return: realloc, valloc");
+      "return: valloc, realloc");
+}
+
+TEST(TrapPoints, OfManyFunctionsThoseWithTheNamesOfCAreShown) {
+  Snapshot snapshot;
+  Allocator allocator{"/lib/libmimalloc.so", "", {}};
+  for (const char* name : {"mi_heap_malloc", "mi_zalloc_aligned", "malloc", "mi_calloc", "calloc", "realloc"}) {
+    allocator.functions.push_back({.name = name, .points_fallback = "its code cannot be followed"});
+  }
+  snapshot.target().allocators.push_back(allocator);
+  EXPECT_EQ(trap_points_text(snapshot), "traps: at entry and return: malloc, calloc, realloc, mi_calloc and 2 more");
 }
 
 TEST(TrapPoints, TheOnesWithTheMostCallsAreShown) {

@@ -33,5 +33,12 @@ TEST(ChooseAttachWay, RefusesAForcedWayThatTheKernelLacks) {
   EXPECT_FALSE(refused.error().hint.empty());
 }
 
+TEST(ShouldFollowPlans, NotByPerfEventsOfTheirOwn) {
+  EXPECT_TRUE(should_follow_plans(AttachWay::kSession, false));
+  EXPECT_TRUE(should_follow_plans(AttachWay::kMulti, false));
+  EXPECT_FALSE(should_follow_plans(AttachWay::kPerf, false));
+  EXPECT_TRUE(should_follow_plans(AttachWay::kPerf, true));
+}
+
 }  // namespace
 }  // namespace hawk

@@ -1,0 +1,59 @@
+// Calls that are left, or go on after others, where what was asked for has been seen, and what is returned has not. A
+// call that is left gives the program nothing; only what became of the block that a realloc was given is not known.
+#include "tests/kernel/harness/compare.h"
+#include "tests/kernel/harness/kernel_test.h"
+#include "tests/kernel/harness/ledger.h"
+
+namespace hawk {
+namespace {
+
+struct Traced {
+  Report report;
+  Ledger ledger;
+};
+
+Traced trace_left(Way way, const std::string& program_name, const std::vector<std::string>& arguments) {
+  LedgerProgram program({.program = program_name, .arguments = arguments});
+  Trace trace = Trace::attach(program.pid(), way);
+  Traced traced;
+  traced.ledger = program.run();
+  traced.report = trace.finish();
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0) << "the target lives on";
+  return traced;
+}
+
+/// All is equal but that so many calls have been abandoned. With return probes that is all of them.
+void expect_left(Way way, Traced traced) {
+  const bool by_points = way == Way::kPointsArena;
+  traced.ledger.losses["abandoned_calls"] = traced.ledger.values.at(by_points ? "left_with_a_block" : "left");
+  expect_equal(traced.report, traced.ledger);
+}
+
+KERNEL_TEST_OF_CALLS(left_calls, by_siglongjmp) { expect_left(way, trace_left(way, "left_between_points", {"jumps"})); }
+
+KERNEL_TEST_OF_CALLS(left_calls, by_the_end_of_a_thread) {
+  expect_left(way, trace_left(way, "left_between_points", {"ends"}));
+}
+
+/// With points what is thrown passes as through any function; with return probes it would end the program.
+KERNEL_TEST_ON(left_calls, by_exceptions, kPointsWays) {
+  const Traced traced = trace_left(way, "thrown_between_points", {});
+  expect_equal(traced.report, traced.ledger);
+  EXPECT_EQ(traced.report.calls_at_points.at("malloc"), traced.report.totals.allocated_count);
+}
+
+/// One context for each function; of what the last one was given, a block, nothing is known as long as it does not
+/// return.
+KERNEL_TEST_OF_CALLS(left_calls, by_switching_contexts) {
+  const bool by_points = way == Way::kPointsArena;
+  expect_left(way, trace_left(way, "left_between_points", {"switches", by_points ? "5" : "4"}));
+}
+
+KERNEL_TEST_OF_CALLS(left_calls, interrupted_and_resumed) {
+  const Traced traced = trace_left(way, "left_between_points", {"returns"});
+  expect_equal(traced.report, traced.ledger);
+}
+
+}  // namespace
+}  // namespace hawk
