@@ -179,6 +179,9 @@ Result<Tracer> SharedTracing::make_tracer(int pid, bool main_thread_lives) {
 
 void SharedTracing::begin_reading(ConfinedSymbolizer& reader, std::vector<ModuleId> modules) {
   use_symbolizer(reader);
+  // That of the files is idle, and to start another takes as long as much of the reading. With several targets the
+  // names of one could come from a worker that the files of another have damaged.
+  if (!config_.several && !config_.follows_children) reader.start_with(files_.release_worker());
   reader.start();
   reading_symbols_ = try_thread([&reader, modules = std::move(modules)] { reader.read(modules); });
 }
