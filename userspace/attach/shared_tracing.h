@@ -105,6 +105,9 @@ class SharedTracing {
   bool is_by_plan() const { return config_.attach_via == AttachWay::kPoints; }
 
   TraceConfig config_;
+  // What is waited for last of all.
+  std::unique_ptr<WorkerProcess> ending_worker_;  ///< of the symbolizer that was forgotten last
+  std::jthread detaching_costs_;                  ///< from our own code
   FileReader files_;
   KnownFiles<FileCode> known_code_;
   std::set<std::string> read_ahead_;  ///< keys; what has changed since is read when it is used
