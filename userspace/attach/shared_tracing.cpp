@@ -28,13 +28,13 @@ hawk_unwind kernel_unwind(UnwindMethod method) {
   return HAWK_UNWIND_AUTO;
 }
 
-Result<std::optional<ProbeCosts>> costs_here(AttachWay way) {
+Result<std::optional<ProbeCosts>> costs_here(AttachWay way, std::jthread& detaching) {
   // Detaching perf events takes the kernel several times as long.
   if (way == AttachWay::kPerf && verbosity() != Verbosity::kVerbose) return std::nullopt;
   // The probed process is this one, and must outlive it.
   const ProcessInfo own = HAWK_TRY(inspect_process(::getpid()));
   HAWK_TRY_VOID(check_seccomp(kernel_release(), own.seccomp_mode));
-  const ProbeCosts costs = HAWK_TRY(measure_probe_costs(way));
+  const ProbeCosts costs = HAWK_TRY(measure_probe_costs(way, detaching));
   return costs;
 }
 
@@ -184,6 +184,9 @@ Result<Tracer> SharedTracing::make_tracer(int pid, bool main_thread_lives) {
 
 void SharedTracing::begin_reading(ConfinedSymbolizer& reader, std::vector<ModuleId> modules) {
   use_symbolizer(reader);
+  // That of the files is idle, and to start another takes as long as much of the reading. With several targets the
+  // names of one could come from a worker that the files of another have damaged.
+  if (!config_.several && !config_.follows_children) reader.start_with(files_.release_worker());
   reader.start();
   reading_symbols_ = try_thread([&reader, modules = std::move(modules)] { reader.read(modules); });
 }
@@ -191,6 +194,10 @@ void SharedTracing::begin_reading(ConfinedSymbolizer& reader, std::vector<Module
 void SharedTracing::forget_symbolizer(ConfinedSymbolizer& forgotten) {
   reading_symbols_ = {};
   std::erase(symbolizers_, &forgotten);
+  std::unique_ptr<WorkerProcess> worker = forgotten.release_worker();
+  if (!worker) return;
+  worker->begin_end();
+  ending_worker_ = std::move(worker);
 }
 
 void SharedTracing::use_symbolizer(ConfinedSymbolizer& used) {
@@ -205,7 +212,7 @@ void SharedTracing::use_symbolizer(ConfinedSymbolizer& used) {
 
 const std::optional<ProbeCosts>& SharedTracing::costs() {
   if (costs_) return *costs_;
-  const Result<std::optional<ProbeCosts>> measured = costs_here(way_);
+  const Result<std::optional<ProbeCosts>> measured = costs_here(way_, detaching_costs_);
   if (!measured) log_verbose(measured.error().what);
   return costs_.emplace(measured ? *measured : std::nullopt);
 }

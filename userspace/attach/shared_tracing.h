@@ -104,6 +104,9 @@ class SharedTracing {
   void settle_following();
 
   TraceConfig config_;
+  // What is waited for last of all.
+  std::unique_ptr<WorkerProcess> ending_worker_;  ///< of the symbolizer that was forgotten last
+  std::jthread detaching_costs_;                  ///< from our own code
   FileReader files_;
   KnownFiles<FileCode> known_code_;
   std::set<std::string> read_ahead_;  ///< keys; what has changed since is read when it is used

@@ -10,7 +10,11 @@
 
 namespace hawk {
 
-UniqueFd open_process_file(const std::string& path) { return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
+UniqueFd open_process_file(const std::string& path) { return open_process_file_at(AT_FDCWD, path); }
+
+UniqueFd open_process_file_at(int directory, const std::string& path) {
+  return UniqueFd(::openat(directory, path.c_str(), O_RDONLY | O_CLOEXEC));
+}
 
 std::optional<std::string> read_to_end(int fd) {
   std::string content;

@@ -10,6 +10,8 @@ namespace hawk {
 
 /// Opens a file of procfs or sysfs for reading; none: errno says why.
 UniqueFd open_process_file(const std::string& path);
+/// The same, below `directory` if the path is relative.
+UniqueFd open_process_file_at(int directory, const std::string& path);
 
 /// What is left to read of a small file; nullopt: errno says why it cannot be read.
 std::optional<std::string> read_to_end(int fd);

@@ -5,6 +5,7 @@
 #include <sys/signalfd.h>
 #include <time.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -110,29 +111,38 @@ std::optional<ReceivedSignal> SignalSource::next() {
   return signal;
 }
 
-void SignalSource::unblock_with(const struct sigaction& action) {
-  ::sigemptyset(&restored_);
-  for (const int signal_number : kEndingSignals) {
-    if (::sigismember(&handled_, signal_number) != 1) continue;
-    ::sigaction(signal_number, &action, nullptr);
-    ::sigaddset(&restored_, signal_number);
+void SignalSource::forget_requests() const {
+  const timespec at_once = {};
+  for (const int signal_number : {SIGINT, SIGTERM, SIGQUIT, SIGHUP}) {
+    sigset_t request;
+    ::sigemptyset(&request);
+    ::sigaddset(&request, signal_number);
+    if (::sigismember(&handled_, signal_number) == 1) ::sigtimedwait(&request, nullptr, &at_once);
   }
-  ::pthread_sigmask(SIG_UNBLOCK, &restored_, nullptr);
 }
 
-void SignalSource::restore_defaults() {
-  struct sigaction action = {};
-  action.sa_handler = SIG_DFL;
-  unblock_with(action);
-}
-
-void SignalSource::restore_defaults_after_one(std::chrono::nanoseconds repeat_time) {
+void SignalSource::spare(std::int64_t spared_at, std::chrono::nanoseconds repeat_time) {
   g_repeat_time = repeat_time.count();
-  for (const int signal_number : kEndingSignals) g_spared_at[static_cast<std::size_t>(signal_number)] = 0;
   struct sigaction action = {};
   action.sa_handler = spare_first;
   action.sa_flags = SA_RESTART;
-  unblock_with(action);
+  sigset_t restored;
+  ::sigemptyset(&restored);
+  for (const int signal_number : kEndingSignals) {
+    if (::sigismember(&handled_, signal_number) != 1) continue;
+    g_spared_at[static_cast<std::size_t>(signal_number)] = spared_at;
+    ::sigaction(signal_number, &action, nullptr);
+    ::sigaddset(&restored, signal_number);
+  }
+  ::pthread_sigmask(SIG_UNBLOCK, &restored, nullptr);
 }
+
+void SignalSource::restore_defaults(std::chrono::steady_clock::time_point request,
+                                    std::chrono::nanoseconds repeat_time) {
+  const std::int64_t spared_at = std::chrono::nanoseconds(request.time_since_epoch()).count();
+  spare(std::max<std::int64_t>(spared_at, 1), repeat_time);
+}
+
+void SignalSource::restore_defaults_after_one(std::chrono::nanoseconds repeat_time) { spare(0, repeat_time); }
 
 }  // namespace hawk

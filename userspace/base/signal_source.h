@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 #include "userspace/base/result.h"
@@ -50,9 +51,13 @@ class SignalSource {
   /// A signal that has arrived and was not returned yet; nullopt when there is none. Never waits.
   /// Signals of one number that arrive before they are read are one, but for real-time signals.
   std::optional<ReceivedSignal> next();
-  /// Lets SIGINT, SIGTERM and SIGQUIT end us at once from now on: for when all that matters has been done. SIGHUP does
-  /// not: a terminal that hangs up makes two of them, its own and the shell's, and the report may go to a file.
-  void restore_defaults();
+  /// Signals that request our end, and were not returned yet, are forgotten.
+  void forget_requests() const;
+  /// Lets SIGINT, SIGTERM and SIGQUIT end us at once from now on: for when all that matters has been done. Those within
+  /// `repeat_time` of `request`, which has been granted, change nothing. SIGHUP does not end us: a terminal that hangs
+  /// up makes two of them, its own and the shell's, and the report may go to a file.
+  void restore_defaults(std::chrono::steady_clock::time_point request,
+                        std::chrono::nanoseconds repeat_time = kRepeatTime);
   /// The same, but the first signal of each number changes nothing, nor do others within `repeat_time` of it: for when
   /// the trace has ended by itself, so that a user who meant to end it, and is late, does not lose its report.
   void restore_defaults_after_one(std::chrono::nanoseconds repeat_time = kRepeatTime);
@@ -60,14 +65,13 @@ class SignalSource {
   const sigset_t& original_mask() const { return original_mask_; }
 
  private:
-  /// Unblocks what ends us, with `action` for each.
-  void unblock_with(const struct sigaction& action);
+  /// `spared_at`: when a first one was spared; 0: that one is still to come.
+  void spare(std::int64_t spared_at, std::chrono::nanoseconds repeat_time);
   SignalSource(UniqueFd fd, const sigset_t& handled, const sigset_t& original_mask)
       : fd_(std::move(fd)), handled_(handled), original_mask_(original_mask) {}
 
   UniqueFd fd_;
   sigset_t handled_;
-  sigset_t restored_ = {};
   sigset_t original_mask_;
 };
 

@@ -16,6 +16,7 @@
 
 #include "userspace/attach/environment.h"
 #include "userspace/base/log.h"
+#include "userspace/base/repeated_signals.h"
 #include "userspace/base/write_all.h"
 #include "userspace/commands/emergency_memory.h"
 #include "userspace/commands/traced_processes.h"
@@ -140,14 +141,16 @@ Result<int> run_trace(const TraceOptions& options, TraceUse& use) {
   if (!command && use.wants_notice()) notice_begin(traces);
   const bool ended_by_user = HAWK_TRY(watch_while_memory_lasts(use, *traced, signals, command ? &relay : nullptr));
 
+  std::optional<RepeatedSignals> repeated;
+  if (ended_by_user) repeated.emplace(signals);
   // The numbers must not be lost.
   allow_emergency_memory();
   // Beyond this point no probe is left. A second Ctrl-C now ends hawktrace at once. No debug file is fetched for
   // symbols that are read during this time: their readers would wait too.
   const std::vector<Snapshot> last = HAWK_TRY(
       end_traces(traced->group(), {.verify = options.verify, .reads_symbols = use.wants_names() && !debuginfod}));
-  if (ended_by_user) {
-    signals.restore_defaults();
+  if (repeated) {
+    repeated->restore_defaults();
   } else {
     signals.restore_defaults_after_one();
   }

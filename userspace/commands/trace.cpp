@@ -58,7 +58,11 @@ class Reports : public TraceUse {
     if (!wanted_) return {};
     const bool is_one_of_several = options_.wants_several() || previous_;
     heap_->note_drain(options_.keeps_peak);
-    const Snapshot sum = HAWK_TRY(options_.report.at_peak ? heap_->at_peak() : heap_->sum_of(last));
+    std::optional<Snapshot> made;
+    if (options_.report.at_peak || last.size() != 1) {
+      made = HAWK_TRY(options_.report.at_peak ? heap_->at_peak() : heap_->sum_of(last));
+    }
+    const Snapshot& sum = made ? *made : last.front();
     forget_other_numbers(sum);
     return write_final_report(sum, heap_->symbolizer(), options_.report, options_.verbosity, *output_,
                               is_one_of_several, previous_ ? &*previous_ : nullptr);

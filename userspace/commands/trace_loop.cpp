@@ -184,7 +184,7 @@ class TraceLoop {
       for (ProcessTrace* trace : followed_) trace->note_ended_early();
       loop_.end();
     } else if (relay_ != nullptr) {
-      return obey(relay_->take(signal));
+      obey(relay_->take(signal));
     } else if (signal.number == SIGUSR1) {
       return drain_and_dump(DumpCause::kSignal);
     } else if (signal.number == SIGUSR2) {
@@ -193,27 +193,16 @@ class TraceLoop {
     } else if (signal.number == SIGWINCH) {
       if (screen_ != nullptr) screen_->redraw(heap_.symbolizer());
     } else if (signal.number != SIGCHLD) {
-      return end_by_signal();
+      end_for_user();
     }
     return {};
   }
 
-  Result<void> obey(SignalRelay::Action action) {
-    if (action == SignalRelay::Action::kEnd) return end_by_signal();
+  void obey(SignalRelay::Action action) {
+    if (action == SignalRelay::Action::kEnd) end_for_user();
     if (action == SignalRelay::Action::kSayToWait) {
       log_info("waiting for the command to end; Ctrl-C again ends the trace now");
     }
-    return {};
-  }
-
-  /// Not at once: one that is repeated within kRepeatTime is taken here, and not as a request to end without a report.
-  Result<void> end_by_signal() {
-    if (std::exchange(ended_by_user_, true)) return {};
-    HAWK_TRY_VOID(loop_.add_timer(kRepeatTime, {}, [this](short) -> Result<void> {
-      loop_.end();
-      return {};
-    }));
-    return {};
   }
 
   void end_for_user() {

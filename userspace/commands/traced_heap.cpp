@@ -40,6 +40,7 @@ Counters TracedHeap::totals() const {
 }
 
 Result<Snapshot> TracedHeap::snapshot() {
+  if (traces_.size() == 1) return traces_.front()->snapshot();
   std::vector<Snapshot> now;
   for (const auto& trace : traces_) now.push_back(trace->snapshot());
   return sum_of(now);
@@ -57,6 +58,7 @@ Result<Snapshot> TracedHeap::sum_of(const std::vector<Snapshot>& last) {
 }
 
 Result<Snapshot> TracedHeap::at_peak() {
+  if (traces_.size() == 1) return traces_.front()->snapshot_at_peak();
   std::vector<Snapshot> then;
   for (const auto& trace : traces_) then.push_back(trace->snapshot_at_peak());
   return sum_of(then);

@@ -103,12 +103,19 @@ void ConfinedSymbolizer::prepare_in_no_file(std::span<const std::uint64_t> addre
 }
 
 void ConfinedSymbolizer::ask_in_no_file(Addresses addresses) {
-  if (in_no_file_.is_closed || !in_no_file_.file.fd || workers_.get() == nullptr) return;
+  if (in_no_file_.is_closed || !in_no_file_.file.fd) return;
+  while (workers_.get() != nullptr && !is_answered_in_no_file(addresses)) {
+    if (lose_adopted()) continue;
+    lose(in_no_file_);
+    return log_warning(fmt::format("names from the perf map are missing: {}", in_no_file_.gap));
+  }
+}
+
+/// False: there will be no answer.
+bool ConfinedSymbolizer::is_answered_in_no_file(Addresses addresses) {
   workers_.current()->begin_work();
-  const bool is_asked = introduce_perf_map() && workers_.current()->channel().send(kAskInNoFile, to_body(0, addresses));
-  if (is_asked && take_answer(in_no_file_, addresses)) return;
-  lose(in_no_file_);
-  log_warning(fmt::format("names from the perf map are missing: {}", in_no_file_.gap));
+  return introduce_perf_map() && workers_.current()->channel().send(kAskInNoFile, to_body(0, addresses)) &&
+         take_answer(in_no_file_, addresses);
 }
 
 /// Announces the perf map to the worker, or that it has grown.
@@ -130,7 +137,10 @@ SymbolSource ConfinedSymbolizer::source(ModuleId id) {
 void ConfinedSymbolizer::read(std::span<const ModuleId> modules) {
   try {
     for (const ModuleId id : modules) {
-      if (workers_.current() != nullptr) source(id);
+      const auto found = modules_.find(id);
+      if (found == modules_.end() || workers_.current() == nullptr) continue;
+      Module& module = found->second;
+      if (!module.symbols->source && !module.is_closed) is_settled(id, module, {});
     }
   } catch (const std::bad_alloc&) {
     workers_.end();  // the pending answer would be mistaken for the next one
@@ -145,15 +155,26 @@ std::string ConfinedSymbolizer::gap(ModuleId id) {
 
 void ConfinedSymbolizer::ask(ModuleId id, Module& module, Addresses module_offsets) {
   if (module.is_closed) return;
-  if (workers_.get() == nullptr) {
-    module.gap = fmt::format("its symbols are not read: {}", workers_.why_none());
-    return;
+  while (workers_.get() != nullptr) {
+    if (is_settled(id, module, module_offsets)) return;
   }
+  module.gap = fmt::format("its symbols are not read: {}", workers_.why_none());
+}
+
+/// The current worker has answered, or the module is lost. False: only the worker is.
+bool ConfinedSymbolizer::is_settled(ModuleId id, Module& module, Addresses module_offsets) {
+  if (is_answered(id, module, module_offsets)) return true;
+  if (lose_adopted()) return false;
+  lose(module);
+  return true;
+}
+
+/// False: there will be no answer.
+bool ConfinedSymbolizer::is_answered(ModuleId id, Module& module, Addresses module_offsets) {
   workers_.current()->begin_work();
-  const bool is_asked =
-      introduce(id, module) &&
-      workers_.current()->channel().send(kAskForFrames, to_body(static_cast<std::uint32_t>(id), module_offsets));
-  if (!is_asked || !take_answer(module, module_offsets)) lose(module);
+  return introduce(id, module) &&
+         workers_.current()->channel().send(kAskForFrames, to_body(static_cast<std::uint32_t>(id), module_offsets)) &&
+         take_answer(module, module_offsets);
 }
 
 /// Passes the module to the worker, if it does not have it.
@@ -227,6 +248,13 @@ bool ConfinedSymbolizer::keep_frames(Module& module, const std::string& body, Ad
     workers_.current()->give_up("its names take more memory than the limit");
     return false;
   }
+  return true;
+}
+
+/// A worker that has failed may be damaged by what it read before it was ours. True: it was, and is gone.
+bool ConfinedSymbolizer::lose_adopted() {
+  if (!workers_.is_adopted() || workers_.current()->has_hung()) return false;
+  workers_.lose();
   return true;
 }
 

@@ -46,6 +46,11 @@ class ConfinedSymbolizer : public Symbolizer {
 
   /// Starts the worker, if there is none. It ends with the thread that has started it.
   void start() { workers_.get(); }
+  /// Uses this worker, if there is none: it has read files for others, and no question of theirs is open. If it is lost
+  /// on a module, another is started for that module. nullptr: none.
+  void start_with(std::unique_ptr<WorkerProcess> worker) { workers_.adopt(std::move(worker)); }
+  /// Gives the worker away, as its owner will not be asked any more; nullptr: there is none.
+  std::unique_ptr<WorkerProcess> release_worker() { return workers_.release(); }
   /// Ends the worker until it is needed: its answers are kept.
   void rest() { workers_.end(); }
   /// Has the symbols of `modules` read by the current worker. May run on another thread; until it has returned, only
@@ -71,13 +76,17 @@ class ConfinedSymbolizer : public Symbolizer {
   };
 
   void ask(ModuleId id, Module& module, Addresses module_offsets);
+  bool is_settled(ModuleId id, Module& module, Addresses module_offsets);
+  bool is_answered(ModuleId id, Module& module, Addresses module_offsets);
   void ask_in_no_file(Addresses addresses);
+  bool is_answered_in_no_file(Addresses addresses);
   bool introduce_perf_map();
   bool introduce(ModuleId id, Module& module);
   bool take_answer(Module& module, Addresses asked);
   bool take_message(Module& module, const Message& message, Addresses& asked);
   bool open_file(const Module& module, const std::string& body);
   bool keep_frames(Module& module, const std::string& body, Addresses& asked);
+  bool lose_adopted();
   void lose(Module& module);
 
   WorkerSupply workers_;

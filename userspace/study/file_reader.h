@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +36,8 @@ class FileReader {
   /// Starts the worker, so that the first request need not wait for it. If that fails, the error is the answer to the
   /// first request.
   void start() { workers_.get(); }
+  /// Gives the worker away, which has nothing left to answer; nullptr: there is none. The next request starts another.
+  std::unique_ptr<WorkerProcess> release_worker() { return workers_.release(); }
   /// Has the files read, and calls `use` with the number and the result of each, in order. While `use` runs, the next
   /// ones are read.
   using Use = std::function<void(std::size_t number, FileStudy study)>;

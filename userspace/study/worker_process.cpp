@@ -131,6 +131,11 @@ bool WorkerProcess::is_worth_waiting() {
   return given_up_ == nullptr;
 }
 
+void WorkerProcess::begin_end() noexcept {
+  note_worker_ending();
+  ::kill(pid_, SIGKILL);
+}
+
 std::string WorkerProcess::end() {
   if (pid_ == 0) return {};
   const std::optional<int> status = stop(given_up_ == nullptr ? Ending::kByItself : Ending::kAtOnce);

@@ -38,6 +38,8 @@ class WorkerProcess {
 
   Channel& channel() { return channel_; }
 
+  /// From its next piece of work on.
+  void set_limits(WorkerLimits limits) { limits_ = limits; }
   /// A piece of work begins, for which it has its limits.
   void begin_work();
   /// The next message of that. nullopt: there is none, or it is not waited for any longer.
@@ -48,6 +50,8 @@ class WorkerProcess {
   void give_up(const char* why) { given_up_ = why; }
   /// Whether it was given up because it took too long.
   bool has_hung() const { return has_hung_; }
+  /// It is not needed any more: it ends while others do something else, until this object goes.
+  void begin_end() noexcept;
   /// Ends it, unless it has ended by itself, and says how it came to that, as part of a sentence: "its reader ...".
   std::string end();
 

@@ -17,11 +17,20 @@ WorkerProcess* WorkerSupply::get() {
   Result<std::unique_ptr<WorkerProcess>> started = WorkerProcess::start(program_, limits_);
   if (started) {
     worker_ = std::move(*started);
+    is_adopted_ = false;
     ++number_;
   } else {
     why_none_ = started.error().what;
   }
   return worker_.get();
+}
+
+void WorkerSupply::adopt(std::unique_ptr<WorkerProcess> worker) {
+  if (worker_ || !worker) return;
+  worker_ = std::move(worker);
+  worker_->set_limits(limits_);
+  is_adopted_ = true;
+  ++number_;
 }
 
 std::string WorkerSupply::lose() {

@@ -22,6 +22,12 @@ class WorkerSupply {
   WorkerProcess* current() const { return worker_.get(); }
   /// The worker, started now if there is none; nullptr: there will be none, and why_none() says why.
   WorkerProcess* get();
+  /// From now on there is this one, which has worked for another supply, unless there is one.
+  void adopt(std::unique_ptr<WorkerProcess> worker);
+  /// Whether the worker has worked for another supply: it may be lost because of what it read there.
+  bool is_adopted() const { return is_adopted_; }
+  /// Gives the worker away; nullptr: there is none.
+  std::unique_ptr<WorkerProcess> release() { return std::move(worker_); }
   /// As part of a sentence.
   const std::string& why_none() const { return why_none_; }
   /// How many were started, the last of which is the one that there is.
@@ -36,6 +42,7 @@ class WorkerSupply {
   WorkerLimits limits_;
   std::unique_ptr<WorkerProcess> worker_;
   std::uint32_t number_ = 0;
+  bool is_adopted_ = false;
   std::string why_none_;
   int hung_ = 0;
   int lost_ = 0;

@@ -138,6 +138,12 @@ void Drain::count_from_zero(const KernelMaps& maps, const std::set<std::uint32_t
   }
 }
 
+/// Nearly all of the numbers are of the only target, and those that are new have not been given.
+void Drain::reserve(Drained& only, std::size_t numbers) const {
+  only.counters.reserve(numbers);
+  only.new_stacks.reserve(numbers - std::min(given_.size(), numbers));
+}
+
 std::vector<Drained> Drain::read(const KernelMaps& maps, const std::function<bool(std::uint32_t)>& is_known) {
   const std::vector<std::uint64_t> freed = freed_before(maps);
   const std::vector<Counters> sums = sums_of(maps);
@@ -145,6 +151,7 @@ std::vector<Drained> Drain::read(const KernelMaps& maps, const std::function<boo
   std::vector<DrainedTarget> targets;
   for (std::uint32_t i = 0; i < drained.size(); ++i)
     targets.push_back(is_known(i) ? begin_target(maps, i, sums, before_, drained[i]) : DrainedTarget{});
+  if (drained.size() == 1) reserve(drained.front(), sums.size());
   given_.resize(std::max(given_.size(), sums.size()));
   for (std::uint32_t number = 0; number < sums.size(); ++number) {
     if (sums[number].allocated_count == 0) continue;

@@ -32,6 +32,7 @@ class Drain {
  private:
   std::vector<std::uint64_t> freed_before(const KernelMaps& maps) const;
   std::vector<Counters> sums_of(const KernelMaps& maps) const;
+  void reserve(Drained& only, std::size_t numbers) const;
 
   std::vector<bool> given_;       ///< by stack number: its frames have been given out
   std::vector<Counters> before_;  ///< the same: what was counted for programs before

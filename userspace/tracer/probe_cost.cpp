@@ -71,7 +71,8 @@ class OwnCode {
   std::vector<Mapping> mappings_;
 };
 
-/// Every probe of one measurement. Closing a link waits for the kernel's grace periods, so that all are closed at once.
+/// Every probe of one measurement. Closing a link waits for the kernel's grace periods: so all are closed at once, and,
+/// when the costs are known, by another thread.
 class Links {
  public:
   Links() = default;
@@ -80,6 +81,9 @@ class Links {
   ~Links() { destroy_at_once(links_); }
 
   void add(UniqueFd link) { links_.push_back(std::move(link)); }
+  std::jthread close() {
+    return try_thread([links = std::move(links_)]() mutable { destroy_at_once(links); });
+  }
 
  private:
   std::vector<UniqueFd> links_;
@@ -143,7 +147,7 @@ Result<void> attach_multi(const std::array<std::uint64_t, 3>& offsets, int progr
 
 }  // namespace
 
-Result<ProbeCosts> measure_probe_costs(AttachWay way) {
+Result<ProbeCosts> measure_probe_costs(AttachWay way, std::jthread& detaching) {
   const OwnCode own = HAWK_TRY(OwnCode::make());
   std::array<std::uint64_t, 3> offsets = {};
   constexpr std::array<Function, 3> kFunctions = {hawk_pushing_function, hawk_moving_function, hawk_returning_function};
@@ -162,6 +166,7 @@ Result<ProbeCosts> measure_probe_costs(AttachWay way) {
   costs.stepped_ns = ns_per_call(kFunctions[1]);
   const std::uint64_t both_ns = ns_per_call(kFunctions[2]);
   costs.return_ns = both_ns > costs.emulated_ns ? both_ns - costs.emulated_ns : 0;
+  detaching = links.close();
   return costs;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <thread>
 
 #include "userspace/base/result.h"
 #include "userspace/tracer/attach_way.h"
@@ -16,8 +17,8 @@ struct ProbeCosts {
 };
 
 /// Measures them: probes three small functions of hawktrace and calls them several hundred times. kPrivilege when the
-/// kernel refuses. The calls take some 6 ms; detaching waits for the kernel's grace periods: 60 ms for links, 400 ms
-/// for perf events. Can run concurrently with anything else.
-Result<ProbeCosts> measure_probe_costs(AttachWay way);
+/// kernel refuses. The calls take some 6 ms. `detaching` then waits for the kernel's grace periods: 60 ms for links,
+/// 400 ms for perf events. Both can run concurrently with anything else.
+Result<ProbeCosts> measure_probe_costs(AttachWay way, std::jthread& detaching);
 
 }  // namespace hawk

@@ -127,7 +127,7 @@ TEST(SignalSource, DefaultsEndUsAtOnceEvenByASignalThatCameBefore) {
       if (number == SIGINT) ::signal(SIGINT, SIG_IGN);
       Result<SignalSource> source = SignalSource::make(SignalScope::kOfACommand);
       ::raise(number);
-      source->restore_defaults();
+      source->restore_defaults({});
       ::_exit(1);
     }
     int status = 0;
@@ -176,7 +176,7 @@ TEST(SignalSource, DefaultsKeepAHangUpFromEndingUs) {
   EXPECT_EQ(status_in_child([] {
               Result<SignalSource> source = SignalSource::make();
               ::raise(SIGHUP);
-              source->restore_defaults();
+              source->restore_defaults({});
               ::raise(SIGHUP);
               return 0;
             }),

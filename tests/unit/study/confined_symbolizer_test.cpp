@@ -7,11 +7,14 @@
 
 #include <cstdint>
 #include <fstream>
+#include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/scratch_directory.h"
+#include "userspace/study/file_reader.h"
 
 namespace hawk {
 namespace {
@@ -216,6 +219,71 @@ TEST_F(Misbehaving, ReadsWithTheWorkerThatThereIs) {
   symbolizer_.read(both);
   EXPECT_THAT(symbolizer_.gap(kSecond), HasSubstr("its reader crashed"));
   EXPECT_EQ(function(kFirst, 2), "of /first");
+}
+
+/// A worker, as a reader of files gives it away.
+std::unique_ptr<WorkerProcess> used_worker() {
+  return std::move(*WorkerProcess::start(HAWK_MISBEHAVING_WORKER, {.processor_seconds = 60}));
+}
+
+TEST_F(Misbehaving, WorkerOfAReaderIsUsed) {
+  FileReader reader(HAWK_MISBEHAVING_WORKER);
+  reader.start();
+  ConfinedSymbolizer symbolizer("/nowhere/hawktrace");
+  symbolizer.start_with(reader.release_worker());
+  symbolizer.add_module(kFirst, {.path = "/first", .fd = {}, .root = ""});
+  EXPECT_EQ(first_function(symbolizer, kFirst, 1), "of /first");
+  EXPECT_EQ(reader.release_worker(), nullptr);
+}
+
+TEST_F(Misbehaving, WorkerOfAReaderThatIsNotThereIsNoWorker) {
+  symbolizer_.start_with(nullptr);
+  add(kFirst, "/first");
+  EXPECT_EQ(function(kFirst, 1), "of /first");
+}
+
+/// It may have been damaged by what it read before, of which the module is innocent: with a worker of its own the
+/// module has its names, and is lost only if that one fails as well.
+TEST_F(Misbehaving, WorkerOfAReaderThatDiesCostsNothing) {
+  std::unique_ptr<WorkerProcess> worker = used_worker();
+  worker->begin_end();
+  symbolizer_.start_with(std::move(worker));
+  add(kFirst, "/first");
+  EXPECT_EQ(function(kFirst, 1), "of /first");
+  EXPECT_EQ(symbolizer_.gap(kFirst), "");
+  add(kSecond, "/crashes");
+  EXPECT_EQ(function(kSecond, 1), "");
+  EXPECT_THAT(symbolizer_.gap(kSecond), HasSubstr("its reader crashed (Segmentation fault)"));
+}
+
+/// Read ahead, and dead before the names are asked for.
+TEST_F(Misbehaving, WorkerOfAReaderThatDiesBetweenTwoQuestionsCostsNothing) {
+  symbolizer_.start_with(used_worker());
+  add(kFirst, "/first");
+  add(kSecond, "/crashes");
+  const ModuleId both[] = {kFirst, kSecond};
+  symbolizer_.read(both);
+  EXPECT_EQ(symbolizer_.gap(kSecond), "");  // not blamed for it yet
+  EXPECT_EQ(function(kFirst, 2), "of /first");
+  EXPECT_EQ(symbolizer_.gap(kFirst), "");
+  EXPECT_EQ(function(kSecond, 2), "");
+  EXPECT_THAT(symbolizer_.gap(kSecond), HasSubstr("its reader crashed (Segmentation fault)"));
+}
+
+TEST_F(Misbehaving, WorkerOfAReaderThatHangsIsToBlameOnce) {
+  symbolizer_.start_with(used_worker());
+  add(kFirst, "/works_for_ever");
+  EXPECT_EQ(function(kFirst, 1), "");
+  EXPECT_THAT(symbolizer_.gap(kFirst), HasSubstr("its reader took too long"));
+}
+
+TEST_F(Misbehaving, WorkerOfAReaderThatDiesCostsNoNamesOfThePerfMap) {
+  std::unique_ptr<WorkerProcess> worker = used_worker();
+  worker->begin_end();
+  symbolizer_.start_with(std::move(worker));
+  symbolizer_.use_perf_map(file_of("map"));
+  ASSERT_EQ(symbolizer_.frames_in_no_file(0x20).size(), 1u);
+  EXPECT_EQ(symbolizer_.frames_in_no_file(0x20)[0].function, "of /map");
 }
 
 TEST_F(Misbehaving, IsGivenNothingBelowAnotherRoot) {
