@@ -86,8 +86,8 @@ TEST(lives, pools_of_nginx_live_as_long_as_their_requests) {
   run({"sh", "-c", get + urls + " >/dev/null"});
   const Report report = trace.finish();
   EXPECT_TRUE(report.numbers_exact);
-  // Pools of 48 KiB are the only blocks between 32 and 64 KiB. On a busy machine an answer takes longer, but neither is a
-  // slow one sent before its time nor does a fast one take seconds.
+  // Pools of 48 KiB are the only blocks between 32 and 64 KiB. On a busy machine an answer takes longer, but neither is
+  // a slow one sent before its time nor does a fast one take seconds.
   std::uint64_t slow = 0;
   std::uint64_t at_once = 0;
   for (const auto& [least_ms, count] : lifetimes_of(report, 32768, kSlow)) (least_ms < 2048 ? at_once : slow) += count;
