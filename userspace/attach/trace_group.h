@@ -56,7 +56,7 @@ class TraceGroup {
   int mapping_fd() { return shared_.mapping_events().poll_fd(); }
   /// Bytes of memory that the kernel's tables take, as of the last drain.
   std::uint64_t table_bytes() const { return shared_.table_bytes(); }
-  /// Whether half of the room for stacks is taken: see StackRoom.
+  /// See Engine.
   bool is_filling_up() { return shared_.engine().is_filling_up(); }
   /// Keeps up with the targets' mappings.
   void take_mapping_events();

@@ -131,7 +131,8 @@ void TraceGroups::make_room(std::vector<int> pids) {
   }
   remove_unused_groups();
   log_verbose(fmt::format(
-      "half of the room for stacks was taken: further processes have tables of their own, {} in all", groups_.size()));
+      "half of the room for stacks or points was taken: further processes have tables of their own, {} in all",
+      groups_.size()));
 }
 
 }  // namespace hawk

@@ -69,7 +69,9 @@ std::uint64_t Engine::table_bytes() const {
          (parts_->arena ? parts_->arena->resident_bytes() : 0);
 }
 
-bool Engine::is_filling_up() { return parts_->stack_room.is_half_taken(parts_->maps, parts_->plan.frames); }
+bool Engine::is_filling_up() {
+  return parts_->yield_points->is_half_taken() || parts_->stack_room.is_half_taken(parts_->maps, parts_->plan.frames);
+}
 
 Result<void> Engine::reserve_unwind_rows(std::uint64_t rows) { return parts_->code_tables().reserve_rows(rows); }
 

@@ -94,7 +94,7 @@ class Engine {
   std::size_t target_count() const;
   /// Bytes of memory that the kernel's tables take now.
   std::uint64_t table_bytes() const;
-  /// See StackRoom.
+  /// Whether half of the room for stacks or for points is taken, which is not given back.
   bool is_filling_up();
   std::uint64_t min_block_bytes() const;
   /// Ends what is done for all targets, which must have been stopped. The maps stay readable.

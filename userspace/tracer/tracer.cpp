@@ -209,7 +209,12 @@ Plans Tracer::plans() const {
   return impl_->engine.options.follows_regions ? Plans::kMadeForMappings : Plans::kMade;
 }
 
-void Tracer::settle(AllocatorFile& allocator) const { settle_plans(allocator, impl_->engine.options.by_plan); }
+void Tracer::settle(AllocatorFile& allocator) const {
+  if (!follows_plans()) return give_up_plans(allocator, "not asked for");
+  settle_plans(allocator);
+  if (!impl_->engine.yield_points->has_room_for(yield_probes_of(allocator)))
+    give_up_plans(allocator, "there is no room for more points");
+}
 
 bool Tracer::shares_probes(int fd) const { return impl_->engine.file_links || impl_->has_inherited(fd); }
 

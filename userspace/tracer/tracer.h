@@ -48,7 +48,8 @@ class Tracer {
   bool follows_plans() const;
   /// What they are to show then.
   Plans plans() const;
-  /// Leaves those functions their plan that are to be followed by it. To be called before anything rests on that.
+  /// Leaves those functions their plan that are to be followed by it: none where there is no room for the file's
+  /// points. To be called before anything rests on that.
   void settle(AllocatorFile& allocator) const;
   /// Whether probes in this file are, or will be, those of other processes too.
   bool shares_probes(int fd) const;

@@ -158,12 +158,12 @@ void settle_reliance(AllocatorFile& allocator) {
 
 }  // namespace
 
-void settle_plans(AllocatorFile& allocator, bool are_wanted) {
+void settle_plans(AllocatorFile& allocator) {
   KnownPoints known;
   for (AllocatorFunction& function : allocator.functions) {
     YieldPlan& plan = function.yields;
     if (plan.points.empty()) continue;
-    const std::string reason = are_wanted ? reason_against(function, known) : "not asked for";
+    const std::string reason = reason_against(function, known);
     if (!reason.empty()) {
       give_up(plan, reason);
       continue;
@@ -174,6 +174,12 @@ void settle_plans(AllocatorFile& allocator, bool are_wanted) {
     }
   }
   settle_reliance(allocator);
+}
+
+void give_up_plans(AllocatorFile& allocator, const std::string& reason) {
+  for (AllocatorFunction& function : allocator.functions) {
+    if (!function.yields.points.empty()) give_up(function.yields, reason);
+  }
 }
 
 std::vector<YieldProbe> yield_probes_of(const AllocatorFile& allocator) {
@@ -194,6 +200,12 @@ std::optional<std::uint32_t> YieldPoints::number_of(const YieldProbe& probe) con
     if (file_offsets_[number] == probe.file_offset && is_same(points_[number], probe.point)) return number;
   }
   return std::nullopt;
+}
+
+bool YieldPoints::has_room_for(const std::vector<YieldProbe>& probes) const {
+  const auto added =
+      std::count_if(probes.begin(), probes.end(), [this](const YieldProbe& probe) { return !number_of(probe); });
+  return count() + static_cast<std::size_t>(added) <= points_.size();
 }
 
 std::optional<std::uint32_t> YieldPoints::add(const YieldProbe& probe) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "bpf/kinds.h"
@@ -16,9 +17,10 @@ namespace hawk {
 /// where the kernel's return probe takes over are none either.
 std::optional<hawk_yield_point> encode_yield(const YieldPoint& point, hawk_call_kind kind);
 
-/// Takes the plan from functions that the programs cannot follow by it, and says in its place why. `are_wanted` false:
-/// from all of them.
-void settle_plans(AllocatorFile& allocator, bool are_wanted);
+/// Takes the plan from functions that the programs cannot follow by it, and says in its place why.
+void settle_plans(AllocatorFile& allocator);
+/// Takes the plans from all functions.
+void give_up_plans(AllocatorFile& allocator, const std::string& reason);
 
 /// One instruction to probe, with what is known there.
 struct YieldProbe {
@@ -41,6 +43,9 @@ class YieldPoints {
   /// The probes on all of them, by their numbers; nullopt: there is no room.
   std::optional<std::vector<Probe>> add(const std::vector<YieldProbe>& probes);
   std::uint32_t count() const { return static_cast<std::uint32_t>(file_offsets_.size()); }
+  bool has_room_for(const std::vector<YieldProbe>& probes) const;
+  /// What is taken is not given back while the programs are loaded.
+  bool is_half_taken() const { return count() >= points_.size() / 2; }
   /// How often something was seen there, in all processes together; 0 for one that is not known.
   std::uint64_t hits(const YieldProbe& probe) const;
   /// Forgets those from this number on, which no probe may have any more.

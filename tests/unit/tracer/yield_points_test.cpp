@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <vector>
 
 namespace hawk {
 namespace {
@@ -134,20 +135,22 @@ TEST(SettlePlans, LeavesNoneWithoutThoseThatItReliesOn) {
   file.functions[0].yields.relies_on = {0x200};
   file.functions[1].yields.relies_on = {0x300};
   AllocatorFile without = file;
-  settle_plans(file, true);
+  settle_plans(file);
   for (const AllocatorFunction& function : file.functions) EXPECT_FALSE(function.yields.points.empty());
   without.functions[2].yields.points.clear();
-  settle_plans(without, true);
+  settle_plans(without);
   for (const AllocatorFunction& function : without.functions) EXPECT_TRUE(function.yields.points.empty());
   EXPECT_EQ(without.functions[0].yields.fallback, "it continues in a function that is not seen by points");
 }
 
-TEST(SettlePlans, LeavesNoneThatWasNotAskedFor) {
+TEST(GiveUpPlans, LeavesNone) {
   AllocatorFile file;
-  file.functions = {function_with(0x100, {yield_at(0x120)})};
-  settle_plans(file, false);
+  file.functions = {function_with(0x100, {yield_at(0x120)}), function_with(0x200, {})};
+  file.functions[1].yields.fallback = "it has none";
+  give_up_plans(file, "not asked for");
   EXPECT_TRUE(file.functions[0].yields.points.empty());
   EXPECT_EQ(file.functions[0].yields.fallback, "not asked for");
+  EXPECT_EQ(file.functions[1].yields.fallback, "it has none");
   EXPECT_TRUE(yield_probes_of(file).empty());
 }
 
@@ -161,7 +164,7 @@ TEST(SettlePlans, NoReturnProbeInWhatMayThrow) {
   file.functions = {function_with(0x100, {yield_at(0x120), goes_on})};
   file.functions.push_back(file.functions[0]);
   file.functions[1].may_throw = true;
-  settle_plans(file, true);
+  settle_plans(file);
   EXPECT_FALSE(file.functions[0].yields.points.empty());
   EXPECT_TRUE(file.functions[1].yields.points.empty());
 }
@@ -171,7 +174,7 @@ TEST(SettlePlans, AnInstructionHasOneMeaning) {
   YieldPoint other = yield_at(0x120);
   other.size = in_register(5);
   file.functions = {function_with(0x100, {yield_at(0x120)}), function_with(0x200, {other, yield_at(0x220)})};
-  settle_plans(file, true);
+  settle_plans(file);
   EXPECT_EQ(file.functions[0].yields.points.size(), 1u);
   EXPECT_TRUE(file.functions[1].yields.points.empty());
   EXPECT_EQ(file.functions[1].yields.fallback, "another function ends at 0x120 as well");
@@ -187,7 +190,7 @@ TEST(SettlePlans, CodeThatIsSharedIsProbedOnce) {
   shared.size = {};
   file.functions = {function_with(0x100, {shared}), function_with(0x200, {shared})};
   file.functions[1].kind = HAWK_CALL_REALLOC;
-  settle_plans(file, true);
+  settle_plans(file);
   EXPECT_FALSE(file.functions[0].yields.points.empty());
   EXPECT_FALSE(file.functions[1].yields.points.empty());
   EXPECT_EQ(yield_probes_of(file).size(), 1u);
@@ -198,7 +201,7 @@ TEST(SettlePlans, WhatNeedsNoProbeHasNone) {
   YieldPoint forward = yield_at(0x120);
   forward.kind = PointKind::kForward;
   file.functions = {function_with(0x100, {forward})};
-  settle_plans(file, true);
+  settle_plans(file);
   EXPECT_FALSE(file.functions[0].yields.points.empty());
   EXPECT_TRUE(yield_probes_of(file).empty());
 }
@@ -219,6 +222,24 @@ TEST(YieldPoints, AreNumberedAndForgotten) {
   points.forget_from(1);
   EXPECT_EQ(points.count(), 1u);
   EXPECT_EQ(points.add(other), 1u);
+}
+
+/// Known ones take none.
+TEST(YieldPoints, HaveRoomForSomeMore) {
+  std::array<hawk_yield_point, 4> memory = {};
+  __u64 hits[2][HAWK_MAX_YIELD_POINTS] = {};
+  YieldPoints points(memory, hits);
+  std::vector<YieldProbe> probes;
+  for (std::uint64_t offset = 1; offset <= 4; ++offset)
+    probes.push_back({.file_offset = offset, .point = *encode_yield(yield_at(offset), HAWK_CALL_MALLOC)});
+  EXPECT_TRUE(points.has_room_for(probes));
+  points.add(probes[0]);
+  EXPECT_FALSE(points.is_half_taken());
+  points.add(probes[1]);
+  EXPECT_TRUE(points.is_half_taken());
+  EXPECT_TRUE(points.has_room_for(probes));
+  probes.push_back({.file_offset = 5, .point = *encode_yield(yield_at(5), HAWK_CALL_MALLOC)});
+  EXPECT_FALSE(points.has_room_for(probes));
 }
 
 /// What happens at equal instructions of two functions is told apart.
