@@ -47,38 +47,50 @@ Result<void> Engine::Parts::load(LiveTable kind) {
   table = kind;
   plan = HAWK_TRY(plan_memory(options.memory, table, static_cast<std::uint32_t>(libbpf_num_possible_cpus())));
   later = {};
-  skeleton = HAWK_TRY(load_programs(options, table, plan, later));
+  const auto use_maps = [this](hawktrace* made) { return made != nullptr ? open_memory(*made) : close_memory(); };
+  skeleton = HAWK_TRY(load_programs(options, table, plan, later, use_maps));
+  return {};
+}
+
+/// The kernel takes 10 ms to add to a map of maps: these wait beside one another, and while programs are checked.
+Result<void> Engine::Parts::open_memory(hawktrace& made) {
+  maps = HAWK_TRY(map_arrays(made, made.rodata->settings));
+  HAWK_TRY_VOID(open_frames(made));
+  if (table == LiveTable::kHash) HAWK_TRY_VOID(open_reserve(made));
+  auto& memory = *made.bss;
+  code.emplace(CodeTables::Memory{.segments_fd = bpf_map__fd(made.maps.row_segments),
+                                  .known_files_fd = bpf_map__fd(made.maps.known_files),
+                                  .state = maps.state,
+                                  .rules = memory.unwind_rules,
+                                  .ranges = memory.code_ranges,
+                                  .range_states = memory.code_range_states,
+                                  .cache = memory.unwind_cache});
+  frames->thread().start();
+  if (reserve) reserve->thread().start();
+  // If there is no memory, that is found out again, and reported, when there are rows.
+  if (options.unwind != HAWK_UNWIND_FP) first_rows = try_thread([this] { static_cast<void>(code->reserve_rows(1)); });
+  return {};
+}
+
+Result<void> Engine::Parts::close_memory() {
+  first_rows = {};
+  code.reset();
+  reserve.reset();
+  frames.reset();
+  maps = KernelMaps();
   return {};
 }
 
 Result<void> Engine::Parts::open_maps() {
-  maps = HAWK_TRY(map_arrays(*skeleton, skeleton->rodata->settings));
   find_direct_map(bpf_program__fd(skeleton->progs.find_direct_map), *maps.state);
-  HAWK_TRY_VOID(open_frames());
-  HAWK_TRY_VOID(table == LiveTable::kArena ? open_arena() : open_reserve());
+  if (table == LiveTable::kArena) HAWK_TRY_VOID(open_arena());
   places.emplace(*skeleton, maps);
   auto& memory = *skeleton->bss;
   yield_points.emplace(memory.yield_points, memory.point_hits);
   probe_points.emplace(memory.probe_points, maps.targets);
   operator_rules = OperatorRules(bpf_map__fd(skeleton->maps.operator_rules), HAWK_MAX_OPERATOR_RULES);
   if (options.holds) studied_files = StudiedFiles(bpf_map__fd(skeleton->maps.studied_files));
-  code.emplace(CodeTables::Memory{.segments_fd = bpf_map__fd(skeleton->maps.row_segments),
-                                  .known_files_fd = bpf_map__fd(skeleton->maps.known_files),
-                                  .state = maps.state,
-                                  .rules = memory.unwind_rules,
-                                  .ranges = memory.code_ranges,
-                                  .range_states = memory.code_range_states,
-                                  .cache = memory.unwind_cache});
-  begin_memory();
   return {};
-}
-
-/// The kernel takes 10 ms to add to a map of maps: these wait beside one another, and while probes are made.
-void Engine::Parts::begin_memory() {
-  frames->thread().start();
-  if (reserve) reserve->thread().start();
-  // If there is no memory, that is found out again, and reported, when there are rows.
-  if (options.unwind != HAWK_UNWIND_FP) first_rows = try_thread([this] { static_cast<void>(code->reserve_rows(1)); });
 }
 
 CodeTables& Engine::Parts::code_tables() {
@@ -98,17 +110,17 @@ Result<void> Engine::Parts::open_arena() {
   return {};
 }
 
-Result<void> Engine::Parts::open_reserve() {
-  reserve = HAWK_TRY(BlockReserve::make({.maps_fd = bpf_map__fd(skeleton->maps.reserve_maps),
-                                         .wakeups_fd = bpf_map__fd(skeleton->maps.reserve_wakeups),
+Result<void> Engine::Parts::open_reserve(const hawktrace& made) {
+  reserve = HAWK_TRY(BlockReserve::make({.maps_fd = bpf_map__fd(made.maps.reserve_maps),
+                                         .wakeups_fd = bpf_map__fd(made.maps.reserve_wakeups),
                                          .state = maps.state},
                                         plan.reserve_blocks));
   return {};
 }
 
-Result<void> Engine::Parts::open_frames() {
-  frames = HAWK_TRY(FrameStore::make({.segments_fd = bpf_map__fd(skeleton->maps.frame_segments),
-                                      .wakeups_fd = bpf_map__fd(skeleton->maps.frame_wakeups),
+Result<void> Engine::Parts::open_frames(const hawktrace& made) {
+  frames = HAWK_TRY(FrameStore::make({.segments_fd = bpf_map__fd(made.maps.frame_segments),
+                                      .wakeups_fd = bpf_map__fd(made.maps.frame_wakeups),
                                       .state = maps.state},
                                      plan.frames, plan.spare_frames));
   maps.frames = frames->frames();

@@ -99,9 +99,10 @@ struct Engine::Parts {
 
  private:
   Result<void> open_arena();
-  Result<void> open_reserve();
-  Result<void> open_frames();
-  void begin_memory();
+  Result<void> open_memory(hawktrace& made);
+  Result<void> close_memory();
+  Result<void> open_reserve(const hawktrace& made);
+  Result<void> open_frames(const hawktrace& made);
 
   std::jthread first_rows;  ///< makes room for them; uses code
   Result<void> watch_mappings();

@@ -52,8 +52,8 @@ class Loading {
     return descriptor;
   }
 
-  /// Has all be loaded, but those that are not needed yet; false: not all were.
-  bool load_given(LaterPrograms& later) {
+  /// Has all be loaded, but those that are not needed yet.
+  Loaded load_given(LaterPrograms& later) {
     for (GivenProgram& given : given_) {
       if (object_.later.contains(given.program)) later.add(*given.program, std::move(given.waiting));
     }
@@ -66,12 +66,17 @@ class Loading {
       for (std::size_t i = next++; i < given_.size(); i = next++)
         given_[i].is_loaded = given_[i].waiting.load_as(*given_[i].program);
     };
+    bool is_used = false;
     {
       std::vector<std::jthread> threads;
       for (std::size_t i = 0; i < spare_cpus() && i + 1 < given_.size(); ++i) threads.push_back(try_thread(load));
-      load();
+      is_used = object_.use_maps();
+      if (is_used) load();
     }
-    return std::all_of(given_.begin(), given_.end(), [](const GivenProgram& given) { return given.is_loaded; });
+    if (!is_used) return Loaded::kNo;
+    const bool all =
+        std::all_of(given_.begin(), given_.end(), [](const GivenProgram& given) { return given.is_loaded; });
+    return all ? Loaded::kYes : Loaded::kNotAtOnce;
   }
 
   const ObjectLoad& object() const { return object_; }
@@ -104,13 +109,12 @@ bool has_libbpf_load(Loading& what) {
 
 Loaded load_in_parallel(const ObjectLoad& object, LaterPrograms& later) {
   Loading all(object, true);
-  if (!has_libbpf_load(all)) return Loaded::kNo;
-  return all.load_given(later) ? Loaded::kYes : Loaded::kNotAtOnce;
+  return has_libbpf_load(all) ? all.load_given(later) : Loaded::kNo;
 }
 
 Loaded load_in_order(const ObjectLoad& object) {
   Loading all(object, false);
-  return has_libbpf_load(all) ? Loaded::kYes : Loaded::kNo;
+  return has_libbpf_load(all) && object.use_maps() ? Loaded::kYes : Loaded::kNo;
 }
 
 }  // namespace hawk

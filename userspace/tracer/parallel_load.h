@@ -22,6 +22,7 @@ enum class Loaded {
 struct ObjectLoad {
   bpf_object* object = nullptr;
   std::function<bool()> load;               ///< has libbpf do it, and returns whether it did
+  std::function<bool()> use_maps;           ///< called once they are there, while programs are loaded
   const ReducedTypes* types = nullptr;      ///< all that it needs of the kernel's; nullptr: it is to find them itself
   MapsAhead* maps = nullptr;                ///< some of its maps
   std::set<const bpf_program*> later = {};  ///< programs that are not needed yet

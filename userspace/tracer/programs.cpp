@@ -259,32 +259,61 @@ Result<OpenObject> open_object(Choose choose, const KernelTypes& kernel, bool ma
   return opened;
 }
 
-ObjectLoad load_of(const OpenObject& opened) {
-  hawktrace* const skeleton = opened.skeleton.get();
-  return {.object = skeleton->obj,
-          .load = [skeleton] { return hawktrace::load(skeleton) == 0; },
-          .types = opened.types.btf.empty() ? nullptr : &opened.types,
-          .maps = opened.maps.get(),
-          .later = {skeleton->progs.unfollowed_entry, skeleton->progs.arena_shrink, skeleton->progs.arena_sweep}};
-}
+/// Loads an object, and lets its maps be used meanwhile. What became of that is in used().
+class ObjectLoader {
+ public:
+  ObjectLoader(OpenObject& opened, const UseMaps& use) : opened_(opened), use_(use) {}
+
+  Loaded load_in_parallel(LaterPrograms& later) { return hawk::load_in_parallel(what(), later); }
+  Loaded load_in_order() { return hawk::load_in_order(what()); }
+  const Result<void>& used() const { return used_; }
+
+ private:
+  ObjectLoad what() {
+    hawktrace* const skeleton = opened_.skeleton.get();
+    return {.object = skeleton->obj,
+            .load = [skeleton] { return hawktrace::load(skeleton) == 0; },
+            .use_maps = [this] { return use_maps(); },
+            .types = opened_.types.btf.empty() ? nullptr : &opened_.types,
+            .maps = opened_.maps.get(),
+            .later = {skeleton->progs.unfollowed_entry, skeleton->progs.arena_shrink, skeleton->progs.arena_sweep}};
+  }
+
+  bool use_maps() {
+    hawktrace* const skeleton = opened_.skeleton.get();
+    // libbpf leaves the programs' variables out where it takes a want of memory for a want of the kernel's.
+    const bool has_variables = skeleton->data != nullptr && skeleton->rodata != nullptr && skeleton->bss != nullptr;
+    if (has_variables) {
+      used_ = use_(skeleton);
+    } else {
+      used_ = load_failure(ENOMEM, "");
+    }
+    return used_.has_value();
+  }
+
+  OpenObject& opened_;
+  const UseMaps& use_;
+  Result<void> used_;
+};
 
 template <class Choose>
 Result<Skeleton> load_object(Choose choose, const char* hint, const KernelTypes& kernel, LaterPrograms& later,
-                             bool makes_maps) {
+                             const UseMaps& use_maps, bool makes_maps) {
   OpenObject opened = HAWK_TRY(open_object(choose, kernel, makes_maps));
-  Loaded loaded = load_in_parallel(load_of(opened), later);
+  ObjectLoader loader(opened, use_maps);
+  Loaded loaded = loader.load_in_parallel(later);
   if (loaded == Loaded::kNotAtOnce) {
     log_verbose("the kernel refuses programs that are loaded at the same time: they are loaded one after the other");
     later = {};
+    HAWK_TRY_VOID(use_maps(nullptr));
     opened = HAWK_TRY(open_object(choose, kernel, makes_maps));
-    loaded = load_in_order(load_of(opened));
+    loaded = loader.load_in_order();
   }
-  if (loaded != Loaded::kYes) return load_failure(errno, hint);
-  // libbpf leaves the programs' variables out where it takes a want of memory for a want of the kernel's.
-  const hawktrace& skeleton = *opened.skeleton;
-  const bool has_variables = skeleton.data != nullptr && skeleton.rodata != nullptr && skeleton.bss != nullptr;
-  if (!has_variables) return load_failure(ENOMEM, hint);
-  return std::move(opened.skeleton);
+  if (loaded == Loaded::kYes) return std::move(opened.skeleton);
+  const int reason = errno;
+  HAWK_TRY_VOID(use_maps(nullptr));
+  HAWK_TRY_VOID(loader.used());
+  return load_failure(reason, hint);
 }
 
 constexpr const char* kReasonHint = "the kernel's reason is printed with --verbose";
@@ -298,13 +327,14 @@ Result<Skeleton> load_further(const hawktrace& first, Pick pick) {
     return {};
   };
   LaterPrograms none;
-  return load_object(choose, kReasonHint, KernelTypes(), none, false);
+  const auto use_no_maps = [](hawktrace*) { return Result<void>(); };
+  return load_object(choose, kReasonHint, KernelTypes(), none, use_no_maps, false);
 }
 
 }  // namespace
 
 Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, const MemoryPlan& plan,
-                               LaterPrograms& later) {
+                               LaterPrograms& later, const UseMaps& use_maps) {
   const KernelTypes types;
   const hawk_config config = HAWK_TRY(make_config(options, table, plan, types));
   const auto choose = [&](hawktrace& skeleton) -> Result<void> {
@@ -316,7 +346,7 @@ Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, co
       options.live_table == LiveTable::kArena
           ? "an arena needs Linux 6.10: leave --live-table out to use the best table that the kernel supports"
           : kReasonHint;
-  return load_object(choose, hint, types, later, true);
+  return load_object(choose, hint, types, later, use_maps, true);
 }
 
 Result<Skeleton> load_throwing_programs(const hawktrace& first) {

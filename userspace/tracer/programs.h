@@ -2,6 +2,7 @@
 
 #include <linux/types.h>
 
+#include <functional>
 #include <memory>
 
 #include "bpf/layout.h"
@@ -19,9 +20,13 @@ namespace hawk {
 /// The programs and maps in the kernel, as bpftool lays them out.
 using Skeleton = std::unique_ptr<hawktrace, Freer<hawktrace::destroy>>;
 
+/// What is done with the maps as soon as they and the programs' variables are there, which is before the programs are,
+/// or while they are loaded. nullptr: they are about to go.
+using UseMaps = std::function<Result<void>(hawktrace*)>;
+
 /// Loads what every trace needs that is attached as `options` say; what may not be needed is put into `later`.
 Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, const MemoryPlan& plan,
-                               LaterPrograms& later);
+                               LaterPrograms& later, const UseMaps& use_maps);
 
 /// Loads the programs for functions that may throw, which use the maps of `first`. Apart from the others because under
 /// sessions only they need them, few processes have such functions, and the kernel takes as long to check them as it
