@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
-#include <compare>
 #include <cstring>
 #include <map>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "userspace/tracer/kernel_types.h"
@@ -158,7 +158,10 @@ struct Taken {
   bool in_signature = false;
   std::uint32_t number = 0;
 
-  auto operator<=>(const Taken&) const = default;
+  bool operator==(const Taken&) const = default;
+  bool operator<(const Taken& other) const {
+    return std::tie(in_signature, number) < std::tie(other.in_signature, other.number);
+  }
 };
 
 /// As it is to be written, with the numbers that the kernel has: without what a pointer leads to, or where parameters

@@ -84,7 +84,8 @@ TEST(TrapPoints, OfManyFunctionsThoseWithTheNamesOfCAreShown) {
   Snapshot snapshot;
   Allocator allocator{"/lib/libmimalloc.so", "", {}};
   for (const char* name : {"mi_heap_malloc", "mi_zalloc_aligned", "malloc", "mi_calloc", "calloc", "realloc"}) {
-    allocator.functions.push_back({.name = name, .points_fallback = "its code cannot be followed"});
+    allocator.functions.push_back(function(name, {}));
+    allocator.functions.back().points_fallback = "its code cannot be followed";
   }
   snapshot.target().allocators.push_back(allocator);
   EXPECT_EQ(trap_points_text(snapshot), "traps: at entry and return: malloc, calloc, realloc, mi_calloc and 2 more");
