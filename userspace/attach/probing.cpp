@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "userspace/base/log.h"
-#include "userspace/process/open_file_limit.h"
+#include "userspace/base/open_file_limit.h"
 
 namespace hawk {
 namespace {

@@ -12,7 +12,7 @@
 #include "userspace/commands/option_setters.h"
 #include "userspace/commands/progress_line.h"
 #include "userspace/commands/report_options.h"
-#include "userspace/process/open_file_limit.h"
+#include "userspace/base/open_file_limit.h"
 #include "userspace/report/units.h"
 #include "userspace/report/verdict.h"
 

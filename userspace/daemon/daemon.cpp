@@ -25,7 +25,7 @@
 #include "userspace/daemon/served_state.h"
 #include "userspace/daemon/service_manager.h"
 #include "userspace/daemon/target_tracing.h"
-#include "userspace/process/open_file_limit.h"
+#include "userspace/base/open_file_limit.h"
 #include "userspace/report/units.h"
 #include "userspace/serving/oom_hook.h"
 #include "userspace/serving/serving.h"

@@ -1,4 +1,4 @@
-#include "userspace/process/open_file_limit.h"
+#include "userspace/base/open_file_limit.h"
 
 #include <sys/resource.h>
 

@@ -1,4 +1,4 @@
-#include "userspace/process/open_file_limit.h"
+#include "userspace/base/open_file_limit.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
