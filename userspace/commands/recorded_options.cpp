@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "userspace/base/log.h"
+#include "userspace/base/open_file_limit.h"
 #include "userspace/base/printable.h"
 #include "userspace/commands/option_setters.h"
 #include "userspace/commands/progress_line.h"
 #include "userspace/commands/report_options.h"
-#include "userspace/base/open_file_limit.h"
 #include "userspace/report/units.h"
 #include "userspace/report/verdict.h"
 
