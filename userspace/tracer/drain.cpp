@@ -20,18 +20,17 @@ void add_stripes(const KernelMaps& maps, std::vector<Counters>& sums, void (*add
 }
 
 /// What is freed already, of each stack.
-std::vector<std::uint64_t> sum_freed_bytes(const KernelMaps& maps, std::size_t stack_count) {
-  std::vector<std::uint64_t> sums(stack_count);
+void sum_freed_bytes(const KernelMaps& maps, std::size_t stack_count, std::vector<std::uint64_t>& sums) {
+  sums.assign(stack_count, 0);
   const std::span<const hawk_counters> all = maps.counters.as<hawk_counters>();
   for (std::size_t stripe = 0; stripe <= maps.config.cpu_mask; ++stripe) {
     const hawk_counters* first = &all[stripe * maps.config.max_stacks];
     for (std::size_t number = 0; number < stack_count; ++number) sums[number] += load(first[number].freed_bytes);
   }
-  return sums;
 }
 
-std::vector<Counters> sum_counters(const KernelMaps& maps, std::size_t stack_count) {
-  std::vector<Counters> sums(stack_count);
+void sum_counters(const KernelMaps& maps, std::size_t stack_count, std::vector<Counters>& sums) {
+  sums.assign(stack_count, {});
   add_stripes(maps, sums, [](Counters& sum, const hawk_counters& stripe) {
     sum.allocated_bytes += load(stripe.allocated_bytes);
     sum.allocated_count += load(stripe.allocated_count);
@@ -42,7 +41,6 @@ std::vector<Counters> sum_counters(const KernelMaps& maps, std::size_t stack_cou
     sum.freed_bytes += load(stripe.freed_bytes);
     sum.freed_count += load(stripe.freed_count);
   });
-  return sums;
 }
 
 /// Of the stack numbers, how many have been given so far.
@@ -104,23 +102,23 @@ NewStack read_stack(const KernelMaps& maps, std::uint32_t number, StackId id) {
           .addresses = std::move(addresses)};
 }
 
-std::vector<std::uint64_t> Drain::freed_before(const KernelMaps& maps) const {
-  std::vector<std::uint64_t> sums = sum_freed_bytes(maps, used_numbers(maps));
-  for (std::size_t number = 0; number < std::min(before_.size(), sums.size()); ++number)
-    sums[number] -= before_[number].freed_bytes;
-  return sums;
+const std::vector<std::uint64_t>& Drain::freed_before(const KernelMaps& maps) {
+  sum_freed_bytes(maps, used_numbers(maps), freed_);
+  for (std::size_t number = 0; number < std::min(before_.size(), freed_.size()); ++number)
+    freed_[number] -= before_[number].freed_bytes;
+  return freed_;
 }
 
-std::vector<Counters> Drain::sums_of(const KernelMaps& maps) const {
-  std::vector<Counters> sums = sum_counters(maps, used_numbers(maps));
-  for (std::size_t number = 0; number < std::min(before_.size(), sums.size()); ++number)
-    sums[number] -= before_[number];
-  return sums;
+const std::vector<Counters>& Drain::sums_of(const KernelMaps& maps) {
+  sum_counters(maps, used_numbers(maps), sums_);
+  for (std::size_t number = 0; number < std::min(before_.size(), sums_.size()); ++number)
+    sums_[number] -= before_[number];
+  return sums_;
 }
 
 void Drain::count_from_zero(const KernelMaps& maps, const std::set<std::uint32_t>& programs) {
   if (programs.empty()) return;
-  const std::vector<Counters> sums = sums_of(maps);
+  const std::vector<Counters>& sums = sums_of(maps);
   before_.resize(std::max(before_.size(), sums.size()));
   given_.resize(std::max(given_.size(), sums.size()));
   const auto records = maps.stack_records.as<hawk_stack_record>();
@@ -145,8 +143,8 @@ void Drain::reserve(Drained& only, std::size_t numbers) const {
 }
 
 std::vector<Drained> Drain::read(const KernelMaps& maps, const std::function<bool(std::uint32_t)>& is_known) {
-  const std::vector<std::uint64_t> freed = freed_before(maps);
-  const std::vector<Counters> sums = sums_of(maps);
+  const std::vector<std::uint64_t>& freed = freed_before(maps);
+  const std::vector<Counters>& sums = sums_of(maps);
   std::vector<Drained> drained(used_targets(maps));
   std::vector<DrainedTarget> targets;
   for (std::uint32_t i = 0; i < drained.size(); ++i)
