@@ -138,7 +138,7 @@ TEST_P(families, make_with_four_jobs) {
 
 TEST_P(families, nginx_with_eight_workers) {
   std::ofstream(directory_.path("index.html")) << "as it should be\n";
-  write_nginx_configuration(directory_, 8);
+  write_nginx_configuration(directory_, "worker_processes 8; user root;");
   CountedFamily family(directory_, GetParam(),
                        {"nginx", "-c", directory_.path("configuration"), "-p", directory_.path("")});
   for (int i = 0; i < 8; ++i) family.wait_for("start worker process ");

@@ -13,6 +13,7 @@
 #include "tests/kernel/harness/child_process.h"
 #include "tests/kernel/harness/report.h"
 #include "tests/kernel/harness/trace.h"
+#include "tests/real/services.h"
 #include "tests/support/scratch_directory.h"
 
 namespace hawk {
@@ -22,13 +23,6 @@ using Classes = std::map<std::uint64_t, std::uint64_t>;
 
 /// Ages are known to this precision; lifetimes differ from true ones by as much.
 const std::vector<std::string> kOptions = {"--histograms", "--interval", "100ms"};
-
-std::string run(const std::vector<std::string>& argv) {
-  ChildProcess program({.argv = argv});
-  const std::string output = program.read_to_end();
-  EXPECT_EQ(program.wait(), 0) << argv[0] << ": " << program.errors();
-  return output;
-}
 
 /// The lifetimes of the blocks of stacks all of whose blocks are in this class of sizes, and at least so many.
 Classes lifetimes_of(const Report& report, std::uint64_t size_class, std::uint64_t least) {
@@ -46,8 +40,7 @@ TEST(lives, entries_of_redis_live_as_long_as_their_ttl) {
   const std::string socket = directory.path("socket");
   ChildProcess server({.argv = {"redis-server", "--port", "0", "--unixsocket", socket, "--dir", directory.path(""),
                                 "--save", "", "--appendonly", "no", "--daemonize", "no"}});
-  while (server.read_line().find("ready to accept connections") == std::string::npos) {
-  }
+  wait_for_redis(server);
   const auto ask = [&](std::vector<std::string> words) {
     words.insert(words.begin(), {"redis-cli", "-s", socket});
     return run(words);
@@ -67,17 +60,10 @@ TEST(lives, pools_of_nginx_live_as_long_as_their_requests) {
   const ScratchDirectory directory;
   std::ofstream(directory.path("slow")) << std::string(4096, 's');  // at 1 KiB/s, the first at once: 3 s
   std::ofstream(directory.path("fast")) << "fast";
-  std::ofstream configuration(directory.path("configuration"));
-  configuration << "daemon off; master_process off; error_log /proc/self/fd/1 notice; pid " << directory.path("pid")
-                << ";\nevents { worker_connections 64; }\nhttp { access_log off; request_pool_size 48k;\n";
-  for (const std::string kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"})
-    configuration << kind << "_temp_path " << directory.path(kind) << ";\n";
-  configuration << "server { listen unix:" << directory.path("socket") << "; root " << directory.path("")
-                << "; location /slow { limit_rate 1k; } } }\n";
-  configuration.close();
+  write_nginx_configuration(directory, "master_process off;", "request_pool_size 48k;",
+                            "location /slow { limit_rate 1k; }");
   ChildProcess server({.argv = {"nginx", "-c", directory.path("configuration"), "-p", directory.path("")}});
-  while (server.read_line().find("nginx/") == std::string::npos) {  // it listens by then
-  }
+  wait_for(server, "nginx/");  // it listens by then
   Trace trace = Trace::attach(server.pid(), Way::kSessionArena, kOptions);
   const std::string get = "curl -sS -o /dev/null --unix-socket '" + directory.path("socket") + "' ";
   run({"sh", "-c", "for i in $(seq " + std::to_string(kSlow) + "); do " + get + "http://a/slow & done; wait"});

@@ -46,7 +46,7 @@ TEST_P(mapped_services, redis) {
   const std::string socket = directory_.path("socket");
   ChildProcess server({.argv = {"redis-server", "--port", "0", "--unixsocket", socket, "--dir", directory_.path(""),
                                 "--save", "", "--appendonly", "no", "--daemonize", "no"}});
-  wait_for(server, "ready to accept connections");
+  wait_for_redis(server);
   expect_as_in_smaps(server.pid(), [&] {
     run({"redis-benchmark", "-s", socket, "-n", "20000", "-c", "20", "-r", "5000", "-d", "3000", "-q", "-t",
          "set,lpush,sadd"});
@@ -58,7 +58,7 @@ TEST_P(mapped_services, redis) {
 }
 
 TEST_P(mapped_services, nginx) {
-  write_nginx_configuration(directory_, 1);
+  write_nginx_configuration(directory_, "worker_processes 1; user root;");
   std::ofstream(directory_.path("large")) << std::string(1 << 20, 'x');
   ChildProcess server({.argv = {"nginx", "-c", directory_.path("configuration"), "-p", directory_.path("")}});
   wait_for(server, "start worker process ");

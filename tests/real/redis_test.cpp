@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/real/counted_process.h"
+#include "tests/real/services.h"
 
 namespace hawk {
 namespace {
@@ -26,11 +27,6 @@ std::string without_time(const std::string& line) {
 
 Twin server_alone(const std::string& directory) {
   return {.setup = {.argv = server_command(directory)}, .comparable = without_time, .end_signal = SIGTERM};
-}
-
-void wait_until_serving(ChildProcess& server) {
-  while (server.read_line().find("ready to accept connections") == std::string::npos) {
-  }
 }
 
 /// Runs one of redis's own clients to its end; returns what it printed.
@@ -65,7 +61,7 @@ class redis : public testing::TestWithParam<Way> {
 TEST_P(redis, agrees_with_a_preloaded_counter) {
   const std::string directory = directory_.path("");
   CountedProcess server(server_alone(directory));
-  wait_until_serving(server.process());
+  wait_for_redis(server.process());
   benchmark(directory, "2000");  // blocks that are older than the trace
 
   const Witnesses witnesses = trace_counted(server, GetParam(), [&] {
@@ -83,7 +79,7 @@ TEST_P(redis, agrees_with_a_preloaded_counter) {
 TEST_P(redis, is_exact_under_load) {
   const std::string directory = directory_.path("");
   ChildProcess server({.argv = server_command(directory)});
-  wait_until_serving(server);
+  wait_for_redis(server);
 
   Trace trace = Trace::attach(server.pid(), GetParam());
   benchmark(directory, "20000");

@@ -20,13 +20,17 @@ void wait_for(ChildProcess& program, const std::string& words) {
   }
 }
 
-void write_nginx_configuration(const ScratchDirectory& directory, unsigned workers) {
+void wait_for_redis(ChildProcess& server) { wait_for(server, "ready to accept connections"); }
+
+void write_nginx_configuration(const ScratchDirectory& directory, const std::string& processes, const std::string& http,
+                               const std::string& server) {
   std::ofstream configuration(directory.path("configuration"));
-  configuration << "daemon off; worker_processes " << workers << "; error_log /proc/self/fd/1 notice; user root; pid "
-                << directory.path("pid") << ";\nevents { worker_connections 64; }\nhttp { access_log off;\n";
+  configuration << "daemon off; " << processes << " error_log /proc/self/fd/1 notice; pid " << directory.path("pid")
+                << ";\nevents { worker_connections 64; }\nhttp { access_log off; " << http << "\n";
   for (const std::string kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"})
     configuration << kind << "_temp_path " << directory.path(kind) << ";\n";
-  configuration << "server { listen unix:" << directory.path("socket") << "; root " << directory.path("") << "; } }\n";
+  configuration << "server { listen unix:" << directory.path("socket") << "; root " << directory.path("") << "; "
+                << server << " } }\n";
 }
 
 std::string postgres_programs() {

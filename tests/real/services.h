@@ -14,9 +14,13 @@ std::string run(const std::vector<std::string>& words);
 /// Reads what a program says up to a line with these words.
 void wait_for(ChildProcess& program, const std::string& words);
 
-/// Writes the file "configuration" of an nginx that has so many workers and serves the directory through its socket
-/// "socket".
-void write_nginx_configuration(const ScratchDirectory& directory, unsigned workers);
+/// Reads what redis says until it serves.
+void wait_for_redis(ChildProcess& server);
+
+/// Writes the file "configuration" of an nginx that serves the directory through its socket "socket". `processes`: its
+/// directives for them; `http`, `server`: others for these blocks.
+void write_nginx_configuration(const ScratchDirectory& directory, const std::string& processes,
+                               const std::string& http = "", const std::string& server = "");
 
 /// Directory of postgres's programs, of the newest version that is installed.
 std::string postgres_programs();
