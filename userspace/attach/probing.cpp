@@ -20,15 +20,13 @@ std::uint64_t code_bytes(const MappedModule& module) {
   return bytes;
 }
 
-/// A process can have 65,530 files mapped (vm.max_map_count).
-constexpr std::size_t kWantedFiles = std::size_t{1} << 18;
 /// For links, maps, the report.
 constexpr std::size_t kOtherFiles = 256;
-/// What a module needs at most: here one; in the symbolizer its file, that again for DWARF, and its debug file.
+/// What a module needs at most: see kOpenFilesOfAProcess.
 constexpr std::size_t kFilesPerModule = 4;
 
 std::size_t max_open_modules() {
-  const std::size_t limit = raise_open_file_limit(kWantedFiles);
+  const std::size_t limit = raise_open_file_limit(kOpenFilesOfAProcess);
   return limit > kOtherFiles ? (limit - kOtherFiles) / kFilesPerModule : 0;
 }
 

@@ -4,6 +4,10 @@
 
 namespace hawk {
 
+/// Room for four descriptors of each file that a process can have mapped (65,530: vm.max_map_count). One is kept beside
+/// its probes; its symbols take its file, that again for DWARF, and its debug file.
+inline constexpr std::size_t kOpenFilesOfAProcess = std::size_t{1} << 18;
+
 /// Raises this process's limit of open files (RLIMIT_NOFILE) to `wanted`, or as far as it may, and returns what it is
 /// then. Programs that are started later inherit it.
 std::size_t raise_open_file_limit(std::size_t wanted);

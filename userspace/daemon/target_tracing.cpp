@@ -364,7 +364,7 @@ void TargetTracing::drain(Time now) {
   end_ended(now);
   weigh_costs(now);
   record(now);
-  groups_.make_room(pids());
+  groups_.make_room([this] { return pids(); });
 }
 
 void TargetTracing::unload_if_idle(Time now) {

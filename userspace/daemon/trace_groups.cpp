@@ -120,11 +120,11 @@ bool TraceGroups::may_add_group() const {
   return groups_.size() < most || groups_.back()->traces().empty();
 }
 
-void TraceGroups::make_room(std::vector<int> pids) {
+void TraceGroups::make_room(const std::function<std::vector<int>()>& pids) {
   if (!is_loaded()) return;
   remove_unused_groups();
   if (!newest().is_filling_up() || !may_add_group()) return;
-  config_.first_processes = std::move(pids);
+  config_.first_processes = pids();
   if (const Result<void> added = add_group(); !added) {
     failed_at_ = std::chrono::steady_clock::now();
     return log_warning(fmt::format("make room for the stacks of further processes: {}", added.error().what));

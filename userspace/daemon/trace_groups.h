@@ -44,8 +44,8 @@ class TraceGroups {
   void remove(ProcessTrace& trace);
   std::uint64_t table_bytes() const;
   /// Unloads the programs that have no process any more, and loads others if there will soon be no room for further
-  /// processes. `pids`: those that are traced.
-  void make_room(std::vector<int> pids);
+  /// processes. `pids`: says which are traced, if it comes to that.
+  void make_room(const std::function<std::vector<int>()>& pids);
 
  private:
   Result<void> add_group();

@@ -33,13 +33,10 @@ constexpr rlimit kProcessorSeconds = {.rlim_cur = 600, .rlim_max = 600};
 
 std::string failure(const char* what, int error) { return fmt::format("{}: {}", what, std::strerror(error)); }
 
-/// Two for each file that a process can have mapped (vm.max_map_count), and one for its debug file.
-constexpr std::size_t kOpenFiles = std::size_t{1} << 18;
-
 /// Nothing is written to files, and no core is dumped, which would contain data of the files. A worker that reads the
 /// symbols may have been started before its parent had raised its own limit of open files.
 void limit_resources() {
-  raise_open_file_limit(kOpenFiles);
+  raise_open_file_limit(kOpenFilesOfAProcess);
   const rlimit none = {.rlim_cur = 0, .rlim_max = 0};
   ::setrlimit(RLIMIT_FSIZE, &none);
   ::setrlimit(RLIMIT_CORE, &none);
