@@ -152,8 +152,7 @@ std::vector<std::string> Breakpoints::take_changed_plans(ModuleId id, AllocatorF
   const std::vector<MappedCode> points = points_of(id);
   for (AllocatorFunction& function : file.functions) {
     if (function.yields.points.empty() || !is_changed(function, id, points)) continue;
-    function.yields = {};
-    function.yields.fallback = "the process has changed its code";
+    function.yields = no_plan("the process has changed its code");
     changed.push_back(function.names.front());
   }
   return changed;

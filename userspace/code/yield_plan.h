@@ -67,6 +67,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hawk {
@@ -150,5 +151,11 @@ struct YieldPlan {
   std::string fallback;  ///< why there is no plan, for the report; empty: there is one
   bool operator==(const YieldPlan&) const = default;
 };
+
+inline YieldPlan no_plan(std::string reason) {
+  YieldPlan none;
+  none.fallback = std::move(reason);
+  return none;
+}
 
 }  // namespace hawk

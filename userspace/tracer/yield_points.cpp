@@ -130,11 +130,6 @@ std::optional<hawk_yield_point> encode_yield(const YieldPoint& point, hawk_call_
 
 namespace {
 
-void give_up(YieldPlan& plan, const std::string& reason) {
-  plan = {};
-  plan.fallback = reason;
-}
-
 /// Whether the calls of the function that begins there are seen at points alone.
 bool is_planned(const AllocatorFile& allocator, std::uint64_t entry_offset) {
   return std::any_of(allocator.functions.begin(), allocator.functions.end(), [&](const AllocatorFunction& function) {
@@ -150,7 +145,7 @@ void settle_reliance(AllocatorFile& allocator) {
       const std::vector<std::uint64_t>& others = function.yields.relies_on;
       if (std::all_of(others.begin(), others.end(), [&](std::uint64_t other) { return is_planned(allocator, other); }))
         continue;
-      give_up(function.yields, "it continues in a function that is not seen by points");
+      function.yields = no_plan("it continues in a function that is not seen by points");
       settled = false;
     }
   }
@@ -165,7 +160,7 @@ void settle_plans(AllocatorFile& allocator) {
     if (plan.points.empty()) continue;
     const std::string reason = reason_against(function, known);
     if (!reason.empty()) {
-      give_up(plan, reason);
+      plan = no_plan(reason);
       continue;
     }
     for (const YieldPoint& point : plan.points) {
@@ -178,7 +173,7 @@ void settle_plans(AllocatorFile& allocator) {
 
 void give_up_plans(AllocatorFile& allocator, const std::string& reason) {
   for (AllocatorFunction& function : allocator.functions) {
-    if (!function.yields.points.empty()) give_up(function.yields, reason);
+    if (!function.yields.points.empty()) function.yields = no_plan(reason);
   }
 }
 

@@ -50,7 +50,7 @@ YieldPlan FunctionPlan::run_opened() {
   if (!plan.fallback.empty()) plan = make(true, Failures::kAtReturns);
   for (const Exit& exit : exits_) {
     const auto offset = exit.seen ? resolver_.image().file_offset_of(*exit.target.vaddr) : std::nullopt;
-    if (!offset) return failed("it goes on in a function that cannot be followed");
+    if (!offset) return no_plan("it goes on in a function that cannot be followed");
     plan.relies_on.push_back(*offset);
   }
   return plan;
@@ -89,16 +89,16 @@ YieldPlan FunctionPlan::wrap(const WrappedCall& call, const YieldPlan& inner) co
   const auto seat = graph_.find(entry_probe_vaddr_);
   const bool can_sit = seat && is_first(*seat) && graph_.nodes[*seat].is_emulated && !graph_.nodes[*seat].is_call();
   const auto size = can_sit ? operands_.size_at(*seat) : std::nullopt;
-  if (!size) return failed("no instruction that every call begins with is one that the kernel emulates");
+  if (!size) return no_plan("no instruction that every call begins with is one that the kernel emulates");
   YieldPoint opened = point_on({.node = *seat, .condition = std::nullopt}, PointKind::kSize);
   opened.size = size->size;
   opened.inner = call.inner;
-  if (!operands_.set_frame(*seat, opened)) return failed("the caller's frame is not known where it begins");
+  if (!operands_.set_frame(*seat, opened)) return no_plan("the caller's frame is not known where it begins");
   plan.points.push_back(opened);
   for (const std::size_t node : call.failures) {
     YieldPoint failure = point_on({.node = node, .condition = std::nullopt}, PointKind::kYieldAfterSize);
     failure.result = {Operand::Kind::kConstant, 0};
-    if (!operands_.set_frame(node, failure)) return failed("the caller's frame is not known where it returns");
+    if (!operands_.set_frame(node, failure)) return no_plan("the caller's frame is not known where it returns");
     plan.points.push_back(failure);
   }
   plan.points.insert(plan.points.end(), inner.points.begin(), inner.points.end());
@@ -161,21 +161,17 @@ std::vector<bool> FunctionPlan::reached_without_call() const {
   return reached;
 }
 
-YieldPlan FunctionPlan::failed(std::string reason) {
-  return {.points = {}, .code = {}, .opens_at_entry = false, .fallback = std::move(reason)};
-}
-
 YieldPlan FunctionPlan::make(bool opens_at_entry, Failures failures) {
   const ReturnSeats returns(graph_, certain_, failures);
-  if (const auto reason = why_incomplete(returns)) return failed(*reason);
+  if (const auto reason = why_incomplete(returns)) return no_plan(*reason);
   std::set<std::size_t> taken;
   std::vector<std::size_t> finals;
   for (const auto& [seat, result] : returns.seats()) {
-    if (!taken.insert(seat.node).second) return failed("both ways of a branch lead to returns of different results");
+    if (!taken.insert(seat.node).second) return no_plan("both ways of a branch lead to returns of different results");
     if (!is_failure(result)) finals.push_back(seat.node);
   }
   for (const Exit& exit : exits_) {
-    if (const auto reason = why_no_exit(exit)) return failed(*reason);
+    if (const auto reason = why_no_exit(exit)) return no_plan(*reason);
     finals.push_back(exit.node);
   }
   std::vector<std::size_t> wanted = allocating_calls(finals);
@@ -186,8 +182,8 @@ YieldPlan FunctionPlan::make(bool opens_at_entry, Failures failures) {
   YieldPlan plan;
   plan.opens_at_entry = opens_at_entry || sizes.is_at_entry();
   add_sizes(sizes, plan);
-  if (!add_returns(returns, sizes, plan)) return failed("the caller's frame is not known where it returns");
-  if (const auto reason = add_exits(sizes, taken, plan)) return failed(*reason);
+  if (!add_returns(returns, sizes, plan)) return no_plan("the caller's frame is not known where it returns");
+  if (const auto reason = add_exits(sizes, taken, plan)) return no_plan(*reason);
   return finished(std::move(plan));
 }
 
@@ -342,21 +338,21 @@ YieldPlan FunctionPlan::finished(YieldPlan plan) const {
             [](const YieldPoint& a, const YieldPoint& b) { return a.vaddr < b.vaddr; });
   const auto same = [](const YieldPoint& a, const YieldPoint& b) { return a.vaddr == b.vaddr; };
   if (std::adjacent_find(plan.points.begin(), plan.points.end(), same) != plan.points.end()) {
-    return failed("one instruction would have two meanings");
+    return no_plan("one instruction would have two meanings");
   }
   const auto is_return_probe = [](const YieldPoint& point) { return point.kind == PointKind::kReturnProbe; };
   if (std::all_of(plan.points.begin(), plan.points.end(), is_return_probe))
-    return failed("no path through it returns a block of its own");
-  if (plan.points.size() > kMostPoints) return failed("it would take too many points");
-  if (fewest_traps(graph_, plan) > asked_.most_traps) return failed("every call would run into several points");
+    return no_plan("no path through it returns a block of its own");
+  if (plan.points.size() > kMostPoints) return no_plan("it would take too many points");
+  if (fewest_traps(graph_, plan) > asked_.most_traps) return no_plan("every call would run into several points");
   for (YieldPoint& point : plan.points) {
     const auto offset = resolver_.image().file_offset_of(point.vaddr);
-    if (!offset) return failed("its code is not in the file");
+    if (!offset) return no_plan("its code is not in the file");
     point.file_offset = *offset;
     const bool is_early = point.vaddr >= function_.vaddr && point.vaddr <= entry_probe_vaddr_;
-    if (plan.opens_at_entry && is_early) return failed("it may return before its entry is seen");
+    if (plan.opens_at_entry && is_early) return no_plan("it may return before its entry is seen");
   }
-  return add_code(plan) ? plan : failed("its code is not in the file");
+  return add_code(plan) ? plan : no_plan("its code is not in the file");
 }
 
 /// Instructions behind one another are one piece.

@@ -34,7 +34,6 @@ class FunctionPlan {
   bool passes_size(const WrappedCall& call, const SeenFunction& inner) const;
   /// The plan of such a function, where `inner` is that of the one that is called, as of run_opened().
   YieldPlan wrap(const WrappedCall& call, const YieldPlan& inner) const;
-  static YieldPlan failed(std::string reason);
 
  private:
   /// Where a path leaves the code that is followed: a jump into another function.

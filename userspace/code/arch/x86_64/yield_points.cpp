@@ -15,7 +15,7 @@ YieldPlanner::YieldPlanner(BranchTargets& resolver, Plans plans, SeenFunctions s
       scan_(resolver.image(), resolver.exceptions()) {}
 
 YieldPlan YieldPlanner::plan(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr) {
-  if (scan_.may_have_abort_handlers()) return FunctionPlan::failed("its file may have restartable sequences");
+  if (scan_.may_have_abort_handlers()) return no_plan("its file may have restartable sequences");
   if (seen.kind == HAWK_CALL_POSIX_MEMALIGN) {
     YieldPlan wrapping = plan_wrapping(function, seen, entry_probe_vaddr);
     if (wrapping.fallback.empty()) return wrapping;
@@ -31,18 +31,18 @@ YieldPlan YieldPlanner::plan_wrapping(FunctionExtent function, const SeenFunctio
                                       std::uint64_t entry_probe_vaddr) {
   return plan_following(function, seen, entry_probe_vaddr, true, [&](FunctionPlan& outer) {
     const std::optional<WrappedCall> call = outer.wrapped_call();
-    if (!call || !call->target.vaddr) return FunctionPlan::failed("its block is not made by one other function");
+    if (!call || !call->target.vaddr) return no_plan("its block is not made by one other function");
     const std::optional<SeenFunction> known = seen_(*call->target.vaddr);
     const SeenFunction inner = known.value_or(SeenFunction{.kind = HAWK_CALL_ALIGNED_ALLOC});
     if (!outer.passes_size(*call, inner))
-      return FunctionPlan::failed("the function that makes its block is asked for something else");
+      return no_plan("the function that makes its block is asked for something else");
     return outer.wrap(*call, known ? plan_of_seen(*call->target.vaddr) : plan_inside(*call->target.vaddr, inner));
   });
 }
 
 YieldPlan YieldPlanner::plan_of_seen(std::uint64_t vaddr) {
   const std::optional<std::uint64_t> offset = resolver_.image().file_offset_of(vaddr);
-  if (!offset) return FunctionPlan::failed("its code is not in the file");
+  if (!offset) return no_plan("its code is not in the file");
   YieldPlan plan;
   plan.relies_on.push_back(*offset);
   return plan;
@@ -50,15 +50,14 @@ YieldPlan YieldPlanner::plan_of_seen(std::uint64_t vaddr) {
 
 YieldPlan YieldPlanner::plan_inside(std::uint64_t vaddr, const SeenFunction& seen) {
   const std::optional<std::uint64_t> bytes = resolver_.exceptions().bytes_from(vaddr);
-  if (!bytes) return FunctionPlan::failed("it is not known where the function that makes its block ends");
+  if (!bytes) return no_plan("it is not known where the function that makes its block ends");
   return plan_following({vaddr, *bytes}, seen, 0, true, [](FunctionPlan& plan) { return plan.run_opened(); });
 }
 
 YieldPlan YieldPlanner::plan_following(FunctionExtent function, const SeenFunction& seen,
                                        std::uint64_t entry_probe_vaddr, bool follows_jumps,
                                        const std::function<YieldPlan(FunctionPlan&)>& make) {
-  const auto& failed = FunctionPlan::failed;
-  if (function.size_bytes == 0) return failed("its symbol does not say where it ends");
+  if (function.size_bytes == 0) return no_plan("its symbol does not say where it ends");
   const auto is_inside = [&](std::uint64_t vaddr) {
     return vaddr >= function.vaddr && vaddr - function.vaddr < function.size_bytes;
   };
@@ -77,9 +76,9 @@ YieldPlan YieldPlanner::plan_following(FunctionExtent function, const SeenFuncti
   };
   options.ends_path = ends_jump;
   const FunctionWalk walk = walk_function(resolver_, function, options);
-  if (!walk.incomplete.empty()) return failed(walk.incomplete);
-  if (scan_.may_enter(function, walk)) return failed("other code jumps into its middle");
-  if (scan_.has_function_inside(function)) return failed("another function begins in its middle");
+  if (!walk.incomplete.empty()) return no_plan(walk.incomplete);
+  if (scan_.may_enter(function, walk)) return no_plan("other code jumps into its middle");
+  if (scan_.has_function_inside(function)) return no_plan("another function begins in its middle");
   FunctionPlan plan(resolver_, effects_, seen_, function, seen, entry_probe_vaddr, walk, ends_jump);
   return make(plan);
 }
