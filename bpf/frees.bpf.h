@@ -51,10 +51,9 @@ static __always_inline void on_free(struct pt_regs *ctx)
 	thread = followed_thread(thread, ctx);
 	if (!thread)
 		return;
-	enum hawk_taking taking = live_take(program_of(thread), address, &block);
+	enum hawk_taking taking = live_free(program_of(thread), address, &block);
 
 	if (taking == HAWK_TAKEN) {
-		count_freed(&block);
 		if (counts_lives())
 			count_death(thread, block.stack, block.born, address);
 	} else if (taking == HAWK_NOT_THERE) {

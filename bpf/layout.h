@@ -52,6 +52,7 @@ enum hawk_live_table {
 struct hawk_config {
 	__u32 max_stacks;         /* entries of stack_records; also the stride of counters */
 	__u32 cpu_mask;           /* counters has cpu_mask + 1 stripes; a power of two minus one */
+	__u32 cpus;               /* that this machine can have */
 	__u32 max_depth;          /* frames per stack, at most HAWK_MAX_FRAMES */
 	__u32 live_table;         /* enum hawk_live_table */
 	__u32 stack_index_mask;   /* entries of stack_index less one; a power of two less one */

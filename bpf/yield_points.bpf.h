@@ -14,9 +14,9 @@ struct hawk_yield_point yield_points[HAWK_MAX_YIELD_POINTS];
 /* How often something was seen at each point. Read by user space, which begins with zero when it gives a number away. */
 __u64 point_hits[HAWK_HIT_STRIPES][HAWK_MAX_YIELD_POINTS] __attribute__((aligned(64)));
 
-static __always_inline void count_hit(__u32 point)
+static __always_inline __u64 *hits_of(__u32 point)
 {
-	__sync_fetch_and_add(&point_hits[bpf_get_smp_processor_id() & (HAWK_HIT_STRIPES - 1)][point], 1);
+	return &point_hits[bpf_get_smp_processor_id() & (HAWK_HIT_STRIPES - 1)][point];
 }
 
 /* What a point says of its call. */
@@ -205,9 +205,12 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 			return;
 		address = point->role == HAWK_YIELDS_SIZE ? 0 : end_call(thread, &yielded.end, &block);
 	}
-	count_hit(number);
+	struct hawk_tally tally = { .hits = cpus_own_stripes(HAWK_HIT_STRIPES) ? hits_of(number) : NULL };
+
 	if (address)
-		count_block(thread, address, &block, &yielded.end, HAWK_SEEN_BEFORE);
+		count_block(thread, address, &block, &yielded.end, HAWK_SEEN_BEFORE, &tally);
+	if (!tally.is_done || !tally.hits)
+		__sync_fetch_and_add(hits_of(number), 1);
 }
 
 #endif

@@ -43,6 +43,34 @@ static __always_inline void count_freed(const struct hawk_block *block)
 	count_freed_on(block->stack, block->size_bytes, 1);
 }
 
+/* Whether each CPU has a stripe of `stripes` to itself. With preemption off nobody else adds there then: no locked instruction is
+ * needed, each of which takes as long as twenty others. What adds with preemption on does so in one instruction. */
+static __always_inline bool cpus_own_stripes(__u32 stripes)
+{
+	return settings.cpus <= stripes;
+}
+
+/* The same with preemption off. */
+static __always_inline void count_allocated_here(__u32 stack, __u64 size_bytes)
+{
+	struct hawk_counters *c = counters_of(stack);
+
+	if (!c)
+		return;
+	c->allocated_bytes += size_bytes;
+	c->allocated_count++;
+}
+
+static __always_inline void count_freed_here(__u32 stack, __u64 size_bytes)
+{
+	struct hawk_counters *c = counters_of(stack);
+
+	if (!c)
+		return;
+	c->freed_bytes += size_bytes;
+	c->freed_count++;
+}
+
 /* The same where they are not what every call needs. Not static: checked once by the verifier, which copies a program for each look-up
  * in it. Not to be called with preemption disabled. */
 __noinline int count_allocated_apart(__u32 stack, __u64 size_bytes, __u64 count)

@@ -22,6 +22,16 @@ HAWK_INLINE hawk_page_ref hawk_page_at(__u64 hash, __u64 geometry)
 	return hawk_arena_page(hawk_page_number(hash, hawk_geometry_unpack(geometry)));
 }
 
+/* Begins to fetch the home bucket for a request that is to come: of a large table it is in no cache, and the processor need not wait
+ * for what nothing is done with yet. */
+HAWK_INLINE void hawk_fetch_home(__u64 hash)
+{
+	hawk_bucket_ref home = &hawk_page_at(hash, hawk_load(&hawk_header()->geometry))->buckets[hawk_home_bucket(hash)];
+
+	(void)hawk_load(hawk_lock_of(home));
+	(void)hawk_load(&home->size_and_born[HAWK_BUCKET_SLOTS - 1]);
+}
+
 /* A request that needs all the buckets of its address. */
 struct hawk_choices {
 	hawk_page_ref page;

@@ -190,8 +190,32 @@ static __always_inline bool hash_insert(__u64 address, const struct hawk_block *
 
 /* ------------------------------------------------------------------------------------------------------- in the arena */
 
-/* Carries a request out; `fits`: the arena can have its address and its block at all. `at_once`: the short way first. */
-static __always_inline bool arena_do(struct hawk_request *request, bool fits, const bool at_once)
+/* What is counted of a request as soon as it is settled, with preemption off as it is then. */
+struct hawk_tally {
+	__u64 *hits;               /* one more, of an insertion, in this CPU's own stripe; NULL: not there */
+	bool is_done;              /* out: all of it */
+};
+
+/* What the hash map may have is counted later. */
+static __always_inline bool tally_take(const struct hawk_request *request)
+{
+	if (request->result != HAWK_TAKEN || may_have_overflowed(request->hash))
+		return false;
+	count_freed_here(request->found.high_and_stack & HAWK_SLOT_STACK_MASK, request->found.size_bytes);
+	return true;
+}
+
+static __always_inline bool tally_insertion(const struct hawk_request *request, __u64 *hits)
+{
+	count_allocated_here(request->slot.high_and_stack & HAWK_SLOT_STACK_MASK, request->slot.size_bytes);
+	if (hits)
+		++*hits;
+	return true;
+}
+
+/* Carries a request out; `fits`: the arena can have its address and its block at all. `at_once`: the short way first, and with
+ * `tally`, if there is one, it is counted. */
+static __always_inline bool arena_do(struct hawk_request *request, bool fits, const bool at_once, struct hawk_tally *tally)
 {
 	if (!fits)
 		return false;
@@ -202,6 +226,8 @@ static __always_inline bool arena_do(struct hawk_request *request, bool fits, co
 	hawk_preempt_disable();
 	int settled = hawk_do_at_once(request);
 
+	if (settled && tally && cpus_own_stripes(settings.cpu_mask + 1))
+		tally->is_done = request->is_take ? tally_take(request) : tally_insertion(request, tally->hits);
 	hawk_preempt_enable();
 	if (!settled)
 		hawk_do_slowly(request);
@@ -227,11 +253,12 @@ __noinline int prefer_overflowed(__u64 address, struct hawk_block *taken)
 	return 1;
 }
 
-static __always_inline __u32 arena_take(__u64 address, __u32 program, struct hawk_block *taken, const bool at_once)
+static __always_inline __u32 arena_take(__u64 address, __u32 program, struct hawk_block *taken, const bool at_once,
+					struct hawk_tally *tally)
 {
 	struct hawk_request request = hawk_take_of(address, program);
 
-	if (arena_do(&request, hawk_slot_fits_address(address), at_once) && request.result != HAWK_NOT_THERE) {
+	if (arena_do(&request, hawk_slot_fits_address(address), at_once, tally) && request.result != HAWK_NOT_THERE) {
 		*taken = hawk_slot_block(&request.found, request.program);
 		if (request.result == HAWK_TAKEN && may_have_overflowed(request.hash))
 			prefer_overflowed(address, taken);
@@ -297,13 +324,13 @@ __noinline int retire_overflowed(__u64 address, __u32 program)
 }
 
 /* *growth_check: whether it is time to see if growth is due. */
-static __always_inline bool arena_insert(__u64 address, const struct hawk_block *block, __u32 *growth_check)
+static __always_inline bool arena_insert(__u64 address, const struct hawk_block *block, __u32 *growth_check, struct hawk_tally *tally)
 {
 	struct hawk_request request = hawk_insertion_of(address, block);
 	const bool fits = hawk_slot_fits(address, block);
 
 	/* Of a block that the arena cannot hold, the address may still be there. */
-	if (!arena_do(&request, fits, true) && hawk_slot_fits_address(address)) {
+	if (!arena_do(&request, fits, true, tally) && hawk_slot_fits_address(address)) {
 		request.is_take = 1;
 		hawk_do_slowly(&request);
 	}
@@ -321,9 +348,10 @@ static __always_inline bool arena_insert(__u64 address, const struct hawk_block 
 /* ------------------------------------------------------------------------------------------------------ in either */
 
 /* Removes the block of a program at `address` and stores what it was into `taken`. What could not be settled is counted. */
-static __always_inline enum hawk_taking live_take_somehow(__u32 program, __u64 address, struct hawk_block *taken, const bool at_once)
+static __always_inline enum hawk_taking live_take_somehow(__u32 program, __u64 address, struct hawk_block *taken, const bool at_once,
+							  struct hawk_tally *tally)
 {
-	__u32 taking = hawk_has_arena() ? arena_take(address, program, taken, at_once) : hash_take(address, program, taken);
+	__u32 taking = hawk_has_arena() ? arena_take(address, program, taken, at_once, tally) : hash_take(address, program, taken);
 
 	if (taking == HAWK_TAKE_TIMEOUT)
 		count_loss(program, HAWK_LOSS_UNSETTLED_FREE);
@@ -332,13 +360,24 @@ static __always_inline enum hawk_taking live_take_somehow(__u32 program, __u64 a
 
 static __always_inline enum hawk_taking live_take(__u32 program, __u64 address, struct hawk_block *taken)
 {
-	return live_take_somehow(program, address, taken, true);
+	return live_take_somehow(program, address, taken, true, NULL);
+}
+
+/* The same, and counts it as freed. */
+static __always_inline enum hawk_taking live_free(__u32 program, __u64 address, struct hawk_block *taken)
+{
+	struct hawk_tally tally = {};
+	enum hawk_taking taking = live_take_somehow(program, address, taken, true, &tally);
+
+	if (taking == HAWK_TAKEN && !tally.is_done)
+		count_freed(taken);
+	return taking;
 }
 
 /* The same in less code. */
 static __always_inline enum hawk_taking live_take_slowly(__u32 program, __u64 address, struct hawk_block *taken)
 {
-	return live_take_somehow(program, address, taken, false);
+	return live_take_somehow(program, address, taken, false, NULL);
 }
 
 /* The same where it is not what every call needs. Not static: checked once by the verifier. */
@@ -355,14 +394,22 @@ static __always_inline bool live_put_back(__u64 address, const struct hawk_block
 	return overflow_insert(address, block);
 }
 
+/* A block at `address` is going to be added. */
+static __always_inline void live_expect(__u32 program, __u64 address)
+{
+	if (hawk_has_arena())
+		hawk_fetch_home(hawk_live_hash(address, program));
+}
+
 /* Counts a block that a thread has just been given. An entry that is already there belongs to a block whose free went by
  * unseen: it is retired, and counted. */
-static __always_inline void live_add(struct hawk_thread *thread, __u64 address, const struct hawk_block *block)
+static __always_inline void live_add(struct hawk_thread *thread, __u64 address, const struct hawk_block *block, struct hawk_tally *tally)
 {
 	__u32 growth_check = 0;
 
-	if (hawk_has_arena() ? arena_insert(address, block, &growth_check) : hash_insert(address, block)) {
-		count_allocated(block);
+	if (hawk_has_arena() ? arena_insert(address, block, &growth_check, tally) : hash_insert(address, block)) {
+		if (!tally->is_done)
+			count_allocated(block);
 		count_size(block);
 	}
 	if (settings.histograms)

@@ -1,7 +1,6 @@
 #include "userspace/tracer/arena_memory.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <cstring>
 
 #include "bpf/live/geometry.h"
+#include "userspace/tracer/cpu_numbers.h"
 
 namespace hawk {
 namespace {
@@ -50,7 +50,7 @@ std::uint32_t ArenaMemory::pages_for(std::uint64_t blocks) {
 
 Result<ArenaMemory> ArenaMemory::make(const ArenaPrograms& programs, std::uint32_t max_pages, hawk_state& state) {
   ArenaMemory memory(programs, max_pages, state);
-  const auto cpus = static_cast<std::uint32_t>(std::clamp(libbpf_num_possible_cpus(), 1, HAWK_MAX_CPUS));
+  const std::uint32_t cpus = possible_cpu_numbers();
   const std::size_t header_bytes =
       offsetof(hawk_arena_header, population) + cpus * sizeof(hawk_arena_header::population[0]);
   const auto header_pages =

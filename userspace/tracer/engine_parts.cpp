@@ -1,7 +1,6 @@
 #include "userspace/tracer/engine_parts.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "userspace/base/log.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/base/threads.h"
+#include "userspace/tracer/cpu_numbers.h"
 #include "userspace/tracer/direct_map.h"
 #include "userspace/tracer/task_iteration.h"
 
@@ -45,7 +45,7 @@ Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
 
 Result<void> Engine::Parts::load(LiveTable kind) {
   table = kind;
-  plan = HAWK_TRY(plan_memory(options.memory, table, static_cast<std::uint32_t>(libbpf_num_possible_cpus())));
+  plan = HAWK_TRY(plan_memory(options.memory, table, possible_cpu_numbers()));
   later = {};
   const auto use_maps = [this](hawktrace* made) { return made != nullptr ? open_memory(*made) : close_memory(); };
   skeleton = HAWK_TRY(load_programs(options, table, plan, later, use_maps));

@@ -123,6 +123,7 @@ Result<MemoryPlan> plan_memory(const MemoryLimits& limits, LiveTable table, std:
   plan.stacks = limits.max_stacks + HAWK_FIRST_STACK;
   plan.stack_lives = limits.counts_lives ? plan.stacks : 0;
   plan.region_ring_bytes = region_ring_bytes(limits);
+  plan.cpus = cpus;
   plan.counter_stripes = std::min(kMaxStripes, std::bit_ceil(std::max(cpus, 1U)));
   // At most a third full: of a table that is half full, a few in 100,000 find no free entry near where they belong.
   plan.stack_index_entries = std::bit_ceil(3 * plan.stacks);

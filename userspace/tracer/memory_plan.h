@@ -22,6 +22,7 @@ struct MemoryLimits {
 /// How large the kernel's tables are made.
 struct MemoryPlan {
   std::uint32_t stacks = 0;               ///< stack numbers, the reserved ones included
+  std::uint32_t cpus = 0;                 ///< whose numbers there are
   std::uint32_t counter_stripes = 0;      ///< a power of two
   std::uint32_t stack_index_entries = 0;  ///< a power of two, at least twice `stacks`
   std::uint32_t frames = 0;               ///< that there may be room for; whole segments
@@ -34,7 +35,7 @@ struct MemoryPlan {
   std::uint32_t arena_pages = 0;          ///< that the live table may take; 0: there is no arena
 };
 
-/// Sizes for a machine that can have `cpus` CPUs. kUsage when max_memory_bytes is too small for anything.
+/// Sizes for a machine whose CPUs have numbers below `cpus`. kUsage when max_memory_bytes is too small for anything.
 Result<MemoryPlan> plan_memory(const MemoryLimits& limits, LiveTable table, std::uint32_t cpus);
 
 }  // namespace hawk

@@ -56,6 +56,7 @@ Result<hawk_config> make_config(const EngineOptions& options, LiveTable table, c
   config.max_stacks = plan.stacks;
   config.stack_index_mask = plan.stack_index_entries - 1;
   config.cpu_mask = plan.counter_stripes - 1;
+  config.cpus = plan.cpus;
   config.max_depth = options.max_depth;
   config.live_table = table == LiveTable::kArena ? HAWK_LIVE_ARENA : HAWK_LIVE_HASH;
   config.pages_low = ArenaMemory::kPagesLow;

@@ -13,7 +13,7 @@ static_assert(sizeof(hawk_counters) == 32);
 static_assert(sizeof(hawk_block) == 24);
 static_assert(sizeof(hawk_stack_record) == 16);
 static_assert(sizeof(hawk_operator_rule) == 8);
-static_assert(sizeof(hawk_config) == 112);
+static_assert(sizeof(hawk_config) == 120);
 static_assert(sizeof(hawk_block_key) == 12);
 static_assert(sizeof(hawk_two_frames) == 8);
 static_assert(sizeof(hawk_page_range) == 16);
