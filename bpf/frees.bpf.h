@@ -5,18 +5,33 @@
 
 #include "bpf/calls.bpf.h"
 
+/* Where the return address of a call lies that `cookie` is of. A free may be probed where it has a frame already. */
+static __always_inline __u64 return_slot(struct pt_regs *ctx, __u64 cookie)
+{
+	return ctx->sp + (cookie >> HAWK_COOKIE_FRAME_SLOT_SHIFT & HAWK_COOKIE_FRAME_WORDS) * 8;
+}
+
+/* The caller's rbp; 0: it cannot be read. */
+static __always_inline __u64 caller_rbp(struct pt_regs *ctx, __u64 cookie)
+{
+	__u64 saved = cookie >> HAWK_COOKIE_FRAME_RBP_SHIFT & HAWK_COOKIE_FRAME_WORDS, rbp = 0;
+
+	if (!saved)
+		return ctx->bp;
+	return bpf_probe_read_user(&rbp, sizeof(rbp), (void *)(ctx->sp + (saved - 1) * 8)) ? 0 : rbp;
+}
+
 /* Whether a free that the live table knows nothing of was called from inside an allocating call of the same thread: then it
  * is the allocator's own. */
-static __always_inline bool inside_call(struct hawk_thread *thread, __u64 sp, __u64 fp)
+static __always_inline bool inside_call(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie)
 {
-	return thread->call.sp && is_inside(thread, sp, fp);
+	return thread->call.sp && is_inside(thread, return_slot(ctx, cookie), caller_rbp(ctx, cookie));
 }
 
 /* Whether a library's function was called by a direct call, which only the library itself can make: glibc does when a thread
  * ends, once for each chunk in its cache. What programs and other libraries call goes through the dynamic linker. */
-static __noinline bool called_by_own_library(struct pt_regs *ctx)
+static __noinline bool called_by_own_library(struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 cookie = probe_cookie(ctx);
 	__u64 entry = ctx->ip - (cookie >> HAWK_COOKIE_ENTRY_SHIFT & HAWK_COOKIE_ENTRY), return_address = 0;
 	struct {
 		__u8 opcode;
@@ -24,10 +39,18 @@ static __noinline bool called_by_own_library(struct pt_regs *ctx)
 	} __attribute__((packed)) call = {};
 
 	if (!(cookie & HAWK_COOKIE_IN_LIBRARY) ||
-	    bpf_probe_read_user(&return_address, sizeof(return_address), (void *)ctx->sp) ||
+	    bpf_probe_read_user(&return_address, sizeof(return_address), (void *)return_slot(ctx, cookie)) ||
 	    bpf_probe_read_user(&call, sizeof(call), (void *)(return_address - sizeof(call))))
 		return false;
 	return call.opcode == 0xe8 && return_address + call.displacement == entry;
+}
+
+/* Whether a free that the live table knows nothing of was the allocator's own. */
+static __always_inline bool is_allocators(struct hawk_thread *thread, struct pt_regs *ctx)
+{
+	__u64 cookie = probe_cookie(ctx);
+
+	return inside_call(thread, ctx, cookie) || called_by_own_library(ctx, cookie);
 }
 
 /* Whether this thread freed `address` a moment ago: then an outer allocator, which was probed too, has passed the call on.
@@ -45,7 +68,7 @@ static __always_inline void on_free(struct pt_regs *ctx)
 
 	/* Asked for only where it is needed: it is a call. */
 	if (state.frees_moved)
-		address = arguments_at(ctx, probe_cookie(ctx)).first;
+		address = first_argument_at(ctx, probe_cookie(ctx));
 	if (!address || !state.enabled)
 		return;
 	thread = followed_thread(thread, ctx);
@@ -59,8 +82,7 @@ static __always_inline void on_free(struct pt_regs *ctx)
 	} else if (taking == HAWK_NOT_THERE) {
 		/* Where small blocks are left alone nearly every free is of this kind, and to know whose it was is not worth
 		 * two reads of the target. */
-		if (!settings.min_block_bytes &&
-		    (inside_call(thread, ctx->sp, ctx->bp) || called_by_own_library(ctx) || passed_on(thread, address)))
+		if (!settings.min_block_bytes && (is_allocators(thread, ctx) || passed_on(thread, address)))
 			return;
 		if (end_block_of_left(thread, address))
 			return;

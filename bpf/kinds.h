@@ -42,10 +42,16 @@ enum hawk_call_kind {
 /* From here on, four bits for each of its first three arguments: which register holds it at the probe. The register's number
  * as instructions encode it, exclusive-or that of the register in which the ABI passes it: all zero when none has moved. */
 #define HAWK_COOKIE_MOVED_SHIFT 32
+#define HAWK_COOKIE_MOVED 0xfff
 #define HAWK_RCX 1
 #define HAWK_RDX 2
 #define HAWK_RSI 6
 #define HAWK_RDI 7
+/* Of a free, which may be probed where it has a frame already, eight bits each: words from rsp up to the return address; and up to
+ * the caller's rbp, plus one, where zero is: it is in rbp. */
+#define HAWK_COOKIE_FRAME_SLOT_SHIFT 44
+#define HAWK_COOKIE_FRAME_RBP_SHIFT 52
+#define HAWK_COOKIE_FRAME_WORDS 0xff
 
 /* It returns only if the condition holds: four bits, see bpf/arch/x86_64/condition.h. */
 #define HAWK_COOKIE_RETURNS_IF 0x800

@@ -49,7 +49,7 @@ static __always_inline void on_unfollowed(struct pt_regs *ctx)
 	thread = followed_thread(thread, ctx);
 	if (!thread)
 		return;
-	if (called_by_own_library(ctx))
+	if (called_by_own_library(ctx, cookie))
 		return;
 	struct hawk_arguments arguments = arguments_at(ctx, cookie);
 

@@ -124,12 +124,13 @@ FREES = re.compile(r'c?free$|free_sized$|free_aligned_sized$|s?dallocx$|operator
 
 
 def probe_arguments(report):
-    """What bench_floor_tracer takes to probe what hawktrace says in `report` that it probed."""
+    """What bench_floor_tracer takes to probe the functions that hawktrace says in `report` that it probed."""
     arguments = []
     for allocator in report['target']['allocators']:
         for function in allocator['functions']:
-            kind = 'free' if FREES.match(function['name']) else 'call'
-            arguments.append(f'{kind}:{function["probe_offset"]}:{allocator["path"]}')
+            is_free = FREES.match(function['name'])
+            kind, offset = ('free', 'file_offset') if is_free else ('call', 'probe_offset')
+            arguments.append(f'{kind}:{function[offset]}:{allocator["path"]}')
     if not arguments:
         raise Unmeasured('hawktrace names no probes')
     return arguments

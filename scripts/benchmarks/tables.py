@@ -105,9 +105,9 @@ def machine_line(about):
 def whole_report(bench, about, limits):
     notes = Footnotes()
     lines = ['# hawktrace benchmark', '', f'{machine_line(about)}; {bench.rounds} rounds.', '',
-             'Medians of interleaved rounds (min-max). "x": times untraced; "x ... floor": times the bare traps, the same',
-             'probes with programs that return at once, of the same round. A number in brackets is a note: the size of the',
-             'work, or why a cell is empty. For requests per second less is slower. For tools with which a process must be',
+             'Medians of interleaved rounds (min-max). "x": times untraced; "x ... floor": times the bare traps, on',
+             'the same functions with programs that return at once, of the same round. A number in brackets is a note: the size',
+             'of the work, or why a cell is empty. For requests per second less is slower. For tools with which a process must be',
              'started, the time of the compile includes their own start and end.', '']
     for title, wanted in (('Against other tools', is_first_way),
                           ('Other ways to attach', lambda column: not is_first_way(column))):

@@ -3,12 +3,14 @@
 //   bench_floor_tracer [--stackid] session|multi|perf PID PROBE...
 //
 // With --stackid each return calls bpf_get_stackid. A PROBE is call:OFFSET:FILE for an allocator function, which traps
-// at its entry and at its return, or free:OFFSET:FILE for one that only traps at its entry. Functions and offsets are
-// the ones that hawktrace reports, so that both have the same traps. Prints "= ready" once the probes are in place, and
-// in the end "= hit DEPTH" if entries and returns were, "= missed" otherwise. DEPTH: frames of the deepest stack that
-// bpf_get_stackid found.
+// at its entry and at its return: on the instruction that hawktrace reports. Or free:OFFSET:FILE for one that only
+// traps at its entry, and begins at OFFSET: on the first instruction that the kernel emulates, which in glibc is a
+// push. hawktrace goes on to a cheaper one where it can; the floor stays, so that what is measured against it can be
+// compared with what was. Prints "= ready" once the probes are in place, and in the end "= hit DEPTH" if entries and
+// returns were, "= missed" otherwise. DEPTH: frames of the deepest stack that bpf_get_stackid found.
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -31,7 +33,10 @@
 #include "trap_floor.skel.h"
 #include "userspace/base/owned.h"
 #include "userspace/base/result.h"
+#include "userspace/base/system_failure.h"
 #include "userspace/base/unique_fd.h"
+#include "userspace/code/probe_placement.h"
+#include "userspace/elf/elf_image.h"
 #include "userspace/tracer/attach_way.h"
 #include "userspace/tracer/links.h"
 
@@ -114,6 +119,24 @@ Result<void> add_probes(Floor& floor, const Arguments& arguments, const Placemen
   return {};
 }
 
+/// Moves each from where its function begins to where the floor probes it.
+Result<void> place_frees(const std::string& path, std::vector<Probe>& frees) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return system_failure(ExitCode::kFile, fmt::format("open {}", path), errno);
+  const ElfImage image = HAWK_TRY(ElfImage::make(std::move(fd), path));
+  BranchTargets resolver(image);
+  const std::vector<ElfFunction> functions = image.public_functions("");
+  for (Probe& probe : frees) {
+    const std::optional<std::uint64_t> entry = image.vaddr_of(probe.file_offset);
+    const auto function = std::find_if(functions.begin(), functions.end(),
+                                       [&](const ElfFunction& each) { return entry && each.vaddr == *entry; });
+    if (function == functions.end()) return fail(ExitCode::kUsage, fmt::format("no function begins there in {}", path));
+    const ProbePoint point = place_probe(resolver, {function->vaddr, function->size_bytes}, HAWK_CALL_FREE);
+    probe.file_offset += point.vaddr - function->vaddr;
+  }
+  return {};
+}
+
 Result<void> add_file(Floor& floor, const Arguments& arguments, const std::string& path, const FileProbes& probes) {
   bpf_program* entry = floor.skeleton->progs.entry_floor;
   HAWK_TRY_VOID(add_probes(floor, arguments, {.program = entry, .path = path, .probes = probes.frees}));
@@ -127,7 +150,7 @@ Result<void> add_file(Floor& floor, const Arguments& arguments, const std::strin
   return add_probes(floor, arguments, {.program = entry, .path = path, .probes = probes.calls});
 }
 
-Result<Floor> attach(const Arguments& arguments) {
+Result<Floor> attach(Arguments arguments) {
   Skeleton skeleton = HAWK_TRY(load_programs(arguments.way));
   const auto& programs = skeleton->progs;
   Floor floor = {.skeleton = nullptr,
@@ -136,7 +159,8 @@ Result<Floor> attach(const Arguments& arguments) {
                  .multi_links = {},
                  .perf_links = {}};
   floor.skeleton = std::move(skeleton);
-  for (const auto& [path, probes] : arguments.files) {
+  for (auto& [path, probes] : arguments.files) {
+    HAWK_TRY_VOID(place_frees(path, probes.frees));
     HAWK_TRY_VOID(add_file(floor, arguments, path, probes));
   }
   return floor;

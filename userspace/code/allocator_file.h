@@ -12,6 +12,17 @@
 
 namespace hawk {
 
+/// Where the caller's frame is when an instruction of a function has not run yet.
+struct CallerFrame {
+  std::uint32_t slot_words = 0;  ///< words from rsp up to the return address
+  /// Words from rsp up to where the caller's rbp has been saved; nullopt: it is in rbp.
+  std::optional<std::uint32_t> saved_rbp_words;
+  bool operator==(const CallerFrame&) const = default;
+};
+
+/// The furthest that either lies from rsp at the probe of a function: what its cookie has room for.
+constexpr std::uint32_t kMaxFrameWords = HAWK_COOKIE_FRAME_WORDS - 1;
+
 /// An instruction, emulated by the kernel, from which a function is certain to return, and what it will return.
 struct ReturnPoint {
   std::uint64_t vaddr = 0;
@@ -45,6 +56,7 @@ struct AllocatorFunction {
   bool single_stepped = false;     ///< the kernel cannot emulate it
   /// Registers that hold its arguments there, by the numbers that instructions encode: see ProbePoint.
   ArgumentRegisters arguments = kPassedInOrder;
+  CallerFrame frame = {};  ///< there; of functions that allocate it is as at the entry
   /// The function may throw, so that the kernel's return probe (which no unwinder can cross) is out of the question:
   /// the result is taken by probes on these `ret` instructions, as file offsets, and on return_points instead of
   /// others. Both are empty for functions that never throw. A slow path that the function jumps to may be shared with

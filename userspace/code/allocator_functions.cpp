@@ -23,6 +23,8 @@
 #include <utility>
 
 #include "userspace/code/allocator_catalogue.h"
+#include "userspace/code/code_scan.h"
+#include "userspace/code/free_placement.h"
 #include "userspace/code/function_walk.h"
 #include "userspace/code/ifunc.h"
 #include "userspace/code/probe_placement.h"
@@ -250,10 +252,25 @@ void add_unprobed(AllocatorFile& file, const Candidate& candidate, const std::st
   for (const std::string& name : candidate.names) file.unprobed.push_back({name, reason});
 }
 
-void add_function(BranchTargets& resolver, const Candidate& candidate, AllocatorFile& file, ReturnsByEntry& returns) {
+/// Another function of them may begin in its middle.
+bool has_candidate_inside(const Candidates& candidates, FunctionExtent function) {
+  const auto next = candidates.upper_bound(function.vaddr);
+  return next != candidates.end() && next->first - function.vaddr < function.size_bytes;
+}
+
+ProbePoint place_entry_probe(BranchTargets& resolver, CodeScan& scan, const Candidates& candidates,
+                             const Candidate& candidate) {
+  const FunctionExtent extent = candidate.extent;
+  return candidate.kind == HAWK_CALL_FREE && !has_candidate_inside(candidates, extent)
+             ? place_free_probe(resolver, scan, extent, candidate.arguments)
+             : place_probe(resolver, extent, candidate.kind, candidate.arguments);
+}
+
+void add_function(BranchTargets& resolver, CodeScan& scan, const Candidates& candidates, const Candidate& candidate,
+                  AllocatorFile& file, ReturnsByEntry& returns) {
   if (candidate.conflict) return add_unprobed(file, candidate, "functions of different kinds share its address");
   const std::optional<std::uint64_t> entry_offset = resolver.image().file_offset_of(candidate.extent.vaddr);
-  const ProbePoint point = place_probe(resolver, candidate.extent, candidate.kind, candidate.arguments);
+  const ProbePoint point = place_entry_probe(resolver, scan, candidates, candidate);
   const std::optional<std::uint64_t> probe_offset = resolver.image().file_offset_of(point.vaddr);
   if (!entry_offset || !probe_offset || point.instruction.empty()) {
     return add_unprobed(file, candidate, "its code could not be decoded");
@@ -265,6 +282,7 @@ void add_function(BranchTargets& resolver, const Candidate& candidate, Allocator
                              .instruction = point.instruction,
                              .single_stepped = point.single_stepped,
                              .arguments = point.arguments,
+                             .frame = point.frame,
                              .return_offsets = {},
                              .return_points = {},
                              .may_throw = candidate.may_throw,
@@ -301,7 +319,8 @@ unsigned most_traps_of(const AllocatorFunction& function) {
 }
 
 /// Gives every allocating function its plan.
-void plan_yields(BranchTargets& resolver, const Candidates& candidates, Plans plans, AllocatorFile& file) {
+void plan_yields(BranchTargets& resolver, CodeScan& scan, const Candidates& candidates, Plans plans,
+                 AllocatorFile& file) {
   const ElfImage& image = resolver.image();
   std::map<std::uint64_t, SeenFunction> seen;
   for (const AllocatorFunction& function : file.functions) {
@@ -314,7 +333,7 @@ void plan_yields(BranchTargets& resolver, const Candidates& candidates, Plans pl
     const auto found = seen.find(vaddr);
     return found == seen.end() ? std::nullopt : std::optional(found->second);
   };
-  YieldPlanner planner(resolver, plans, seen_at);
+  YieldPlanner planner(resolver, scan, plans, seen_at);
   for (AllocatorFunction& function : file.functions) {
     const std::optional<std::uint64_t> entry = image.vaddr_of(function.entry_offset);
     const std::optional<std::uint64_t> probe = image.vaddr_of(function.probe_offset);
@@ -338,6 +357,7 @@ void give_up_too_many(AllocatorFile& file) {
 
 AllocatorFile find_allocator_functions(const ElfImage& image, Plans plans) {
   BranchTargets resolver(image);
+  CodeScan scan(image, resolver.exceptions());
   AllocatorFile file;
   file.is_library = image.is_library();
   Candidates candidates = find_candidates(resolver, file);
@@ -348,10 +368,10 @@ AllocatorFile find_allocator_functions(const ElfImage& image, Plans plans) {
     const bool may_be_forwarder = candidate.only_operators || candidate.kind == HAWK_CALL_FREE;
     if (may_be_forwarder && is_forwarder(resolver, candidates, candidate)) continue;
     if (candidate.kind == HAWK_CALL_UNFOLLOWED && is_wrapper(resolver, candidates, harmless, candidate)) continue;
-    add_function(resolver, candidate, file, returns);
+    add_function(resolver, scan, candidates, candidate, file, returns);
   }
   settle_returns(image, returns, file);
-  if (plans != Plans::kNone) plan_yields(resolver, candidates, plans, file);
+  if (plans != Plans::kNone) plan_yields(resolver, scan, candidates, plans, file);
   give_up_too_many(file);
   std::sort(file.functions.begin(), file.functions.end(),
             [](const AllocatorFunction& a, const AllocatorFunction& b) { return a.entry_offset < b.entry_offset; });

@@ -5,6 +5,7 @@
 
 #include "bpf/kinds.h"
 #include "userspace/code/allocator_catalogue.h"
+#include "userspace/code/allocator_file.h"
 #include "userspace/code/branch_targets.h"
 #include "userspace/code/function_walk.h"
 
@@ -18,6 +19,7 @@ struct ProbePoint {
   /// For each of the first three arguments: the register that holds it there, by the number that instructions encode it
   /// with. Where the ABI passes it unless that has been overwritten since and a copy lives on.
   ArgumentRegisters arguments = kPassedInOrder;
+  CallerFrame frame = {};
 };
 
 /// The first instruction that every call runs through, that sees rsp and rbp as the caller left them, at which some

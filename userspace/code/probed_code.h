@@ -16,6 +16,7 @@ enum class CodeRole : std::uint8_t {
   kProbed,        ///< from where calls come by up to the probed instruction, and a little beyond
   kPlanned,       ///< what a plan rests on (YieldPlan::code)
   kPlannedEntry,  ///< the same, from the function's first instruction on
+  kOnTheWay,      ///< of kProbed, what the programs' last look, which is at HAWK_POINT_BYTES, leaves out
 };
 
 /// Code of an allocator function that a probe rests on.

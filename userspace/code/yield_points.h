@@ -31,7 +31,7 @@ class FunctionPlan;
 /// Makes the plans (see YieldPlan) of a file's functions. All that it is given must outlive it. Not thread-safe.
 class YieldPlanner {
  public:
-  YieldPlanner(BranchTargets& resolver, Plans plans, SeenFunctions seen);
+  YieldPlanner(BranchTargets& resolver, CodeScan& scan, Plans plans, SeenFunctions seen);
 
   /// `entry_probe_vaddr`: where the function's entry probe would be.
   YieldPlan plan(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr);
@@ -49,7 +49,7 @@ class YieldPlanner {
   BranchTargets& resolver_;
   SeenFunctions seen_;
   CallEffects effects_;
-  CodeScan scan_;
+  CodeScan& scan_;
 };
 
 }  // namespace hawk

@@ -171,6 +171,8 @@ void write_function(WireWriter& writer, const AllocatorFunction& function) {
   writer.text(function.instruction);
   writer.number(function.single_stepped ? 1 : 0);
   for (const std::uint8_t argument : function.arguments) writer.number(argument);
+  writer.number(function.frame.slot_words);
+  write_optional(writer, function.frame.saved_rbp_words);
   writer.number(function.return_offsets.size());
   for (const std::uint64_t offset : function.return_offsets) writer.number(offset);
   writer.number(function.return_points.size());
@@ -189,6 +191,8 @@ AllocatorFunction read_function(WireReader& reader, bool& is_good) {
   function.single_stepped = reader.number_below(2) != 0;
   for (std::uint8_t& argument : function.arguments)
     argument = static_cast<std::uint8_t>(reader.number_below(kRegisters));
+  function.frame.slot_words = static_cast<std::uint32_t>(reader.number_below(kMaxFrameWords + 1));
+  function.frame.saved_rbp_words = read_optional<std::uint32_t>(reader, kMaxFrameWords + 1);
   for (std::uint64_t left = reader.count(kNumberBytes); left > 0; --left)
     function.return_offsets.push_back(reader.number());
   for (std::uint64_t left = reader.count(kNumberBytes); left > 0; --left)

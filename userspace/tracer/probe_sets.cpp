@@ -17,6 +17,9 @@ std::uint64_t cookie_of(const AllocatorFile& allocator, const AllocatorFunction&
   for (std::size_t i = 0; i < kPassedIn.size(); ++i) {
     cookie |= (function.arguments[i] ^ kPassedIn[i]) << (HAWK_COOKIE_MOVED_SHIFT + 4 * i);
   }
+  const CallerFrame& frame = function.frame;
+  cookie |= std::uint64_t{frame.slot_words} << HAWK_COOKIE_FRAME_SLOT_SHIFT;
+  if (frame.saved_rbp_words) cookie |= (std::uint64_t{*frame.saved_rbp_words} + 1) << HAWK_COOKIE_FRAME_RBP_SHIFT;
   return cookie;
 }
 
@@ -52,6 +55,8 @@ std::uint64_t return_cookie(const ReturnPoint& point) {
   if (point.saved_rbp_words) cookie |= (std::uint64_t{*point.saved_rbp_words} + 1) << HAWK_COOKIE_SAVED_RBP_SHIFT;
   return cookie;
 }
+
+bool has_moved_block(const Probe& probe) { return (probe.cookie >> HAWK_COOKIE_MOVED_SHIFT & HAWK_COOKIE_MOVED) != 0; }
 
 ProbeSets sort_probes(const AllocatorFile& allocator) {
   ProbeSets sets;

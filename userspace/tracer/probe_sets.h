@@ -23,6 +23,9 @@ struct ProbeSets {
 /// See HAWK_COOKIE_AT_RET.
 std::uint64_t return_cookie(const ReturnPoint& point);
 
+/// Whether the block of a free is in another register at its probe than it is passed in.
+bool has_moved_block(const Probe& probe);
+
 /// What to probe in a file, and with which cookies.
 ProbeSets sort_probes(const AllocatorFile& allocator);
 

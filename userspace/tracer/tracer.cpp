@@ -223,8 +223,7 @@ Result<bool> Tracer::attach_allocator(int fd, const AllocatorFile& allocator) {
   const bool is_missing_in_ranges = impl_->has_ranges_of_running_program();
   forget_allocator_ranges(impl_->target);  // until they are set again
   if (!sets.frees.empty() && ++impl_->files_with_free > 1) impl_->target.several_allocators = 1;
-  const auto has_moved = [](const Probe& probe) { return probe.cookie >> HAWK_COOKIE_MOVED_SHIFT != 0; };
-  if (std::any_of(sets.frees.begin(), sets.frees.end(), has_moved)) impl_->engine.maps.state->frees_moved = 1;
+  if (std::any_of(sets.frees.begin(), sets.frees.end(), has_moved_block)) impl_->engine.maps.state->frees_moved = 1;
   if (impl_->has_inherited(fd)) return false;
   if (impl_->engine.file_links) impl_->engine.remover.wait();  // or a call would be seen by what is being closed, too
   const ProbeLinks::Mark before = impl_->probes.mark();

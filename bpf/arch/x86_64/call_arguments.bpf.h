@@ -54,7 +54,7 @@ static __noinline __u64 register_value(struct pt_regs *ctx, __u32 number)
 	}
 }
 
-/* Nearly always the arguments are where the ABI passes them. */
+/* Nearly always the arguments are where the ABI passes them. Not of frees, whose cookie has more. */
 static __always_inline struct hawk_arguments arguments_at(struct pt_regs *ctx, __u64 cookie)
 {
 	struct hawk_arguments arguments = { ctx->di, ctx->si, ctx->dx };
@@ -66,6 +66,14 @@ static __always_inline struct hawk_arguments arguments_at(struct pt_regs *ctx, _
 		arguments.third = register_value(ctx, (moved >> 8 & 15) ^ HAWK_RDX);
 	}
 	return arguments;
+}
+
+/* The first alone. */
+static __always_inline __u64 first_argument_at(struct pt_regs *ctx, __u64 cookie)
+{
+	__u32 moved = cookie >> HAWK_COOKIE_MOVED_SHIFT & 15;
+
+	return moved ? register_value(ctx, moved ^ HAWK_RDI) : ctx->di;
 }
 
 #endif

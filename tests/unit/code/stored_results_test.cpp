@@ -21,7 +21,8 @@ std::uint64_t vaddr_of(const std::string& name) {
 YieldPlan plan_of(const std::string& name, const std::optional<std::string>& seen = std::nullopt) {
   const ElfImage image = testing::open_image(testing::fixture_path(kFixture));
   BranchTargets resolver(image);
-  YieldPlanner planner(resolver, Plans::kMade, [&](std::uint64_t vaddr) -> std::optional<SeenFunction> {
+  CodeScan scan(image, resolver.exceptions());
+  YieldPlanner planner(resolver, scan, Plans::kMade, [&](std::uint64_t vaddr) -> std::optional<SeenFunction> {
     if (!seen || vaddr != testing::extent_of(image, *seen).vaddr) return std::nullopt;
     return SeenFunction{.kind = HAWK_CALL_ALIGNED_ALLOC};
   });

@@ -56,6 +56,12 @@ bool writes_any_of(const std::string& text, const std::set<std::string>& registe
   return registers.contains(text.substr(last + 1));
 }
 
+/// Other than on the stack.
+bool writes_memory(const std::string& text) {
+  const bool only_reads = text.starts_with("cmp") || text.starts_with("test") || text.starts_with("push");
+  return !only_reads && text.ends_with(")") && !text.ends_with("(%rsp)");
+}
+
 const std::set<std::string> kFirstArgument = {"%rdi", "%edi", "%di", "%dil"};
 const std::set<std::string> kFirstTwoArguments = {"%rdi", "%edi", "%di", "%dil", "%rsi", "%esi", "%si", "%sil"};
 const std::set<std::string> kStack = {"%rsp", "%rbp", "%ebp", "%bp", "%bpl"};
@@ -85,12 +91,15 @@ TEST_P(SystemAllocator, ProbesSeeWhatTheCallerPassed) {
     EXPECT_EQ(lines.back().vaddr, probe) << name << ": not at the start of an instruction";
     EXPECT_EQ(function.single_stepped, !is_emulated(image.code_at(probe, 2))) << name;
     const bool one_argument = function.kind == HAWK_CALL_FREE || function.kind == HAWK_CALL_MALLOC;
+    const bool has_frame = function.frame != CallerFrame();
+    EXPECT_TRUE(!has_frame || function.kind == HAWK_CALL_FREE) << name;
     for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
       EXPECT_FALSE(writes_any_of(lines[i].text, one_argument ? kFirstArgument : kFirstTwoArguments))
           << name << ": " << lines[i].text;
-      EXPECT_FALSE(writes_any_of(lines[i].text, kStack)) << name << ": " << lines[i].text;
-      const bool skips_null =
-          function.kind == HAWK_CALL_FREE && lines[i].text.starts_with("je") && i + 2 == lines.size();
+      EXPECT_TRUE(has_frame || !writes_any_of(lines[i].text, kStack)) << name << ": " << lines[i].text;
+      EXPECT_FALSE(function.kind == HAWK_CALL_FREE && writes_memory(lines[i].text)) << name << ": " << lines[i].text;
+      const bool skips_null = function.kind == HAWK_CALL_FREE && lines[i].text.starts_with("je") &&
+                              (has_frame ? i == 1 : i + 2 == lines.size());
       EXPECT_TRUE(skips_null || lines[i].text.find_first_of("jc") != 0 || lines[i].text.starts_with("cmp"))
           << name << ": " << lines[i].text;
     }
@@ -184,7 +193,7 @@ std::vector<std::string> words_of(const std::string& line) {
 std::map<std::uint64_t, FrameRow> frame_rows(const std::string& path) {
   std::map<std::uint64_t, FrameRow> rows;
   std::vector<std::string> columns;
-  std::istringstream text(testing::output_of("readelf --debug-dump=frames-interp " + path + " 2>/dev/null"));
+  std::istringstream text(testing::output_of("readelf --debug-dump=frames-interp " + path + " 2>/dev/null; true"));
   for (std::string line; std::getline(text, line);) {
     const std::vector<std::string> words = words_of(line);
     if (words.size() > 1 && words[0] == "LOC") columns = words;
@@ -196,6 +205,30 @@ std::map<std::uint64_t, FrameRow> frame_rows(const std::string& path) {
     rows[std::stoull(words[0], nullptr, 16)] = row;
   }
   return rows;
+}
+
+/// What the programs take for the caller's frame of a free is what unwinders do.
+TEST_P(SystemAllocator, FramesOfFreesAreThoseOfEhFrame) {
+  const std::map<std::uint64_t, FrameRow> rows = frame_rows(path);
+  ASSERT_GT(rows.size(), 100u);
+  for (const AllocatorFunction& function : file.functions) {
+    const std::uint32_t words = function.frame.slot_words;
+    const auto& [from, row] = *std::prev(rows.upper_bound(*image.vaddr_of(function.probe_offset)));
+    // A function that changes nothing has no row.
+    if (function.kind != HAWK_CALL_FREE || (words == 0 && from < *image.vaddr_of(function.entry_offset))) continue;
+    EXPECT_EQ(row.cfa, "rsp+" + std::to_string(8 * (words + 1))) << function.names.front();
+    // A row tells where rbp has been saved even before it is changed.
+    if (!function.frame.saved_rbp_words) continue;
+    EXPECT_EQ(row.rbp, "c-" + std::to_string(8 * (words + 1 - *function.frame.saved_rbp_words)))
+        << function.names.front();
+  }
+}
+
+TEST(SystemLibc, FreeIsProbedOnABranch) {
+  const AllocatorFile file = find_allocator_functions(testing::open_image(kLibraries + "libc.so.6"));
+  const AllocatorFunction& function = *by_name(file).at("free");
+  EXPECT_EQ(function.instruction, "jnz");
+  EXPECT_EQ(function.frame, (CallerFrame{.slot_words = 5, .saved_rbp_words = 4}));
 }
 
 class SystemFrames : public ::testing::TestWithParam<const char*> {};

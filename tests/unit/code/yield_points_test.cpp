@@ -16,7 +16,8 @@ namespace {
 YieldPlan plan_of(const std::string& name, bool may_throw = false) {
   const ElfImage image = testing::open_image(testing::fixture_path("yield_points.so"));
   BranchTargets resolver(image);
-  YieldPlanner planner(resolver, Plans::kMade, [](std::uint64_t) { return std::nullopt; });
+  CodeScan scan(image, resolver.exceptions());
+  YieldPlanner planner(resolver, scan, Plans::kMade, [](std::uint64_t) { return std::nullopt; });
   const FunctionExtent function = testing::extent_of(image, name);
   return planner.plan(function,
                       {.kind = HAWK_CALL_MALLOC,
@@ -112,7 +113,8 @@ TEST(YieldPoints, WhatCannotBeProvedHasNoPlan) {
 YieldPlan plan_of_pvalloc(const std::string& name, const std::string& other, const SeenFunction& seen) {
   const ElfImage image = testing::open_image(testing::fixture_path("yield_points.so"));
   BranchTargets resolver(image);
-  YieldPlanner planner(resolver, Plans::kMade, [&](std::uint64_t vaddr) {
+  CodeScan scan(image, resolver.exceptions());
+  YieldPlanner planner(resolver, scan, Plans::kMade, [&](std::uint64_t vaddr) {
     return vaddr == testing::extent_of(image, other).vaddr ? std::optional(seen) : std::nullopt;
   });
   const FunctionExtent function = testing::extent_of(image, name);

@@ -20,6 +20,7 @@ FileCode some_code() {
   function.instruction = "push";
   function.single_stepped = true;
   function.arguments = {1, 2, 3};
+  function.frame = {.slot_words = 5, .saved_rbp_words = 4};
   function.return_offsets = {0x1010, 0x1020};
   function.return_points = {{0x1008, {0x401008, 4, 3, 5, std::nullopt}}, {0x100c, {0x40100c, std::nullopt, 0, 1, 0}}};
   function.may_throw = true;
@@ -76,6 +77,7 @@ TEST(FileMessages, CodeSurvivesTheWay) {
   EXPECT_EQ(there.instruction, here.instruction);
   EXPECT_EQ(there.single_stepped, here.single_stepped);
   EXPECT_EQ(there.arguments, here.arguments);
+  EXPECT_EQ(there.frame, here.frame);
   EXPECT_EQ(there.return_offsets, here.return_offsets);
   EXPECT_EQ(there.may_throw, here.may_throw);
   EXPECT_EQ(there.yields, here.yields);

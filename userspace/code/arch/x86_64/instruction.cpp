@@ -103,18 +103,22 @@ bool Instruction::is_register(std::size_t operand, ZydisRegister wanted) const {
          operands[operand].reg.value == wanted;
 }
 
-bool Instruction::is_emulated_by_kernel() const {
+Execution Instruction::execution() const {
   for (ZyanU8 i = 0; i < decoded.raw.prefix_count; ++i) {
     const bool is_rex = decoded.raw.prefixes[i].value >= 0x40 && decoded.raw.prefixes[i].value <= 0x4f;
-    if (!is_rex) return false;
+    if (!is_rex) return Execution::kStepped;
   }
-  const bool one_byte_opcode = decoded.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT;
   const ZyanU8 opcode = decoded.opcode;
-  if (one_byte_opcode && opcode >= 0x50 && opcode <= 0x57) return !is_register(0, ZYDIS_REGISTER_RSP);
+  const bool one_byte_opcode = decoded.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT;
+  const bool is_push = one_byte_opcode && opcode >= 0x50 && opcode <= 0x57;
+  if (is_push) return is_register(0, ZYDIS_REGISTER_RSP) ? Execution::kStepped : Execution::kPushed;
   // What follows is emulated without regard to REX, which compilers never put there.
-  if (decoded.raw.prefix_count != 0) return false;
-  if (!one_byte_opcode) return decoded.opcode_map == ZYDIS_OPCODE_MAP_0F && opcode >= 0x80 && opcode <= 0x8f;
-  return opcode == 0x90 || opcode == 0xe8 || opcode == 0xe9 || opcode == 0xeb || (opcode >= 0x70 && opcode <= 0x7f);
+  if (decoded.raw.prefix_count != 0) return Execution::kStepped;
+  const bool is_near_branch = decoded.opcode_map == ZYDIS_OPCODE_MAP_0F && opcode >= 0x80 && opcode <= 0x8f;
+  const bool is_jump = one_byte_opcode && (opcode == 0xe9 || opcode == 0xeb || (opcode >= 0x70 && opcode <= 0x7f));
+  const bool is_nop = one_byte_opcode && opcode == 0x90;
+  if (is_near_branch || is_jump || is_nop) return Execution::kJumped;
+  return one_byte_opcode && opcode == 0xe8 ? Execution::kPushed : Execution::kStepped;
 }
 
 std::optional<Instruction> decode_at(const ElfImage& image, std::uint64_t vaddr) {

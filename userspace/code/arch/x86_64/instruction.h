@@ -34,6 +34,16 @@ enum class Flow {
   kEnd,  ///< nowhere that could be followed: ud2, hlt, int3, far transfers
 };
 
+/// How the kernel executes an instruction that a uprobe lies on, the cheapest way first.
+enum class Execution {
+  /// One-byte nop, direct jmp and jcc: by setting rip.
+  kJumped,
+  /// Push of a 64-bit register and direct call: by a store to the process's stack as well, which takes some 50 ns.
+  kPushed,
+  /// The real one, in a slot apart, between two traps: three to thirteen times as dear.
+  kStepped,
+};
+
 /// One decoded x86-64 instruction of a file.
 struct Instruction {
   std::uint64_t vaddr = 0;
@@ -49,11 +59,10 @@ struct Instruction {
   /// Whether it changes any part of a 64-bit register, hidden effects included.
   bool writes(ZydisRegister wide_register) const;
   bool is_register(std::size_t operand, ZydisRegister wanted) const;
-  /// Whether the kernel executes a copy of it in software at a uprobe instead of single-stepping the real one:
-  /// push of a 64-bit register, one-byte nop, direct jmp, jcc and call, all without prefixes but REX.
-  /// Source: arch/x86/kernel/uprobes.c, branch_setup_xol_ops() and push_setup_xol_ops(). push rsp is left out: the
-  /// emulation has to store the old value, which older kernels do not promise.
-  bool is_emulated_by_kernel() const;
+  /// Without prefixes but REX. Source: arch/x86/kernel/uprobes.c, branch_setup_xol_ops() and push_setup_xol_ops().
+  /// push rsp counts as stepped: the emulation has to store the old value, which older kernels do not promise.
+  Execution execution() const;
+  bool is_emulated_by_kernel() const { return execution() != Execution::kStepped; }
 };
 
 /// nullopt where there is no code or no valid instruction.

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "bpf/probe_points.h"
+
 namespace hawk {
 namespace {
 
@@ -25,6 +27,20 @@ std::optional<ProbedCode> read_code(const ElfLayout& image, std::uint64_t first,
                     .file_offset = begin,
                     .probe_at = static_cast<std::size_t>(probed - begin),
                     .bytes = {bytes.begin(), bytes.end()}};
+}
+
+/// What calls run through before the last HAWK_POINT_BYTES up to a probe.
+void add_way_to(const ProbedCode& probed, std::vector<ProbedCode>& all) {
+  for (std::size_t done = 0; done + HAWK_POINT_BYTES < probed.probe_at + 1;) {
+    const std::size_t bytes = std::min<std::size_t>(probed.probe_at + 1 - HAWK_POINT_BYTES - done, HAWK_POINT_BYTES);
+    const auto begin = probed.bytes.begin() + static_cast<std::ptrdiff_t>(done);
+    all.push_back({.function = probed.function,
+                   .role = CodeRole::kOnTheWay,
+                   .file_offset = probed.file_offset + done,
+                   .probe_at = 0,
+                   .bytes = {begin, begin + static_cast<std::ptrdiff_t>(bytes)}});
+    done += bytes;
+  }
 }
 
 std::optional<ProbedCode> read_planned(const ElfLayout& image, const AllocatorFunction& function,
@@ -74,6 +90,7 @@ std::vector<ProbedCode> probed_code_of(const ElfLayout& image, const AllocatorFu
     std::optional<ProbedCode> code = read_code(image, first, probed);
     if (!code) return;
     code->function = function.names.front();
+    add_way_to(*code, all);
     all.push_back(std::move(*code));
   };
   if (has_entry_probe(function)) add(function.entry_offset, function.probe_offset);

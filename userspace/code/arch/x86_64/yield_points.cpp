@@ -7,12 +7,12 @@
 
 namespace hawk {
 
-YieldPlanner::YieldPlanner(BranchTargets& resolver, Plans plans, SeenFunctions seen)
+YieldPlanner::YieldPlanner(BranchTargets& resolver, CodeScan& scan, Plans plans, SeenFunctions seen)
     : resolver_(resolver),
       seen_(std::move(seen)),
       effects_(
           resolver, [this](std::uint64_t vaddr) { return seen_(vaddr).has_value(); }, plans == Plans::kMadeForMappings),
-      scan_(resolver.image(), resolver.exceptions()) {}
+      scan_(scan) {}
 
 YieldPlan YieldPlanner::plan(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr) {
   if (scan_.may_have_abort_handlers()) return no_plan("its file may have restartable sequences");
