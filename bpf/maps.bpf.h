@@ -236,6 +236,7 @@ struct hawk_thread {
 	__u32 known_generation;   /* of the rules that the known steps follow */
 	__u32 pad_0;
 	struct hawk_known_step known_steps[HAWK_KNOWN_STEPS];
+	struct hawk_memos memos;
 	struct hawk_call interrupted[HAWK_INTERRUPTED_CALLS]; /* the latest last; those in use come first */
 	/* The last blocks that the program was given while another call was open. */
 	struct hawk_range blocks_inside[HAWK_BLOCKS_INSIDE];

@@ -213,6 +213,7 @@ static __always_inline struct hawk_thread *begin_thread(struct hawk_thread *thre
 	if (settings.by_thread)
 		thread->tid = visible_number(BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid));
 	note_memory(thread);
+	hawk_forget_walks(&thread->memos);
 	return thread;
 }
 

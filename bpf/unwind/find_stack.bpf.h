@@ -4,17 +4,31 @@
 #define HAWKTRACE_FIND_STACK_BPF_H
 
 #include "bpf/unwind/intern.bpf.h"
+#include "bpf/unwind/memo.bpf.h"
 
 /* In place of a number: the walk is to be done again, through windows. By the caller, since only so many functions may be within one
  * another. */
 #define HAWK_WALK_AGAIN (-1)
 
-static __always_inline int number_by_walk(struct hawk_thread *thread, const struct hawk_walk_start start, const bool at_once,
+static __always_inline int number_by_walk(struct hawk_thread *thread, const struct hawk_walk_start from, const bool at_once,
 					  const enum hawk_innermost innermost)
 {
 	if (!thread)
 		return HAWK_NO_STACK;
-	return walk_stack(thread, &start, at_once, innermost) ? stack_number(thread) : HAWK_WALK_AGAIN;
+	struct hawk_walk_start start = from;
+	const __u32 generation = generation_of_walk(thread);
+	__u32 number;
+
+	thread->reads_directly = settings.may_read_directly && state.direct_map;
+	begin_reading(thread, &start, innermost);
+	number = remembered_number(thread, &start, generation);
+	if (number != HAWK_NO_STACK)
+		return number;
+	if (!walk_stack(thread, &start, generation, at_once))
+		return HAWK_WALK_AGAIN;
+	number = stack_number(thread);
+	note_walk(thread, &start, number);
+	return number;
 }
 
 static __always_inline int number_through_windows(struct hawk_thread *thread, struct hawk_walk_start start,

@@ -308,10 +308,8 @@ static long walk_on(__u32 round, struct hawk_thread **thread)
 	return !hawk_walk_on(*thread);
 }
 
-/* One walk, from beginning to end. `at_once`: its first steps, and most walks need no more, without a call; which takes stack
- * that there is not up to 6.12. */
-static __always_inline void walk_once(struct hawk_thread *thread, struct hawk_walk_start *start, __u32 generation,
-				      const bool at_once, const enum hawk_innermost innermost)
+/* Before a walk: its first page in view, and its beginning read. */
+static __always_inline void begin_reading(struct hawk_thread *thread, struct hawk_walk_start *start, const enum hawk_innermost innermost)
 {
 	thread->view.page = HAWK_NO_VIEW;
 	thread->window_bytes = 0;
@@ -319,6 +317,13 @@ static __always_inline void walk_once(struct hawk_thread *thread, struct hawk_wa
 		find_first_page(thread, start->sp);
 	if (innermost == HAWK_FROM_SLOT)
 		read_start(thread, start);
+}
+
+/* One walk, from beginning to end. `at_once`: its first steps, and most walks need no more, without a call; which takes stack
+ * that there is not up to 6.12. */
+static __always_inline void walk_once(struct hawk_thread *thread, const struct hawk_walk_start *start, __u32 generation,
+				      const bool at_once)
+{
 	hawk_begin_walk(thread, start_of_hash(thread), start->pc, start->sp, start->fp, generation);
 	if (settings.unwind == HAWK_UNWIND_FP && !begin_along_frame_pointers(thread))
 		return;
@@ -335,16 +340,18 @@ static __always_inline bool walk_holds(const struct hawk_thread *thread)
 	return thread->reads_directly && (thread->view.page == HAWK_NO_VIEW || view_holds(&thread->view));
 }
 
-/* Fills thread->frames and thread->walk. False: what was read directly does not count, and the walk is to be done again. */
-static __always_inline bool walk_stack(struct hawk_thread *thread, const struct hawk_walk_start *from, const bool at_once,
-				       const enum hawk_innermost innermost)
+/* The generation of rules for a walk that begins. */
+static __always_inline __u32 generation_of_walk(const struct hawk_thread *thread)
 {
-	struct hawk_walk_start start = *from;
+	return settings.unwind == HAWK_UNWIND_FP ? 0 : hawk_rule_generation(thread);
+}
 
-	__u32 generation = settings.unwind == HAWK_UNWIND_FP ? 0 : hawk_rule_generation(thread);
-
-	thread->reads_directly = settings.may_read_directly && state.direct_map;
-	walk_once(thread, &start, generation, at_once, innermost);
+/* Fills thread->frames and thread->walk, once the walk's beginning has been read. False: what was read directly does not count, and the
+ * walk is to be done again. */
+static __always_inline bool walk_stack(struct hawk_thread *thread, const struct hawk_walk_start *start, __u32 generation,
+				       const bool at_once)
+{
+	walk_once(thread, start, generation, at_once);
 	/* Asked again: the verifier would follow the walk for either answer. */
 	return !settings.may_read_directly || !*(const volatile __u64 *)&state.direct_map || walk_holds(thread);
 }
@@ -353,7 +360,8 @@ static __always_inline bool walk_stack(struct hawk_thread *thread, const struct 
 static __always_inline void walk_again(struct hawk_thread *thread, struct hawk_walk_start *start, const enum hawk_innermost innermost)
 {
 	thread->reads_directly = 0;
-	walk_once(thread, start, thread->walk.generation, false, innermost);
+	begin_reading(thread, start, innermost);
+	walk_once(thread, start, thread->walk.generation, false);
 }
 
 #endif

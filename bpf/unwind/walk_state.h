@@ -45,4 +45,66 @@ struct hawk_two_words {
 #define HAWK_KNOWN_STEPS 128
 #define HAWK_CALL_ALIGNMENT_SHIFT 4
 
+/* Walks that a thread remembers, see memo.h. They take 3 KB of each thread. */
+#define HAWK_MEMO_BITS 3
+#define HAWK_MEMOS (1u << HAWK_MEMO_BITS)
+/* Words are compared so many at a time. */
+#define HAWK_MEMO_BLOCK_WORDS 4
+/* For the words of all of them, the newest in place of the oldest; a power of two. And the most that one may have: a frame has one word,
+ * or two where frame pointers lead to the next. */
+#define HAWK_MEMO_BLOCKS 64u
+#define HAWK_MEMO_MOST_BLOCKS 32u
+
+/* Pages that one may go through, a run of blocks each; a power of two. */
+#define HAWK_MEMO_RUNS 4u
+
+struct hawk_memo_block {
+	__u64 word[HAWK_MEMO_BLOCK_WORDS];
+	__u16 place[HAWK_MEMO_BLOCK_WORDS]; /* of each, from the beginning of its page */
+};
+
+/* Blocks of one page. */
+struct hawk_memo_run {
+	__u8 page;                /* from that of the stack pointer on */
+	__u8 blocks;
+};
+
+/* One walk. */
+struct hawk_memo {
+	__u64 pc, sp, fp;         /* where it began */
+	__u64 first_block;        /* as next_block was then */
+	__u32 generation;         /* of its rules; 0: no walk */
+	__u32 number;             /* of the stack */
+	__u32 candidate;          /* of the last walk that began alike and was made */
+	__u8 fp_counts;           /* 1: only with that fp is it the same walk */
+	__u8 failures;            /* since it was last the same walk */
+	__u8 run_count;
+	__u8 block_count;
+	struct hawk_memo_run runs[HAWK_MEMO_RUNS];
+};
+
+/* A walk that is made once more, with a look at each of its words. */
+struct hawk_remembering {
+	__u64 fp_at;              /* where rbp has been stored, as long as it has not counted; or one of those below */
+	__u32 memo;               /* its number */
+	__u32 words;              /* in the last block */
+	__u32 is_complete;
+	__u32 walks;              /* made since a walk was last remembered */
+};
+#define HAWK_FP_AT_START 0ull     /* nowhere: it is that of the beginning */
+#define HAWK_FP_HAS_COUNTED 1ull
+
+struct hawk_memos {
+	__u64 next_block;         /* since the thread began: what was there is gone after HAWK_MEMO_BLOCKS further ones */
+	struct hawk_remembering remembering;
+	struct hawk_memo memos[HAWK_MEMOS];
+	struct hawk_memo_block blocks[HAWK_MEMO_BLOCKS];
+};
+
+/* What a thread remembers is not another's, whose stacks have other numbers. */
+static inline __attribute__((always_inline)) void hawk_forget_walks(struct hawk_memos *memos)
+{
+	memos->next_block += HAWK_MEMO_BLOCKS + 1;
+}
+
 #endif

@@ -225,6 +225,16 @@ KERNEL_TEST_ON(unwinding, code_mapped_over_other_code, kUnwindWays) {
   }
 }
 
+KERNEL_TEST_OF_CALLS(unwinding, remembered_walks) {
+  const auto [ledger, report] = trace({.program = "remembered_walks"}, way);
+  expect_equal(report, ledger);
+}
+
+KERNEL_TEST_OF_CALLS(unwinding, remembered_walks_without_frames) {
+  const auto [ledger, report] = trace({.program = "remembered_walks_without_frames"}, way);
+  expect_equal(report, ledger);
+}
+
 /// The dynamic linker allocates too, so that only our own stacks can be compared.
 KERNEL_TEST_ON(unwinding, libraries_come_and_go, kUnwindWays) {
   const auto [ledger, report] = trace({.program = "reloaded_libraries", .arguments = {ledger_path("")}}, way);

@@ -14,6 +14,9 @@ struct hawk_thread {
   __u64 frames[HAWK_MAX_FRAMES + HAWK_STEPS_AT_ONCE];
   __u32 known_generation;
   hawk_known_step known_steps[HAWK_KNOWN_STEPS];
+  hawk_memos memos;
+  __u64 page_in_view;
+  __u64 words_in_view[512];
   std::vector<__u64> cache;  ///< empty: see hawk_cached_rule
   const hawk::HostTables* tables;
   const hawk::StackMemory* stack;
@@ -82,12 +85,34 @@ __u64 hawk_mixed(__u64 frame) { return hawk_mix_frame(0x0123456789abcdef, 0xfedc
 
 int hawk_step_unruled(hawk_thread* thread, __u32 kind);
 
+/// As in the kernel, what is not there can be shown too, and is 0.
+int hawk_show_page(hawk_thread* thread, __u64 page) {
+  thread->page_in_view = page;
+  for (std::size_t i = 0; i < std::size(thread->words_in_view); ++i)
+    thread->words_in_view[i] = thread->stack->word(page + i * sizeof(__u64)).value_or(0);
+  return 1;
+}
+
+const void* hawk_view(const hawk_thread* thread) { return thread->words_in_view; }
+
+__u64 hawk_word_in_view(const void* view, __u64 place) {
+  return static_cast<const __u64*>(view)[place / sizeof(__u64)];
+}
+
+int hawk_view_is_true(const hawk_thread* thread) { return thread->page_in_view != 0; }
+
+__u64 hawk_later_run_differs(hawk_thread* thread, hawk_memo* memo, __u32 run, __u64 first_block);
+
 }  // namespace
 
 #define HAWK_GLOBAL static
-#include "bpf/unwind/unwind.h"
+#include "bpf/unwind/memo.h"
 
 namespace {
+
+__u64 hawk_later_run_differs(hawk_thread* thread, hawk_memo* memo, __u32 run, __u64 first_block) {
+  return hawk_run_differs(thread, memo, run, first_block);
+}
 
 int hawk_walk_plainly(hawk_thread* thread) {
   thread->has_asked = false;
@@ -160,6 +185,34 @@ HostWalk HostThread::walk(const HostTables& tables, const StackMemory& stack, co
   walk.hash = hawk_hash_end(hawk_hash_of_frames(&thread), &thread.walk);
   return walk;
 }
+
+void HostThread::remember(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers,
+                          const HostWalk& walk, std::uint32_t number) {
+  HostWalk again;
+  hawk_thread& thread = *thread_;
+  current = &thread;
+  thread.result = &again;
+  thread.tables = &tables;
+  thread.stack = &stack;
+  hawk_begin_remembering(&thread, registers.pc, registers.sp, registers.fp);
+  hawk_begin_walk(&thread, hawk_hash_start(0), registers.pc, registers.sp, registers.fp, thread.walk.generation);
+  while (thread.walk.depth && hawk_remember_step(&thread)) {
+  }
+  hawk_end_remembering(&thread, walk.hash, number);
+}
+
+std::uint32_t HostThread::remembered(const HostTables& tables, const StackMemory& stack,
+                                     const HostRegisters& registers) {
+  HostWalk none;
+  hawk_thread& thread = *thread_;
+  current = &thread;
+  thread.result = &none;
+  thread.tables = &tables;
+  thread.stack = &stack;
+  return hawk_remembered_number(&thread, registers.pc, registers.sp, registers.fp, tables.generation);
+}
+
+void HostThread::forget_walks() { hawk_forget_walks(&thread_->memos); }
 
 HostWalk walk_on_host(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers,
                       std::uint32_t max_depth, hawk_unwind mode) {

@@ -57,6 +57,14 @@ class HostThread {
   HostWalk walk(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers,
                 std::uint32_t max_depth, hawk_unwind mode);
 
+  /// Remembers the walk, which it has just made from these registers, by this number.
+  void remember(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers,
+                const HostWalk& walk, std::uint32_t number);
+  /// The number of the walk from these registers, if the thread remembers one that is the same; 0: it does not.
+  std::uint32_t remembered(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers);
+  /// From now on it is another thread.
+  void forget_walks();
+
  private:
   friend HostWalk walk_on_host(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers,
                                std::uint32_t max_depth, hawk_unwind mode);

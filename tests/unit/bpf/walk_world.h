@@ -74,6 +74,13 @@ class World {
                 hawk_unwind mode = HAWK_UNWIND_CFI) {
     return thread_.walk(tables_, memory(), registers, max_depth, mode);
   }
+  /// Remembers it by this number.
+  void remember(const HostWalk& walk, const HostRegisters& registers, std::uint32_t number) {
+    thread_.remember(tables_, memory(), registers, walk, number);
+  }
+  /// The number of the walk from there, if it is remembered; 0: it is not.
+  std::uint32_t remembered(const HostRegisters& registers) { return thread_.remembered(tables_, memory(), registers); }
+  void forget_walks() { thread_.forget_walks(); }
   /// By another.
   HostWalk walk_afresh(const HostRegisters& registers, std::uint32_t max_depth = HAWK_MAX_FRAMES,
                        hawk_unwind mode = HAWK_UNWIND_CFI) const {
