@@ -123,7 +123,9 @@ Result<void> Engine::Parts::open_frames(const hawktrace& made) {
                                       .wakeups_fd = bpf_map__fd(made.maps.frame_wakeups),
                                       .state = maps.state},
                                      plan.frames, plan.spare_frames));
-  maps.frames = frames->frames();
+  maps.frames = [store = frames.get()](std::uint64_t first, std::uint32_t count) {
+    return store->frames(first, count);
+  };
   return {};
 }
 
