@@ -137,10 +137,10 @@ void CodeTables::remove_rows(std::uint32_t first) {
 
 /// Those that have not changed may be read at this moment.
 void CodeTables::set_rules(std::span<const hawk_rule> rules) {
-  const std::size_t count = std::min(rules.size(), memory_.rules.size());
-  for (std::size_t number = 0; number < count; ++number) {
+  const std::span<hawk_rule> all = memory_.rules.first(rules.size());
+  for (std::size_t number = 0; number < all.size(); ++number) {
     const hawk_rule rule = hawk_prepared_rule(rules[number]);
-    hawk_rule& stored = memory_.rules[number];
+    hawk_rule& stored = all[number];
     if (std::memcmp(&stored, &rule, sizeof(rule)) != 0) stored = rule;
   }
 }
@@ -157,7 +157,7 @@ void CodeTables::clear_cache_in_time() {
   hawk_state& state = *memory_.state;
   const std::uint32_t generation = __atomic_load_n(&state.rule_generations, __ATOMIC_SEQ_CST);
   if (generation - state.cache_cleared < kGenerationsUntilCleared) return;
-  for (__u64& entry : memory_.cache) __atomic_store_n(&entry, 0, __ATOMIC_RELAXED);
+  for (__u64& entry : memory_.cache.all()) __atomic_store_n(&entry, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&state.cache_cleared, generation, __ATOMIC_SEQ_CST);
 }
 
@@ -166,10 +166,12 @@ void CodeTables::set_ranges(hawk_target& target, PooledArea& area, std::span<con
   const std::size_t count = spare_.require(wanted) ? wanted : 0;
   const std::size_t first = spare_.first();
   __atomic_store_n(&target.code_ranges_stale, 0, __ATOMIC_SEQ_CST);
+  const std::span<hawk_code_range> all = memory_.ranges.first(first + count);
+  const std::span<hawk_range_state> states = memory_.range_states.first(first + count);
   for (std::size_t i = 0; i < count; ++i) {
-    memory_.ranges[first + i] = ranges[i];
-    memory_.ranges[first + i].search_step = std::bit_floor(ranges[i].row_count);
-    memory_.range_states[first + i] = {};
+    all[first + i] = ranges[i];
+    all[first + i].search_step = std::bit_floor(ranges[i].row_count);
+    states[first + i] = {};
   }
   const __u32 publication = __atomic_add_fetch(&memory_.state->publications, 1, __ATOMIC_SEQ_CST);
   __atomic_store_n(&target.code_ranges,

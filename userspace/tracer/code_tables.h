@@ -12,6 +12,7 @@
 #include "bpf/unwind/layout.h"
 #include "userspace/base/result.h"
 #include "userspace/base/unique_fd.h"
+#include "userspace/tracer/growing_array.h"
 #include "userspace/tracer/index_pool.h"
 
 namespace hawk {
@@ -30,10 +31,10 @@ class CodeTables {
     int segments_fd = -1;     ///< the map row_segments
     int known_files_fd = -1;  ///< the map known_files
     hawk_state* state = nullptr;
-    std::span<hawk_rule> rules;                ///< HAWK_MAX_RULES
-    std::span<hawk_code_range> ranges;         ///< of all targets
-    std::span<hawk_range_state> range_states;  ///< the same
-    std::span<__u64> cache;
+    GrowingArray<hawk_rule> rules;                ///< HAWK_MAX_RULES
+    GrowingArray<hawk_code_range> ranges;         ///< of all targets
+    GrowingArray<hawk_range_state> range_states;  ///< the same
+    GrowingArray<__u64> cache;
   };
   explicit CodeTables(const Memory& memory) : memory_(memory), pool_(memory.ranges.size()), spare_(pool_) {}
   CodeTables(const CodeTables&) = delete;

@@ -92,7 +92,7 @@ NewStack read_stack(const KernelMaps& maps, std::uint32_t number, StackId id) {
   const std::span<const __u64> locations = maps.locations.as<__u64>();
   std::vector<std::uint64_t> addresses;
   addresses.reserve(record.depth);
-  for (const __u32 location : maps.frames.subspan(record.first_frame, record.depth)) {
+  for (const __u32 location : maps.frames(record.first_frame, record.depth)) {
     addresses.push_back(locations[location]);
   }
   return {.id = id,

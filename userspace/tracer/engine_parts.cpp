@@ -21,11 +21,16 @@
 namespace hawk {
 namespace {
 
+/// One of the programs' variables that begin as zero: user space needs all of them in part, or not at all.
+template <class T, std::size_t kSize>
+GrowingArray<T> variable(hawktrace& skeleton, T (&elements)[kSize]) {
+  return GrowingArray<T>(elements, bpf_map__fd(skeleton.maps.bss), memory_of_zeros(skeleton));
+}
+
 Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
   KernelMaps maps;
   maps.config = config;
   maps.state = &skeleton.data->state;
-  maps.targets = skeleton.bss->targets;
   maps.child_programs_fd = bpf_map__fd(skeleton.maps.child_programs);
   const std::size_t stripes = config.cpu_mask + 1;
   maps.counters = HAWK_TRY(MappedArray::make(bpf_map__fd(skeleton.maps.counters),
@@ -61,10 +66,10 @@ Result<void> Engine::Parts::open_memory(hawktrace& made) {
   code.emplace(CodeTables::Memory{.segments_fd = bpf_map__fd(made.maps.row_segments),
                                   .known_files_fd = bpf_map__fd(made.maps.known_files),
                                   .state = maps.state,
-                                  .rules = memory.unwind_rules,
-                                  .ranges = memory.code_ranges,
-                                  .range_states = memory.code_range_states,
-                                  .cache = memory.unwind_cache});
+                                  .rules = variable(made, memory.unwind_rules),
+                                  .ranges = variable(made, memory.code_ranges),
+                                  .range_states = variable(made, memory.code_range_states),
+                                  .cache = variable(made, memory.unwind_cache)});
   frames->thread().start();
   if (reserve) reserve->thread().start();
   // If there is no memory, that is found out again, and reported, when there are rows.
@@ -84,10 +89,10 @@ Result<void> Engine::Parts::close_memory() {
 Result<void> Engine::Parts::open_maps() {
   find_direct_map(bpf_program__fd(skeleton->progs.find_direct_map), *maps.state);
   if (table == LiveTable::kArena) HAWK_TRY_VOID(open_arena());
-  places.emplace(*skeleton, maps);
+  places.emplace(*skeleton, maps, variable(*skeleton, skeleton->bss->targets));
   auto& memory = *skeleton->bss;
   yield_points.emplace(memory.yield_points, memory.point_hits);
-  probe_points.emplace(memory.probe_points, maps.targets);
+  probe_points.emplace(variable(*skeleton, memory.probe_points), maps.targets);
   operator_rules = OperatorRules(bpf_map__fd(skeleton->maps.operator_rules), HAWK_MAX_OPERATOR_RULES);
   if (options.holds) studied_files = StudiedFiles(bpf_map__fd(skeleton->maps.studied_files));
   return {};
@@ -123,7 +128,9 @@ Result<void> Engine::Parts::open_frames(const hawktrace& made) {
                                       .wakeups_fd = bpf_map__fd(made.maps.frame_wakeups),
                                       .state = maps.state},
                                      plan.frames, plan.spare_frames));
-  maps.frames = frames->frames();
+  maps.frames = [store = frames.get()](std::uint64_t first, std::uint32_t count) {
+    return store->frames(first, count);
+  };
   return {};
 }
 

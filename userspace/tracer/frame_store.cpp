@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <new>
 #include <utility>
 
+#include "userspace/base/check.h"
 #include "userspace/base/out_of_memory.h"
 #include "userspace/base/system_failure.h"
 
@@ -15,6 +18,14 @@ namespace hawk {
 namespace {
 
 constexpr std::size_t kSegmentBytes = HAWK_SEGMENT_FRAMES * sizeof(__u32);
+
+Result<UniqueFd> make_segment() {
+  LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+  UniqueFd fd(bpf_map_create(BPF_MAP_TYPE_ARRAY, "frames", sizeof(__u32), sizeof(hawk_two_frames),
+                             HAWK_SEGMENT_FRAMES / 2, &options));
+  if (fd) return fd;
+  return system_failure(ExitCode::kPrivilege, "make room for frames", errno);
+}
 
 }  // namespace
 
@@ -41,26 +52,14 @@ Result<void> FrameStore::open() {
   return make_segments(spare_ / HAWK_SEGMENT_FRAMES);
 }
 
-Result<UniqueFd> FrameStore::make_segment(std::size_t number) {
-  LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
-  UniqueFd fd(bpf_map_create(BPF_MAP_TYPE_ARRAY, "frames", sizeof(__u32), sizeof(hawk_two_frames),
-                             HAWK_SEGMENT_FRAMES / 2, &options));
-  if (!fd) return system_failure(ExitCode::kPrivilege, "make room for frames", errno);
-  void* mapped =
-      ::mmap(memory_ + number * kSegmentBytes, kSegmentBytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd.get(), 0);
-  if (mapped != MAP_FAILED) return fd;
-  return system_failure(ExitCode::kPrivilege, "map the room for frames", errno);
-}
-
 Result<void> FrameStore::make_segments(std::size_t count) {
-  const std::size_t first = kernel_.state->frames_ready / HAWK_SEGMENT_FRAMES;
-  while (made_.size() < count) made_.push_back(HAWK_TRY(make_segment(first + made_.size())));
+  while (made_.size() < count) made_.push_back(HAWK_TRY(make_segment()));
   return {};
 }
 
 /// All new ones together, because the kernel takes 15 ms each time, for one segment as well as for many.
 Result<void> FrameStore::hand_over() {
-  const std::vector<UniqueFd> segments = std::exchange(made_, {});
+  std::vector<UniqueFd> segments = std::exchange(made_, {});
   if (segments.empty()) return {};
   const std::uint64_t ready = kernel_.state->frames_ready;
   std::vector<__u32> numbers, fds;
@@ -74,6 +73,9 @@ Result<void> FrameStore::hand_over() {
     return system_failure(ExitCode::kPrivilege, "add room for frames", errno);
   }
   if (ready != 0) least_room_ = std::min(least_room_.load(), room());
+  const std::scoped_lock lock(mutex_);
+  unmapped_.reserve(unmapped_.size() + segments.size());  // all of them or, without memory, none
+  std::move(segments.begin(), segments.end(), std::back_inserter(unmapped_));
   __atomic_store_n(&kernel_.state->frames_ready, ready + segments.size() * HAWK_SEGMENT_FRAMES, __ATOMIC_SEQ_CST);
   return {};
 }
@@ -102,7 +104,29 @@ std::uint64_t FrameStore::room() const {
 
 std::uint64_t FrameStore::least_room() const { return std::min(least_room_.load(), room()); }
 
-std::span<const __u32> FrameStore::frames() const { return {reinterpret_cast<const __u32*>(memory_), most_}; }
+std::span<const __u32> FrameStore::frames(std::uint64_t first, std::uint32_t count) {
+  while (mapped_ < first + count) map_next();
+  return {reinterpret_cast<const __u32*>(memory_) + first, count};
+}
+
+UniqueFd FrameStore::take_unmapped() {
+  const std::scoped_lock lock(mutex_);
+  HAWK_CHECK(!unmapped_.empty(), "a stack has frames for which there is no room");
+  UniqueFd first = std::move(unmapped_.front());
+  unmapped_.erase(unmapped_.begin());
+  return first;
+}
+
+/// Not before something in it is read: all pages of a mapped array count as our resident memory, and most segments are
+/// those that are kept ahead.
+void FrameStore::map_next() {
+  if (!next_) next_ = take_unmapped();
+  void* const mapped =
+      ::mmap(memory_ + mapped_ * sizeof(__u32), kSegmentBytes, PROT_READ, MAP_SHARED | MAP_FIXED, next_.get(), 0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  next_.reset();
+  mapped_ += HAWK_SEGMENT_FRAMES;
+}
 
 Result<void> FrameStore::make_more() {
   // Before the check: a program that runs short from now on requests again.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -38,9 +39,9 @@ class FrameStore {
   /// Less room than this: programs request more. One eighth of the reserve is used by then.
   static constexpr std::uint32_t low_of(std::uint32_t spare) { return spare / 8 * 7; }
 
-  /// Numbers of locations, `most` of them. Those of a stack can be read once its number is known; beyond what is stored
-  /// there is no memory.
-  std::span<const __u32> frames() const;
+  /// `count` numbers of locations from `first` on. Those of a stack can be read once its number is known, by one thread
+  /// at a time. Throws std::bad_alloc where they cannot be mapped.
+  std::span<const __u32> frames(std::uint64_t first, std::uint32_t count);
   /// The smallest room for frames so far.
   std::uint64_t least_room() const;
 
@@ -51,7 +52,8 @@ class FrameStore {
   Result<void> grow();
   Result<void> make_segments(std::size_t count);
   Result<void> hand_over();
-  Result<UniqueFd> make_segment(std::size_t number);
+  UniqueFd take_unmapped();
+  void map_next();
   std::uint64_t room() const;
   std::uint64_t wanted() const;
   Result<void> make_more();
@@ -59,8 +61,12 @@ class FrameStore {
   Kernel kernel_;
   std::uint32_t most_;
   std::uint32_t spare_;
-  std::byte* memory_ = nullptr;  ///< addresses for all segments, in which those there are lie one after the other
+  std::byte* memory_ = nullptr;  ///< addresses for all segments, of which the first ones are mapped
+  std::uint64_t mapped_ = 0;     ///< frames
+  UniqueFd next_;                ///< the segment behind those that are mapped, if it was taken from unmapped_
   std::vector<UniqueFd> made_;   ///< segments that the programs do not have yet
+  std::mutex mutex_;
+  std::vector<UniqueFd> unmapped_;  ///< segments that the programs have, in their order, which are not mapped yet
   std::atomic<std::uint64_t> least_room_ = ~std::uint64_t{0};
   MemoryThread thread_;
 };

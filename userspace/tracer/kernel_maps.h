@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -43,16 +44,17 @@ class MappedArray {
 
 /// The maps that a drain reads.
 struct KernelMaps {
-  MappedArray counters;                ///< hawk_counters, stripe after stripe
-  MappedArray stack_records;           ///< hawk_stack_record
-  MappedArray locations;               ///< __u64, addresses
-  MappedArray stack_lives;             ///< hawk_stack_lives; empty: not counted
-  int thread_names_fd = -1;            ///< -1: stacks are not told apart by threads
-  std::span<const __u32> frames = {};  ///< numbers of locations; mapped as far as any stack has frames
-  int child_programs_fd = -1;          ///< see read_children
+  MappedArray counters;       ///< hawk_counters, stripe after stripe
+  MappedArray stack_records;  ///< hawk_stack_record
+  MappedArray locations;      ///< __u64, addresses
+  MappedArray stack_lives;    ///< hawk_stack_lives; empty: not counted
+  int thread_names_fd = -1;   ///< -1: stacks are not told apart by threads
+  /// `count` numbers of locations from `first` on: those of a stack whose number is known.
+  std::function<std::span<const __u32>(std::uint64_t first, std::uint32_t count)> frames = {};
+  int child_programs_fd = -1;  ///< see read_children
   hawk_config config = {};
   hawk_state* state = nullptr;          ///< lives as long as the skeleton
-  std::span<hawk_target> targets = {};  ///< the same
+  std::span<hawk_target> targets = {};  ///< the same: those whose places have ever been given out (TargetPlaces)
 
   bool counts_lives() const { return !stack_lives.as<hawk_stack_lives>().empty(); }
 };

@@ -6,6 +6,7 @@
 
 #include "bpf/probe_points.h"
 #include "bpf/targets.h"
+#include "userspace/tracer/growing_array.h"
 #include "userspace/tracer/index_pool.h"
 
 namespace hawk {
@@ -14,8 +15,8 @@ namespace hawk {
 /// as long as processes that the target has started have it by their birth.
 class ProbePointStore {
  public:
-  /// Both: mapped memory of the programs.
-  ProbePointStore(std::span<hawk_probe_point> points, std::span<const hawk_target> targets)
+  /// Both: mapped memory of the programs. `targets` are those that there are at any time.
+  ProbePointStore(const GrowingArray<hawk_probe_point>& points, const std::span<hawk_target>& targets)
       : points_(points), targets_(targets), pool_(points.size()) {}
 
   /// Writes a set, and returns its word (hawk_points_word). 0: it is empty, or there is no room for it.
@@ -24,15 +25,15 @@ class ProbePointStore {
   void retire(std::uint64_t word);
 
   /// The points of a word.
-  std::span<hawk_probe_point> points_of(std::uint64_t word) const {
-    return points_.subspan(hawk_points_first(word), hawk_points_count(word));
+  std::span<hawk_probe_point> points_of(std::uint64_t word) {
+    return points_.first(hawk_points_first(word) + hawk_points_count(word)).subspan(hawk_points_first(word));
   }
 
  private:
   void reclaim();
 
-  std::span<hawk_probe_point> points_;
-  std::span<const hawk_target> targets_;
+  GrowingArray<hawk_probe_point> points_;
+  const std::span<hawk_target>& targets_;
   IndexPool pool_;
   std::uint32_t last_number_ = 0;
   std::vector<std::uint64_t> retired_;  ///< the last one behind

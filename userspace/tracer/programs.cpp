@@ -28,6 +28,7 @@
 #include "userspace/base/unique_fd.h"
 #include "userspace/tracer/arena_memory.h"
 #include "userspace/tracer/frame_store.h"
+#include "userspace/tracer/growing_array.h"
 #include "userspace/tracer/kernel_types.h"
 #include "userspace/tracer/links.h"
 #include "userspace/tracer/maps_ahead.h"
@@ -329,10 +330,17 @@ Result<Skeleton> load_further(const hawktrace& first, Pick pick) {
   };
   LaterPrograms none;
   const auto use_no_maps = [](hawktrace*) { return Result<void>(); };
-  return load_object(choose, kReasonHint, KernelTypes(), none, use_no_maps, false);
+  Skeleton further = HAWK_TRY(load_object(choose, kReasonHint, KernelTypes(), none, use_no_maps, false));
+  // The variables are accessed where those of `first` are mapped.
+  hide_memory(memory_of_zeros(*further));
+  return further;
 }
 
 }  // namespace
+
+std::span<std::byte> memory_of_zeros(const hawktrace& skeleton) {
+  return std::as_writable_bytes(std::span(skeleton.bss, 1));
+}
 
 Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, const MemoryPlan& plan,
                                LaterPrograms& later, const UseMaps& use_maps) {

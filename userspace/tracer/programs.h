@@ -2,8 +2,10 @@
 
 #include <linux/types.h>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "bpf/layout.h"
 #include "bpf/probe_points.h"
@@ -19,6 +21,9 @@ namespace hawk {
 
 /// The programs and maps in the kernel, as bpftool lays them out.
 using Skeleton = std::unique_ptr<hawktrace, Freer<hawktrace::destroy>>;
+
+/// The memory of the programs' variables that begin as zero, as libbpf has mapped it.
+std::span<std::byte> memory_of_zeros(const hawktrace& skeleton);
 
 /// What is done with the maps as soon as they and the programs' variables are there, which is before the programs are,
 /// or while they are loaded. nullptr: they are about to go.

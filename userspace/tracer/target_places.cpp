@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <iterator>
 
+#include "userspace/base/out_of_memory.h"
 #include "userspace/base/system_failure.h"
 #include "userspace/tracer/children.h"
 #include "userspace/tracer/task_iteration.h"
@@ -57,6 +58,10 @@ Result<std::uint32_t> TargetPlaces::prepare() {
   if (free == places_.end())
     return fail(ExitCode::kPrivilege, fmt::format("{} processes are already traced", places_.size()));
   const auto number = static_cast<std::uint32_t>(std::distance(places_.begin(), free));
+  HAWK_TRY_VOID(or_out_of_memory([&] {
+    maps_.targets = targets_.first(std::max<std::size_t>(maps_.targets.size(), number + 1));
+    return Result<void>();
+  }));
   HAWK_TRY_VOID(begin_program(maps_.targets[number], number));
   return number;
 }
@@ -84,7 +89,7 @@ std::size_t TargetPlaces::taken_count() const {
 /// Whether processes that live leave none over for a while.
 bool TargetPlaces::are_all_used() const {
   std::size_t living = 0;
-  for (std::uint32_t number = 0; number < places_.size(); ++number) {
+  for (std::uint32_t number = 0; number < maps_.targets.size(); ++number) {
     const bool has_ended = __atomic_load_n(&maps_.targets[number].ended_ns, __ATOMIC_ACQUIRE) != 0;
     if (places_[number].use == Use::kTaken && !has_ended) ++living;
   }
@@ -107,7 +112,7 @@ std::vector<Birth> TargetPlaces::take_births() {
   std::vector<Birth> births;
   const std::uint32_t now = __atomic_load_n(&maps_.state->births, __ATOMIC_ACQUIRE);
   if (now == std::exchange(births_seen_, now)) return births;
-  for (std::uint32_t number = 0; number < places_.size(); ++number) {
+  for (std::uint32_t number = 0; number < maps_.targets.size(); ++number) {
     const hawk_target& target = maps_.targets[number];
     if (places_[number].use != Use::kSpare || __atomic_load_n(&target.enabled, __ATOMIC_ACQUIRE) == 0) continue;
     places_[number].use = Use::kTaken;

@@ -7,6 +7,7 @@
 #include "bpf/layout.h"
 #include "userspace/base/result.h"
 #include "userspace/tracer/engine.h"
+#include "userspace/tracer/growing_array.h"
 #include "userspace/tracer/kernel_maps.h"
 #include "userspace/tracer/programs.h"
 
@@ -20,8 +21,9 @@ namespace hawk {
 /// was counted on them before is taken off in Drain.
 class TargetPlaces {
  public:
-  /// Both must live longer.
-  TargetPlaces(hawktrace& skeleton, KernelMaps& maps) : skeleton_(skeleton), maps_(maps) {}
+  /// The first two must live longer. What is mapped of `targets` is to be seen in `maps`.
+  TargetPlaces(hawktrace& skeleton, KernelMaps& maps, const GrowingArray<hawk_target>& targets)
+      : skeleton_(skeleton), maps_(maps), targets_(targets) {}
 
   /// Begins a target that nothing is known of yet. Returns its number.
   Result<std::uint32_t> take(int pid);
@@ -60,6 +62,7 @@ class TargetPlaces {
 
   hawktrace& skeleton_;
   KernelMaps& maps_;
+  GrowingArray<hawk_target> targets_;
   std::vector<Place> places_ = std::vector<Place>(HAWK_MAX_TARGETS);
   bool first_has_numbers_ = false;
   std::uint32_t births_seen_ = 0;

@@ -141,8 +141,11 @@ class CodeRanges : public ::testing::Test {
   static __u32 look_up(std::size_t slot) { return rule_at(slot, 0, hawk_rule_generation(nullptr)); }
 
   std::size_t slots_announced_ = kSlots;
-  CodeTables tables_{CodeTables::Memory{
-      .state = &state, .rules = {}, .ranges = code_ranges, .range_states = code_range_states, .cache = unwind_cache}};
+  CodeTables tables_{CodeTables::Memory{.state = &state,
+                                        .rules = {},
+                                        .ranges = GrowingArray<hawk_code_range>(code_ranges),
+                                        .range_states = GrowingArray<hawk_range_state>(code_range_states),
+                                        .cache = GrowingArray<__u64>(unwind_cache)}};
   PooledArea area_ = tables_.no_area();
 };
 

@@ -39,7 +39,7 @@ FakeMaps::FakeMaps()
   records_[HAWK_NO_STACK].program = kProgram;
   maps_.counters = view(counters_fd_, 2 * kStacks * sizeof(hawk_counters));
   maps_.stack_records = view(records_fd_, kStacks * sizeof(hawk_stack_record));
-  maps_.frames = frames_;
+  maps_.frames = [this](std::uint64_t first, std::uint32_t count) { return std::span(frames_).subspan(first, count); };
   maps_.locations = view(locations_fd_, kFrames * sizeof(__u64));
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,8 @@ class LastLookTest : public testing::Test {
   std::vector<hawk_target> targets_ = std::vector<hawk_target>(2);
   hawk_target* const target_ = targets_.data();
   std::vector<hawk_probe_point> points_ = std::vector<hawk_probe_point>(HAWK_MAX_PROBE_POINTS);
-  ProbePointStore store_{points_, targets_};
+  const std::span<hawk_target> all_targets_ = targets_;
+  ProbePointStore store_{GrowingArray<hawk_probe_point>(points_), all_targets_};
   LastLook look_{*target_, store_};
   const std::vector<hawk_probe_point> three_ = {at(0x1000), at(0x2000), at(0x3000)};
   const std::vector<hawk_probe_point> two_ = {at(0x8000), at(0x9000)};
