@@ -207,6 +207,10 @@ void Breakpoints::find_points() {
     }
   }
   hulls_ = hulls();
+  std::vector<AddressRange> pieces;
+  for (const Point& point : points_)
+    pieces.push_back({.start = point.address, .end = point.address + point.code->bytes.size()});
+  reading_ = PiecewiseReading(pieces);
 }
 
 std::vector<AddressRange> Breakpoints::hulls() const {
@@ -275,13 +279,11 @@ std::vector<Breakpoints::Missing> Breakpoints::take_last_look() {
 
 std::vector<const Breakpoints::Point*> Breakpoints::find_suspects() {
   std::vector<const Point*> suspects;
-  std::vector<std::uint8_t> bytes;
-  for (const Point& point : points_) {
-    if (reported_.contains(point.address)) continue;
-    bytes.resize(point.code->bytes.size());
-    if (!memory_.read(point.address, bytes) || has_breakpoint(*point.code, bytes)) continue;
-    suspects.push_back(&point);
-  }
+  reading_.read(memory_, [&](std::size_t number, std::span<const std::uint8_t> bytes) {
+    const Point& point = points_[number];
+    if (!reported_.contains(point.address) && !has_breakpoint(*point.code, bytes)) suspects.push_back(&point);
+  });
+  std::sort(suspects.begin(), suspects.end());  // as the points are
   return suspects;
 }
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "userspace/base/process_file.h"
-#include "userspace/process/thread_ids.h"
+#include "userspace/process/numbered_entries.h"
 
 namespace hawk {
 namespace {
@@ -34,7 +34,7 @@ ThreadWatch::ThreadWatch(const std::string& directory, std::size_t max_names)
     : process_(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), names_left_(max_names) {}
 
 void ThreadWatch::read(std::uint64_t now_ns) {
-  const std::vector<int> ids = thread_ids(fmt::format("/proc/self/fd/{}", process_.get()));
+  const std::vector<int> ids = numbered_entries(open_process_file_at(process_.get(), "task"));
   if (ids.empty()) return;
   forget_ended(ids, now_ns);
   std::vector<int> again;  // from next_again_ on, and around

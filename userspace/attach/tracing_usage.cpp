@@ -50,7 +50,7 @@ std::uint64_t own_cpu_ns() {
 std::uint64_t own_resident_bytes() {
   const Result<std::string> status = read_whole_file("/proc/self/status");
   const std::optional<ProcessMemory> own = status ? memory_in_status(*status) : std::nullopt;
-  return (own ? own->resident_bytes : 0) + usage_of_workers().resident_bytes;
+  return (own ? own->resident_bytes : 0) + resident_bytes_of_workers();
 }
 
 TracingUsage UsageMeter::read(std::uint64_t table_bytes) {

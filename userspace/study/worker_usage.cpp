@@ -22,6 +22,7 @@ constexpr std::uint64_t kKib = 1024;
 struct Worker {
   pid_t pid = 0;                          ///< 0: none, this place is free
   std::uint64_t peak_resident_bytes = 0;  ///< as of the last look at it
+  std::uint64_t looked_at_cpu_ns = 0;     ///< what it had taken by then
 };
 
 /// All that live, as far as there is room: there are never more than three, but for tests. And what others have taken.
@@ -55,12 +56,13 @@ std::uint64_t cpu_ns_of(pid_t pid) {
 }
 
 /// "VmHWM:" of /proc/PID/status, or another line of it; 0: it has none, as the process has ended.
-std::uint64_t bytes_in(std::string_view status, std::string_view line) {
-  const std::size_t at = status.find(line);
-  if (at == std::string_view::npos) return 0;
-  const std::size_t digits = std::min(status.find_first_of("0123456789", at), status.size());
+std::uint64_t status_bytes(pid_t pid, std::string_view line) {
+  const Result<std::string> status = read_whole_file(fmt::format("/proc/{}/status", pid));
+  const std::size_t at = status ? status->find(line) : std::string::npos;
+  if (at == std::string::npos) return 0;
+  const std::size_t digits = std::min(status->find_first_of("0123456789", at), status->size());
   std::uint64_t kib = 0;
-  std::from_chars(status.data() + digits, status.data() + status.size(), kib);
+  std::from_chars(status->data() + digits, status->data() + status->size(), kib);
   return kib * kKib;
 }
 
@@ -72,14 +74,24 @@ WorkerUsage usage_of_workers() {
   WorkerUsage sum = {.cpu_ns = all.ended_cpu_ns};
   for (Worker& worker : all.living) {
     if (worker.pid == 0) continue;
-    sum.cpu_ns += cpu_ns_of(worker.pid);
-    const Result<std::string> status = read_whole_file(fmt::format("/proc/{}/status", worker.pid));
-    if (!status) continue;
-    sum.resident_bytes += bytes_in(*status, "\nVmRSS:");
-    worker.peak_resident_bytes = std::max(worker.peak_resident_bytes, bytes_in(*status, "\nVmHWM:"));
+    const std::uint64_t cpu_ns = cpu_ns_of(worker.pid);
+    sum.cpu_ns += cpu_ns;
+    // One that has not run has taken no memory either.
+    if (cpu_ns != 0 && cpu_ns == worker.looked_at_cpu_ns) continue;
+    const std::uint64_t peak = status_bytes(worker.pid, "\nVmHWM:");
+    if (peak != 0) worker.looked_at_cpu_ns = cpu_ns;
+    worker.peak_resident_bytes = std::max(worker.peak_resident_bytes, peak);
   }
   all.note_peak();
   sum.peak_resident_bytes = all.peak_resident_bytes;
+  return sum;
+}
+
+std::uint64_t resident_bytes_of_workers() {
+  Workers& all = workers();
+  const std::lock_guard lock(all.mutex);
+  std::uint64_t sum = 0;
+  for (const Worker& worker : all.living) sum += worker.pid != 0 ? status_bytes(worker.pid, "\nVmRSS:") : 0;
   return sum;
 }
 

@@ -8,7 +8,6 @@
 
 #include "userspace/base/log.h"
 #include "userspace/tracer/engine_parts.h"
-#include "userspace/tracer/map_memory.h"
 #include "userspace/tracer/uprobe_events.h"
 
 namespace hawk {
@@ -65,7 +64,7 @@ void Engine::adjust_memory() {
 std::uint64_t Engine::table_bytes() const {
   // Segments of frames have no descriptor left once they are mapped.
   const std::uint64_t frames = __atomic_load_n(&parts_->maps.state->frames_ready, __ATOMIC_ACQUIRE);
-  return map_memory_bytes(parts_->map_fds()) + frames * sizeof(__u32) +
+  return parts_->map_bytes() + frames * sizeof(__u32) +
          (parts_->arena ? parts_->arena->resident_bytes() : 0);
 }
 

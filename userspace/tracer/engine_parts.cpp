@@ -224,17 +224,21 @@ LiveBlocks Engine::Parts::live_blocks() const {
   return blocks;
 }
 
-std::vector<int> Engine::Parts::map_fds() {
-  std::vector<int> fds = code_tables().map_fds();
-  if (reserve) {
-    const std::vector<int> reserved = reserve->map_fds();
-    fds.insert(fds.end(), reserved.begin(), reserved.end());
-  }
+/// Only hash maps whose entries are made when they are needed take more or less from drain to drain.
+std::uint64_t Engine::Parts::map_bytes() {
+  std::uint64_t bytes = segments_memory.bytes(code_tables().map_fds());
+  if (reserve) bytes += reserve_memory.bytes(reserve->map_fds());
+  std::vector<int> fixed;
   bpf_map* map = nullptr;
   bpf_object__for_each_map(map, skeleton->obj) {
-    if (bpf_map__autocreate(map)) fds.push_back(bpf_map__fd(map));
+    if (!bpf_map__autocreate(map)) continue;
+    if (bpf_map__type(map) == BPF_MAP_TYPE_HASH && (bpf_map__map_flags(map) & BPF_F_NO_PREALLOC) != 0) {
+      bytes += map_memory_bytes(bpf_map__fd(map)).value_or(0);
+    } else {
+      fixed.push_back(bpf_map__fd(map));
+    }
   }
-  return fds;
+  return bytes + fixed_memory.bytes(fixed);
 }
 
 bool Engine::Parts::has_loaded(const bpf_program* program) {

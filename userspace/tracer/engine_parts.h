@@ -20,6 +20,7 @@
 #include "userspace/tracer/kernel_maps.h"
 #include "userspace/tracer/live_table_check.h"
 #include "userspace/tracer/lives_reader.h"
+#include "userspace/tracer/map_memory.h"
 #include "userspace/tracer/operator_call_sites.h"
 #include "userspace/tracer/passed_over.h"
 #include "userspace/tracer/probe_point_store.h"
@@ -68,6 +69,7 @@ struct Engine::Parts {
   PassedOver passed_over;  ///< the programs on those
   ProbeRemover remover;
   CopiedProbes copied_probes;  ///< of multi links for processes whose children are not traced
+  FixedMapsMemory segments_memory, reserve_memory, fixed_memory;
 
   /// Loads the programs and sizes their maps.
   Result<void> load(LiveTable kind);
@@ -94,8 +96,8 @@ struct Engine::Parts {
   void reuse_ended_places();
   LiveBlocks live_blocks() const;
   CodeTables& code_tables();
-  /// All maps but the segments of frames.
-  std::vector<int> map_fds();
+  /// What the kernel takes for all maps but the segments of frames.
+  std::uint64_t map_bytes();
 
  private:
   Result<void> open_arena();

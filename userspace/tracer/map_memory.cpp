@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "userspace/base/process_file.h"
@@ -14,14 +16,21 @@ constexpr unsigned kArenaType = 33;  // BPF_MAP_TYPE_ARENA, which Linux has from
 
 }  // namespace
 
-std::uint64_t map_memory_bytes(std::span<const int> maps) {
-  std::uint64_t bytes = 0;
-  for (const int map : maps) {
-    const Result<std::string> info = read_whole_file(fmt::format("/proc/self/fdinfo/{}", map));
-    if (!info || leading_number<unsigned>(status_field(*info, "map_type")) == kArenaType) continue;
-    bytes += leading_number<std::uint64_t>(status_field(*info, "memlock")).value_or(0);
+std::optional<std::uint64_t> map_memory_bytes(int map) {
+  const Result<std::string> info = read_whole_file(fmt::format("/proc/self/fdinfo/{}", map));
+  if (!info) return std::nullopt;
+  if (leading_number<unsigned>(status_field(*info, "map_type")) == kArenaType) return 0;
+  return leading_number<std::uint64_t>(status_field(*info, "memlock"));
+}
+
+std::uint64_t FixedMapsMemory::bytes(std::span<const int> maps) {
+  known_.resize(std::min(known_.size(), maps.size()));
+  while (known_.size() < maps.size()) {
+    const std::optional<std::uint64_t> of_next = map_memory_bytes(maps[known_.size()]);
+    if (!of_next) break;
+    known_.push_back(*of_next);
   }
-  return bytes;
+  return std::accumulate(known_.begin(), known_.end(), std::uint64_t{0});
 }
 
 }  // namespace hawk
