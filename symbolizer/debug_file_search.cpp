@@ -1,6 +1,6 @@
 #include "symbolizer/debug_file_search.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 #include <zlib.h>
 

@@ -2,7 +2,7 @@
 
 #include <dwarf.h>
 #include <elfutils/version.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // How long it takes to write a report of 100,000 stacks in each format, and in how much memory: bench_export [FORMAT].
 // Fails where that is more than was promised.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

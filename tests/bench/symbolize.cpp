@@ -7,7 +7,7 @@
 // --one-by-one asks in the order given, without preparing the symbolizer for all. --here reads the file in this
 // process, and not in one without rights.
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cinttypes>
 #include <cstdint>

@@ -5,7 +5,7 @@
 // into memory; and processor time, so that what else runs on the machine is left out.
 #include <elf.h>
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

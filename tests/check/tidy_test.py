@@ -17,8 +17,8 @@ FILES = {
     "same_name.cpp": CLEAN % "same_name",
     "first.cpp": NULL % "first",
     "second.cpp": NULL % "second",
-    "macro.cpp": "#include <curses.h>\n#include <term.h>\nbool colored() { return max_colors > 8; }\n",
-    "broken_by_macro.cpp": "struct Screen {\n  int max_colors;\n};\nint* in_screen(Screen s) { return s.max_colors ? 0 : nullptr; }\n",
+    "macro.cpp": "#include <curses.h>\nbool is_over() { return ::endwin() == OK; }\n",
+    "broken_by_macro.cpp": "struct Screen {\n  int OK;\n};\nint* in_screen(Screen s) { return s.OK ? 0 : nullptr; }\n",
 }
 EXPECTED = {"first.cpp", "second.cpp", "broken_by_macro.cpp"}
 

@@ -1,5 +1,5 @@
 // How a trace ends: with its target, with the target's program, by itself.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 #include "tests/unwinding/comparison.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <ranges>

@@ -1,7 +1,7 @@
 // The kernel's walk over stacks that are not what they were. It has to end, and what it calls complete has to be a
 // chain of frames that is really there: libdw finds the same one, with a proper end, in the same memory. What the
 // thread knows from sound stacks at the same addresses, and from damaged ones, changes nothing.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "tests/unwinding/libdw_unwinder.h"
 
 #include <elfutils/libdw.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/auxv.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 #include "userspace/analysis/diff_flame_graph.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <map>

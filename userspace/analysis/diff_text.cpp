@@ -1,6 +1,6 @@
 #include "userspace/analysis/diff_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "userspace/base/printable.h"
 #include "userspace/report/quantity.h"

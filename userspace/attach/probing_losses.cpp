@@ -1,5 +1,5 @@
 // The warnings and losses of probing.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,6 +1,6 @@
 #include "userspace/commands/completions.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "userspace/export/exported_stacks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <unordered_map>
 #include <utility>

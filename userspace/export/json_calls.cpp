@@ -1,6 +1,6 @@
 #include "userspace/export/json_calls.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 #include <utility>

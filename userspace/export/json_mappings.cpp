@@ -1,6 +1,6 @@
 #include "userspace/export/json_mappings.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 #include <vector>

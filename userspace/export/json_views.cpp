@@ -1,6 +1,6 @@
 #include "userspace/export/json_views.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <iterator>

@@ -1,6 +1,6 @@
 #include "userspace/export/text_report.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

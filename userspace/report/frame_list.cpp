@@ -1,6 +1,6 @@
 #include "userspace/report/frame_list.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

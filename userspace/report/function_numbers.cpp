@@ -1,6 +1,6 @@
 #include "userspace/report/function_numbers.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace hawk {
 

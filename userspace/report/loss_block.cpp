@@ -1,6 +1,6 @@
 #include "userspace/report/loss_block.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

@@ -1,6 +1,6 @@
 #include "userspace/report/mapping_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string_view>

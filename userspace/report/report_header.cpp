@@ -1,6 +1,6 @@
 #include "userspace/report/report_header.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

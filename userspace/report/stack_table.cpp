@@ -1,6 +1,6 @@
 #include "userspace/report/stack_table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "userspace/report/symbol_gaps.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "userspace/report/target_lines.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "userspace/report/unwind_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "userspace/screen/prompts.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string_view>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "userspace/screen/row_names.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "userspace/screen/stack_page.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 

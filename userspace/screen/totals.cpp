@@ -1,6 +1,6 @@
 #include "userspace/screen/totals.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string_view>
 

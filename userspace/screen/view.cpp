@@ -1,6 +1,6 @@
 #include "userspace/screen/view.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

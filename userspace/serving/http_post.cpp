@@ -1,6 +1,6 @@
 #include "userspace/serving/http_post.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <sys/socket.h>
 

@@ -1,6 +1,6 @@
 #include "userspace/serving/http_response.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 

@@ -1,6 +1,6 @@
 #include "userspace/serving/metrics_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <iterator>

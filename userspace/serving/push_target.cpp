@@ -1,6 +1,6 @@
 #include "userspace/serving/push_target.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

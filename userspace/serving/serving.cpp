@@ -1,6 +1,6 @@
 #include "userspace/serving/serving.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <optional>

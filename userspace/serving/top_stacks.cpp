@@ -1,6 +1,6 @@
 #include "userspace/serving/top_stacks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <unordered_map>

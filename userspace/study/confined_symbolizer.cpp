@@ -1,7 +1,7 @@
 #include "userspace/study/confined_symbolizer.h"
 
 #include <elf.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <array>

@@ -1,7 +1,7 @@
 #include "userspace/study/confinement.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <seccomp.h>

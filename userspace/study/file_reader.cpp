@@ -1,6 +1,6 @@
 #include "userspace/study/file_reader.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "userspace/study/worker_process.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>

@@ -74,6 +74,11 @@ bool may_be_wanted(std::uint32_t kind) {
          kind == BTF_KIND_TYPEDEF;
 }
 
+/// libbpf has functions of these names.
+using ArrayRecord = struct btf_array;
+using EnumRecord = struct btf_enum;
+using WideEnumRecord = struct btf_enum64;
+
 /// Calls `change` for each number of a type, and each offset of a name, in a type and what follows it.
 template <class ChangeType, class ChangeName>
 void for_all_in(btf_type& type, std::vector<std::uint8_t>& after, ChangeType change_type, ChangeName change_name) {
@@ -96,7 +101,7 @@ void for_all_in(btf_type& type, std::vector<std::uint8_t>& after, ChangeType cha
       change_type(type.type);
       break;
     case BTF_KIND_ARRAY:
-      change_each(btf_array{}, [&](btf_array& array) {
+      change_each(ArrayRecord{}, [&](ArrayRecord& array) {
         change_type(array.type);
         change_type(array.index_type);
       });
@@ -116,10 +121,10 @@ void for_all_in(btf_type& type, std::vector<std::uint8_t>& after, ChangeType cha
       });
       break;
     case BTF_KIND_ENUM:
-      change_each(btf_enum{}, [&](btf_enum& value) { change_name(value.name_off); });
+      change_each(EnumRecord{}, [&](EnumRecord& value) { change_name(value.name_off); });
       break;
     case BTF_KIND_ENUM64:
-      change_each(btf_enum64{}, [&](btf_enum64& value) { change_name(value.name_off); });
+      change_each(WideEnumRecord{}, [&](WideEnumRecord& value) { change_name(value.name_off); });
       break;
     default:
       break;

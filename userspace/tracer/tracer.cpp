@@ -21,7 +21,6 @@
 #include "userspace/tracer/task_iteration.h"
 
 namespace hawk {
-namespace {
 
 /// Takes a target's place, and gives it back.
 class TakenTarget {
@@ -37,8 +36,6 @@ class TakenTarget {
   Engine::Parts& engine_;
   std::uint32_t number_;
 };
-
-}  // namespace
 
 // Destruction runs from the last member to the first: probes go before what they are for.
 struct Tracer::Impl {

@@ -1,6 +1,6 @@
 #include "userspace/views/call_groups.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <unordered_map>

@@ -1,6 +1,6 @@
 #include "userspace/views/histogram_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstddef>

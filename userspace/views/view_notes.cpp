@@ -1,6 +1,6 @@
 #include "userspace/views/view_notes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "tests/unit/export/export_sample.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <random>
 #include <string>

@@ -1,6 +1,6 @@
 #include "userspace/export/json_report.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

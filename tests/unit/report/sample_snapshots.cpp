@@ -1,6 +1,6 @@
 #include "tests/unit/report/sample_snapshots.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <limits>

@@ -10,7 +10,7 @@
 //  after
 //    the function around it.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <ostream>

@@ -1,7 +1,7 @@
 #include "symbolizer/debug_file_search.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -2,7 +2,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <link.h>
 #include <sys/auxv.h>

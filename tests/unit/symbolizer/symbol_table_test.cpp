@@ -1,7 +1,7 @@
 #include "symbolizer/symbol_table.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "oracle.h"

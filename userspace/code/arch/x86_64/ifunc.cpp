@@ -14,13 +14,13 @@ namespace {
 constexpr std::size_t kMaxValues = 32;
 
 /// All values that something can have; nullopt: any.
-using Values = std::optional<std::set<std::uint64_t>>;
+using Possible = std::optional<std::set<std::uint64_t>>;
 
-Values merge(const Values& a, const Values& b) {
+Possible merge(const Possible& a, const Possible& b) {
   if (!a || !b) return std::nullopt;
   std::set<std::uint64_t> both = *a;
   both.insert(b->begin(), b->end());
-  return both.size() > kMaxValues ? std::nullopt : Values(std::move(both));
+  return both.size() > kMaxValues ? std::nullopt : Possible(std::move(both));
 }
 
 std::optional<std::uint64_t> address_in(const Instruction& instruction, const ZydisDecodedOperand& operand) {
@@ -34,7 +34,7 @@ std::optional<std::uint64_t> address_in(const Instruction& instruction, const Zy
 
 /// What the general registers hold at one instruction.
 struct Registers {
-  std::array<Values, kGeneralRegisters.size()> values;
+  std::array<Possible, kGeneralRegisters.size()> values;
   bool operator==(const Registers&) const = default;
 };
 
@@ -49,7 +49,7 @@ bool is_conditional_move(const Instruction& instruction) {
 }
 
 /// What the second operand of a move can be.
-Values source_of(BranchTargets& resolver, const Instruction& instruction, const Registers& before) {
+Possible source_of(BranchTargets& resolver, const Instruction& instruction, const Registers& before) {
   const ZydisDecodedOperand& source = instruction.operands[1];
   if (const std::optional<std::size_t> from = wide_register_number(source)) {
     return source.size == 64 ? before.values[*from] : std::nullopt;
@@ -59,7 +59,7 @@ Values source_of(BranchTargets& resolver, const Instruction& instruction, const 
   if (!address) return std::nullopt;
   if (instruction.decoded.mnemonic == ZYDIS_MNEMONIC_LEA) return std::set<std::uint64_t>{*address};
   const std::optional<std::uint64_t> function = resolver.resolve_slot(*address).vaddr;
-  return function ? Values(std::set<std::uint64_t>{*function}) : std::nullopt;
+  return function ? Possible(std::set<std::uint64_t>{*function}) : std::nullopt;
 }
 
 Registers after(BranchTargets& resolver, const Instruction& instruction, const Registers& before) {
@@ -73,7 +73,7 @@ Registers after(BranchTargets& resolver, const Instruction& instruction, const R
   const bool is_move =
       instruction.decoded.mnemonic == ZYDIS_MNEMONIC_MOV || instruction.decoded.mnemonic == ZYDIS_MNEMONIC_LEA;
   if (!to || !(is_move || is_conditional_move(instruction))) return state;
-  const Values moved = source_of(resolver, instruction, before);
+  const Possible moved = source_of(resolver, instruction, before);
   state.values[*to] = is_move ? moved : merge(moved, before.values[*to]);
   return state;
 }
@@ -102,7 +102,7 @@ std::optional<std::vector<std::uint64_t>> ifunc_candidates(BranchTargets& resolv
 
   std::set<std::uint64_t> candidates;
   for (const std::uint64_t ret : walk.returns) {
-    const Values& result = states.at(ret).values[0];
+    const Possible& result = states.at(ret).values[0];
     if (!result) return std::nullopt;
     candidates.insert(result->begin(), result->end());
   }
