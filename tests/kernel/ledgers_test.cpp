@@ -22,6 +22,9 @@ struct LedgerCase {
   std::span<const Way> ways = kCallWays;
 };
 
+/// Frame pointers alone do not tell whose a free is.
+constexpr Way kWaysWithTables[] = {Way::kPointsArena, Way::kSessionArena, Way::kMultiArena, Way::kPerfHash};
+
 const LedgerCase kCases[] = {
     {"functions", "all", "every_function"},
     {"functions", "cfree", "cfree"},
@@ -75,6 +78,7 @@ const LedgerCase kCases[] = {
     {"hooks", "left_by_longjmp", "leaving_hooks"},
     {"hooks", "left_by_longjmp_may_throw", "leaving_hooks_may_throw"},
     {"hooks", "tcmalloc", "new_hook", {}, kTcmalloc},
+    {"hooks", "frees_of_unknown_blocks", "whose_frees", {}, {}, kWaysWithTables},
     {"memory", "secret", "secret_memory"},
     {"live_table", "full", "live_table_full", {"--max-blocks", "1000"}, {}, kHashWays},
     {"live_table", "strange_addresses", "strange_addresses"},

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "bpf/probe_points.h"
+#include "tests/support/elf_fixture.h"
+
 namespace hawk {
 namespace {
 
@@ -84,6 +87,32 @@ TEST(probed_code, planned_code_that_was_changed) {
   const Bytes changed = {0x41, 0x54, 0x55, 0x48, 0x89, 0xfe};
   EXPECT_FALSE(has_breakpoint(planned, changed));
   EXPECT_TRUE(is_other_code(planned, changed));
+}
+
+AllocatorFunction function_with_probe_at(const ElfImage& image, std::uint64_t distance) {
+  AllocatorFunction function;
+  function.names = {"free"};
+  function.entry_offset = *image.file_offset_of(testing::extent_of(image, "as_glibc").vaddr);
+  function.probe_offset = function.entry_offset + distance;
+  return function;
+}
+
+/// The programs look at the last bytes up to the probed one. A hook lies over the first.
+TEST(probed_code, what_the_last_look_leaves_out_is_looked_at_apart) {
+  const ElfImage image = testing::open_image(testing::fixture_path("free_points.so"));
+  for (const std::uint64_t distance : {0, 1, 15, 16, 17, 31, 32, 35, 48}) {
+    const AllocatorFunction function = function_with_probe_at(image, distance);
+    std::uint64_t seen = function.entry_offset;
+    for (const ProbedCode& code : probed_code_of(image, function)) {
+      const bool is_probed = code.role == CodeRole::kProbed;
+      const std::uint64_t end = code.file_offset + (is_probed ? code.probe_at + 1 : code.bytes.size());
+      EXPECT_LE(is_probed && end > HAWK_POINT_BYTES ? end - HAWK_POINT_BYTES : code.file_offset, seen) << distance;
+      EXPECT_LE(code.role == CodeRole::kOnTheWay ? code.bytes.size() : 0, std::size_t{HAWK_POINT_BYTES});
+      EXPECT_EQ(code.bytes[0], image.code_at(*image.vaddr_of(code.file_offset), 1)[0]);
+      seen = end;
+    }
+    EXPECT_EQ(seen, function.probe_offset + 1) << distance;
+  }
 }
 
 TEST(probed_code, call_that_is_too_short) {
