@@ -121,6 +121,8 @@ Result<void> SharedTracing::load() {
   settle_following();
   way_ = HAWK_TRY(choose_way());
   if (!config_.attach_via) is_by_plan_ = should_follow_plans(way_, config_.follows_children);
+  // Most of it is waiting for the kernel's grace periods, which nobody who detaches should have to do.
+  measuring_costs_ = try_thread([this] { measured_costs_ = costs_here(way_, detaching_costs_); });
   if (config_.holds && !features_.holds) {
     log_info(
         "this kernel cannot hold threads (Linux 6.18 and newer can): an allocator that a new program maps is probed a "
@@ -212,9 +214,10 @@ void SharedTracing::use_symbolizer(ConfinedSymbolizer& used) {
 
 const std::optional<ProbeCosts>& SharedTracing::costs() {
   if (costs_) return *costs_;
-  const Result<std::optional<ProbeCosts>> measured = costs_here(way_, detaching_costs_);
-  if (!measured) log_verbose(measured.error().what);
-  return costs_.emplace(measured ? *measured : std::nullopt);
+  measuring_costs_ = {};
+  if (!measured_costs_) measured_costs_ = costs_here(way_, detaching_costs_);
+  if (!*measured_costs_) log_verbose(measured_costs_->error().what);
+  return costs_.emplace(measured_costs_->value_or(std::nullopt));
 }
 
 }  // namespace hawk

@@ -90,7 +90,7 @@ class SharedTracing {
   /// It is about to go.
   void forget_symbolizer(ConfinedSymbolizer& forgotten);
 
-  /// What traps cost on this machine, measured at the first call; nullopt: not measured.
+  /// What traps cost on this machine, measured from load() on; nullopt: not measured.
   const std::optional<ProbeCosts>& costs();
 
   /// Bytes of memory that the kernel's tables take for all targets, as of the last note_table_bytes().
@@ -129,6 +129,8 @@ class SharedTracing {
   std::jthread reading_symbols_;                  ///< ends before all that it uses
   std::optional<std::optional<ProbeCosts>> costs_;
   std::uint64_t table_bytes_ = 0;
+  std::optional<Result<std::optional<ProbeCosts>>> measured_costs_;  ///< by this thread:
+  std::jthread measuring_costs_;
 };
 
 }  // namespace hawk

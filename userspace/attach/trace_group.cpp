@@ -110,7 +110,7 @@ void TraceGroup::begin_end(std::span<ProcessTrace* const> ending, EndOptions opt
   for (ProcessTrace* const trace : ending) trace->begin_end(options.reads_symbols && trace == ending.front());
 }
 
-/// Side by side with measuring what traps cost: both wait for the kernel's grace periods.
+/// Side by side with the rest of measuring what traps cost: both wait for the kernel's grace periods.
 void TraceGroup::remove_probes(std::span<ProcessTrace* const> ending) {
   const auto began = std::chrono::steady_clock::now();
   const std::jthread measuring = try_thread([this] { shared_.costs(); });

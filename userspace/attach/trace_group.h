@@ -35,8 +35,8 @@ class TraceGroup {
 
   /// Loads the programs, unless they are: so that processes can be seen to begin before the first is added.
   Result<void> load() { return shared_.load(); }
-  /// What traps cost on this machine; measured at the first call, which takes up to half a second. nullopt: not
-  /// measured.
+  /// What traps cost on this machine; nullopt: not measured. That begins with load() and takes up to half a second,
+  /// for the rest of which a call waits.
   const std::optional<ProbeCosts>& costs() { return shared_.costs(); }
 
   // What follows: once the programs are loaded.
