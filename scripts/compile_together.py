@@ -16,8 +16,9 @@ TYPE = re.compile(r"(?:template <.*> )?(?:struct|class|enum class|enum|union) (\
 NAME = re.compile(r"(?<!:)\b(?!__attribute__|alignas)([A-Za-z_]\w*)\b(?=\s*[(={;\[]|\s*$)")
 DEFINES_NO_NAME = re.compile(r"[ /}#]|using namespace |[A-Z_]*TEST\w*\(")
 COMMENT = re.compile(r"//.*")
-USED = re.compile(r"(?<![.:>\w])(?:[A-Z]\w*|[a-z_]\w*(?=\())")  # types and constants, and functions that are called
-ALIAS = re.compile(r"using (\w+) = .*;$")
+USED = re.compile(r"(?<![.:>\w])(?:k?[A-Z]\w*|[a-z_]\w*(?=\())")  # types and constants, and functions that are called
+ALIAS = re.compile(r"using (?:::)?(?:\w+::)*(\w+)(?: = .*)?;$")
+USING = re.compile(r"^using .*;$", re.M)
 INCLUDE = re.compile(r'^#include "(.*)"', re.M)
 # Macros by names such as lines; a declaration of basename() that is not string.h's; what each program has one of.
 GOES_ALONE = re.compile(r"^(?:#include <(?:term|libiberty/demangle)\.h>|int main\()", re.M)
@@ -67,7 +68,7 @@ class Names:
         text = read(path)
         self.goes_alone = GOES_ALONE.search(text) is not None
         self.own = dict.fromkeys(re.findall(r"^#define (\w+)", text, re.M), path)
-        for block in ANONYMOUS.findall(text):
+        for block in [*ANONYMOUS.findall(text), "\n".join(USING.findall(text))]:
             for name, line in defined_in(block).items():
                 self.own[name] = line if ALIAS.match(line) else path
         self.used = set(USED.findall(COMMENT.sub("", text))).union(*map(declared_by, headers_of(path))) - self.own.keys()

@@ -67,9 +67,9 @@ TEST(TraceReports, TheFileHoldsTheWholeReport) {
   NumberSymbolizer symbolizer;
   ReportOptions options;
   options.format = format_named("json");
-  JsonOptions json;
-  json.selection.top = 0;
-  const std::string as_json = render_json(snapshot, symbolizer, json);
+  JsonOptions as_chosen;
+  as_chosen.selection.top = 0;
+  const std::string as_json = render_json(snapshot, symbolizer, as_chosen);
   EXPECT_GT(as_json.size(), 1'000'000U);
   EXPECT_TRUE(written(snapshot, options) == as_json);
 

@@ -13,7 +13,7 @@ namespace hawk {
 namespace {
 
 TEST(ProcessEnd, HasWords) {
-  EXPECT_EQ(text_of({}), "ended");
+  EXPECT_EQ(text_of(ProcessEnd{}), "ended");
   EXPECT_EQ(text_of({.wait_status = 3 << 8}), "exited with status 3");
   EXPECT_EQ(text_of({.wait_status = SIGSEGV | 0x80}), "was killed by SIGSEGV, core dumped");
   EXPECT_EQ(text_of({.wait_status = SIGKILL, .oom_killed = true}), "was killed for lack of memory");
