@@ -2,7 +2,6 @@
 
 #define NCURSES_NOMACROS 1  // `move` and `erase` are names of the standard library too
 #include <curses.h>
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -21,7 +20,6 @@
 #include <utility>
 
 #include "userspace/base/check.h"
-#include "userspace/base/unique_fd.h"
 #include "userspace/screen/terminal_capabilities.h"
 #include "userspace/screen/terminal_signals.h"
 
@@ -61,24 +59,12 @@ std::FILE* open_stream(int fd, const char* mode) {
   return stream;
 }
 
-/// Until endwin() was called once, ncurses 6.4 writes out what it has at every movement of the cursor (_nc_mvcur):
-/// dozens of writes for a screen. Nothing of that window reaches the terminal.
-void end_first_window(int output_fd) {
-  const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  const int output = ::fileno(curses.output);
-  if (!nowhere || ::dup2(nowhere.get(), output) < 0) return;
-  ::endwin();
-  ::dup2(output_fd, output);
-  ::refresh();
-}
-
 bool start_curses(int input_fd, int output_fd) {
   curses.input = open_stream(input_fd, "r");
   curses.output = open_stream(output_fd, "w");
   if (curses.input == nullptr || curses.output == nullptr) return false;
   curses.screen = ::newterm(nullptr, curses.output, curses.input);
   if (curses.screen == nullptr) return false;
-  end_first_window(output_fd);
   ::set_escdelay(kEscapeDelayMs);
   ::cbreak();
   ::noecho();
