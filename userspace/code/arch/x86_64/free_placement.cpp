@@ -140,8 +140,9 @@ class StraightCode {
   /// On paths that are known, wherever their code lies.
   bool is_left_alone_by(const FunctionWalk& walk) const {
     const auto leads_in = [&](const auto& item) {
-      const auto& [from, step] = item;
-      return std::any_of(step.successors.begin(), step.successors.end(),
+      const std::uint64_t from = item.first;
+      const auto& successors = item.second.successors;
+      return std::any_of(successors.begin(), successors.end(),
                          [&](std::uint64_t to) { return is_inside(to) && !is_next(from, to); });
     };
     const auto calls_it = [&](const CallSite& call) { return call.target.vaddr && is_inside(*call.target.vaddr); };
