@@ -28,7 +28,8 @@ void expect_only(const Report& report, const std::string& cause, const std::stri
 }
 
 /// Traces the program from a cgroup that is at its limit with page cache, so that whatever BPF programs ask for is
-/// refused.
+/// refused. hawktrace itself can wait for the kernel to drop some; then there is a little for the programs too, so that
+/// there must be more of it than these can ever want: 64 MiB for the states of 4,000 threads.
 struct RefusedTrace {
   Report report;
   Ledger ledger;
@@ -40,10 +41,10 @@ RefusedTrace trace_refused(Way way, const LedgerProgram::Setup& setup) {
   const MemoryCgroup cgroup;
   cgroup.enter();
   Trace trace = Trace::attach(program.pid(), way);
-  cgroup.limit(cgroup.usage() + 50 * kMiB);
+  cgroup.limit(cgroup.usage() + 100 * kMiB);
   const std::string path = directory.path("hole");
   std::ofstream{path};  // NOLINT(bugprone-unused-raii): creates it
-  std::filesystem::resize_file(path, 100 * kMiB);
+  std::filesystem::resize_file(path, 200 * kMiB);
   std::ifstream file(path, std::ios::binary);
   std::array<char, 65536> buffer{};
   while (file.read(buffer.data(), buffer.size())) {

@@ -64,8 +64,7 @@ void Engine::adjust_memory() {
 std::uint64_t Engine::table_bytes() const {
   // Segments of frames have no descriptor left once they are mapped.
   const std::uint64_t frames = __atomic_load_n(&parts_->maps.state->frames_ready, __ATOMIC_ACQUIRE);
-  return parts_->map_bytes() + frames * sizeof(__u32) +
-         (parts_->arena ? parts_->arena->resident_bytes() : 0);
+  return parts_->map_bytes() + frames * sizeof(__u32) + (parts_->arena ? parts_->arena->resident_bytes() : 0);
 }
 
 bool Engine::is_filling_up() {

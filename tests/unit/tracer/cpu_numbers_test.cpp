@@ -15,9 +15,7 @@ TEST(CpuNumbers, OneMoreThanTheHighestOfTheList) {
   EXPECT_EQ(cpu_numbers_of("0,2\n"), 3u);
 }
 
-TEST(CpuNumbers, MissingNumbersCount) {
-  EXPECT_EQ(cpu_numbers_of("0-3,8-11\n"), 12u);
-}
+TEST(CpuNumbers, MissingNumbersCount) { EXPECT_EQ(cpu_numbers_of("0-3,8-11\n"), 12u); }
 
 TEST(CpuNumbers, NoneInWhatIsNoList) {
   EXPECT_EQ(cpu_numbers_of(""), 0u);
