@@ -111,6 +111,8 @@ HAWK_INLINE int hawk_count_insertion(void)
 	return ++own->insertions % HAWK_GROWTH_CHECK_EVERY == 0;
 }
 
+#define HAWK_ALL_SLOTS ((1u << HAWK_BUCKET_SLOTS) - 1)
+
 /* Bit i: slot i is free. */
 HAWK_INLINE __u32 hawk_free_slots(hawk_bucket_ref bucket)
 {

@@ -51,30 +51,10 @@ struct hawk_moves {
 	hawk_page_ref page;        /* where they are */
 	hawk_bucket_ref bucket;
 	__u32 position;            /* of the page in its set */
-	__u32 slots;               /* bit i: what is in slot i is to go */
+	__u32 slots;               /* bit i: slot i has not been looked at */
 };
 
-/* Bit i: what slot i holds, if anything, belongs to another page of its set now, or to a program that has ended. Of a step's blocks
- * six in seven stay where they are: they are looked at here, without a call for each. */
-HAWK_INLINE __u32 hawk_misplaced_slots(hawk_bucket_ref bucket, const struct hawk_step *step, __u32 position)
-{
-	__u32 slots = 0;
-
-#ifdef __clang__
-#pragma clang loop unroll(disable)
-#endif
-	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++) {
-		__u32 low = bucket->low[i], high_and_stack = bucket->high_and_stack[i], program = hawk_slot_program(high_and_stack);
-		__u64 hash = hawk_live_hash(hawk_slot_address(low, high_and_stack), program);
-		__u32 differs = hawk_position_in_set(hash, step->sets_log2, step->pages_after) ^ position;
-
-		differs |= (__u32)!hawk_program_lives(program);
-		slots |= (__u32)(low != 0 && differs) << i;
-	}
-	return slots;
-}
-
-/* One of them: it is dropped if its program has ended, and moved otherwise. */
+/* Looks at one block: it is dropped if its program has ended, and moved if it belongs elsewhere. */
 static long hawk_move_one(__u32 number, void *context)
 {
 	struct hawk_moves *moves = (struct hawk_moves *)context;
@@ -94,6 +74,8 @@ static long hawk_move_one(__u32 number, void *context)
 	__u32 position = hawk_position_in_set(request.hash, moves->step->sets_log2, moves->step->pages_after);
 	int lives = hawk_program_lives(request.program);
 
+	if (lives && position == moves->position)
+		return 0;
 	moves->bucket->low[at] = 0;
 	hawk_bucket_ref home = &moves->page->buckets[hawk_home_bucket(request.hash)];
 
@@ -123,9 +105,8 @@ static long hawk_empty_misplaced(__u32 number, void *context)
 	moves.step = step;
 	moves.page = hawk_set_page(step, moves.position);
 	moves.bucket = &moves.page->buckets[number % HAWK_PAGE_BUCKETS];
-	moves.slots = hawk_misplaced_slots(moves.bucket, step, moves.position);
-	if (moves.slots)
-		HAWK_REPEAT(HAWK_BUCKET_SLOTS, hawk_move_one, &moves);
+	moves.slots = ~hawk_free_slots(moves.bucket) & HAWK_ALL_SLOTS;
+	HAWK_REPEAT(HAWK_BUCKET_SLOTS, hawk_move_one, &moves);
 	return 0;
 }
 
