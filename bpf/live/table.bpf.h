@@ -18,13 +18,13 @@ static __always_inline bool tally_take(const struct hawk_request *request)
 {
 	if (request->result != HAWK_TAKEN || may_have_overflowed(request->hash))
 		return false;
-	count_freed_here(request->found.high_and_stack & HAWK_SLOT_STACK_MASK, request->found.size_bytes);
+	count_freed_on(request->found.high_and_stack & HAWK_SLOT_STACK_MASK, request->found.size_bytes, 1, true);
 	return true;
 }
 
 static __always_inline bool tally_insertion(const struct hawk_request *request, __u64 *hits)
 {
-	count_allocated_here(request->slot.high_and_stack & HAWK_SLOT_STACK_MASK, request->slot.size_bytes);
+	count_allocated_on(request->slot.high_and_stack & HAWK_SLOT_STACK_MASK, request->slot.size_bytes, 1, true);
 	if (hits)
 		++*hits;
 	return true;
