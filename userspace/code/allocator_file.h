@@ -8,17 +8,10 @@
 
 #include "bpf/kinds.h"
 #include "userspace/code/allocator_catalogue.h"
+#include "userspace/code/caller_frame.h"
 #include "userspace/code/yield_plan.h"
 
 namespace hawk {
-
-/// Where the caller's frame is when an instruction of a function has not run yet.
-struct CallerFrame {
-  std::uint32_t slot_words = 0;  ///< words from rsp up to the return address
-  /// Words from rsp up to where the caller's rbp has been saved; nullopt: it is in rbp.
-  std::optional<std::uint32_t> saved_rbp_words;
-  bool operator==(const CallerFrame&) const = default;
-};
 
 /// The furthest that either lies from rsp at the probe of a function: what its cookie has room for.
 constexpr std::uint32_t kMaxFrameWords = HAWK_COOKIE_FRAME_WORDS - 1;

@@ -5,15 +5,7 @@
 namespace hawk {
 namespace {
 
-constexpr std::int64_t kWordBytes = 8;
 constexpr std::uint32_t kRsp = 1u << 4;
-
-std::optional<std::uint32_t> words_up(const StackState& stack, std::int64_t position) {
-  if (!stack.rsp) return std::nullopt;
-  const std::int64_t bytes = position - *stack.rsp;
-  if (bytes < 0 || bytes % kWordBytes != 0 || bytes / kWordBytes > kMaxPointWords) return std::nullopt;
-  return static_cast<std::uint32_t>(bytes / kWordBytes);
-}
 
 }  // namespace
 
@@ -56,7 +48,7 @@ std::optional<Operand> operand_of(const Holders& holders, const StackState& stac
     return Operand{Operand::Kind::kRegister, static_cast<std::uint32_t>(std::countr_zero(registers))};
   }
   for (const std::int64_t word : holders.words) {
-    if (const auto up = words_up(stack, word)) return Operand{Operand::Kind::kStack, *up};
+    if (const auto up = words_up(stack, word, kMaxPointWords)) return Operand{Operand::Kind::kStack, *up};
   }
   return std::nullopt;
 }
@@ -75,14 +67,11 @@ std::optional<CallOperands::Size> CallOperands::size_at(std::size_t node) const 
 }
 
 bool CallOperands::set_frame(std::size_t node, YieldPoint& point) const {
-  const StackState& stack = graph_.nodes[node].before;
-  const auto slot = words_up(stack, 0);
-  if (!slot) return false;
-  point.slot_words = *slot;
-  if (!stack.rbp_changed) return true;
-  if (!stack.saved_rbp) return false;
-  point.saved_rbp_words = words_up(stack, *stack.saved_rbp);
-  return point.saved_rbp_words.has_value();
+  const std::optional<CallerFrame> frame = caller_frame(graph_.nodes[node].before, kMaxPointWords);
+  if (!frame) return false;
+  point.slot_words = frame->slot_words;
+  point.saved_rbp_words = frame->saved_rbp_words;
+  return true;
 }
 
 }  // namespace hawk

@@ -60,24 +60,6 @@ bool stores_only_to_frame(const Instruction& instruction, const StackState& befo
   return instruction.decoded.mnemonic == ZYDIS_MNEMONIC_PUSH || is_spill(instruction, before);
 }
 
-/// Where the caller's frame is at an instruction; nullopt: not known, or too far away.
-std::optional<CallerFrame> frame_at(const StackState& state) {
-  const auto words_up = [&](std::int64_t position) -> std::optional<std::uint32_t> {
-    const std::int64_t bytes = position - *state.rsp;
-    if (bytes < 0 || bytes % kWordBytes != 0 || bytes / kWordBytes > kMaxFrameWords) return std::nullopt;
-    return static_cast<std::uint32_t>(bytes / kWordBytes);
-  };
-  if (!state.rsp) return std::nullopt;
-  CallerFrame frame;
-  const std::optional<std::uint32_t> slot = words_up(0);
-  if (!slot) return std::nullopt;
-  frame.slot_words = *slot;
-  if (!state.rbp_changed) return frame;
-  if (!state.saved_rbp) return std::nullopt;
-  frame.saved_rbp_words = words_up(*state.saved_rbp);
-  return frame.saved_rbp_words ? std::optional(frame) : std::nullopt;
-}
-
 /// Whether calls with a block go on behind it, and have done nothing.
 bool is_passed(const Instruction& instruction, const StackState& before, const ProbePoint& early) {
   // The end of calls with null, as place_probe has passed it.
@@ -97,7 +79,7 @@ std::optional<ProbePoint> find_cheaper(const ElfImage& image, FunctionExtent fun
   while (current && current->next_vaddr() <= end && arguments.complete()) {
     const Execution execution = current->execution();
     if (current->vaddr == early.vaddr) cheapest = execution;
-    const std::optional<CallerFrame> frame = frame_at(state);
+    const std::optional<CallerFrame> frame = caller_frame(state, kMaxFrameWords);
     // The kernel's emulation of a call leaves the shadow stack behind, where there is one.
     if (current->vaddr > early.vaddr && execution < cheapest && current->flow != Flow::kCall && frame) {
       cheapest = execution;

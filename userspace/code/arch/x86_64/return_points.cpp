@@ -16,9 +16,8 @@ namespace {
 
 constexpr std::uint32_t kRax = 1u << 0;
 constexpr std::uint32_t kRsp = 1u << 4;
-constexpr std::int64_t kWordBytes = 8;
 /// What a probe's cookie has room for, less one: see HAWK_COOKIE_SAVED_RBP_SHIFT.
-constexpr std::int64_t kMaxWords = 0xfffe;
+constexpr std::uint32_t kMaxWords = 0xfffe;
 /// Stands before every abort handler of a restartable sequence; glibc and tcmalloc register sequences with no other
 /// (RSEQ_SIG in glibc's sysdeps/unix/sysv/linux/x86/bits/rseq.h).
 constexpr std::array<std::uint8_t, 4> kRseqSignature = {0x53, 0x30, 0x05, 0x53};
@@ -37,12 +36,6 @@ std::uint32_t sources(const Instruction& instruction, std::uint32_t after) {
     }
   }
   return before & ~kRsp;
-}
-
-std::optional<std::uint32_t> words_up(std::int64_t from, std::int64_t to) {
-  const std::int64_t bytes = to - from;
-  if (bytes < 0 || bytes % kWordBytes != 0 || bytes / kWordBytes > kMaxWords) return std::nullopt;
-  return static_cast<std::uint32_t>(bytes / kWordBytes);
 }
 
 /// A step into the certain part.
@@ -220,17 +213,14 @@ class ReturnSearch {
   }
 
   static std::optional<ReturnPoint> make_point(std::uint64_t vaddr, const StackState& stack, std::uint32_t holders) {
-    if (!stack.rsp) return std::nullopt;
+    const std::optional<CallerFrame> frame = caller_frame(stack, kMaxWords);
+    if (!frame) return std::nullopt;
     ReturnPoint point;
     point.vaddr = vaddr;
     point.result_register = static_cast<std::uint8_t>(std::countr_zero(holders));
-    const std::optional<std::uint32_t> slot = words_up(*stack.rsp, 0);
-    if (!slot) return std::nullopt;
-    point.slot_words = *slot;
-    if (!stack.rbp_changed) return point;
-    if (!stack.saved_rbp) return std::nullopt;
-    point.saved_rbp_words = words_up(*stack.rsp, *stack.saved_rbp);
-    return point.saved_rbp_words ? std::optional(point) : std::nullopt;
+    point.slot_words = frame->slot_words;
+    point.saved_rbp_words = frame->saved_rbp_words;
+    return point;
   }
 
   const ElfImage& image_;

@@ -127,6 +127,23 @@ Position stack_position(const ZydisDecodedOperand& operand, const StackState& st
   return *base + (operand.mem.disp.has_displacement != 0 ? operand.mem.disp.value : 0);
 }
 
+std::optional<std::uint32_t> words_up(const StackState& state, std::int64_t position, std::uint32_t most) {
+  constexpr std::int64_t kWordBytes = 8;
+  if (!state.rsp) return std::nullopt;
+  const std::int64_t bytes = position - *state.rsp;
+  if (bytes < 0 || bytes % kWordBytes != 0 || bytes / kWordBytes > most) return std::nullopt;
+  return static_cast<std::uint32_t>(bytes / kWordBytes);
+}
+
+std::optional<CallerFrame> caller_frame(const StackState& state, std::uint32_t most) {
+  const std::optional<std::uint32_t> slot = words_up(state, 0, most);
+  if (!slot || (state.rbp_changed && !state.saved_rbp)) return std::nullopt;
+  CallerFrame frame = {.slot_words = *slot, .saved_rbp_words = std::nullopt};
+  if (!state.rbp_changed) return frame;
+  frame.saved_rbp_words = words_up(state, *state.saved_rbp, most);
+  return frame.saved_rbp_words ? std::optional(frame) : std::nullopt;
+}
+
 StackState after(const Instruction& instruction, const StackState& before) {
   StackState state = before;
   change_stack(instruction, state);

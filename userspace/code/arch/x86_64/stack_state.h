@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "userspace/code/arch/x86_64/instruction.h"
+#include "userspace/code/caller_frame.h"
 
 namespace hawk {
 
@@ -25,6 +26,10 @@ struct StackState {
 
 /// The stack position that a memory operand [rsp + n] or [rbp + n] stands for; nullopt: not known, or another operand.
 std::optional<std::int64_t> stack_position(const ZydisDecodedOperand& operand, const StackState& state);
+/// Words from rsp up to a position; nullopt: not known, not a whole number, or more than `most`.
+std::optional<std::uint32_t> words_up(const StackState& state, std::int64_t position, std::uint32_t most);
+/// Where the caller's frame is; nullopt: not known, or further than `most` words from rsp.
+std::optional<CallerFrame> caller_frame(const StackState& state, std::uint32_t most);
 /// The state after `instruction`; after a call: once it has returned.
 StackState after(const Instruction& instruction, const StackState& before);
 /// What holds on both ways to one instruction.
