@@ -154,6 +154,25 @@ __noinline int see_inner_call(struct hawk_thread *thread, __u32 number, __u64 sl
 	return 1;
 }
 
+/* Of the points at one instruction, of which `number` is the first, the one for the caller that is waiting; HAWK_MAX_YIELD_POINTS:
+ * there is none, and the call is none of a probed function, or is seen elsewhere. Not static: checked once by the verifier. */
+__noinline int find_caller(struct hawk_thread *thread, __u32 number, __u64 ip, __u64 sp)
+{
+	__u64 return_address = 0;
+
+	if (!thread || !read_target_word(thread, sp + yield_points[number & (HAWK_MAX_YIELD_POINTS - 1)].caller_at, &return_address))
+		return HAWK_MAX_YIELD_POINTS;
+	for (__u32 i = 0; i < HAWK_MOST_CALLERS; i++) {
+		const struct hawk_yield_point *point = &yield_points[(number + i) & (HAWK_MAX_YIELD_POINTS - 1)];
+
+		if (ip + point->caller_return == return_address)
+			return (number + i) & (HAWK_MAX_YIELD_POINTS - 1);
+		if (!point->more_callers)
+			break;
+	}
+	return HAWK_MAX_YIELD_POINTS;
+}
+
 /* A call that is seen here alone, while no other is open: nearly every one. As end_call. */
 static __always_inline __u64 see_at_once(const struct hawk_thread *thread, const struct hawk_yielded *yielded, struct hawk_block *block)
 {
@@ -197,6 +216,12 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 	thread = followed_thread(thread, ctx);
 	if (!thread)
 		return;
+	if (point->caller_at != HAWK_NOT_ON_STACK) {
+		number = find_caller(thread, number, ctx->ip, ctx->sp);
+		if (number >= HAWK_MAX_YIELD_POINTS)
+			return;
+		point = &yield_points[number];
+	}
 	read_yield(thread, ctx, point, &yielded);
 	if (!thread->call.sp && point->role == HAWK_YIELDS_ALL) {
 		address = see_at_once(thread, &yielded, &block);

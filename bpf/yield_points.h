@@ -24,6 +24,8 @@ enum hawk_yield_role {
 #define HAWK_NO_REGISTER 16
 /* In place of a distance from rsp. */
 #define HAWK_NOT_ON_STACK 0xffff
+/* Points at one instruction, each for another caller. */
+#define HAWK_MOST_CALLERS 16u
 
 struct hawk_yield_point {
 	__u8 kind;                /* enum hawk_call_kind */
@@ -40,6 +42,11 @@ struct hawk_yield_point {
 	__u8 inner_words;         /* from that call's return address up to the function's own; 0: there is none */
 	__u8 inner_rbp_words;     /* from where it has saved its caller's rbp up to its return address; 0: it has not */
 	__s16 inner_return;       /* where the call returns to, in bytes from the probed instruction */
+	/* In a function that others call too: the point counts where it has been called from one place. */
+	__u16 caller_at;          /* its return address, in bytes above rsp; HAWK_NOT_ON_STACK: it is no such function */
+	__u8 more_callers;        /* points at this instruction for other callers, of which the numbers follow */
+	__u8 pad_0;
+	__s32 caller_return;      /* what stands there, in bytes from the probed instruction */
 };
 
 #endif

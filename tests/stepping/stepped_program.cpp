@@ -223,6 +223,9 @@ class Call {
   bool hit(const AllocatorFunction& function, const YieldPoint& point, const user_regs_struct& regs) {
     if (point.condition && hawk_condition_holds(regs.eflags, *point.condition) == 0) return false;
     std::uint64_t slot = regs.rsp + point.slot_words * 8;
+    if (point.called_by && word_at(thread_, slot) != regs.rip - point.vaddr + point.called_by->return_vaddr)
+      return false;
+    if (point.called_by) slot += point.called_by->words * 8;
     const std::uint64_t size = value(point.size, regs) * value(point.size_factor, regs);
     const std::string where = fmt::format("+{:#x} of {}", point.file_offset - function.entry_offset, name_of(function));
     if (is_tail_call(slot)) return true;

@@ -31,6 +31,8 @@ PointShows shows_of(PointKind kind) {
 std::vector<ProbedPoint> describe_points(const YieldPlan& plan) {
   std::vector<ProbedPoint> points;
   for (const YieldPoint& point : probed_points_of(plan)) {
+    // Of several callers: they are sorted.
+    if (!points.empty() && points.back().file_offset == point.file_offset) continue;
     points.push_back({.shows = shows_of(point.kind),
                       .file_offset = point.file_offset,
                       .single_stepped = point.single_stepped,

@@ -114,6 +114,7 @@ class Probing {
     hawk_call_kind kind = HAWK_CALL_NONE;
     std::vector<YieldPoint> points;
   };
+  std::optional<std::uint64_t> hits_at(std::uint64_t file_offset, const Planned& planned) const;
   Result<void> study_module(ModuleId id, bool is_expected);
   Result<void> probe_module(ModuleId id, bool is_expected, const FileStudy& study);
   void probe_late(ModuleId id, const FileStudy& study);

@@ -12,13 +12,21 @@ void Probing::set_costs(const ProbeCosts& costs) {
   }
 }
 
+std::optional<std::uint64_t> Probing::hits_at(std::uint64_t file_offset, const Planned& planned) const {
+  std::optional<std::uint64_t> sum;
+  for (const YieldPoint& point : planned.points) {
+    if (point.file_offset != file_offset) continue;
+    if (const std::optional<std::uint64_t> hits = tracer_.hits_of(point, planned.kind)) sum = sum.value_or(0) + *hits;
+  }
+  return sum;
+}
+
 void Probing::count_calls_at_points() {
   if (!breakpoints_ || !tracer_.follows_plans()) return;  // what was known when the tracer went is all there is
   for (std::size_t i = 0; i < allocators_.size(); ++i) {
     for (std::size_t j = 0; j < planned_[i].size(); ++j) {
       ProbedFunction& function = allocators_[i].functions[j];
-      for (std::size_t k = 0; k < function.points.size(); ++k)
-        function.points[k].calls = tracer_.hits_of(planned_[i][j].points[k], planned_[i][j].kind);
+      for (ProbedPoint& point : function.points) point.calls = hits_at(point.file_offset, planned_[i][j]);
     }
   }
 }

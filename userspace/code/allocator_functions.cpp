@@ -318,6 +318,11 @@ unsigned most_traps_of(const AllocatorFunction& function) {
   return function.may_throw || aligns || is_any("valloc", function) ? 2 : 1;
 }
 
+bool is_seen_in_callee(const YieldPlan& plan) {
+  return std::any_of(plan.points.begin(), plan.points.end(),
+                     [](const YieldPoint& point) { return point.called_by.has_value(); });
+}
+
 /// Gives every allocating function its plan.
 void plan_yields(BranchTargets& resolver, CodeScan& scan, const Candidates& candidates, Plans plans,
                  AllocatorFile& file) {
@@ -334,12 +339,19 @@ void plan_yields(BranchTargets& resolver, CodeScan& scan, const Candidates& cand
     return found == seen.end() ? std::nullopt : std::optional(found->second);
   };
   YieldPlanner planner(resolver, scan, plans, seen_at);
-  for (AllocatorFunction& function : file.functions) {
-    const std::optional<std::uint64_t> entry = image.vaddr_of(function.entry_offset);
-    const std::optional<std::uint64_t> probe = image.vaddr_of(function.probe_offset);
-    if (function.kind == HAWK_CALL_FREE || function.kind == HAWK_CALL_STRING || !entry || !probe) continue;
-    function.yields = planner.plan(candidates.at(*entry).extent, seen.at(*entry), *probe);
-  }
+  const auto for_each = [&](const auto& plan) {
+    for (AllocatorFunction& function : file.functions) {
+      const std::optional<std::uint64_t> entry = image.vaddr_of(function.entry_offset);
+      const std::optional<std::uint64_t> probe = image.vaddr_of(function.probe_offset);
+      if (function.kind == HAWK_CALL_FREE || function.kind == HAWK_CALL_STRING || !entry || !probe) continue;
+      plan(function, candidates.at(*entry).extent, seen.at(*entry), *probe);
+    }
+  };
+  for_each([&](AllocatorFunction& function, const auto&... asked) { function.yields = planner.plan(asked...); });
+  for_each([&](AllocatorFunction& function, const auto&... asked) {
+    if (is_seen_in_callee(function.yields)) return;
+    if (std::optional<YieldPlan> shared = planner.plan_in_shared(asked...)) function.yields = std::move(*shared);
+  });
 }
 
 /// Allocators have some dozens of functions that are counted alone. Perf events for thousands take minutes to remove.

@@ -29,11 +29,18 @@
 ///    kYieldAfterSize of the function's own, with a result of null, or calls another function, once, which returns what
 ///    will be stored; of that one the plan has all points as well, with slots of its own frame. Where it goes on in a
 ///    function that is seen itself (kForward) that one has a plan without return probes: YieldPlan::relies_on.
+/// 9. A kYield with `called_by` is in another function, which the planned one calls there to have its block made, and
+///    which others may call too. Every path through that one by which a block is returned runs through exactly one such
+///    point, as 1. to 3. and 5. to 7. say of it, with its own frame. It is asked for what the program asks for. When it
+///    returns a block the planned function returns that one: every path behind the call leads to a `ret`, over no loop
+///    and no call in which a probed function might be called. When it returns null, the planned function returns null
+///    or calls it once more in the same way. No path behind such a call comes by a point of the planned function's own.
 ///
 /// What programs may rely on, then:
 ///
-/// - kYield: a call returns `result` for `size` bytes. One that is open at the same slot is the same call, or was left:
-///   it is closed either way. One that is open at another slot is what this one may be nested in.
+/// - kYield: where it has `called_by`, and the word at its slot is not that call's return address, ignore it. Otherwise
+///   a call returns `result` for `size` bytes, if that is not null. One that is open at the same slot is the same call,
+///   or was left: it is closed either way. One that is open at another slot is what this one may be nested in.
 /// - kSize: a call is open from here on, with this slot, its return address and `size`. If one of the same function is
 ///   open at the slot already, it is the same, or was left: which of both makes no difference. Of another function:
 ///   left.
@@ -128,7 +135,8 @@ struct YieldPoint {
   std::uint32_t slot_words = 0;  ///< words from rsp up to the return address
   /// Words from rsp up to where the caller's rbp has been saved; nullopt: it is in rbp.
   std::optional<std::uint32_t> saved_rbp_words;
-  std::optional<InnerCall> inner = {};  ///< of a kSize, see above
+  std::optional<InnerCall> inner = {};      ///< of a kSize, see above
+  std::optional<InnerCall> called_by = {};  ///< of a kYield in a function that the planned one calls
   bool operator==(const YieldPoint&) const = default;
 };
 
@@ -140,7 +148,8 @@ struct CodePiece {
 };
 
 struct YieldPlan {
-  std::vector<YieldPoint> points;  ///< sorted by vaddr, at most one at each; empty: there is no plan
+  /// Sorted by vaddr; several at one only if each is for another call (called_by). Empty: there is no plan.
+  std::vector<YieldPoint> points;
   /// What has been read for the proof: if a process has other code there, nothing is claimed of it. Without long nops,
   /// which the kernel may replace. Sorted; a piece begins at the function's first instruction.
   std::vector<CodePiece> code = {};

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "bpf/kinds.h"
 #include "userspace/code/allocator_catalogue.h"
@@ -35,8 +39,18 @@ class YieldPlanner {
 
   /// `entry_probe_vaddr`: where the function's entry probe would be.
   YieldPlan plan(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr);
+  /// The plan of a function that calls one in which the plans made so far have points: it would run into these as well,
+  /// and has all its own there. nullopt: it calls none, or has no such plan.
+  std::optional<YieldPlan> plan_in_shared(FunctionExtent function, const SeenFunction& seen,
+                                          std::uint64_t entry_probe_vaddr);
 
  private:
+  /// With points in a function that makes its blocks, and which it calls.
+  YieldPlan plan_inlining(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr,
+                          bool only_shared);
+  const YieldPlan& plan_inlined(std::uint64_t vaddr, std::uint8_t size_register);
+  /// Without points in functions that others call too.
+  YieldPlan plan_alone(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr);
   /// Of a function that has its block made by another one, and stores it.
   YieldPlan plan_wrapping(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr);
   /// Of the other one: if its calls are seen themselves, and if not.
@@ -50,6 +64,9 @@ class YieldPlanner {
   SeenFunctions seen_;
   CallEffects effects_;
   CodeScan& scan_;
+  /// Of functions that make others' blocks, by their addresses and the register in which they get the size.
+  std::map<std::pair<std::uint64_t, std::uint8_t>, YieldPlan> inlined_;
+  std::set<std::uint64_t> shared_;  ///< of those, the ones in which plans have points
 };
 
 }  // namespace hawk

@@ -91,6 +91,14 @@ Operand read_operand(WireReader& reader) {
   return operand;
 }
 
+void write_inner_call(WireWriter& writer, const std::optional<InnerCall>& inner) {
+  writer.number(inner ? 1 : 0);
+  if (!inner) return;
+  writer.number(inner->words);
+  write_optional(writer, inner->saved_rbp_words);
+  writer.number(inner->return_vaddr);
+}
+
 void write_yield_point(WireWriter& writer, const YieldPoint& point) {
   writer.number(point.vaddr);
   writer.number(point.file_offset);
@@ -102,14 +110,12 @@ void write_yield_point(WireWriter& writer, const YieldPoint& point) {
   write_operand(writer, point.size_factor);
   writer.number(point.slot_words);
   write_optional(writer, point.saved_rbp_words);
-  writer.number(point.inner ? 1 : 0);
-  if (!point.inner) return;
-  writer.number(point.inner->words);
-  write_optional(writer, point.inner->saved_rbp_words);
-  writer.number(point.inner->return_vaddr);
+  write_inner_call(writer, point.inner);
+  write_inner_call(writer, point.called_by);
 }
 
-InnerCall read_inner_call(WireReader& reader) {
+std::optional<InnerCall> read_inner_call(WireReader& reader) {
+  if (reader.number_below(2) == 0) return std::nullopt;
   InnerCall inner;
   inner.words = static_cast<std::uint32_t>(reader.number_below(kMaxPointWords + 1));
   inner.saved_rbp_words = read_optional<std::uint32_t>(reader, kMaxPointWords + 1);
@@ -129,7 +135,8 @@ YieldPoint read_yield_point(WireReader& reader) {
   point.size_factor = read_operand(reader);
   point.slot_words = static_cast<std::uint32_t>(reader.number_below(kMaxPointWords + 1));
   point.saved_rbp_words = read_optional<std::uint32_t>(reader, kMaxPointWords + 1);
-  if (reader.number_below(2) != 0) point.inner = read_inner_call(reader);
+  point.inner = read_inner_call(reader);
+  point.called_by = read_inner_call(reader);
   return point;
 }
 

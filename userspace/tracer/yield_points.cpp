@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace hawk {
 namespace {
@@ -53,6 +54,26 @@ bool encode_inner(const YieldPoint& point, hawk_yield_point& encoded) {
   return true;
 }
 
+/// Fills in where the call returns to that it takes for the point to count; false: the programs cannot take it.
+bool encode_caller(const YieldPoint& point, hawk_yield_point& encoded) {
+  encoded.caller_at = HAWK_NOT_ON_STACK;
+  if (!point.called_by) return true;
+  const InnerCall& caller = *point.called_by;
+  const auto distance = static_cast<std::int64_t>(caller.return_vaddr - point.vaddr);
+  const std::optional<std::uint16_t> at = bytes_of(point.slot_words);
+  const std::uint32_t slot_words = point.slot_words + caller.words;
+  const std::optional<std::uint16_t> slot = bytes_of(slot_words);
+  if (distance != static_cast<std::int32_t>(distance) || !at || !slot) return false;
+  encoded.caller_at = *at;
+  encoded.caller_return = static_cast<__s32>(distance);
+  encoded.slot_at = *slot;
+  if (!caller.saved_rbp_words) return true;
+  // What the callee has saved is not what the program has in rbp.
+  const std::optional<std::uint16_t> rbp = bytes_of(slot_words - std::min(slot_words, *caller.saved_rbp_words));
+  encoded.rbp_at = rbp.value_or(HAWK_NOT_ON_STACK);
+  return rbp.has_value();
+}
+
 /// Of these kinds size and result are all there is to know.
 bool is_plain(hawk_call_kind kind) {
   return kind == HAWK_CALL_MALLOC || kind == HAWK_CALL_CALLOC || kind == HAWK_CALL_ALIGNED_ALLOC;
@@ -72,8 +93,27 @@ bool can_take(const YieldPoint& point, hawk_call_kind kind) {
 
 bool is_same(const hawk_yield_point& a, const hawk_yield_point& b) { return std::memcmp(&a, &b, sizeof(a)) == 0; }
 
-/// By file offset.
-using KnownPoints = std::map<std::uint64_t, hawk_yield_point>;
+/// By file offset, and by the caller.
+using KnownPoints = std::map<std::pair<std::uint64_t, std::int32_t>, hawk_yield_point>;
+
+/// Those at one instruction.
+std::span<const YieldProbe> callers_at(std::span<const YieldProbe> probes) {
+  return probes.first(probes.front().point.more_callers + std::size_t{1});
+}
+
+/// Whether the point can be probed beside those that are known at its instruction.
+bool fits_among(const KnownPoints& known, std::uint64_t file_offset, const hawk_yield_point& point) {
+  std::size_t others = 0;
+  for (auto at = known.lower_bound({file_offset, std::numeric_limits<std::int32_t>::min()});
+       at != known.end() && at->first.first == file_offset; ++at) {
+    const hawk_yield_point& other = at->second;
+    if (is_same(other, point)) return true;
+    const bool is_for_another = point.caller_at != HAWK_NOT_ON_STACK && other.caller_return != point.caller_return;
+    if (!is_for_another || other.caller_at != point.caller_at || other.condition != point.condition) return false;
+    ++others;
+  }
+  return others < HAWK_MOST_CALLERS;
+}
 
 /// Why the programs cannot follow the function, together with those whose points are known; empty: they can.
 std::string reason_against(const AllocatorFunction& function, const KnownPoints& known) {
@@ -83,8 +123,7 @@ std::string reason_against(const AllocatorFunction& function, const KnownPoints&
     if (!can_take(point, function.kind))
       return fmt::format("what is known at {:#x} cannot be passed on", point.file_offset);
     const std::optional<hawk_yield_point> encoded = encode_yield(point, function.kind);
-    const auto other = known.find(point.file_offset);
-    if (encoded && other != known.end() && !is_same(other->second, *encoded))
+    if (encoded && !fits_among(known, point.file_offset, *encoded))
       return fmt::format("another function ends at {:#x} as well", point.file_offset);
   }
   return {};
@@ -102,6 +141,7 @@ std::optional<hawk_yield_point> encode_yield(const YieldPoint& point, hawk_call_
   if (!slot || !rbp) return std::nullopt;
   encoded.slot_at = *slot;
   if (point.saved_rbp_words) encoded.rbp_at = *rbp;
+  if (!encode_caller(point, encoded)) return std::nullopt;
   switch (point.kind) {
     case PointKind::kYield:
       encoded.role = HAWK_YIELDS_ALL;
@@ -165,7 +205,7 @@ void settle_plans(AllocatorFile& allocator) {
     }
     for (const YieldPoint& point : plan.points) {
       if (const std::optional<hawk_yield_point> encoded = encode_yield(point, function.kind))
-        known.emplace(point.file_offset, *encoded);
+        known.emplace(std::pair(point.file_offset, encoded->caller_return), *encoded);
     }
   }
   settle_reliance(allocator);
@@ -182,50 +222,67 @@ std::vector<YieldProbe> yield_probes_of(const AllocatorFile& allocator) {
   for (const AllocatorFunction& function : allocator.functions) {
     for (const YieldPoint& point : function.yields.points) {
       if (const std::optional<hawk_yield_point> encoded = encode_yield(point, function.kind))
-        known.emplace(point.file_offset, *encoded);
+        known.emplace(std::pair(point.file_offset, encoded->caller_return), *encoded);
     }
   }
   std::vector<YieldProbe> probes;
-  for (const auto& [file_offset, point] : known) probes.push_back({.file_offset = file_offset, .point = point});
+  for (const auto& [at, point] : known) probes.push_back({.file_offset = at.first, .point = point});
+  for (std::size_t i = probes.size(); i-- > 1;) {
+    if (probes[i - 1].file_offset == probes[i].file_offset)
+      probes[i - 1].point.more_callers = static_cast<__u8>(probes[i].point.more_callers + 1);
+  }
   return probes;
 }
 
-std::optional<std::uint32_t> YieldPoints::number_of(const YieldProbe& probe) const {
-  for (std::uint32_t number = 0; number < count(); ++number) {
-    if (file_offsets_[number] == probe.file_offset && is_same(points_[number], probe.point)) return number;
+std::optional<std::uint32_t> YieldPoints::number_of(std::span<const YieldProbe> callers) const {
+  for (std::uint32_t number = 0; number + callers.size() <= count(); ++number) {
+    const auto is_there = [&](const YieldProbe& probe) {
+      const std::size_t at = number + static_cast<std::size_t>(&probe - callers.data());
+      return file_offsets_[at] == probe.file_offset && is_same(points_[at], probe.point);
+    };
+    if (std::all_of(callers.begin(), callers.end(), is_there)) return number;
   }
   return std::nullopt;
 }
 
 bool YieldPoints::has_room_for(const std::vector<YieldProbe>& probes) const {
-  const auto added =
-      std::count_if(probes.begin(), probes.end(), [this](const YieldProbe& probe) { return !number_of(probe); });
-  return count() + static_cast<std::size_t>(added) <= points_.size();
+  std::size_t added = 0;
+  for (std::span<const YieldProbe> left = probes; !left.empty(); left = left.subspan(callers_at(left).size())) {
+    if (!number_of(callers_at(left))) added += callers_at(left).size();
+  }
+  return count() + added <= points_.size();
 }
 
-std::optional<std::uint32_t> YieldPoints::add(const YieldProbe& probe) {
-  if (const std::optional<std::uint32_t> known = number_of(probe)) return known;
-  const std::uint32_t number = count();
-  if (number >= points_.size()) return std::nullopt;
-  points_[number] = probe.point;
-  for (auto& stripe : hits_) __atomic_store_n(&stripe[number], 0, __ATOMIC_RELAXED);
-  file_offsets_.push_back(probe.file_offset);
-  return number;
+std::optional<std::uint32_t> YieldPoints::add_callers(std::span<const YieldProbe> callers) {
+  if (const std::optional<std::uint32_t> known = number_of(callers)) return known;
+  const std::uint32_t first = count();
+  if (first + callers.size() > points_.size()) return std::nullopt;
+  for (const YieldProbe& probe : callers) {
+    const std::uint32_t number = count();
+    points_[number] = probe.point;
+    for (auto& stripe : hits_) __atomic_store_n(&stripe[number], 0, __ATOMIC_RELAXED);
+    file_offsets_.push_back(probe.file_offset);
+  }
+  return first;
 }
 
 std::uint64_t YieldPoints::hits(const YieldProbe& probe) const {
-  const std::optional<std::uint32_t> number = number_of(probe);
   std::uint64_t sum = 0;
-  for (const auto& stripe : hits_) sum += number ? __atomic_load_n(&stripe[*number], __ATOMIC_RELAXED) : 0;
+  for (std::uint32_t number = 0; number < count(); ++number) {
+    hawk_yield_point point = points_[number];
+    point.more_callers = probe.point.more_callers;
+    if (file_offsets_[number] != probe.file_offset || !is_same(point, probe.point)) continue;
+    for (const auto& stripe : hits_) sum += __atomic_load_n(&stripe[number], __ATOMIC_RELAXED);
+  }
   return sum;
 }
 
 std::optional<std::vector<Probe>> YieldPoints::add(const std::vector<YieldProbe>& probes) {
   std::vector<Probe> numbered;
-  for (const YieldProbe& probe : probes) {
-    const std::optional<std::uint32_t> number = add(probe);
+  for (std::span<const YieldProbe> left = probes; !left.empty(); left = left.subspan(callers_at(left).size())) {
+    const std::optional<std::uint32_t> number = add_callers(callers_at(left));
     if (!number) return std::nullopt;
-    numbered.push_back({.file_offset = probe.file_offset,
+    numbered.push_back({.file_offset = left.front().file_offset,
                         .cookie = HAWK_COOKIE_POINT | std::uint64_t{*number} << HAWK_COOKIE_POINT_SHIFT});
   }
   return numbered;

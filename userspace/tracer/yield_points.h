@@ -27,7 +27,8 @@ struct YieldProbe {
   std::uint64_t file_offset = 0;
   hawk_yield_point point = {};
 };
-/// Of all plans, each instruction once. `allocator` must be settled.
+/// Of all plans, sorted; points at one instruction, each for another caller, follow one another. `allocator` must be
+/// settled.
 std::vector<YieldProbe> yield_probes_of(const AllocatorFile& allocator);
 
 /// The points that the programs know, by number. A view of their memory, which must live longer.
@@ -38,21 +39,22 @@ class YieldPoints {
 
   YieldPoints(std::span<hawk_yield_point> points, Hits hits) : points_(points), hits_(hits) {}
 
-  /// The number of the point, which the same one of one file has in many processes. nullopt: there is no room.
-  std::optional<std::uint32_t> add(const YieldProbe& probe);
-  /// The probes on all of them, by their numbers; nullopt: there is no room.
+  /// The probes on the instructions of all of them, with the number of the first point there, which the same ones of
+  /// one file have in many processes. nullopt: there is no room.
   std::optional<std::vector<Probe>> add(const std::vector<YieldProbe>& probes);
   std::uint32_t count() const { return static_cast<std::uint32_t>(file_offsets_.size()); }
   bool has_room_for(const std::vector<YieldProbe>& probes) const;
   /// What is taken is not given back while the programs are loaded.
   bool is_half_taken() const { return count() >= points_.size() / 2; }
-  /// How often something was seen there, in all processes together; 0 for one that is not known.
+  /// How often something was seen there, of the same caller, in all processes together; 0 for one that is not known.
   std::uint64_t hits(const YieldProbe& probe) const;
   /// Forgets those from this number on, which no probe may have any more.
   void forget_from(std::uint32_t count) { file_offsets_.resize(count); }
 
  private:
-  std::optional<std::uint32_t> number_of(const YieldProbe& probe) const;
+  /// Of points at one instruction, that of the first.
+  std::optional<std::uint32_t> number_of(std::span<const YieldProbe> callers) const;
+  std::optional<std::uint32_t> add_callers(std::span<const YieldProbe> callers);
 
   std::span<hawk_yield_point> points_;
   Hits hits_;

@@ -103,11 +103,15 @@ YieldPlan FunctionPlan::wrap(const WrappedCall& call, const YieldPlan& inner) co
   }
   plan.points.insert(plan.points.end(), inner.points.begin(), inner.points.end());
   plan = finished(std::move(plan));
+  add_code_of(inner, plan);
+  plan.relies_on = inner.relies_on;
+  return plan;
+}
+
+void FunctionPlan::add_code_of(const YieldPlan& inner, YieldPlan& plan) {
   plan.code.insert(plan.code.end(), inner.code.begin(), inner.code.end());
   std::sort(plan.code.begin(), plan.code.end(),
             [](const CodePiece& a, const CodePiece& b) { return a.file_offset < b.file_offset; });
-  plan.relies_on = inner.relies_on;
-  return plan;
 }
 
 bool FunctionPlan::is_own(std::size_t node) const {
@@ -162,6 +166,11 @@ std::vector<bool> FunctionPlan::reached_without_call() const {
 }
 
 YieldPlan FunctionPlan::make(bool opens_at_entry, Failures failures) {
+  YieldPlan plan = choose_points(opens_at_entry, failures);
+  return plan.fallback.empty() ? finished(std::move(plan)) : plan;
+}
+
+YieldPlan FunctionPlan::choose_points(bool opens_at_entry, Failures failures) {
   const ReturnSeats returns(graph_, certain_, failures);
   if (const auto reason = why_incomplete(returns)) return no_plan(*reason);
   std::set<std::size_t> taken;
@@ -184,7 +193,7 @@ YieldPlan FunctionPlan::make(bool opens_at_entry, Failures failures) {
   add_sizes(sizes, plan);
   if (!add_returns(returns, sizes, plan)) return no_plan("the caller's frame is not known where it returns");
   if (const auto reason = add_exits(sizes, taken, plan)) return no_plan(*reason);
-  return finished(std::move(plan));
+  return plan;
 }
 
 std::vector<std::size_t> FunctionPlan::allocating_calls(const std::vector<std::size_t>& finals) {
@@ -334,9 +343,11 @@ std::optional<std::string> FunctionPlan::why_incomplete(const ReturnSeats& retur
 }
 
 YieldPlan FunctionPlan::finished(YieldPlan plan) const {
-  std::sort(plan.points.begin(), plan.points.end(),
-            [](const YieldPoint& a, const YieldPoint& b) { return a.vaddr < b.vaddr; });
-  const auto same = [](const YieldPoint& a, const YieldPoint& b) { return a.vaddr == b.vaddr; };
+  std::stable_sort(plan.points.begin(), plan.points.end(),
+                   [](const YieldPoint& a, const YieldPoint& b) { return a.vaddr < b.vaddr; });
+  const auto same = [](const YieldPoint& a, const YieldPoint& b) {
+    return a.vaddr == b.vaddr && !(a.called_by && b.called_by);
+  };
   if (std::adjacent_find(plan.points.begin(), plan.points.end(), same) != plan.points.end()) {
     return no_plan("one instruction would have two meanings");
   }

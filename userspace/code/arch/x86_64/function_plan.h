@@ -10,6 +10,7 @@
 
 #include "userspace/code/arch/x86_64/call_operands.h"
 #include "userspace/code/arch/x86_64/code_graph.h"
+#include "userspace/code/arch/x86_64/inlined_calls.h"
 #include "userspace/code/arch/x86_64/result_flow.h"
 #include "userspace/code/arch/x86_64/wrapped_call.h"
 #include "userspace/code/arch/x86_64/yield_seats.h"
@@ -28,6 +29,13 @@ class FunctionPlan {
   YieldPlan run();
   /// Of a function all calls of which are open at its entry, by whatever has seen them before.
   YieldPlan run_opened();
+  /// Of a function whose calls are seen where they return, and nowhere before.
+  YieldPlan run_inside();
+  /// Calls of another function by which the function has its blocks made, and whose results it returns.
+  InlinedCalls inlined_calls();
+  /// The plan with points in the other function in place of what is behind its calls; `inner`: of that one, as of
+  /// run_inside().
+  YieldPlan run_around(const InlinedCalls& inlined, const YieldPlan& inner);
   /// The call by which the function has its block made, and whose result it stores; nullopt: it does not.
   std::optional<WrappedCall> wrapped_call();
   /// Whether `inner`, which is called there, is asked for what the program asks for.
@@ -36,6 +44,9 @@ class FunctionPlan {
   YieldPlan wrap(const WrappedCall& call, const YieldPlan& inner) const;
 
  private:
+  /// What is left of another one, without the ways behind some of its calls.
+  FunctionPlan(const FunctionPlan& whole, CodeGraph rest);
+
   /// Where a path leaves the code that is followed: a jump into another function.
   struct Exit {
     std::size_t node;
@@ -58,6 +69,10 @@ class FunctionPlan {
   // ---- the plan
 
   YieldPlan make(bool opens_at_entry, Failures failures);
+  /// The same, of which not all has been proved yet.
+  YieldPlan choose_points(bool opens_at_entry, Failures failures);
+  /// The same again, of what is left of a function.
+  YieldPlan points_beside(const std::vector<std::size_t>& calls);
   std::vector<std::size_t> allocating_calls(const std::vector<std::size_t>& finals);
   SizeSeats seat_sizes(std::vector<std::size_t> wanted, const std::set<std::size_t>& taken, bool opens_at_entry);
   void add_sizes(const SizeSeats& sizes, YieldPlan& plan) const;
@@ -75,6 +90,7 @@ class FunctionPlan {
   std::optional<std::string> why_incomplete(const ReturnSeats& returns) const;
   YieldPlan finished(YieldPlan plan) const;
 
+  static void add_code_of(const YieldPlan& inner, YieldPlan& plan);
   /// Instructions behind one another are one piece.
   bool add_code(YieldPlan& plan) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace hawk {
 namespace {
@@ -216,13 +217,10 @@ StackLimit private_limit(const CodeGraph& graph) {
   return limit == std::numeric_limits<std::int64_t>::max() ? limit : kNothingPrivate;
 }
 
-std::vector<Values> follow_values(const CodeGraph& graph, std::span<const std::optional<std::uint8_t>> passed_in) {
+std::vector<std::optional<Values>> follow_values_from(const CodeGraph& graph, std::size_t start, const Values& at_start,
+                                                      const Leads& leads) {
   const StackLimit limit = private_limit(graph);
   std::vector<std::optional<Values>> before(graph.nodes.size());
-  Values at_entry;
-  for (std::size_t i = 0; i < passed_in.size(); ++i) {
-    if (passed_in[i]) at_entry[i].registers = 1u << *passed_in[i];
-  }
   std::vector<std::size_t> pending;
   const auto reach = [&](std::size_t node, const Values& values) {
     const Values merged = before[node] ? common(*before[node], values) : values;
@@ -230,16 +228,28 @@ std::vector<Values> follow_values(const CodeGraph& graph, std::span<const std::o
     before[node] = merged;
     pending.push_back(node);
   };
-  if (!graph.nodes.empty()) reach(graph.entry, at_entry);
+  if (start < graph.nodes.size()) reach(start, at_start);
   while (!pending.empty()) {
     const std::size_t at = pending.back();
     pending.pop_back();
     const Values after = Step(graph.nodes[at], limit).run(*before[at]);
-    for (const std::size_t next : graph.nodes[at].next) reach(next, after);
+    for (const std::size_t next : graph.nodes[at].next) {
+      if (leads(at, next, *before[at])) reach(next, after);
+    }
   }
+  return before;
+}
+
+std::vector<Values> follow_values(const CodeGraph& graph, std::span<const std::optional<std::uint8_t>> passed_in) {
+  Values at_entry;
+  for (std::size_t i = 0; i < passed_in.size(); ++i) {
+    if (passed_in[i]) at_entry[i].registers = 1u << *passed_in[i];
+  }
+  const auto everywhere = [](std::size_t, std::size_t, const Values&) { return true; };
   std::vector<Values> known;
-  known.reserve(before.size());
-  for (std::optional<Values>& values : before) known.push_back(values ? std::move(*values) : Values());
+  known.reserve(graph.nodes.size());
+  for (std::optional<Values>& values : follow_values_from(graph, graph.entry, at_entry, everywhere))
+    known.push_back(values ? std::move(*values) : Values());
   return known;
 }
 

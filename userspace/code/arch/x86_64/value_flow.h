@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -41,5 +43,12 @@ using Values = std::array<Holders, 4>;
 /// Where each value is before each instruction, on whatever path it is reached, by the node's index. `passed_in`: the
 /// registers of the arguments.
 std::vector<Values> follow_values(const CodeGraph& graph, std::span<const std::optional<std::uint8_t>> passed_in);
+
+/// Whether paths go from one node to the next, given where the values are before the first.
+using Leads = std::function<bool(std::size_t from, std::size_t next, const Values& before)>;
+/// The same along some ways only, from `start` on. nullopt: the node is not reached. Where `leads` says yes it must say
+/// so of values in fewer places too.
+std::vector<std::optional<Values>> follow_values_from(const CodeGraph& graph, std::size_t start, const Values& at_start,
+                                                      const Leads& leads);
 
 }  // namespace hawk

@@ -188,8 +188,9 @@ std::optional<std::size_t> only_call(const CodeGraph& graph, const std::function
   return call;
 }
 
-/// Where the call's frame is, seen from the function's own.
-std::optional<InnerCall> frame_of(const CodeNode& call) {
+}  // namespace
+
+std::optional<InnerCall> inner_call_at(const CodeNode& call) {
   const StackState& stack = call.before;
   if (call.instruction.flow != Flow::kCall || !call.instruction.target || call.next.size() != 1) return std::nullopt;
   if (!stack.rsp || *stack.rsp > 0 || *stack.rsp % kWordBytes != 0) return std::nullopt;
@@ -202,14 +203,12 @@ std::optional<InnerCall> frame_of(const CodeNode& call) {
   return inner;
 }
 
-}  // namespace
-
 std::optional<WrappedCall> find_wrapped_call(const CodeGraph& graph, const std::vector<Values>& values,
                                              const std::function<bool(std::size_t)>& may_allocate) {
   const std::optional<std::size_t> node = only_call(graph, may_allocate);
   if (!node) return std::nullopt;
   const CodeNode& call = graph.nodes[*node];
-  const std::optional<InnerCall> inner = frame_of(call);
+  const std::optional<InnerCall> inner = inner_call_at(call);
   if (!inner) return std::nullopt;
   const std::size_t next = call.next.front();
   const std::vector<bool> before = reached_from(graph, {graph.entry}, *node), behind = reached_from(graph, {next}, {});

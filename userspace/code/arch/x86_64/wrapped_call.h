@@ -19,6 +19,9 @@ struct WrappedCall {
   std::vector<std::size_t> failures;  ///< its `ret` on paths that do not come by the call
 };
 
+/// Where the frame of a direct call is, seen from the function's own; nullopt: that is not known.
+std::optional<InnerCall> inner_call_at(const CodeNode& call);
+
 /// Follows the instructions behind the call, of which each can do little. What is proved, if it is not nullopt:
 ///
 /// - Of the calls in `graph` one alone may allocate. It is a direct one that no path comes by twice.

@@ -1,5 +1,6 @@
 #include "userspace/code/yield_points.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -14,7 +15,58 @@ YieldPlanner::YieldPlanner(BranchTargets& resolver, CodeScan& scan, Plans plans,
           resolver, [this](std::uint64_t vaddr) { return seen_(vaddr).has_value(); }, plans == Plans::kMadeForMappings),
       scan_(scan) {}
 
+namespace {
+
+/// Whether its calls can be seen where another function makes their blocks.
+bool may_inline(hawk_call_kind kind) { return returns_block(kind) && !must_open_at_entry(kind); }
+
+bool is_seen_twice(const YieldPlan& plan) {
+  return !plan.fallback.empty() || plan.opens_at_entry ||
+         std::any_of(plan.points.begin(), plan.points.end(),
+                     [](const YieldPoint& point) { return point.kind == PointKind::kSize; });
+}
+
+}  // namespace
+
 YieldPlan YieldPlanner::plan(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr) {
+  YieldPlan plan = plan_alone(function, seen, entry_probe_vaddr);
+  if (!is_seen_twice(plan) || !may_inline(seen.kind)) return plan;
+  YieldPlan inlining = plan_inlining(function, seen, entry_probe_vaddr, false);
+  return inlining.fallback.empty() ? inlining : plan;
+}
+
+std::optional<YieldPlan> YieldPlanner::plan_in_shared(FunctionExtent function, const SeenFunction& seen,
+                                                      std::uint64_t entry_probe_vaddr) {
+  if (shared_.empty() || !may_inline(seen.kind)) return std::nullopt;
+  YieldPlan inlining = plan_inlining(function, seen, entry_probe_vaddr, true);
+  return inlining.fallback.empty() ? std::optional(std::move(inlining)) : std::nullopt;
+}
+
+YieldPlan YieldPlanner::plan_inlining(FunctionExtent function, const SeenFunction& seen,
+                                      std::uint64_t entry_probe_vaddr, bool only_shared) {
+  if (scan_.may_have_abort_handlers()) return no_plan("its file may have restartable sequences");
+  return plan_following(function, seen, entry_probe_vaddr, true, [&](FunctionPlan& outer) {
+    const InlinedCalls inlined = outer.inlined_calls();
+    if (inlined.calls.empty() || (only_shared && !shared_.contains(inlined.callee_vaddr)))
+      return no_plan("its blocks are not made by one other function");
+    YieldPlan plan = outer.run_around(inlined, plan_inlined(inlined.callee_vaddr, inlined.size_register));
+    if (plan.fallback.empty()) shared_.insert(inlined.callee_vaddr);
+    return plan;
+  });
+}
+
+const YieldPlan& YieldPlanner::plan_inlined(std::uint64_t vaddr, std::uint8_t size_register) {
+  const auto [known, is_new] = inlined_.emplace(std::pair(vaddr, size_register), YieldPlan());
+  if (!is_new) return known->second;
+  const std::optional<std::uint64_t> bytes = resolver_.exceptions().bytes_from(vaddr);
+  if (!bytes) return known->second = no_plan("it is not known where the function that makes its block ends");
+  SeenFunction asked = {.kind = HAWK_CALL_MALLOC};
+  asked.arguments[0] = size_register;
+  const auto run = [](FunctionPlan& plan) { return plan.run_inside(); };
+  return known->second = plan_following({vaddr, *bytes}, asked, 0, true, run);
+}
+
+YieldPlan YieldPlanner::plan_alone(FunctionExtent function, const SeenFunction& seen, std::uint64_t entry_probe_vaddr) {
   if (scan_.may_have_abort_handlers()) return no_plan("its file may have restartable sequences");
   if (seen.kind == HAWK_CALL_POSIX_MEMALIGN) {
     YieldPlan wrapping = plan_wrapping(function, seen, entry_probe_vaddr);
