@@ -65,7 +65,7 @@ static __always_inline struct hawk_live_page __arena *hawk_arena_page(__u32 numb
 static __always_inline void hawk_unlock(__u32 __arena *lock)
 {
 	asm volatile("" : : : "memory");
-	*(volatile __u8 __arena *)lock = 0;
+	*(volatile __u8 __arena *)lock &= HAWK_DISPLACED_MASK;
 }
 
 static __always_inline void hawk_publish(__u64 __arena *word, __u64 value)
@@ -82,9 +82,14 @@ static __always_inline __u32 hawk_program_of_stack(__u32 stack)
 	return record ? record->program : 0;
 }
 
+static __always_inline __u32 hawk_program_gone(__u32 program)
+{
+	return *(volatile __u32 *)&target_at(program)->program ^ program;
+}
+
 static __always_inline int hawk_program_lives(__u32 program)
 {
-	return *(volatile __u32 *)&target_at(program)->program == program;
+	return !hawk_program_gone(program);
 }
 
 static __always_inline void hawk_spill(__u64 address, const struct hawk_slot *slot, __u32 program);

@@ -5,6 +5,7 @@
 #define HAWKTRACE_LIVE_BUCKET_H
 
 #include "bpf/layout.h"
+#include "bpf/live/geometry.h"
 #include "bpf/types.h"
 
 #define HAWK_BUCKET_SLOTS 9
@@ -13,13 +14,18 @@
 #define HAWK_BUCKET_CHOICES 4
 
 struct hawk_bucket {
-	__u8 lock;                 /* 0: free. Taken by exchanging the word that it is in (buckets.h) */
-	__u8 displaced;            /* blocks that have their home here and live in another bucket of the page */
+	__u8 lock_and_displaced;   /* HAWK_LOCKED, and how many blocks have their home here and live in another bucket of the page */
+	__u8 touched;              /* always 0: written to have the bucket fetched into the cache */
 	__u16 born_high[HAWK_BUCKET_SLOTS];
 	__u32 low[HAWK_BUCKET_SLOTS]; /* 0: free slot */
 	__u32 high_and_stack[HAWK_BUCKET_SLOTS];
 	__u32 size_and_born[HAWK_BUCKET_SLOTS]; /* the size, then the lower bits of when it was born */
 };
+
+/* Of the first byte: taken by exchanging the word that it is in (buckets.h). */
+#define HAWK_LOCKED 0x80u
+/* All slots of the other choices are fewer. */
+#define HAWK_DISPLACED_MASK 0x7fu
 
 struct hawk_live_page {
 	struct hawk_bucket buckets[HAWK_PAGE_BUCKETS];
@@ -85,7 +91,7 @@ static inline __attribute__((always_inline)) __u32 hawk_born_of_pair(__u32 size_
 
 static inline __attribute__((always_inline)) __u32 hawk_home_bucket(__u64 hash)
 {
-	return hash >> 17 & (HAWK_PAGE_BUCKETS - 1);
+	return hash >> HAWK_HOME_SHIFT & (HAWK_PAGE_BUCKETS - 1);
 }
 
 /* Bucket `choice` of those that an address may be in, its home among them; in ascending order, in which they are locked. */

@@ -37,9 +37,8 @@ typedef struct hawk_live_page __arena *hawk_page_ref;
 
 /* ----------------------------------------------------------------------------------------------------------- locks */
 
-/* A lock is the first byte of a word; the processor has no smaller one to exchange that BPF knows of. Who has the lock may write
- * the other bytes, so that to exchange the word fails, and is tried again, where these have changed since they were read. */
-#define HAWK_LOCK_BYTE 0xffu
+/* A lock is a bit in the first byte of a word; the processor has nothing smaller to exchange that BPF knows of. Who has the lock may
+ * write the other bytes, so that to exchange the word fails, and is tried again, where these have changed since they were read. */
 
 HAWK_INLINE __u32 __arena *hawk_lock_of(hawk_bucket_ref bucket)
 {
@@ -50,15 +49,15 @@ HAWK_INLINE int hawk_try_lock(__u32 __arena *lock)
 {
 	__u32 seen = hawk_load(lock);
 
-	return !(seen & HAWK_LOCK_BYTE) && __sync_val_compare_and_swap(lock, seen, seen | 1) == seen;
+	return !(seen & HAWK_LOCKED) && __sync_val_compare_and_swap(lock, seen, seen | HAWK_LOCKED) == seen;
 }
 
 /* 1: taken, 0: not. For callbacks that count their locks: the verifier, which would follow every value of the count, must
  * not know the outcome; and must see a bound of the count that does not move, for which they mask it. */
 HAWK_INLINE __u32 hawk_take_lock(__u32 __arena *lock)
 {
-	__u32 expected = hawk_load(lock) & ~HAWK_LOCK_BYTE;
-	__u32 difference = __sync_val_compare_and_swap(lock, expected, expected | 1) ^ expected;
+	__u32 expected = hawk_load(lock) & ~HAWK_LOCKED;
+	__u32 difference = __sync_val_compare_and_swap(lock, expected, expected | HAWK_LOCKED) ^ expected;
 
 	if (difference)
 		hawk_relax();
@@ -96,6 +95,17 @@ HAWK_INLINE int hawk_lock(__u32 __arena *lock)
 }
 
 /* --------------------------------------------------------------------------------------------------------- buckets */
+
+/* For who has its lock. */
+HAWK_INLINE __u32 hawk_displaced(hawk_bucket_ref bucket)
+{
+	return bucket->lock_and_displaced & HAWK_DISPLACED_MASK;
+}
+
+HAWK_INLINE void hawk_count_displaced(hawk_bucket_ref bucket, int change)
+{
+	bucket->lock_and_displaced += change;
+}
 
 HAWK_INLINE struct hawk_cpu_population __arena *hawk_own_population(void)
 {

@@ -89,17 +89,30 @@ static inline __attribute__((always_inline)) struct hawk_geometry hawk_geometry_
 	return g;
 }
 
-/* What is above the bits of an address that differ between blocks, once it is divided by 8. */
-#define HAWK_HASHED_PROGRAM_SHIFT 44
+/* Blocks that lie so near one another have their buckets in one page: to build a list does not take a page from memory, and an entry of
+ * the TLB, for each element. A power of two. */
+#define HAWK_AREA_BYTES_LOG2 7
+/* What is above the bits of an address that differ between areas, once it is divided by their size. */
+#define HAWK_HASHED_PROGRAM_SHIFT 40
+/* The bits of a hash that say which bucket of its page is home (hawk_home_bucket). */
+#define HAWK_HOME_SHIFT 17
 
-/* The hash of an address in a program: every bit depends on every bit of the address that differs between blocks. Blocks of two
- * programs at one address are in buckets that have nothing to do with each other, nearly always. */
+/* The home of each block of an area is another one, as many as there are: that of an address divided by 16 differs in the bits that say
+ * which buckets it may be in too (hawk_bucket_choice), so that eight blocks of 16 bytes have no bucket in common. Two of 8 bytes have. */
+static inline __attribute__((always_inline)) __u64 hawk_home_in_area(__u64 address)
+{
+	return (address >> 4 & 7) | (address >> 3 & 1) << 3;
+}
+
+/* The hash of an address in a program: every bit depends on every bit of the address that differs between areas, and those of the home
+ * on where in its area it is. Blocks of two programs at one address are in buckets that have nothing to do with each other, nearly
+ * always. */
 static inline __attribute__((always_inline)) __u64 hawk_live_hash(__u64 address, __u32 program)
 {
-	__u64 hash = (address >> 3 ^ (__u64)program << HAWK_HASHED_PROGRAM_SHIFT) * HAWK_GOLDEN_RATIO;
+	__u64 hash = (address >> HAWK_AREA_BYTES_LOG2 ^ (__u64)program << HAWK_HASHED_PROGRAM_SHIFT) * HAWK_GOLDEN_RATIO;
 
 	hash = (hash ^ hash >> 32) * 0xD6E8FEB86659FD93ull;
-	return hash ^ hash >> 32;
+	return hash ^ hash >> 32 ^ hawk_home_in_area(address) << HAWK_HOME_SHIFT;
 }
 
 static inline __attribute__((always_inline)) __u32 hawk_set_of(__u64 hash, struct hawk_geometry g)

@@ -3,13 +3,13 @@
  *
  * Each cell counts the blocks in the hash map whose address belongs to it: raised before such a block is put in, lowered
  * after it has been removed. Where a cell is 0 there is none; that it is not 0 says only that it is worth looking. Of 64
- * million live blocks the hash map has 250,000 at most, of a million 4,000. */
+ * million live blocks the hash map has 90,000, of ten million 14,000: one look-up in ten goes there then. */
 #ifndef HAWKTRACE_OVERFLOW_FILTER_H
 #define HAWKTRACE_OVERFLOW_FILTER_H
 
 #include "bpf/live/geometry.h"
 
-#define HAWK_OVERFLOW_CELLS (1u << 16)
+#define HAWK_OVERFLOW_CELLS (1u << 17)
 #define HAWK_OVERFLOW_CELL_SHIFT 40
 
 /* The cell of an address, from its hash. */

@@ -22,14 +22,14 @@ HAWK_INLINE hawk_page_ref hawk_page_at(__u64 hash, __u64 geometry)
 	return hawk_arena_page(hawk_page_number(hash, hawk_geometry_unpack(geometry)));
 }
 
-/* Begins to fetch the home bucket for a request that is to come: of a large table it is in no cache, and the processor need not wait
- * for what nothing is done with yet. */
+/* Begins to fetch the home bucket for a request that is to come: of a large table it is in no cache. By a store, for which the processor
+ * does not wait, as it does with a load before it can complete what comes behind. What is in the bucket's other line is written too,
+ * and not read, when a block is put in. */
 HAWK_INLINE void hawk_fetch_home(__u64 hash)
 {
 	hawk_bucket_ref home = &hawk_page_at(hash, hawk_load(&hawk_header()->geometry))->buckets[hawk_home_bucket(hash)];
 
-	(void)hawk_load(hawk_lock_of(home));
-	(void)hawk_load(&home->size_and_born[HAWK_BUCKET_SLOTS - 1]);
+	*(volatile __u8 __arena *)&home->touched = 0;
 }
 
 /* A request that needs all the buckets of its address. */
@@ -100,7 +100,7 @@ HAWK_INLINE int hawk_put_in_choices(struct hawk_choices *choices, hawk_bucket_re
 		HAWK_REPEAT(HAWK_BUCKET_CHOICES, hawk_find_room_in_choice, choices);
 		if (!choices->bucket)
 			return 0;
-		home->displaced++;
+		hawk_count_displaced(home, 1);
 	}
 	hawk_put(choices->bucket, hawk_lowest(hawk_free_slots(choices->bucket)), &choices->request->slot);
 	return 1;
@@ -122,7 +122,7 @@ HAWK_INLINE void hawk_do_in_choices(struct hawk_choices *choices)
 		if (!choices->bucket)
 			return;
 		choices->bucket->low[at] = 0;
-		home->displaced -= choices->bucket != home;
+		hawk_count_displaced(home, -(choices->bucket != home));
 		hawk_own_population()->blocks--;
 	} else if (choices->bucket) {
 		hawk_put(choices->bucket, at, &request->slot);
@@ -188,7 +188,7 @@ HAWK_INLINE int hawk_take_at_home(hawk_bucket_ref home, struct hawk_request *req
 	__u32 slots = hawk_slots_with_low(home, request->slot.low), at = hawk_lowest(slots);
 
 	if (!slots) /* as the result says already: not there */
-		return !home->displaced;
+		return !hawk_displaced(home);
 	hawk_get(home, at, &request->found);
 	if ((request->found.high_and_stack ^ request->slot.high_and_stack) >> HAWK_SLOT_STACK_BITS ||
 	    hawk_slot_program(request->found.high_and_stack) != request->program)
@@ -199,14 +199,60 @@ HAWK_INLINE int hawk_take_at_home(hawk_bucket_ref home, struct hawk_request *req
 	return 1;
 }
 
+/* Whether another bucket in which a block of this home may be has one with these lower bits. `home`, which is locked, says whose: of
+ * its blocks none comes or goes meanwhile, and those of others do not matter. */
+static __attribute__((noinline)) int hawk_others_have_low(hawk_bucket_ref home, __u64 hash, __u32 low)
+{
+	hawk_bucket_ref first = home - hawk_home_bucket(hash);
+	int found = 0;
+
+#ifdef __clang__
+#pragma clang loop unroll(disable)
+#endif
+	for (__u32 choice = 0; choice < HAWK_BUCKET_CHOICES; choice++)
+		found |= hawk_has_low(first + hawk_bucket_choice(hash, choice), low);
+	return found;
+}
+
+/* Puts a block whose home, which is locked, is full into another bucket, if one is to be had at once: locks are waited for in ascending
+ * order alone. */
+static __attribute__((noinline)) int hawk_insert_beside(hawk_bucket_ref home, struct hawk_request *request)
+{
+	hawk_bucket_ref first = home - hawk_home_bucket(request->hash);
+
+#ifdef __clang__
+#pragma clang loop unroll(disable)
+#endif
+	for (__u32 choice = 0; choice < HAWK_BUCKET_CHOICES; choice++) {
+		hawk_bucket_ref bucket = first + hawk_bucket_choice(request->hash, choice);
+
+		if (!hawk_free_slots(bucket) || !hawk_try_lock(hawk_lock_of(bucket)))
+			continue;
+		__u32 slots = hawk_free_slots(bucket);
+
+		if (slots)
+			hawk_put(bucket, hawk_lowest(slots), &request->slot);
+		hawk_unlock(hawk_lock_of(bucket));
+		if (!slots)
+			continue;
+		hawk_count_displaced(home, 1);
+		return 1;
+	}
+	return 0;
+}
+
 /* The same, to put one in. */
 HAWK_INLINE int hawk_insert_at_home(hawk_bucket_ref home, struct hawk_request *request)
 {
 	__u32 slots = hawk_free_slots(home);
 
-	if (!slots || home->displaced || hawk_has_low(home, request->slot.low))
+	if (hawk_has_low(home, request->slot.low) ||
+	    (hawk_displaced(home) && hawk_others_have_low(home, request->hash, request->slot.low)))
 		return 0;
-	hawk_put(home, hawk_lowest(slots), &request->slot);
+	if (slots)
+		hawk_put(home, hawk_lowest(slots), &request->slot);
+	else if (!hawk_insert_beside(home, request))
+		return 0;
 	request->growth_check = hawk_count_insertion();
 	request->result = HAWK_INSERTED;
 	return 1;
@@ -226,6 +272,9 @@ HAWK_INLINE int hawk_do_at_once(struct hawk_request *request)
 	hawk_bucket_ref home = &hawk_page_at(request->hash, geometry)->buckets[hawk_home_bucket(request->hash)];
 	int settled = 0;
 
+	/* What is taken is read from the bucket's other line, which the processor can fetch at the same time as the first. */
+	if (request->is_take)
+		(void)hawk_load(&home->size_and_born[HAWK_BUCKET_SLOTS - 1]);
 	if (!hawk_lock(hawk_lock_of(home)))
 		return 0;
 	if (hawk_load(&header->geometry) == geometry)

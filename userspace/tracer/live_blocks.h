@@ -36,7 +36,7 @@ inline hawk_bucket settled_copy(const hawk_bucket& bucket) {
   for (int i = 0; i < kAttempts; ++i) {
     std::atomic_signal_fence(std::memory_order_acq_rel);
     std::memcpy(&now, &bucket, sizeof(now));
-    if (now.lock == 0 && std::memcmp(&before, &now, sizeof(now)) == 0) break;
+    if ((now.lock_and_displaced & HAWK_LOCKED) == 0 && std::memcmp(&before, &now, sizeof(now)) == 0) break;
     before = now;
   }
   return now;

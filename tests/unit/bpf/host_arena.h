@@ -42,10 +42,14 @@ inline void hawk_preempt_disable() {}
 inline void hawk_preempt_enable() {}
 #define HAWK_LOCK_ATTEMPTS hawk::host_arena::lock_attempts
 inline void hawk_relax() { std::this_thread::yield(); }
-inline void hawk_unlock(__u32* lock) { __atomic_store_n(reinterpret_cast<__u8*>(lock), 0, __ATOMIC_RELEASE); }
+inline void hawk_unlock(__u32* lock) {
+  auto* byte = reinterpret_cast<__u8*>(lock);
+  __atomic_store_n(byte, *byte & HAWK_DISPLACED_MASK, __ATOMIC_RELEASE);
+}
 inline void hawk_publish(__u64* word, __u64 value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
 inline __u32 hawk_program_of_stack(__u32 stack) { return stack / hawk::host_arena::kProgramStacks; }
-inline int hawk_program_lives(__u32 program) { return program != hawk::host_arena::ended; }
+inline __u32 hawk_program_gone(__u32 program) { return program == hawk::host_arena::ended ? 1 : 0; }
+inline int hawk_program_lives(__u32 program) { return hawk_program_gone(program) == 0 ? 1 : 0; }
 inline void hawk_spill(__u64 address, const hawk_slot* slot, __u32 /*program*/) {
   const std::lock_guard guard(hawk::host_arena::spilled_mutex);
   hawk::host_arena::spilled[address] = *slot;

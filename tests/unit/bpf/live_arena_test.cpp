@@ -110,8 +110,8 @@ TEST(LiveSlots, KeepEveryBitOfABlock) {
       hawk_get(&bucket, at, &got);
       ASSERT_EQ(std::memcmp(&got, &put[at], sizeof(got)), 0);
     }
-    ASSERT_EQ(bucket.lock, round % 2 == 0 ? 0xff : 0);
-    ASSERT_EQ(bucket.displaced, bucket.lock);
+    ASSERT_EQ(bucket.lock_and_displaced, round % 2 == 0 ? 0xff : 0);
+    ASSERT_EQ(bucket.touched, bucket.lock_and_displaced);
   }
 }
 
@@ -121,11 +121,11 @@ TEST_F(LiveArena, TellsThatALockWasNotToBeHad) {
   hawk_request request = hawk_take_of(address, 0);
   hawk_bucket* home = &hawk_page_at(request.hash, header_->geometry)->buckets[hawk_home_bucket(request.hash)];
   host_arena::lock_attempts = 10;
-  home->lock = 1;
+  home->lock_and_displaced |= HAWK_LOCKED;
   hawk_do(&request);
   EXPECT_EQ(request.result, HAWK_TAKE_TIMEOUT) << "it may be there";
   EXPECT_EQ(insert(address, block_of(address)), HAWK_LOCK_TIMEOUT);
-  home->lock = 0;
+  home->lock_and_displaced &= HAWK_DISPLACED_MASK;
   host_arena::lock_attempts = ~0U;
   EXPECT_EQ(take(address).size_bytes, block_of(address).size_bytes);
   EXPECT_EQ(take(address).size_bytes, ~0ULL);
