@@ -147,6 +147,64 @@ hawk_block block_of_program(__u32 program, __u64 number) {
           .born = 0};
 }
 
+/// Addresses with the same home.
+std::vector<__u64> addresses_at_home_of(__u64 address, std::size_t count, __u64 geometry) {
+  const auto home_of = [geometry](__u64 of) {
+    const __u64 hash = hawk_live_hash(of, 0);
+    return &hawk_page_at(hash, geometry)->buckets[hawk_home_bucket(hash)];
+  };
+  std::vector<__u64> found;
+  for (__u64 other = address; found.size() < count; other += 16) {
+    if (home_of(other) == home_of(address)) found.push_back(other);
+  }
+  return found;
+}
+
+TEST_F(LiveArena, ABlockBesideItsFullHomeIsFoundWhenThereIsRoomAgain) {
+  const std::vector<__u64> addresses = addresses_at_home_of(0x55aa00001010, HAWK_BUCKET_SLOTS + 1, header_->geometry);
+  for (const __u64 address : addresses) {
+    hawk_block block = block_of(address);
+    hawk_request request = hawk_insertion_of(address, &block);
+    ASSERT_EQ(hawk_do_at_once(&request), 1) << "none of them takes all locks";
+    ASSERT_EQ(request.result, HAWK_INSERTED);
+  }
+  const __u64 beside = addresses.back();
+  ASSERT_EQ(take(addresses.front()).size_bytes, block_of(addresses.front()).size_bytes);
+  EXPECT_EQ(insert(beside, block_of(beside)), HAWK_REPLACED) << "not once more in its home";
+  EXPECT_EQ(population(), HAWK_BUCKET_SLOTS);
+  EXPECT_EQ(insert(addresses.front(), block_of(addresses.front())), HAWK_INSERTED);
+  for (const __u64 address : addresses) EXPECT_EQ(take(address).size_bytes, block_of(address).size_bytes);
+  EXPECT_EQ(take(beside).size_bytes, ~0ULL);
+  EXPECT_EQ(population(), 0);
+}
+
+/// Locks are waited for in ascending order alone.
+TEST_F(LiveArena, ABlockWhoseHomeIsFullDoesNotWaitBeside) {
+  const std::vector<__u64> addresses = addresses_at_home_of(0x55aa00001010, HAWK_BUCKET_SLOTS + 1, header_->geometry);
+  for (const __u64 address : addresses) {
+    hawk_block block = block_of(address);
+    hawk_request request = hawk_insertion_of(address, &block);
+    const __u64 hash = request.hash;
+    hawk_page_ref page = hawk_page_at(hash, header_->geometry);
+    if (address != addresses.back()) {
+      ASSERT_EQ(hawk_do_at_once(&request), 1);
+      continue;
+    }
+    const __u32 home = hawk_home_bucket(hash);
+    const auto turn_locks = [&] {
+      for (__u32 choice = 0; choice < HAWK_BUCKET_CHOICES; ++choice) {
+        const __u32 other = hawk_bucket_choice(hash, choice);
+        if (other != home) page->buckets[other].lock_and_displaced ^= HAWK_LOCKED;
+      }
+    };
+    turn_locks();
+    EXPECT_EQ(hawk_do_at_once(&request), 0);
+    turn_locks();
+    EXPECT_EQ(insert(address, block), HAWK_INSERTED);
+    EXPECT_EQ(page->buckets[home].lock_and_displaced, 1);
+  }
+}
+
 TEST_F(LiveArena, ProgramsHaveTheSameAddressesAndTheirOwnBlocks) {
   constexpr __u64 kBlocks = 100'000;
   for (__u64 i = 1; i <= kBlocks; ++i) {

@@ -1,11 +1,14 @@
 // Which page holds an address: what every look-up and every step of growth rests on.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ostream>
 #include <random>
+#include <set>
 #include <vector>
 
+#include "bpf/live/bucket.h"
 #include "bpf/live/geometry.h"
 
 namespace hawk {
@@ -131,12 +134,12 @@ TEST(LiveGeometry, DoublingTheSetsMovesNothingElse) {
 class LiveGeometrySpread : public ::testing::TestWithParam<__u64> {};
 
 /// Expects that what falls on a page is what its set has for each of its pages, within five standard deviations, and
-/// within a tenth in any case.
-void expect_even(const std::vector<std::size_t>& found, hawk_geometry g, double blocks) {
+/// within a tenth in any case. `together`: so many blocks are always in one page.
+void expect_even(const std::vector<std::size_t>& found, hawk_geometry g, double blocks, double together) {
   for (std::size_t page = 0; page < found.size(); ++page) {
     const __u32 set = static_cast<__u32>(page) & ((1U << g.sets_log2) - 1);
     const double expected = blocks / (1U << g.sets_log2) / (g.set_pages + (set < g.next ? 1 : 0));
-    const double tolerance = std::max(5 * std::sqrt(expected), 0.1 * expected);
+    const double tolerance = std::max(5 * std::sqrt(expected * together), 0.1 * expected);
     ASSERT_NEAR(static_cast<double>(found[page]), expected, tolerance) << "page " << page << " of " << found.size();
   }
 }
@@ -149,8 +152,28 @@ TEST_P(LiveGeometrySpread, IsEvenOverThePages) {
     for (__u64 i = 0; i < pages * kBlocksPerPage; ++i) {
       ++found[hawk_page_number(hawk_live_hash(0x7f3a5c000010 + i * GetParam(), 1025), g)];
     }
-    expect_even(found, g, pages * kBlocksPerPage);
+    const double together =
+        std::max(1.0, static_cast<double>(1 << HAWK_AREA_BYTES_LOG2) / static_cast<double>(GetParam()));
+    expect_even(found, g, pages * kBlocksPerPage, together);
     ASSERT_FALSE(HasFatalFailure());
+  }
+}
+
+/// Buckets of a page that a block may be in are four: neighbours would fill them if they had the same.
+TEST(LiveHash, NeighboursAreInOnePageAndInDifferentBuckets) {
+  const hawk_geometry g = geometry_with(151);
+  for (__u64 area = 0x7f3a5c000000; area < 0x7f3a5c040000; area += 1 << HAWK_AREA_BYTES_LOG2) {
+    std::set<__u32> pages, homes, choices;
+    for (__u64 block = area; block < area + (1 << HAWK_AREA_BYTES_LOG2); block += 16) {
+      const __u64 hash = hawk_live_hash(block, 1025);
+      pages.insert(hawk_page_number(hash, g));
+      choices.insert(hawk_bucket_choice(hash, 0));
+    }
+    for (__u64 block = area; block < area + (1 << HAWK_AREA_BYTES_LOG2); block += 8)
+      homes.insert(hawk_home_bucket(hawk_live_hash(block, 1025)));
+    ASSERT_EQ(pages.size(), 1U) << std::hex << area;
+    ASSERT_EQ(choices.size(), 8U) << std::hex << area;
+    ASSERT_EQ(homes.size(), 16U) << std::hex << area;
   }
 }
 

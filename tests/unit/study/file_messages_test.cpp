@@ -34,7 +34,8 @@ FileCode some_code() {
                              .size_factor = {Operand::Kind::kConstant, 0},
                              .slot_words = 50,
                              .saved_rbp_words = 49,
-                             .inner = InnerCall{.words = 4, .saved_rbp_words = 2, .return_vaddr = 0x401100}}};
+                             .inner = InnerCall{.words = 4, .saved_rbp_words = 2, .return_vaddr = 0x401100},
+                             .called_by = InnerCall{.words = 7, .saved_rbp_words = 3, .return_vaddr = 0x401200}}};
   function.yields.code = {{.file_offset = 0x1000, .bytes = 30}, {.file_offset = 0x2000, .bytes = 1}};
   function.yields.opens_at_entry = true;
   function.yields.relies_on = {0x1800, 0x1900};

@@ -206,22 +206,114 @@ TEST(SettlePlans, WhatNeedsNoProbeHasNone) {
   EXPECT_TRUE(yield_probes_of(file).empty());
 }
 
+/// The number of the point there; nullopt: there is no room.
+std::optional<std::uint64_t> add(YieldPoints& points, const YieldProbe& probe) {
+  const std::optional<std::vector<Probe>> added = points.add(std::vector{probe});
+  if (!added) return std::nullopt;
+  return added->front().cookie >> HAWK_COOKIE_POINT_SHIFT & (HAWK_MAX_YIELD_POINTS - 1);
+}
+
+YieldPoint called_from(std::uint64_t return_vaddr) {
+  YieldPoint point = yield_at(0x120);
+  point.vaddr = 0x400120;
+  point.called_by = InnerCall{.words = 6, .saved_rbp_words = 2, .return_vaddr = return_vaddr};
+  return point;
+}
+
+TEST(EncodeYield, TellsTheCallerThatAFunctionWorksFor) {
+  const YieldPoint point = called_from(0x400020);
+  const std::optional<hawk_yield_point> encoded = encode_yield(point, HAWK_CALL_MALLOC);
+  ASSERT_TRUE(encoded);
+  EXPECT_EQ(encoded->caller_at, point.slot_words * 8);
+  EXPECT_EQ(encoded->caller_return, -0x100);
+  EXPECT_EQ(encoded->slot_at, (point.slot_words + 6) * 8);
+  EXPECT_EQ(encoded->rbp_at, (point.slot_words + 4) * 8);
+  EXPECT_EQ(encode_yield(yield_at(0x120), HAWK_CALL_MALLOC)->caller_at, HAWK_NOT_ON_STACK);
+  YieldPoint unsaved = point;
+  unsaved.called_by->saved_rbp_words.reset();
+  EXPECT_EQ(encode_yield(unsaved, HAWK_CALL_MALLOC)->rbp_at, encode_yield(yield_at(0x120), HAWK_CALL_MALLOC)->rbp_at)
+      << "where the function that is called has saved it";
+  EXPECT_FALSE(encode_yield(called_from(0x400120 + (1ULL << 31)), HAWK_CALL_MALLOC));
+  EXPECT_TRUE(encode_yield(called_from(0x400120 + (1ULL << 31) - 1), HAWK_CALL_MALLOC));
+  YieldPoint far = point;
+  far.called_by->words = 8192;
+  EXPECT_FALSE(encode_yield(far, HAWK_CALL_MALLOC));
+}
+
+TEST(SettlePlans, AnInstructionMayHaveAMeaningForEachCaller) {
+  AllocatorFile file;
+  file.functions = {function_with(0x100, {called_from(0x400020), called_from(0x400040)}),
+                    function_with(0x200, {called_from(0x400030)}), function_with(0x300, {called_from(0x400040)}),
+                    function_with(0x400, {yield_at(0x120)})};
+  file.functions[1].kind = HAWK_CALL_CALLOC;
+  file.functions[2].kind = HAWK_CALL_CALLOC;
+  settle_plans(file);
+  EXPECT_EQ(file.functions[0].yields.fallback, "");
+  EXPECT_EQ(file.functions[1].yields.fallback, "");
+  EXPECT_NE(file.functions[2].yields.fallback, "") << "the same caller would be two things";
+  EXPECT_NE(file.functions[3].yields.fallback, "") << "it would count for all callers";
+  const std::vector<YieldProbe> probes = yield_probes_of(file);
+  ASSERT_EQ(probes.size(), 3U);
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    EXPECT_EQ(probes[i].file_offset, 0x120U);
+    EXPECT_EQ(probes[i].point.more_callers, 2 - i);
+  }
+  EXPECT_EQ(probes[1].point.kind, HAWK_CALL_CALLOC);
+}
+
+TEST(SettlePlans, AFunctionHasNoMoreCallersThanTheProgramsLookAt) {
+  AllocatorFile file;
+  for (std::uint64_t i = 0; i <= HAWK_MOST_CALLERS; ++i)
+    file.functions.push_back(function_with(0x1000 + i, {called_from(0x400000 + i)}));
+  settle_plans(file);
+  for (std::uint64_t i = 0; i <= HAWK_MOST_CALLERS; ++i)
+    EXPECT_EQ(file.functions[i].yields.points.empty(), i == HAWK_MOST_CALLERS) << i;
+  EXPECT_EQ(yield_probes_of(file).size(), HAWK_MOST_CALLERS);
+}
+
+TEST(YieldPoints, OfSeveralCallersAreNumberedTogether) {
+  std::array<hawk_yield_point, 5> memory = {};
+  __u64 hits[2][HAWK_MAX_YIELD_POINTS] = {};
+  YieldPoints points(memory, hits);
+  AllocatorFile file;
+  file.functions = {function_with(0x100, {called_from(0x400020), called_from(0x400040)}),
+                    function_with(0x200, {yield_at(0x220)})};
+  const std::vector<YieldProbe> probes = yield_probes_of(file);
+  const std::optional<std::vector<Probe>> added = points.add(probes);
+  ASSERT_TRUE(added);
+  ASSERT_EQ(added->size(), 2U) << "an instruction has one probe";
+  EXPECT_EQ((*added)[0].cookie >> HAWK_COOKIE_POINT_SHIFT & (HAWK_MAX_YIELD_POINTS - 1), 0U);
+  EXPECT_EQ((*added)[1].cookie >> HAWK_COOKIE_POINT_SHIFT & (HAWK_MAX_YIELD_POINTS - 1), 2U);
+  EXPECT_EQ(points.add(probes)->size(), 2U);
+  EXPECT_EQ(points.count(), 3U) << "as they are in another process";
+  hits[0][1] = 4;
+  for (const std::uint64_t caller : {0x400020, 0x400040}) {
+    const YieldProbe asked = {.file_offset = 0x120, .point = *encode_yield(called_from(caller), HAWK_CALL_MALLOC)};
+    EXPECT_EQ(points.hits(asked), caller == 0x400040 ? 4U : 0U);
+  }
+  // With one caller more they are others, of which all have to fit.
+  file.functions.push_back(function_with(0x300, {called_from(0x400060)}));
+  EXPECT_FALSE(points.has_room_for(yield_probes_of(file)));
+  EXPECT_FALSE(points.add(yield_probes_of(file)));
+  EXPECT_EQ(points.count(), 3U);
+}
+
 TEST(YieldPoints, AreNumberedAndForgotten) {
   std::array<hawk_yield_point, 2> memory = {};
   __u64 hits[2][HAWK_MAX_YIELD_POINTS] = {};
   YieldPoints points(memory, hits);
   const YieldProbe first = {.file_offset = 0x100, .point = *encode_yield(yield_at(0x100), HAWK_CALL_MALLOC)};
   YieldProbe other = first;
-  EXPECT_EQ(points.add(first), 0u);
-  EXPECT_EQ(points.add(first), 0u) << "as it is in another process";
+  EXPECT_EQ(add(points, first), 0u);
+  EXPECT_EQ(add(points, first), 0u) << "as it is in another process";
   other.point.kind = HAWK_CALL_CALLOC;
-  EXPECT_EQ(points.add(other), 1u);
+  EXPECT_EQ(add(points, other), 1u);
   EXPECT_EQ(memory[1].slot_at, 40);
   other.point.kind = HAWK_CALL_REALLOC;
-  EXPECT_FALSE(points.add(other));
+  EXPECT_FALSE(add(points, other));
   points.forget_from(1);
   EXPECT_EQ(points.count(), 1u);
-  EXPECT_EQ(points.add(other), 1u);
+  EXPECT_EQ(add(points, other), 1u);
 }
 
 /// Known ones take none.
@@ -233,9 +325,9 @@ TEST(YieldPoints, HaveRoomForSomeMore) {
   for (std::uint64_t offset = 1; offset <= 4; ++offset)
     probes.push_back({.file_offset = offset, .point = *encode_yield(yield_at(offset), HAWK_CALL_MALLOC)});
   EXPECT_TRUE(points.has_room_for(probes));
-  points.add(probes[0]);
+  add(points, probes[0]);
   EXPECT_FALSE(points.is_half_taken());
-  points.add(probes[1]);
+  add(points, probes[1]);
   EXPECT_TRUE(points.is_half_taken());
   EXPECT_TRUE(points.has_room_for(probes));
   probes.push_back({.file_offset = 5, .point = *encode_yield(yield_at(5), HAWK_CALL_MALLOC)});
@@ -251,18 +343,18 @@ TEST(YieldPoints, AreCountedByThemselves) {
   YieldProbe second = first;
   second.file_offset = 0x200;
   EXPECT_EQ(points.hits(first), 0u);
-  points.add(first);
-  EXPECT_EQ(points.add(second), 1u);
+  add(points, first);
+  EXPECT_EQ(add(points, second), 1u);
   hits[0][0] = 3;
   hits[1][0] = 4;
   hits[1][1] = 5;
   EXPECT_EQ(points.hits(first), 7u);
   EXPECT_EQ(points.hits(second), 5u);
-  points.add(first);
+  add(points, first);
   EXPECT_EQ(points.hits(first), 7u) << "those of another process go on";
   points.forget_from(1);
   EXPECT_EQ(points.hits(second), 0u);
-  points.add(second);
+  add(points, second);
   EXPECT_EQ(points.hits(second), 0u) << "another point had its number";
 }
 
