@@ -48,6 +48,8 @@ const LedgerCase kCases[] = {
     {"functions", "of_recent_allocators", "recent_functions"},
     {"functions", "ifunc", "ifunc"},
     {"functions", "ifunc_by_table", "ifunc_by_table"},
+    {"functions", "made_by_one_function", "made_by_one_function"},
+    {"functions", "made_by_one_function_in_threads", "made_by_one_function_in_threads"},
     {"functions", "of_an_odd_allocator", "odd_allocator_calls"},
     {"operators", "libstdcxx", "operators"},
     {"operators", "jemalloc", "operators", {}, kJemalloc},
