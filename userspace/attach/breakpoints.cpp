@@ -196,6 +196,7 @@ void Breakpoints::note_mapping(const Mapping& mapping) {
 
 void Breakpoints::find_points() {
   if (!std::exchange(points_changed_, false)) return;
+  is_published_ = false;
   points_.clear();
   for (const MappedCode& range : modules_.code()) {
     const Watched* const module = watched(range.module);
@@ -238,6 +239,7 @@ std::vector<Breakpoints::Point> Breakpoints::all_points() const {
 
 void Breakpoints::publish() {
   find_points();
+  if (std::exchange(is_published_, true)) return;
   std::vector<Point> all = all_points();
   // The programs have no time for all of the planned code.
   std::erase_if(all, [](const Point& point) { return point.code->role == CodeRole::kPlanned; });
@@ -281,7 +283,9 @@ std::vector<const Breakpoints::Point*> Breakpoints::find_suspects() {
   std::vector<const Point*> suspects;
   reading_.read(memory_, [&](std::size_t number, std::span<const std::uint8_t> bytes) {
     const Point& point = points_[number];
-    if (!reported_.contains(point.address) && !has_breakpoint(*point.code, bytes)) suspects.push_back(&point);
+    const bool is_suspect = !reported_.contains(point.address) && !has_breakpoint(*point.code, bytes);
+    if (is_suspect) suspects.push_back(&point);
+    return !is_suspect;
   });
   std::sort(suspects.begin(), suspects.end());  // as the points are
   return suspects;

@@ -93,6 +93,7 @@ class Breakpoints {
   std::vector<Point> published_;
   std::vector<AddressRange> hulls_;  ///< of the points of each file
   bool points_changed_ = false;
+  bool is_published_ = true;  ///< what there is of the points
   bool is_look_due_ = false;
   std::set<std::uint64_t> reported_;  ///< addresses
   std::vector<Missing> seen_last_;    ///< by the programs, and not taken yet

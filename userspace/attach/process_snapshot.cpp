@@ -89,7 +89,7 @@ Snapshot ProcessTrace::with_trace(Snapshot snapshot) {
                     .limits = shared_.limits(),
                     .verified = verified_};
   snapshot.memory = memory_;
-  snapshot.usage = usage_;
+  snapshot.usage = usage_ ? *usage_ : meter_.read(shared_.table_bytes());
   snapshot.unwind = probing_.unwind_info();
   snapshot.unwind.cache_misses = tracer_ ? tracer_->unwind_misses() : unwind_misses_;
   for (std::size_t i = modules_.size(); i < probing_.modules().module_count(); ++i) {

@@ -1,14 +1,19 @@
 #include "userspace/attach/process_status.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+
+#include "userspace/base/process_file.h"
 
 namespace hawk {
 
 std::vector<std::uint64_t> numbers_in_status(std::string_view status, std::string_view key) {
   std::vector<std::uint64_t> numbers;
-  std::size_t at = status.starts_with(key) ? 0 : status.find(fmt::format("\n{}", key));
+  std::size_t at = status.find(key);
+  while (at != std::string_view::npos && at != 0 && status[at - 1] != '\n') at = status.find(key, at + 1);
   if (at == std::string_view::npos) return numbers;
   at = status.find(':', at) + 1;
   const std::string_view line = status.substr(at, status.find('\n', at) - at);
@@ -21,6 +26,20 @@ std::vector<std::uint64_t> numbers_in_status(std::string_view status, std::strin
     next = error == std::errc() ? parsed : next + 1;
   }
   return numbers;
+}
+
+std::string_view StatusFile::read() {
+  constexpr std::size_t kMost = 1 << 20;
+  if (!file_) file_ = open_process_file(fmt::format("/proc/{}/status", pid_));
+  if (!file_) return {};
+  content_.resize(std::max<std::size_t>(content_.size(), 4096));
+  ssize_t got = ::pread(file_.get(), content_.data(), content_.size(), 0);
+  // A process can be in thousands of groups. The kernel makes the whole text anew for each read from its beginning.
+  while (got == static_cast<ssize_t>(content_.size()) && content_.size() < kMost) {
+    content_.resize(2 * content_.size());
+    got = ::pread(file_.get(), content_.data(), content_.size(), 0);
+  }
+  return std::string_view(content_).substr(0, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
 }
 
 std::optional<ProcessMemory> memory_in_status(std::string_view status) {

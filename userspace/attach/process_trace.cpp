@@ -35,6 +35,7 @@ ProcessTrace::ProcessTrace(SharedTracing& shared, Subject subject, UniqueFd pid_
       probing_(maker != nullptr ? Probing(*maker, subject_.proc_pid, *tracer_, shared)
                                 : Probing(subject_.proc_pid, *tracer_, shared)),
       threads_(fmt::format("/proc/{}", subject_.target.pid)),
+      status_(subject_.proc_pid),
       meter_(subject_.proc_pid),
       perf_map_(subject_.proc_pid),
       symbolizer_(shared_.known_symbols()) {
@@ -250,8 +251,7 @@ void ProcessTrace::take_mapping_events() {
 }
 
 void ProcessTrace::read_memory() {
-  const Result<std::string> status = read_whole_file(fmt::format("/proc/{}/status", subject_.proc_pid));
-  std::optional<ProcessMemory> memory = status ? memory_in_status(*status) : std::nullopt;
+  std::optional<ProcessMemory> memory = memory_in_status(status_.read());
   if (!memory) return;  // it has ended: what it took before stays
   memory->live_bytes = model_.live_bytes();
   memory_ = memory;
@@ -269,7 +269,7 @@ void ProcessTrace::note_ended_early() {
   if (tracer_) tracer_->count_loss(HAWK_LOSS_ENDED_EARLY);
 }
 
-void ProcessTrace::take(const Drained& drained, std::chrono::nanoseconds took) {
+void ProcessTrace::take(Drained drained, std::chrono::nanoseconds took) {
   longest_drain_ = std::max(longest_drain_, took);
   const bool has_exec = drained.exec_epoch != model_.exec_epoch();
   const bool is_announced = has_exec && std::exchange(exec_was_announced_, false);
@@ -277,15 +277,16 @@ void ProcessTrace::take(const Drained& drained, std::chrono::nanoseconds took) {
   if (is_replaced) probing_.program_replaced(is_announced);
   // After the maps: the mapping of every stack in them has been announced by then.
   take_mapping_events();
-  model_.update(drained, [this](std::uint64_t address) { return probing_.frame_at(address); });
-  if (regions_) update_regions(drained.losses);
+  const Losses losses = drained.losses;
+  model_.update(std::move(drained), [this](std::uint64_t address) { return probing_.frame_at(address); });
+  if (regions_) update_regions(losses);
   most_live_bytes_ = std::max(most_live_bytes_, model_.most_live_bytes());
   if (has_exec) at_peak_.reset();
   // What the target says of its code may be gone with it.
   if (probing_.has_frames_in_no_file()) perf_map_.refresh(symbolizer_);
   read_memory();
   threads_.read(static_cast<std::uint64_t>(elapsed().count()));
-  usage_ = meter_.read(shared_.table_bytes());
+  meter_.look();
   // What is unmapped is not announced. After the stacks, whose frames may lie there.
   if (is_replaced || (is_probed() && tracer_->code_ranges_are_stale())) take_mappings_again();
   if (!is_probed()) return;
@@ -341,8 +342,8 @@ bool ProcessTrace::note_late_losses() {
   return true;
 }
 
-Result<void> ProcessTrace::verify(const Drained& drained) {
-  verified_ = HAWK_TRY(tracer_->verify(drained));
+Result<void> ProcessTrace::verify() {
+  verified_ = HAWK_TRY(tracer_->verify(model_.counters()));
   return {};
 }
 
@@ -350,6 +351,7 @@ void ProcessTrace::let_go() {
   log_verbose(fmt::format("longest drain: {} stacks in {:.2f} ms", model_.stack_count(),
                           std::chrono::duration<double, std::milli>(longest_drain_).count()));
   unwind_misses_ = tracer_->unwind_misses();
+  usage_ = meter_.read(shared_.table_bytes());
   probing_.let_go_of_tracer();
   if (regions_) regions_->end(first_program_);
   // Another process may be given it.

@@ -12,6 +12,7 @@
 #include "symbolizer/symbolizer.h"
 #include "userspace/attach/perf_map_finder.h"
 #include "userspace/attach/probing.h"
+#include "userspace/attach/process_status.h"
 #include "userspace/attach/region_watch.h"
 #include "userspace/attach/shared_tracing.h"
 #include "userspace/attach/thread_watch.h"
@@ -53,7 +54,7 @@ class ProcessTrace {
   /// The number of the program that it runs (Tracer::program); 0: it has let go.
   std::uint32_t program() const { return tracer_ ? tracer_->program() : 0; }
   /// Takes what a drain, which took so long, has read of the target, into the model.
-  void take(const Drained& drained, std::chrono::nanoseconds took);
+  void take(Drained drained, std::chrono::nanoseconds took);
   /// Takes what was read of the lives of its blocks, until the next drain.
   void take_lives(Lives lives);
   /// Keeps up with the target's mappings: to be called when something of them has been announced.
@@ -71,8 +72,8 @@ class ProcessTrace {
   void look_a_last_time();
   /// After that drain: whether a loss has been counted, which the next drain has.
   bool note_late_losses();
-  /// `drained`: by the last drain.
-  Result<void> verify(const Drained& drained);
+  /// After the last drain.
+  Result<void> verify();
   /// The target's place in the kernel may be another's.
   void let_go();
 
@@ -168,8 +169,9 @@ class ProcessTrace {
   std::optional<ProcessMemory> memory_;
   ThreadWatch threads_;
   std::optional<RegionWatch> regions_;  ///< nullopt: they are not followed
+  StatusFile status_;
   UsageMeter meter_;
-  std::optional<TracingUsage> usage_;
+  std::optional<TracingUsage> usage_;  ///< as of let_go()
   PerfMapFinder perf_map_;
   ConfinedSymbolizer symbolizer_;
   std::size_t symbolized_modules_ = 0;  ///< of the used ones

@@ -93,9 +93,8 @@ class SharedTracing {
   /// What traps cost on this machine, measured from load() on; nullopt: not measured.
   const std::optional<ProbeCosts>& costs();
 
-  /// Bytes of memory that the kernel's tables take for all targets, as of the last note_table_bytes().
-  std::uint64_t table_bytes() const { return table_bytes_; }
-  void note_table_bytes() { table_bytes_ = engine_->table_bytes(); }
+  /// Bytes of memory that the kernel's tables take for all targets, now.
+  std::uint64_t table_bytes() const { return engine_ ? engine_->table_bytes() : 0; }
 
  private:
   Result<AttachWay> choose_way() const;
@@ -128,7 +127,6 @@ class SharedTracing {
   std::vector<ConfinedSymbolizer*> symbolizers_;  ///< that may have a worker, the last one used last
   std::jthread reading_symbols_;                  ///< ends before all that it uses
   std::optional<std::optional<ProbeCosts>> costs_;
-  std::uint64_t table_bytes_ = 0;
   std::optional<Result<std::optional<ProbeCosts>>> measured_costs_;  ///< by this thread:
   std::jthread measuring_costs_;
 };

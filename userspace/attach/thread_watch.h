@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,13 @@ class ThreadWatch {
   const SharedTable<ThreadEvent>& events() const { return events_; }
 
  private:
+  std::optional<std::string> name_of(int tid);
   void forget_ended(const std::vector<int>& ids, std::uint64_t now_ns);
   void read_name(int tid, std::uint64_t now_ns);
 
-  UniqueFd process_;  ///< its directory in /proc, which is no other process's later
+  UniqueFd process_;               ///< its directory in /proc, which is no other process's later
+  UniqueFd threads_;               ///< the one in it that lists them
+  std::map<int, UniqueFd> names_;  ///< open files of some threads' names
   std::map<int, std::string> present_;
   int next_again_ = 0;  ///< the thread from which on names are read again
   std::size_t names_left_;

@@ -52,7 +52,7 @@ void TraceGroup::drain() {
   shared_.choose_scope_again(pids, files);
 }
 
-std::vector<Drained> TraceGroup::read_maps() {
+void TraceGroup::read_maps() {
   Engine& engine = shared_.engine();
   take_mapping_events();
   engine.adjust_memory();
@@ -60,13 +60,11 @@ std::vector<Drained> TraceGroup::read_maps() {
   const auto began = std::chrono::steady_clock::now();
   std::vector<Drained> drained = engine.drain();
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - began;
-  shared_.note_table_bytes();
   for (ProcessTrace* const trace : held_) {
     // Of one that was born since, nothing has been read yet.
     const auto number = trace->number();
-    if (number && *number < drained.size()) trace->take(drained[*number], took);
+    if (number && *number < drained.size()) trace->take(std::move(drained[*number]), took);
   }
-  return drained;
 }
 
 Result<void> TraceGroup::read_lives() {
@@ -129,13 +127,13 @@ void TraceGroup::remove_probes(std::span<ProcessTrace* const> ending) {
 
 Result<void> TraceGroup::finish(std::span<ProcessTrace* const> ending, EndOptions options) {
   for (ProcessTrace* const trace : ending) trace->look_a_last_time();
-  std::vector<Drained> drained = read_maps();
+  read_maps();
   bool is_late = false;
   for (ProcessTrace* const trace : ending) is_late |= trace->note_late_losses();
-  if (is_late) drained = read_maps();
+  if (is_late) read_maps();
   if (options.reads_lives || shared_.config().reads_lives) HAWK_TRY_VOID(read_lives());
   for (ProcessTrace* const trace : ending) {
-    if (options.verify) HAWK_TRY_VOID(trace->verify(drained[*trace->number()]));
+    if (options.verify) HAWK_TRY_VOID(trace->verify());
     trace->let_go();
   }
   std::erase_if(held_, [](const ProcessTrace* trace) { return !trace->number(); });

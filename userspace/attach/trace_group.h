@@ -80,7 +80,7 @@ class TraceGroup {
   /// It may run another program by now; nullptr: it has ended.
   const ProcessTrace* maker_of(const Birth& birth) const;
   Result<ProcessTrace*> keep(Result<std::unique_ptr<ProcessTrace>> made);
-  std::vector<Drained> read_maps();
+  void read_maps();
   static void begin_end(std::span<ProcessTrace* const> ending, EndOptions options);
   void remove_probes(std::span<ProcessTrace* const> ending);
   Result<void> finish(std::span<ProcessTrace* const> ending, EndOptions options);

@@ -16,8 +16,10 @@ class UsageMeter {
 
   /// The trace begins. `from_start`: so does the target.
   void begin(bool from_start);
-  /// The usage until now. The figures of a target remain after it has ended.
-  TracingUsage read(std::uint64_t table_bytes);
+  /// Looks at the target, whose figures remain after it has ended as they were at the last look.
+  void look();
+  /// The usage until now, the target's as of the last look.
+  TracingUsage read(std::uint64_t table_bytes) const;
 
  private:
   int proc_pid_;

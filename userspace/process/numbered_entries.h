@@ -7,7 +7,7 @@
 namespace hawk {
 
 /// The names of a directory's entries that are numbers, ascending: of /proc the processes, of /proc/PID/task the
-/// threads. None if `directory` is none or cannot be read.
-std::vector<int> numbered_entries(UniqueFd directory);
+/// threads. None if `directory` is none or cannot be read. One that stays open can be read again.
+std::vector<int> numbered_entries(const UniqueFd& directory);
 
 }  // namespace hawk

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace hawk {
 namespace {
@@ -41,7 +42,7 @@ void PiecewiseReading::visit_each(MemoryReader& memory, std::span<const Piece> p
 
 void PiecewiseReading::read(MemoryReader& memory, const Visitor& visit) {
   std::span<const Piece> left = pieces_;
-  for (const Step& step : steps_) {
+  for (Step& step : steps_) {
     const std::span<const Piece> pieces = left.first(step.pieces);
     left = left.subspan(step.pieces);
     buffer_.resize(step.end - step.start);
@@ -49,10 +50,13 @@ void PiecewiseReading::read(MemoryReader& memory, const Visitor& visit) {
       visit_each(memory, pieces, visit);
       continue;
     }
+    if (buffer_ == step.fine) continue;
+    bool is_fine = true;
     for (const Piece& piece : pieces) {
-      visit(piece.number,
-            std::span(buffer_).subspan(piece.range.start - step.start, piece.range.end - piece.range.start));
+      is_fine &= visit(piece.number,
+                       std::span(buffer_).subspan(piece.range.start - step.start, piece.range.end - piece.range.start));
     }
+    if (is_fine) std::swap(step.fine, buffer_);
   }
 }
 

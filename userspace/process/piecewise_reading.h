@@ -18,9 +18,11 @@ class PiecewiseReading {
   PiecewiseReading() = default;
   explicit PiecewiseReading(std::span<const AddressRange> pieces);
 
-  /// Takes the number of a piece, and what is there.
-  using Visitor = std::function<void(std::size_t number, std::span<const std::uint8_t> bytes)>;
-  /// In the order of their addresses. What cannot be read is left out.
+  /// Takes the number of a piece, and what is there. Whether that is as it should be, and needs no other visit for as
+  /// long as it is the same.
+  using Visitor = std::function<bool(std::size_t number, std::span<const std::uint8_t> bytes)>;
+  /// In the order of their addresses. What cannot be read is left out, and what is read in one step if it is the same
+  /// as when all in it was as it should be.
   void read(MemoryReader& memory, const Visitor& visit);
 
  private:
@@ -33,6 +35,7 @@ class PiecewiseReading {
     std::uint64_t start = 0;
     std::uint64_t end = 0;
     std::size_t pieces = 0;
+    std::vector<std::uint8_t> fine = {};  ///< what was there when all pieces were as they should be
   };
 
   void visit_each(MemoryReader& memory, std::span<const Piece> pieces, const Visitor& visit);

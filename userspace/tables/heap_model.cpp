@@ -1,7 +1,6 @@
 #include "userspace/tables/heap_model.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -48,6 +47,7 @@ void sort_by_id(std::vector<StackRecord>& stacks, std::size_t known) {
 void HeapModel::start_epoch(std::uint32_t epoch) {
   exec_epoch_ = epoch;
   stacks_.clear();
+  counters_.clear();
   locations_.clear();
   if (mapped_) mapped_->clear();
   least_live_bytes_ = most_live_bytes_ = 0;
@@ -58,8 +58,6 @@ void HeapModel::start_epoch(std::uint32_t epoch) {
   reported_.clear();
   lives_.reset();
 }
-
-StackRecord* HeapModel::find(StackId id) { return const_cast<StackRecord*>(std::as_const(*this).find(id)); }
 
 const StackRecord* HeapModel::find(StackId id) const {
   const auto at = std::lower_bound(stacks_.begin(), stacks_.end(), id,
@@ -115,26 +113,38 @@ StackId HeapModel::reported_as(StackId id) const {
 
 void HeapModel::take_lives(Lives lives) { lives_ = std::move(lives); }
 
-void HeapModel::update(const Drained& drained, const FrameResolver& resolve) {
-  if (drained.exec_epoch != exec_epoch_) start_epoch(drained.exec_epoch);
-  lives_.reset();
-  if (!drained.new_stacks.empty()) add_stacks(drained.new_stacks, resolve);
+template <class Visitor>
+void HeapModel::for_each_stack(const Visitor& visit) const {
+  auto stack = stacks_.begin();
+  for (const StackCounters& read : counters_) {
+    while (stack != stacks_.end() && stack->id < read.id) ++stack;
+    if (stack != stacks_.end() && stack->id == read.id) visit(*stack, bounded(read.counters));
+  }
+}
+
+void HeapModel::take_counters(std::vector<StackCounters> counters) {
+  counters_ = std::move(counters);
+  // kNoStack can come behind others, in a place that another process had before.
+  const auto id_is_less = [](const StackCounters& a, const StackCounters& b) { return a.id < b.id; };
+  if (!std::is_sorted(counters_.begin(), counters_.end(), id_is_less))
+    std::sort(counters_.begin(), counters_.end(), id_is_less);
   totals_ = {};
   std::uint64_t allocated = 0;
   std::uint64_t freed = 0;
-  std::size_t next = 0;
-  for (const StackCounters& read : drained.counters) {
-    // Both lists ascend, and mostly they hold the same stacks.
-    StackRecord* known = next < stacks_.size() && stacks_[next].id == read.id ? &stacks_[next] : find(read.id);
-    if (known == nullptr) continue;
-    next = static_cast<std::size_t>(known - stacks_.data()) + 1;
-    known->counters = bounded(read.counters);
+  for (const StackCounters& read : counters_) {
     allocated += read.counters.allocated_bytes;
     freed += read.counters.freed_bytes;
-    totals_ += known->counters;
+    totals_ += bounded(read.counters);
   }
   least_live_bytes_ = allocated - std::min(allocated, freed);
   most_live_bytes_ = allocated - std::min(allocated, freed_bytes_before_);
+}
+
+void HeapModel::update(Drained drained, const FrameResolver& resolve) {
+  if (drained.exec_epoch != exec_epoch_) start_epoch(drained.exec_epoch);
+  lives_.reset();
+  if (!drained.new_stacks.empty()) add_stacks(drained.new_stacks, resolve);
+  take_counters(std::move(drained.counters));
   freed_bytes_before_ = drained.freed_bytes_before;
   peak_live_bytes_ = std::max(peak_live_bytes_, least_live_bytes_);
   peak_live_bytes_most_ = std::max(peak_live_bytes_most_, most_live_bytes_);
@@ -176,9 +186,11 @@ Snapshot HeapModel::snapshot() const {
   snapshot.children = children_;
   snapshot.locations = locations_.locations();
   if (mapped_) snapshot.mappings = mapped_stacks();
-  snapshot.stacks.reserve(stacks_.size());
-  std::copy_if(stacks_.begin(), stacks_.end(), std::back_inserter(snapshot.stacks),
-               [](const StackRecord& stack) { return stack.counters.allocated_count != 0; });
+  snapshot.stacks.reserve(counters_.size());
+  for_each_stack([&](const StackRecord& stack, const Counters& counters) {
+    snapshot.stacks.push_back(stack);
+    snapshot.stacks.back().counters = counters;
+  });
   if (lives_) put_lives(snapshot);
   if (!of_threads_.empty()) merge_threads(snapshot);
   return snapshot;
@@ -252,11 +264,11 @@ void HeapModel::keep_peak() {
   for (const StackRecord& stack : stacks_) {
     if (reported_as(stack.id) == stack.id) kept.push_back({.id = stack.id, .counters = {}});
   }
-  for (const StackRecord& stack : stacks_) {
+  for_each_stack([&](const StackRecord& stack, const Counters& counters) {
     const auto sum = std::lower_bound(kept.begin(), kept.end(), reported_as(stack.id),
                                       [](const StackCounters& a, StackId wanted) { return a.id < wanted; });
-    if (sum != kept.end()) sum->counters += stack.counters;
-  }
+    if (sum != kept.end()) sum->counters += counters;
+  });
 }
 
 Snapshot HeapModel::snapshot_at_peak() const {

@@ -40,7 +40,7 @@ struct Lives {
 class HeapModel {
  public:
   /// Takes one drain. When the target has replaced its program (exec), what belonged to the old one is dropped.
-  void update(const Drained& drained, const FrameResolver& resolve);
+  void update(Drained drained, const FrameResolver& resolve);
 
   /// Takes what is mapped, by stack: `mapped`, in order, and those of the stacks that it does not know yet. Of the same
   /// program as the last drain.
@@ -68,13 +68,18 @@ class HeapModel {
   std::uint64_t live_bytes() const { return totals_.live_bytes(); }
   std::uint64_t frees_of_untraced() const { return frees_of_untraced_; }
   const Losses& losses() const { return losses_; }
+  /// As the last drain has read them.
+  const std::vector<StackCounters>& counters() const { return counters_; }
   std::size_t stack_count() const { return stacks_.size(); }
   std::uint32_t exec_epoch() const { return exec_epoch_; }
 
  private:
   void start_epoch(std::uint32_t epoch);
   void add_stacks(const std::vector<NewStack>& added, const FrameResolver& resolve);
-  StackRecord* find(StackId id);
+  void take_counters(std::vector<StackCounters> counters);
+  /// Calls `visit` with each stack that the last drain had, ascending by id, and its counters.
+  template <class Visitor>
+  void for_each_stack(const Visitor& visit) const;
   const StackRecord* find(StackId id) const;
   std::vector<MappedStack> mapped_stacks() const;
   void note_thread(const StackRecord& stack, int tid);
@@ -86,7 +91,8 @@ class HeapModel {
   void merge_lives_of_threads(Snapshot& snapshot) const;
 
   std::uint32_t exec_epoch_ = 0;
-  std::vector<StackRecord> stacks_;  ///< of the current program; ascending by id, as drains give them
+  std::vector<StackRecord> stacks_;      ///< of the current program, without counters; ascending by id
+  std::vector<StackCounters> counters_;  ///< of the last drain, of those of them that allocated; the same
   LocationTable locations_;
   std::optional<std::vector<MappedGroup>> mapped_;  ///< nullopt: not followed
   Counters totals_;

@@ -34,7 +34,8 @@ class Drain {
   const std::vector<Counters>& sums_of(const KernelMaps& maps);
   void reserve(Drained& only, std::size_t numbers) const;
 
-  std::vector<bool> given_;       ///< by stack number: its frames have been given out
+  /// By stack number: the program that its frames have been given out for; 0: for none. Which is whose never changes.
+  std::vector<std::uint32_t> given_;
   std::vector<Counters> before_;  ///< the same: what was counted for programs before
   // Of the last drain. Their memory is kept: malloc would give it back to the kernel each time, and a drain would spend
   // a third of its time in page faults.

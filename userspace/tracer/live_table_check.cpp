@@ -8,7 +8,7 @@
 
 namespace hawk {
 Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps, const hawk_target& target,
-                               const Drained& drained) {
+                               std::span<const StackCounters> counters) {
   const std::span<const hawk_stack_record> records = maps.stack_records.as<hawk_stack_record>();
   std::unordered_map<std::uint32_t, Pending> table;
   HAWK_TRY_VOID(for_each_block(blocks, [&](const LiveBlock& block) {
@@ -18,7 +18,7 @@ Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps,
     sum.count += 1;
   }));
   Pending missing;
-  for (const StackCounters& stack : drained.counters) {
+  for (const StackCounters& stack : counters) {
     const std::uint32_t number = stack.id == kNoStack ? target.no_stack : static_cast<std::uint32_t>(stack.id);
     const Pending held = table[number];
     if (held.count > stack.counters.live_count() || held.bytes > stack.counters.live_bytes()) return false;

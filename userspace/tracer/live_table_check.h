@@ -14,9 +14,9 @@ namespace hawk {
 /// Whether the invariant holds: for each stack, allocated - freed is the sum over the live table, except the blocks in
 /// open realloc calls, whose number and bytes are counted separately and must equal the difference.
 ///
-/// Of the program that a target runs; `drained` is a drain of it made after its probes were removed.
+/// Of the program that a target runs; `counters` are those of a drain made after its probes were removed.
 Result<bool> live_table_agrees(const LiveBlocks& blocks, const KernelMaps& maps, const hawk_target& target,
-                               const Drained& drained);
+                               std::span<const StackCounters> counters);
 
 /// Those of `programs` that have blocks in the live table.
 Result<std::set<std::uint32_t>> programs_with_blocks(const LiveBlocks& blocks, const KernelMaps& maps,

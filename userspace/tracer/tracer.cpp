@@ -382,13 +382,13 @@ void Tracer::stop_ended() {
   count_unfinished();
 }
 
-Result<bool> Tracer::verify(const Drained& drained) {
+Result<bool> Tracer::verify(std::span<const StackCounters> counters) {
   // While others are traced, their programs may just be moving blocks of this one, as the table grows: such a block is
   // seen twice, or not at all.
   constexpr int kAttempts = 32;
   bool agrees = false;
   for (int i = 0; i < kAttempts && !agrees; ++i) {
-    agrees = HAWK_TRY(live_table_agrees(impl_->engine.live_blocks(), impl_->engine.maps, impl_->target, drained));
+    agrees = HAWK_TRY(live_table_agrees(impl_->engine.live_blocks(), impl_->engine.maps, impl_->target, counters));
   }
   return agrees;
 }

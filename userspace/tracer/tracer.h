@@ -126,8 +126,9 @@ class Tracer {
   static void stop_all(std::span<Tracer* const> tracers);
   /// The same of one whose process has ended, without waiting until the kernel has removed the probes.
   void stop_ended();
-  /// After stop: whether the counters agree with the live table (live_table_agrees). `drained`: of this target.
-  Result<bool> verify(const Drained& drained);
+  /// After stop: whether the counters that a drain has given of this target agree with the live table
+  /// (live_table_agrees).
+  Result<bool> verify(std::span<const StackCounters> counters);
 
  private:
   void stop_counting();

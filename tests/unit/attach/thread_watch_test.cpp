@@ -60,6 +60,23 @@ TEST(ThreadWatch, NoticesNewNames) {
   EXPECT_EQ(named_threads(watch.events()), (std::vector<NamedThread>{{7, "main", 0, 2}, {7, "", 2, {}}}));
 }
 
+/// In /proc the open file of the old one has nothing any more.
+TEST(ThreadWatch, ANumberThatIsGivenAgainIsAnotherThread) {
+  const FakeProcess process;
+  process.name(7, "main");
+  process.name(8, "first");
+  ThreadWatch watch(process.directory.path());
+  watch.read(0);
+  const std::string name = process.directory.path() + "/task/8/comm";
+  std::filesystem::resize_file(name, 0);
+  std::filesystem::rename(name, name + ".old");
+  process.name(8, "second");
+  watch.read(1);
+  watch.read(2);
+  EXPECT_EQ(named_threads(watch.events()),
+            (std::vector<NamedThread>{{7, "main", 0, {}}, {8, "first", 0, 1}, {8, "second", 1, {}}}));
+}
+
 TEST(ThreadWatch, WhatIsKnownOfAProcessThatIsGoneStays) {
   const FakeProcess process;
   process.name(7, "main");

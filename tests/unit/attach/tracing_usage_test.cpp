@@ -18,16 +18,19 @@ TEST(TracingUsage, CpuTimeStandsBehindTheNameWhateverThatHolds) {
 TEST(TracingUsage, IsOfThisProcessAndOfWhatTheTargetTookMeanwhile) {
   UsageMeter meter(::getpid());
   meter.begin(false);
+  meter.look();
   const TracingUsage first = meter.read(123);
   EXPECT_EQ(first.table_bytes, 123U);
   EXPECT_GT(first.peak_resident_bytes, 100'000U);
   ASSERT_TRUE(first.target_cpu_ns);
   for (TracingUsage now = first; *now.target_cpu_ns < *first.target_cpu_ns + 20'000'000;) {
+    meter.look();
     now = meter.read(0);
     EXPECT_GE(now.cpu_ns, first.cpu_ns);
   }
   UsageMeter none(0);
   none.begin(true);
+  none.look();
   EXPECT_EQ(none.read(0).target_cpu_ns, std::nullopt);
 }
 

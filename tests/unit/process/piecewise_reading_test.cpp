@@ -49,6 +49,7 @@ std::map<std::size_t, std::string> read(const std::vector<AddressRange>& pieces)
   MemoryReader memory(::getpid());
   PiecewiseReading(pieces).read(memory, [&](std::size_t number, std::span<const std::uint8_t> bytes) {
     EXPECT_TRUE(found.emplace(number, std::string(bytes.begin(), bytes.end())).second);
+    return false;
   });
   return found;
 }
@@ -79,6 +80,30 @@ TEST(PiecewiseReading, WhatCannotBeReadTakesNoOtherPieceWithIt) {
   pages.unmap(1);
   EXPECT_EQ(read({before, pages.range(kPage, 1), pages.range(kPage - 1, 2), behind}),
             (std::map<std::size_t, std::string>{{0, "before"}, {3, "behind"}}));
+}
+
+TEST(PiecewiseReading, WhatIsAsItShouldBeIsShownAgainOnceItHasChanged) {
+  const Pages pages;
+  const std::vector<AddressRange> pieces = {pages.put(8, "one"), pages.put(20, "two"), pages.put(3 * kPage, "far")};
+  MemoryReader memory(::getpid());
+  PiecewiseReading reading(pieces);
+  const auto shown = [&](const std::string& wrong) {
+    std::string all;
+    reading.read(memory, [&](std::size_t, std::span<const std::uint8_t> bytes) {
+      const std::string piece(bytes.begin(), bytes.end());
+      all += piece + " ";
+      return piece != wrong;
+    });
+    return all;
+  };
+  EXPECT_EQ(shown("two"), "one two far ");
+  EXPECT_EQ(shown("two"), "one two ") << "not all that is read with it is as it should be";
+  EXPECT_EQ(shown(""), "one two ");
+  EXPECT_EQ(shown(""), "");
+  pages.put(8, "new");
+  EXPECT_EQ(shown("new"), "new two ");
+  pages.put(8, "one");
+  EXPECT_EQ(shown(""), "") << "as it was";
 }
 
 /// It would be one that the process has from then on.

@@ -236,7 +236,8 @@ TEST(HeapModel, StacksOfLaterDrainsFindTheirPlaceAmongTheOthers) {
   drained.counters = {counters(4, 400, 0), counters(9, 960, 0)};
   model.update(drained, resolve_nothing);
   drained.new_stacks = {stack(12, {0xc0, 0x10}), stack(2, {0x20, 0x10}), stack(5, {})};
-  drained.counters = {counters(12, 1200, 0), counters(2, 200, 0), counters(4, 480, 0), counters(5, 560, 0)};
+  drained.counters = {counters(12, 1200, 0), counters(2, 200, 0), counters(4, 480, 0), counters(5, 560, 0),
+                      counters(9, 960, 0)};
   model.update(drained, resolve_nothing);
 
   const Snapshot snapshot = model.snapshot();
