@@ -38,7 +38,7 @@ class LiveArena : public ::testing::Test {
   void TearDown() override { ::munmap(memory_, kPages * sizeof(hawk_live_page)); }
 
   static hawk_insertion insert(__u64 address, const hawk_block& block) {
-    hawk_request request = hawk_insertion_of(address, &block);
+    hawk_request request = hawk_insertion_of(hawk_live_hash(address, block.program), address, &block);
     hawk_do(&request);
     if (request.growth_check != 0) hawk_resize(1);
     if (request.result == HAWK_NO_ROOM) hawk_spill(address, &request.slot, block.program);
@@ -264,7 +264,7 @@ class Mutator {
     const __u64 address = 0x7f0000000000 + (random_() % 4'000'000 * 8 + cpu_) * 16;
     if (live_.contains(address)) return;
     const hawk_block block = {.size_bytes = random_() % 100000, .stack = cpu_, .program = 0, .born = 0};
-    hawk_request request = hawk_insertion_of(address, &block);
+    hawk_request request = hawk_insertion_of(hawk_live_hash(address, block.program), address, &block);
     hawk_do(&request);
     if (request.growth_check != 0) hawk_resize(1);
     if (request.result == HAWK_INSERTED) live_[address] = block.size_bytes;
