@@ -30,17 +30,17 @@ static __always_inline __u64 yielded_size(struct hawk_thread *thread, struct pt_
 	__u64 size = 0;
 
 	if (point->size_at == HAWK_NOT_ON_STACK)
-		size = register_value(ctx, point->size);
+		size = register_at_hand(ctx, point->size);
 	else if (!read_target_word(thread, ctx->sp + point->size_at, &size))
 		count_loss(program_of(thread), HAWK_LOSS_UNREADABLE_RESULT);
-	return point->factor == HAWK_NO_REGISTER ? size : size * register_value(ctx, point->factor);
+	return point->factor == HAWK_NO_REGISTER ? size : size * register_at_hand(ctx, point->factor);
 }
 
 static __always_inline void read_yield(struct hawk_thread *thread, struct pt_regs *ctx, const struct hawk_yield_point *point,
 				       struct hawk_yielded *yielded)
 {
 	yielded->size_bytes = point->role == HAWK_YIELDS_RESULT ? 0 : yielded_size(thread, ctx, point);
-	yielded->end.result = register_value(ctx, point->result);
+	yielded->end.result = register_at_hand(ctx, point->result);
 	yielded->end.pc = 0;
 	yielded->end.sp = ctx->sp + point->slot_at + 8;
 	yielded->end.fp = ctx->bp;

@@ -22,14 +22,31 @@ HAWK_INLINE hawk_page_ref hawk_page_at(__u64 hash, __u64 geometry)
 	return hawk_arena_page(hawk_page_number(hash, hawk_geometry_unpack(geometry)));
 }
 
-/* Begins to fetch the home bucket for a request that is to come: of a large table it is in no cache. By a store, for which the processor
- * does not wait, as it does with a load before it can complete what comes behind. What is in the bucket's other line is written too,
- * and not read, when a block is put in. */
-HAWK_INLINE void hawk_fetch_home(__u64 hash)
-{
-	hawk_bucket_ref home = &hawk_page_at(hash, hawk_load(&hawk_header()->geometry))->buckets[hawk_home_bucket(hash)];
+/* Where an address belongs while the geometry is this one. */
+struct hawk_home {
+	__u64 hash;
+	__u64 geometry;
+	hawk_bucket_ref bucket;
+};
 
-	*(volatile __u8 __arena *)&home->touched = 0;
+HAWK_INLINE struct hawk_home hawk_home_of(__u64 hash)
+{
+	const __u64 geometry = hawk_load(&hawk_header()->geometry);
+	struct hawk_home home = {
+		.hash = hash,
+		.geometry = geometry,
+		.bucket = &hawk_page_at(hash, geometry)->buckets[hawk_home_bucket(hash)],
+	};
+
+	return home;
+}
+
+/* Begins to fetch the bucket for a request that is to come: of a large table it is in no cache. By a store, for which the processor does
+ * not wait, as it does with a load before it can complete what comes behind. What is in the bucket's other line is written too, and not
+ * read, when a block is put in. */
+HAWK_INLINE void hawk_fetch_home(const struct hawk_home *home)
+{
+	*(volatile __u8 __arena *)&home->bucket->touched = 0;
 }
 
 /* A request that needs all the buckets of its address. */
@@ -265,31 +282,28 @@ HAWK_INLINE int hawk_do_at_home(hawk_bucket_ref home, struct hawk_request *reque
 
 /* The short way, which settles nearly every request: in the home bucket, with preemption off. False: hawk_do_slowly is to
  * be called, with preemption on. */
-HAWK_INLINE int hawk_do_at_once(struct hawk_request *request)
+HAWK_INLINE int hawk_do_at_once(struct hawk_request *request, const struct hawk_home *home)
 {
-	struct hawk_arena_header __arena *header = hawk_header();
-	__u64 geometry = hawk_load(&header->geometry);
-	hawk_bucket_ref home = &hawk_page_at(request->hash, geometry)->buckets[hawk_home_bucket(request->hash)];
 	int settled = 0;
 
 	/* What is taken is read from the bucket's other line, which the processor can fetch at the same time as the first. */
 	if (request->is_take)
-		(void)hawk_load(&home->size_and_born[HAWK_BUCKET_SLOTS - 1]);
-	if (!hawk_lock(hawk_lock_of(home)))
+		(void)hawk_load(&home->bucket->size_and_born[HAWK_BUCKET_SLOTS - 1]);
+	if (!hawk_lock(hawk_lock_of(home->bucket)))
 		return 0;
-	if (hawk_load(&header->geometry) == geometry)
-		settled = hawk_do_at_home(home, request);
-	hawk_unlock(hawk_lock_of(home));
+	if (hawk_load(&hawk_header()->geometry) == home->geometry)
+		settled = hawk_do_at_home(home->bucket, request);
+	hawk_unlock(hawk_lock_of(home->bucket));
 	return settled;
 }
 
-/* To put a block in: HAWK_REPLACED if the address was there, and `found` is what it was. `growth_check`: whether hawk_resize
+/* To put a block in, whose address has this hash in its program: HAWK_REPLACED if the address was there, and `found` is what it was. `growth_check`: whether hawk_resize
  * is to be called now. */
-HAWK_INLINE struct hawk_request hawk_insertion_of(__u64 address, const struct hawk_block *block)
+HAWK_INLINE struct hawk_request hawk_insertion_of(__u64 hash, __u64 address, const struct hawk_block *block)
 {
 	struct hawk_request request = {};
 
-	request.hash = hawk_live_hash(address, block->program);
+	request.hash = hash;
 	request.slot = hawk_slot_pack(address, block);
 	request.program = block->program;
 	return request;
@@ -301,7 +315,7 @@ HAWK_INLINE struct hawk_request hawk_take_of(__u64 address, __u32 program)
 	struct hawk_block none = {};
 
 	none.program = program;
-	struct hawk_request request = hawk_insertion_of(address, &none);
+	struct hawk_request request = hawk_insertion_of(hawk_live_hash(address, program), address, &none);
 
 	request.is_take = 1;
 	return request;

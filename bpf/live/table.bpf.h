@@ -30,18 +30,18 @@ static __always_inline bool tally_insertion(const struct hawk_request *request, 
 	return true;
 }
 
-/* Carries a request out; `fits`: the arena can have its address and its block at all. `at_once`: the short way first, and with
- * `tally`, if there is one, it is counted. */
-static __always_inline bool arena_do(struct hawk_request *request, bool fits, const bool at_once, struct hawk_tally *tally)
+/* Carries a request out; `fits`: the arena can have its address and its block at all. `home`, if there is one: the short way first,
+ * and with `tally`, if there is one, it is counted. */
+static __always_inline bool arena_do(struct hawk_request *request, bool fits, const struct hawk_home *home, struct hawk_tally *tally)
 {
 	if (!fits)
 		return false;
-	if (!at_once) {
+	if (!home) {
 		hawk_do_slowly(request);
 		return true;
 	}
 	hawk_preempt_disable();
-	int settled = hawk_do_at_once(request);
+	int settled = hawk_do_at_once(request, home);
 
 	if (settled && tally && cpus_own_stripes(settings.cpu_mask + 1))
 		tally->is_done = request->is_take ? tally_take(request) : tally_insertion(request, tally->hits);
@@ -74,8 +74,9 @@ static __always_inline __u32 arena_take(__u64 address, __u32 program, struct haw
 					struct hawk_tally *tally)
 {
 	struct hawk_request request = hawk_take_of(address, program);
+	struct hawk_home home = hawk_home_of(request.hash);
 
-	if (arena_do(&request, hawk_slot_fits_address(address), at_once, tally) && request.result != HAWK_NOT_THERE) {
+	if (arena_do(&request, hawk_slot_fits_address(address), at_once ? &home : NULL, tally) && request.result != HAWK_NOT_THERE) {
 		*taken = hawk_slot_block(&request.found, request.program);
 		if (request.result == HAWK_TAKEN && may_have_overflowed(request.hash))
 			prefer_overflowed(address, taken);
@@ -141,13 +142,14 @@ __noinline int retire_overflowed(__u64 address, __u32 program)
 }
 
 /* *growth_check: whether it is time to see if growth is due. */
-static __always_inline bool arena_insert(__u64 address, const struct hawk_block *block, __u32 *growth_check, struct hawk_tally *tally)
+static __always_inline bool arena_insert(__u64 address, const struct hawk_block *block, const struct hawk_home *home,
+					 __u32 *growth_check, struct hawk_tally *tally)
 {
-	struct hawk_request request = hawk_insertion_of(address, block);
+	struct hawk_request request = hawk_insertion_of(home->hash, address, block);
 	const bool fits = hawk_slot_fits(address, block);
 
 	/* Of a block that the arena cannot hold, the address may still be there. */
-	if (!arena_do(&request, fits, true, tally) && hawk_slot_fits_address(address)) {
+	if (!arena_do(&request, fits, home, tally) && hawk_slot_fits_address(address)) {
 		request.is_take = 1;
 		hawk_do_slowly(&request);
 	}
@@ -211,20 +213,26 @@ static __always_inline bool live_put_back(__u64 address, const struct hawk_block
 	return overflow_insert(address, block);
 }
 
-/* A block at `address` is going to be added. */
-static __always_inline void live_expect(__u32 program, __u64 address)
+/* A block at `address` is going to be added: where. */
+static __always_inline struct hawk_home live_expect(__u32 program, __u64 address)
 {
-	if (hawk_has_arena())
-		hawk_fetch_home(hawk_live_hash(address, program));
+	struct hawk_home home = {};
+
+	if (hawk_has_arena()) {
+		home = hawk_home_of(hawk_live_hash(address, program));
+		hawk_fetch_home(&home);
+	}
+	return home;
 }
 
 /* Counts a block that a thread has just been given. An entry that is already there belongs to a block whose free went by
  * unseen: it is retired, and counted. */
-static __always_inline void live_add(struct hawk_thread *thread, __u64 address, const struct hawk_block *block, struct hawk_tally *tally)
+static __always_inline void live_add(struct hawk_thread *thread, __u64 address, const struct hawk_block *block,
+				     const struct hawk_home *home, struct hawk_tally *tally)
 {
 	__u32 growth_check = 0;
 
-	if (hawk_has_arena() ? arena_insert(address, block, &growth_check, tally) : hash_insert(address, block)) {
+	if (hawk_has_arena() ? arena_insert(address, block, home, &growth_check, tally) : hash_insert(address, block)) {
 		if (!tally->is_done)
 			count_allocated(block);
 		count_size(block);

@@ -32,7 +32,7 @@ static __always_inline __u64 hawk_later_run_differs(struct hawk_thread *thread, 
 /* Not static: checked once by the verifier. */
 __noinline int run_differs(struct hawk_thread *thread, struct hawk_memo *memo, __u32 run, __u64 first_block)
 {
-	return !thread || !memo || !HAWK_PAGES_CAN_BE_SHOWN || hawk_run_differs(thread, memo, run, first_block);
+	return !thread || !memo || !HAWK_PAGES_CAN_BE_SHOWN || hawk_run_differs(thread, memo, run, first_block, HAWK_MEMO_MOST_BLOCKS);
 }
 
 static __always_inline __u64 hawk_later_run_differs(struct hawk_thread *thread, struct hawk_memo *memo, __u32 run, __u64 first_block)
@@ -46,6 +46,14 @@ static __always_inline __u32 remembered_number(struct hawk_thread *thread, const
 	if (!HAWK_PAGES_CAN_BE_SHOWN || !thread->reads_directly)
 		return HAWK_NO_STACK;
 	return hawk_remembered_number(thread, start->pc, start->sp, start->fp, generation);
+}
+
+/* The same for most walks, where every event comes by. */
+static __always_inline __u32 number_at_hand(struct hawk_thread *thread, const struct hawk_walk_start *start, __u32 generation)
+{
+	if (!HAWK_PAGES_CAN_BE_SHOWN || !thread->reads_directly)
+		return HAWK_NO_STACK;
+	return hawk_number_at_hand(thread, start->pc, start->sp, start->fp, generation);
 }
 
 static long remember_step(__u32 round, struct hawk_thread **thread)

@@ -47,9 +47,10 @@ static inline __attribute__((always_inline)) struct hawk_memo_block *hawk_memo_b
 
 /* Whether the memo is one of a walk that begins like this, and its words are still there. */
 static inline __attribute__((always_inline)) int hawk_begins_alike(const struct hawk_thread *thread, const struct hawk_memo *memo,
-								    __u64 pc, __u64 sp, __u64 fp, __u32 generation)
+								    __u64 pc, __u64 sp, __u64 fp, __u32 generation,
+								    __u32 generation_then)
 {
-	__u64 differs = (memo->pc ^ pc) | (memo->sp ^ sp) | (memo->fp ^ fp) * memo->fp_counts | (memo->generation ^ generation);
+	__u64 differs = (memo->pc ^ pc) | (memo->sp ^ sp) | (memo->fp ^ fp) * memo->fp_counts | (generation_then ^ generation);
 
 	return !differs && generation && thread->memos.next_block - memo->first_block <= HAWK_MEMO_BLOCKS;
 }
@@ -72,10 +73,10 @@ static inline __attribute__((always_inline)) __u64 hawk_page_of_run(const struct
 	return ((memo->sp >> HAWK_STACK_PAGE_SHIFT) + memo->runs[run & (HAWK_MEMO_RUNS - 1)].page) << HAWK_STACK_PAGE_SHIFT;
 }
 
-/* 0: all words of these blocks, which are in one page, are as they were. None of them was 0, as those of a page are that is not
- * there. */
+/* 0: all words of these blocks, `most` at most, which are in one page, are as they were. None of them was 0, as those of a page are
+ * that is not there. */
 static inline __attribute__((always_inline)) __u64 hawk_run_differs(struct hawk_thread *thread, const struct hawk_memo *memo, __u32 run,
-								     __u64 first_block)
+								     __u64 first_block, const __u32 most)
 {
 	const __u32 count = memo->runs[run & (HAWK_MEMO_RUNS - 1)].blocks;
 	__u64 differs = 0;
@@ -84,15 +85,16 @@ static inline __attribute__((always_inline)) __u64 hawk_run_differs(struct hawk_
 		return 1;
 	const void *view = hawk_view(thread);
 
-	for (__u32 i = 0; i < HAWK_MEMO_MOST_BLOCKS && i < count; i++)
+	for (__u32 i = 0; i < most && i < count; i++)
 		differs |= hawk_block_differs(hawk_memo_block_at(&thread->memos, first_block + i), view);
 	return differs;
 }
 
-/* Whether all the words of the memo are as they were. */
-static inline __attribute__((always_inline)) int hawk_words_are_alike(struct hawk_thread *thread, struct hawk_memo *memo)
+/* Whether all the words of the memo are as they were; of the first page it has so many blocks at most. */
+static inline __attribute__((always_inline)) int hawk_words_are_alike(struct hawk_thread *thread, struct hawk_memo *memo,
+								       const __u32 most)
 {
-	__u64 differs = hawk_run_differs(thread, memo, 0, memo->first_block), block = memo->first_block;
+	__u64 differs = hawk_run_differs(thread, memo, 0, memo->first_block, most), block = memo->first_block;
 
 	for (__u32 run = 1; run < HAWK_MEMO_RUNS && run < memo->run_count && !differs; run++) {
 		block += memo->runs[run - 1].blocks;
@@ -110,15 +112,32 @@ static inline __attribute__((always_inline)) __u32 hawk_remembered_number(struct
 {
 	struct hawk_memo *memo = hawk_memo_of(thread, pc, sp);
 
-	if (!hawk_begins_alike(thread, memo, pc, sp, fp, generation))
+	if (!hawk_begins_alike(thread, memo, pc, sp, fp, generation, memo->generation))
 		return HAWK_NO_STACK;
-	if (hawk_words_are_alike(thread, memo)) {
+	if (hawk_words_are_alike(thread, memo, HAWK_MEMO_MOST_BLOCKS)) {
 		memo->failures = 0;
 		return memo->number;
 	}
 	if (++memo->failures >= HAWK_MEMO_FAILURES)
-		memo->generation = 0;
+		memo->generation = memo->generation_at_hand = 0;
 	return HAWK_NO_STACK;
+}
+
+/* What of the first page can be compared without a call: the verifier follows each round, for each way that leads there. */
+#define HAWK_MEMO_BLOCKS_AT_HAND 8u
+
+/* The same for most walks, with few branches; HAWK_NO_STACK: it is to be asked for as above. */
+static inline __attribute__((always_inline)) __u32 hawk_number_at_hand(struct hawk_thread *thread, __u64 pc, __u64 sp, __u64 fp,
+									__u32 generation)
+{
+	struct hawk_memo *memo = hawk_memo_of(thread, pc, sp);
+
+	if (!hawk_begins_alike(thread, memo, pc, sp, fp, generation, memo->generation_at_hand))
+		return HAWK_NO_STACK;
+	if (!hawk_words_are_alike(thread, memo, HAWK_MEMO_BLOCKS_AT_HAND))
+		return HAWK_NO_STACK;
+	memo->failures = 0;
+	return memo->number;
 }
 
 /* -------------------------------------------------------------------------------------------------------- remembering */
@@ -245,7 +264,7 @@ static inline __attribute__((always_inline)) void hawk_begin_remembering(struct 
 	const __u32 number = hawk_memo_number(pc, sp);
 	struct hawk_memo *memo = &thread->memos.memos[number];
 
-	memo->generation = 0;
+	memo->generation = memo->generation_at_hand = 0;
 	memo->pc = pc;
 	memo->sp = sp;
 	memo->fp = fp;
@@ -279,6 +298,8 @@ static inline __attribute__((always_inline)) void hawk_end_remembering(struct ha
 		return;
 	memo->number = number;
 	memo->generation = thread->walk.generation;
+	if (memo->runs[0].blocks <= HAWK_MEMO_BLOCKS_AT_HAND)
+		memo->generation_at_hand = memo->generation;
 }
 
 #endif

@@ -151,10 +151,6 @@ static __always_inline int hawk_walk_plainly(struct hawk_thread *thread);
 
 #include "bpf/unwind/unwind.h"
 
-/* Since 6.17 (as these string functions are there) a program can have any kernel memory shown at once; before, every word takes
- * what looks like a call to the compiler, for which it puts registers aside. */
-#define HAWK_PAGES_CAN_BE_SHOWN bpf_ksym_exists(bpf_strlen)
-
 static __always_inline int step_in_shown_page(struct hawk_thread *thread)
 {
 	struct hawk_reader reader = {

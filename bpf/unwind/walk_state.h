@@ -76,6 +76,7 @@ struct hawk_memo {
 	__u32 generation;         /* of its rules; 0: no walk */
 	__u32 number;             /* of the stack */
 	__u32 candidate;          /* of the last walk that began alike and was made */
+	__u32 generation_at_hand; /* the same as that of its rules if few of its words are in the first page; or else 0 */
 	__u8 fp_counts;           /* 1: only with that fp is it the same walk */
 	__u8 failures;            /* since it was last the same walk */
 	__u8 run_count;

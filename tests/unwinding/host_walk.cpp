@@ -111,7 +111,7 @@ __u64 hawk_later_run_differs(hawk_thread* thread, hawk_memo* memo, __u32 run, __
 namespace {
 
 __u64 hawk_later_run_differs(hawk_thread* thread, hawk_memo* memo, __u32 run, __u64 first_block) {
-  return hawk_run_differs(thread, memo, run, first_block);
+  return hawk_run_differs(thread, memo, run, first_block, HAWK_MEMO_MOST_BLOCKS);
 }
 
 int hawk_walk_plainly(hawk_thread* thread) {
@@ -166,14 +166,18 @@ HostThread::HostThread(std::size_t cache_entries) : thread_(std::make_unique<haw
 HostThread::HostThread(HostThread&&) noexcept = default;
 HostThread::~HostThread() = default;
 
+hawk_thread& HostThread::ready(const HostTables& tables, const StackMemory& stack, HostWalk& result) {
+  current = thread_.get();
+  thread_->result = &result;
+  thread_->tables = &tables;
+  thread_->stack = &stack;
+  return *thread_;
+}
+
 HostWalk HostThread::walk(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers,
                           std::uint32_t max_depth, hawk_unwind mode) {
   HostWalk walk;
-  hawk_thread& thread = *thread_;
-  current = &thread;
-  thread.result = &walk;
-  thread.tables = &tables;
-  thread.stack = &stack;
+  hawk_thread& thread = ready(tables, stack, walk);
   thread.max_depth = max_depth;
   thread.may_guess = mode == HAWK_UNWIND_AUTO;
   hawk_begin_walk(&thread, hawk_hash_start(0), registers.pc, registers.sp, registers.fp, tables.generation);
@@ -189,11 +193,7 @@ HostWalk HostThread::walk(const HostTables& tables, const StackMemory& stack, co
 void HostThread::remember(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers,
                           const HostWalk& walk, std::uint32_t number) {
   HostWalk again;
-  hawk_thread& thread = *thread_;
-  current = &thread;
-  thread.result = &again;
-  thread.tables = &tables;
-  thread.stack = &stack;
+  hawk_thread& thread = ready(tables, stack, again);
   hawk_begin_remembering(&thread, registers.pc, registers.sp, registers.fp);
   hawk_begin_walk(&thread, hawk_hash_start(0), registers.pc, registers.sp, registers.fp, thread.walk.generation);
   while (thread.walk.depth && hawk_remember_step(&thread)) {
@@ -204,12 +204,14 @@ void HostThread::remember(const HostTables& tables, const StackMemory& stack, co
 std::uint32_t HostThread::remembered(const HostTables& tables, const StackMemory& stack,
                                      const HostRegisters& registers) {
   HostWalk none;
-  hawk_thread& thread = *thread_;
-  current = &thread;
-  thread.result = &none;
-  thread.tables = &tables;
-  thread.stack = &stack;
-  return hawk_remembered_number(&thread, registers.pc, registers.sp, registers.fp, tables.generation);
+  return hawk_remembered_number(&ready(tables, stack, none), registers.pc, registers.sp, registers.fp,
+                                tables.generation);
+}
+
+std::uint32_t HostThread::remembered_at_hand(const HostTables& tables, const StackMemory& stack,
+                                             const HostRegisters& registers) {
+  HostWalk none;
+  return hawk_number_at_hand(&ready(tables, stack, none), registers.pc, registers.sp, registers.fp, tables.generation);
 }
 
 void HostThread::forget_walks() { hawk_forget_walks(&thread_->memos); }

@@ -62,10 +62,13 @@ class HostThread {
                 const HostWalk& walk, std::uint32_t number);
   /// The number of the walk from these registers, if the thread remembers one that is the same; 0: it does not.
   std::uint32_t remembered(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers);
+  /// The same as it is asked for first: 0 also if the walk is not a small one.
+  std::uint32_t remembered_at_hand(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers);
   /// From now on it is another thread.
   void forget_walks();
 
  private:
+  hawk_thread& ready(const HostTables& tables, const StackMemory& stack, HostWalk& result);
   friend HostWalk walk_on_host(const HostTables& tables, const StackMemory& stack, const HostRegisters& registers,
                                std::uint32_t max_depth, hawk_unwind mode);
   explicit HostThread(std::size_t cache_entries);

@@ -3,14 +3,22 @@
 #include <bpf/bpf.h>
 #include <sys/random.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "userspace/base/log.h"
 
 namespace hawk {
+namespace {
+
+/// The program finds one page and looks for all the words there.
+constexpr std::size_t kNeverInTwoPages = 128;
+static_assert(sizeof(hawk_direct_map_check) <= kNeverInTwoPages);
+
+}  // namespace
 
 void find_direct_map(int program_fd, hawk_state& state) {
-  alignas(64) hawk_direct_map_check check = {};
+  alignas(kNeverInTwoPages) hawk_direct_map_check check = {};
   if (program_fd < 0 || ::getrandom(check.words, sizeof(check.words), 0) != sizeof(check.words)) return;
   check.address = reinterpret_cast<std::uintptr_t>(&check.words);
   // The program receives a copy of the address; it must find the words themselves.

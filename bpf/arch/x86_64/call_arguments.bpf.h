@@ -3,6 +3,7 @@
 #ifndef HAWKTRACE_CALL_ARGUMENTS_BPF_H
 #define HAWKTRACE_CALL_ARGUMENTS_BPF_H
 
+#include "bpf/arch/x86_64/direct_memory.bpf.h"
 #include "bpf/kinds.h"
 #include "bpf/types.h"
 
@@ -52,6 +53,21 @@ static __noinline __u64 register_value(struct pt_regs *ctx, __u32 number)
 	default:
 		return 0;
 	}
+}
+
+/* Where struct pt_regs has them: four bits for each, its place in words. Not the stack pointer's. */
+#define HAWK_PLACES_OF_REGISTERS 0x01236789ED405CBAull
+
+/* The same, where every event needs it: without a call, if the kernel lets a program look at its own context as at any memory. */
+static __always_inline __u64 register_at_hand(struct pt_regs *ctx, __u32 number)
+{
+	if (!HAWK_PAGES_CAN_BE_SHOWN)
+		return register_value(ctx, number);
+	if (number > 15)
+		return 0;
+	const void *registers = bpf_rdonly_cast(ctx, 0);
+
+	return *(const __u64 *)(registers + (HAWK_PLACES_OF_REGISTERS >> number * 4 & 15) * 8);
 }
 
 /* Nearly always the arguments are where the ABI passes them. Not of frees, whose cookie has more. */

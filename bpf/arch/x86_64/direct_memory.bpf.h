@@ -30,6 +30,10 @@
 #define HAWK_TOP_LEVEL_SHIFT 39
 #define HAWK_LEVEL_BITS 9
 
+/* Since 6.17 (as these string functions are there) a program can have any kernel memory shown at once; before, every word takes
+ * what looks like a call to the compiler, for which it puts registers aside. */
+#define HAWK_PAGES_CAN_BE_SHOWN bpf_ksym_exists(bpf_strlen)
+
 /* A word of kernel memory. The type only has to exist in every kernel and to begin with an integer of 64 bits. Its number comes
  * from user space: libbpf would look for it among the types that relocations need (relocation_types.h). */
 static __always_inline __u64 kernel_word(__u64 address)

@@ -68,5 +68,6 @@ inline void hawk_spill(__u64 address, const hawk_slot* slot, __u32 /*program*/) 
 
 /// A request by both ways, as programs do it.
 inline void hawk_do(hawk_request* request) {
-  if (!hawk_do_at_once(request)) hawk_do_slowly(request);
+  const hawk_home home = hawk_home_of(request->hash);
+  if (!hawk_do_at_once(request, &home)) hawk_do_slowly(request);
 }

@@ -38,7 +38,7 @@ class LiveArena : public ::testing::Test {
   void TearDown() override { ::munmap(memory_, kPages * sizeof(hawk_live_page)); }
 
   static hawk_insertion insert(__u64 address, const hawk_block& block) {
-    hawk_request request = hawk_insertion_of(address, &block);
+    hawk_request request = hawk_insertion_of(hawk_live_hash(address, block.program), address, &block);
     hawk_do(&request);
     if (request.growth_check != 0) hawk_resize(1);
     if (request.result == HAWK_NO_ROOM) hawk_spill(address, &request.slot, block.program);
@@ -147,6 +147,11 @@ hawk_block block_of_program(__u32 program, __u64 number) {
           .born = 0};
 }
 
+int do_at_once(hawk_request& request) {
+  const hawk_home home = hawk_home_of(request.hash);
+  return hawk_do_at_once(&request, &home);
+}
+
 /// Addresses with the same home.
 std::vector<__u64> addresses_at_home_of(__u64 address, std::size_t count, __u64 geometry) {
   const auto home_of = [geometry](__u64 of) {
@@ -165,7 +170,7 @@ TEST_F(LiveArena, ABlockBesideItsFullHomeIsFoundWhenThereIsRoomAgain) {
   for (const __u64 address : addresses) {
     hawk_block block = block_of(address);
     hawk_request request = hawk_insertion_of(address, &block);
-    ASSERT_EQ(hawk_do_at_once(&request), 1) << "none of them takes all locks";
+    ASSERT_EQ(do_at_once(request), 1) << "none of them takes all locks";
     ASSERT_EQ(request.result, HAWK_INSERTED);
   }
   const __u64 beside = addresses.back();
@@ -187,7 +192,7 @@ TEST_F(LiveArena, ABlockWhoseHomeIsFullDoesNotWaitBeside) {
     const __u64 hash = request.hash;
     hawk_page_ref page = hawk_page_at(hash, header_->geometry);
     if (address != addresses.back()) {
-      ASSERT_EQ(hawk_do_at_once(&request), 1);
+      ASSERT_EQ(do_at_once(request), 1);
       continue;
     }
     const __u32 home = hawk_home_bucket(hash);
@@ -198,7 +203,7 @@ TEST_F(LiveArena, ABlockWhoseHomeIsFullDoesNotWaitBeside) {
       }
     };
     turn_locks();
-    EXPECT_EQ(hawk_do_at_once(&request), 0);
+    EXPECT_EQ(do_at_once(request), 0);
     turn_locks();
     EXPECT_EQ(insert(address, block), HAWK_INSERTED);
     EXPECT_EQ(page->buckets[home].lock_and_displaced, 1);
@@ -322,7 +327,7 @@ class Mutator {
     const __u64 address = 0x7f0000000000 + (random_() % 4'000'000 * 8 + cpu_) * 16;
     if (live_.contains(address)) return;
     const hawk_block block = {.size_bytes = random_() % 100000, .stack = cpu_, .program = 0, .born = 0};
-    hawk_request request = hawk_insertion_of(address, &block);
+    hawk_request request = hawk_insertion_of(hawk_live_hash(address, block.program), address, &block);
     hawk_do(&request);
     if (request.growth_check != 0) hawk_resize(1);
     if (request.result == HAWK_INSERTED) live_[address] = block.size_bytes;

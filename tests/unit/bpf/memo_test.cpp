@@ -88,6 +88,45 @@ TEST(Memos, CountOnlyWithEveryWord) {
   EXPECT_GT(without_effect, 0u);
 }
 
+constexpr std::uint64_t kLowInPage = kStack + 0x100;
+
+// 32 words at most in the first page: one of each frame, and of every third a saved rbp.
+TEST(Memos, AreAtHandIfTheyAreSmall) {
+  for (const std::size_t depth : {2, 3, 20, 24}) {
+    World world(functions());
+    const HostRegisters registers = lay(world, deep(depth), kLowInPage);
+    EXPECT_EQ(world.remembered_at_hand(registers), 0u);
+    remember(world, registers, 7);
+    EXPECT_EQ(world.remembered_at_hand(registers), 7u) << depth;
+  }
+  for (const std::uint64_t lowest : {kLowInPage, kLowest}) {
+    World world(functions());
+    const HostRegisters registers = lay(world, deep(40), lowest);
+    remember(world, registers, 7);
+    EXPECT_EQ(world.remembered(registers), 7u);
+    EXPECT_EQ(world.remembered_at_hand(registers), lowest == kLowest ? 7u : 0u);
+  }
+}
+
+TEST(Memos, AreAtHandOnlyWithEveryWord) {
+  World world(functions());
+  const HostRegisters registers = lay(world, deep(20), kLowest);
+  std::size_t differing = 0;
+  for (std::uint64_t at = kLowest; at < kLowest + 20 * kFrame; at += 8) {
+    const HostWalk walk = remember(world, registers, 7);
+    const std::uint64_t word = world.word(at);
+    ASSERT_EQ(world.remembered_at_hand(registers), 7u);
+    for (const std::uint64_t other : {word + kFunctionBytes, std::uint64_t{0}, ~word}) {
+      world.word(at) = other;
+      const std::uint32_t number = world.remembered_at_hand(registers);
+      ASSERT_TRUE(number == 0 || is_same_stack(world.walk_afresh(registers), walk)) << "word at " << at - kLowest;
+      differing += number == 0;
+    }
+    world.word(at) = word;
+  }
+  EXPECT_GE(differing, 3 * 19u);
+}
+
 // Of those words that no walk from here reads, and of an rbp that leads nowhere, none counts.
 TEST(Memos, CountWithWhateverOtherWords) {
   World world(functions());

@@ -78,8 +78,15 @@ class World {
   void remember(const HostWalk& walk, const HostRegisters& registers, std::uint32_t number) {
     thread_.remember(tables_, memory(), registers, walk, number);
   }
-  /// The number of the walk from there, if it is remembered; 0: it is not.
-  std::uint32_t remembered(const HostRegisters& registers) { return thread_.remembered(tables_, memory(), registers); }
+  /// The number of the walk from there, if it is remembered; 0: it is not; ~0: it is at hand, and another one.
+  std::uint32_t remembered(const HostRegisters& registers) {
+    const std::uint32_t at_hand = remembered_at_hand(registers);
+    const std::uint32_t number = thread_.remembered(tables_, memory(), registers);
+    return at_hand == 0 || at_hand == number ? number : ~0u;
+  }
+  std::uint32_t remembered_at_hand(const HostRegisters& registers) {
+    return thread_.remembered_at_hand(tables_, memory(), registers);
+  }
   void forget_walks() { thread_.forget_walks(); }
   /// By another.
   HostWalk walk_afresh(const HostRegisters& registers, std::uint32_t max_depth = HAWK_MAX_FRAMES,
