@@ -169,7 +169,7 @@ TEST_F(LiveArena, ABlockBesideItsFullHomeIsFoundWhenThereIsRoomAgain) {
   const std::vector<__u64> addresses = addresses_at_home_of(0x55aa00001010, HAWK_BUCKET_SLOTS + 1, header_->geometry);
   for (const __u64 address : addresses) {
     hawk_block block = block_of(address);
-    hawk_request request = hawk_insertion_of(address, &block);
+    hawk_request request = hawk_insertion_of(hawk_live_hash(address, block.program), address, &block);
     ASSERT_EQ(do_at_once(request), 1) << "none of them takes all locks";
     ASSERT_EQ(request.result, HAWK_INSERTED);
   }
@@ -188,7 +188,7 @@ TEST_F(LiveArena, ABlockWhoseHomeIsFullDoesNotWaitBeside) {
   const std::vector<__u64> addresses = addresses_at_home_of(0x55aa00001010, HAWK_BUCKET_SLOTS + 1, header_->geometry);
   for (const __u64 address : addresses) {
     hawk_block block = block_of(address);
-    hawk_request request = hawk_insertion_of(address, &block);
+    hawk_request request = hawk_insertion_of(hawk_live_hash(address, block.program), address, &block);
     const __u64 hash = request.hash;
     hawk_page_ref page = hawk_page_at(hash, header_->geometry);
     if (address != addresses.back()) {
