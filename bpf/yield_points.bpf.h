@@ -62,8 +62,11 @@ static __always_inline void open_call_inside(struct hawk_thread *thread, struct 
 	call->rare = 0;
 	call->old_address = 0;
 	call->sp = yielded->end.sp - 8;
-	if (!read_target_word(thread, call->sp, &call->return_address))
+	if (!read_target_word(thread, call->sp, &call->return_address)) {
+		/* It cannot be recognized any more. */
+		count_loss(program_of(thread), HAWK_LOSS_UNREADABLE_RESULT);
 		call->return_address = 0;
+	}
 }
 
 /* The calls that are open say whose this one is, as at an entry. Returns whether it was opened. */
@@ -154,14 +157,21 @@ __noinline int see_inner_call(struct hawk_thread *thread, __u32 number, __u64 sl
 	return 1;
 }
 
-/* Of the points at one instruction, of which `number` is the first, the one for the caller that is waiting; HAWK_MAX_YIELD_POINTS:
- * there is none, and the call is none of a probed function, or is seen elsewhere. Not static: checked once by the verifier. */
-__noinline int find_caller(struct hawk_thread *thread, __u32 number, __u64 ip, __u64 sp)
-{
-	__u64 return_address = 0;
+/* In place of the number of a point: its code has been called by another function than those that it is for; or that cannot be known. */
+#define HAWK_NO_POINT HAWK_MAX_YIELD_POINTS
+#define HAWK_UNKNOWN_POINT (HAWK_MAX_YIELD_POINTS + 1)
 
-	if (!thread || !read_target_word(thread, sp + yield_points[number & (HAWK_MAX_YIELD_POINTS - 1)].caller_at, &return_address))
-		return HAWK_MAX_YIELD_POINTS;
+/* Of the points at one instruction, of which `number` is the first, the one for the caller that waits: `slot` is where its return address
+ * stands. By a helper, since nothing is known yet of the thread. Not static: checked once by the verifier. */
+__noinline int find_caller(__u32 number, __u64 ip, __u64 slot)
+{
+	__u64 return_address = 0, trampoline = trampoline_address();
+
+	if (bpf_probe_read_user(&return_address, sizeof(return_address), (void *)slot))
+		return HAWK_UNKNOWN_POINT;
+	/* Another tracer may have a return probe on the function. */
+	if (trampoline && return_address == trampoline)
+		return_address = replaced_return(slot, trampoline);
 	for (__u32 i = 0; i < HAWK_MOST_CALLERS; i++) {
 		const struct hawk_yield_point *point = &yield_points[(number + i) & (HAWK_MAX_YIELD_POINTS - 1)];
 
@@ -170,7 +180,7 @@ __noinline int find_caller(struct hawk_thread *thread, __u32 number, __u64 ip, _
 		if (!point->more_callers)
 			break;
 	}
-	return HAWK_MAX_YIELD_POINTS;
+	return HAWK_NO_POINT;
 }
 
 /* A call that is seen here alone, while no other is open: nearly every one. As end_call. */
@@ -213,15 +223,20 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 		return;
 	if (!state.enabled)
 		return;
+	if (point->caller_at != HAWK_NOT_ON_STACK) {
+		number = find_caller(number, ctx->ip, ctx->sp + point->caller_at);
+		if (number == HAWK_NO_POINT)
+			return;
+	}
 	thread = followed_thread(thread, ctx);
 	if (!thread)
 		return;
-	if (point->caller_at != HAWK_NOT_ON_STACK) {
-		number = find_caller(thread, number, ctx->ip, ctx->sp);
-		if (number >= HAWK_MAX_YIELD_POINTS)
-			return;
-		point = &yield_points[number];
+	if (number == HAWK_UNKNOWN_POINT) {
+		count_loss(program_of(thread), HAWK_LOSS_UNREADABLE_RESULT);
+		return;
 	}
+	number &= HAWK_MAX_YIELD_POINTS - 1;
+	point = &yield_points[number];
 	read_yield(thread, ctx, point, &yielded);
 	if (!thread->call.sp && point->role == HAWK_YIELDS_ALL) {
 		address = see_at_once(thread, &yielded, &block);

@@ -23,25 +23,37 @@ HAWK_INLINE hawk_bucket_ref hawk_set_bucket(const struct hawk_step *step, __u32 
 	return &hawk_set_page(step, number / HAWK_PAGE_BUCKETS)->buckets[number % HAWK_PAGE_BUCKETS];
 }
 
-/* Tries to lock the next bucket of the set. How many are locked stands in the arena, because of a count on the stack the
+/* Buckets that one callback locks or unlocks. */
+#define HAWK_BUCKETS_AT_ONCE 8
+
+/* Tries to lock the next buckets of the set. How many are locked stands in the arena, because of a count on the stack the
  * verifier would follow every value. */
 static long hawk_lock_in_set(__u32 attempt, void *context)
 {
 	struct hawk_step *step = (struct hawk_step *)context;
 	struct hawk_arena_header __arena *header = hawk_header();
-	__u32 locked = header->buckets_locked;
+	__u32 locked = header->buckets_locked, buckets = step->pages_before * HAWK_PAGE_BUCKETS;
 
 	(void)attempt;
-	locked += hawk_take_lock(hawk_lock_of(hawk_set_bucket(step, locked)));
+#ifdef __clang__
+#pragma clang loop unroll(disable)
+#endif
+	for (__u32 i = 0; i < HAWK_BUCKETS_AT_ONCE && locked < buckets; i++)
+		locked += hawk_take_lock(hawk_lock_of(hawk_set_bucket(step, locked)));
 	header->buckets_locked = locked;
-	return locked == step->pages_before * HAWK_PAGE_BUCKETS;
+	return locked == buckets;
 }
 
 static long hawk_unlock_in_set(__u32 number, void *context)
 {
 	struct hawk_step *step = (struct hawk_step *)context;
+	__u32 first = number * HAWK_BUCKETS_AT_ONCE, locked = hawk_header()->buckets_locked;
 
-	hawk_unlock(hawk_lock_of(hawk_set_bucket(step, number)));
+#ifdef __clang__
+#pragma clang loop unroll(disable)
+#endif
+	for (__u32 i = 0; i < HAWK_BUCKETS_AT_ONCE && first + i < locked; i++)
+		hawk_unlock(hawk_lock_of(hawk_set_bucket(step, first + i)));
 	return 0;
 }
 
@@ -154,7 +166,7 @@ HAWK_INLINE int hawk_make_step(struct hawk_step *step, struct hawk_geometry geom
 		HAWK_REPEAT(buckets, hawk_empty_misplaced, step);
 		hawk_publish(&header->geometry, hawk_geometry_pack(geometry));
 	}
-	HAWK_REPEAT(header->buckets_locked, hawk_unlock_in_set, step);
+	HAWK_REPEAT((header->buckets_locked + HAWK_BUCKETS_AT_ONCE - 1) / HAWK_BUCKETS_AT_ONCE, hawk_unlock_in_set, step);
 	hawk_preempt_enable();
 	return all_locked;
 }

@@ -150,7 +150,7 @@ TEST(MutationsOfOneRegister, WithoutItsSizeAPointIsNone) {
   ASSERT_NE(unchanged, nullptr);
   const std::vector<YieldPoint>& points = unchanged->yields.points;
   const auto point = std::find_if(points.begin(), points.end(), [](const YieldPoint& each) {
-    return each.kind == PointKind::kYield && each.size.kind == Operand::Kind::kRegister;
+    return each.kind == PointKind::kYield && each.size.kind == Operand::Kind::kRegister && !each.called_by;
   });
   ASSERT_NE(point, points.end());
   const ElfImage image = testing::open_image(target.file);

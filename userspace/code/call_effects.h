@@ -28,11 +28,14 @@ class CallEffects {
   bool ends_program(const CodeTarget& target, std::optional<std::uint32_t> first_argument = std::nullopt);
   /// Whether it might call a function of the allocator, or code that is not known.
   bool may_allocate(const CodeTarget& target);
+  /// Whether it might be left by an exception, or calls code that is not known.
+  bool may_throw(const CodeTarget& target);
 
  private:
   /// What one function does, those that it calls left aside.
   struct Facts {
     bool is_known = false;              ///< all of it could be followed, and none of it calls what is not known
+    bool may_throw = false;             ///< it calls, or continues in, what is left by an exception alone
     std::vector<CodeTarget> continued;  ///< functions of this file that it calls or continues in, and which return
   };
   /// What is done with the instructions of a function.

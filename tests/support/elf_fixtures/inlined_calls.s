@@ -181,6 +181,58 @@
 	leave
 	finish calls_behind
 
+# Which is as if it had never been made.
+	begin throws
+	test	%rdi, %rdi
+	je	1f
+	ret
+1:	call	__cxa_rethrow@PLT
+	finish throws
+
+	begin throws_behind
+	ask_for_block
+	mov	%rax, %rbx
+	test	%rax, %rax
+	je	1f
+	call	throws
+1:	mov	%rbx, %rax
+	leave
+	finish throws_behind
+
+# In another file.
+	begin goes_on_if_null
+	push	%rbx
+	mov	%rdi, %rbx
+	mov	cached(%rip), %rax
+	test	%rax, %rax
+	jne	8f
+	mov	%rbx, %rsi
+	lea	arena(%rip), %rbx
+	mov	%rbx, %rdi
+	call	cut
+	pop	%rbx
+	test	%rax, %rax
+	jne	1f
+	test	%rdi, %rdi
+	jne	refill@PLT
+1:	ret
+8:	pop	%rbx
+	ret
+	finish goes_on_if_null
+
+# The block's address is changed where it is kept, through another one.
+	begin changes_what_it_keeps
+	ask_for_block
+	test	%rax, %rax
+	je	1f
+	push	%rsp
+	pop	%rcx
+	push	%rax
+	addq	$16, -8(%rcx)
+	pop	%rax
+1:	leave
+	finish changes_what_it_keeps
+
 	begin calls_before
 	push	%rbx
 	mov	%rdi, %rbx

@@ -147,9 +147,9 @@ hawk_block block_of_program(__u32 program, __u64 number) {
           .born = 0};
 }
 
-int do_at_once(hawk_request& request) {
+bool is_done_at_once(hawk_request& request) {
   const hawk_home home = hawk_home_of(request.hash);
-  return hawk_do_at_once(&request, &home);
+  return hawk_do_at_once(&request, &home) != 0;
 }
 
 /// Addresses with the same home.
@@ -170,7 +170,7 @@ TEST_F(LiveArena, ABlockBesideItsFullHomeIsFoundWhenThereIsRoomAgain) {
   for (const __u64 address : addresses) {
     hawk_block block = block_of(address);
     hawk_request request = hawk_insertion_of(hawk_live_hash(address, block.program), address, &block);
-    ASSERT_EQ(do_at_once(request), 1) << "none of them takes all locks";
+    ASSERT_TRUE(is_done_at_once(request)) << "none of them takes all locks";
     ASSERT_EQ(request.result, HAWK_INSERTED);
   }
   const __u64 beside = addresses.back();
@@ -189,21 +189,20 @@ TEST_F(LiveArena, ABlockWhoseHomeIsFullDoesNotWaitBeside) {
   for (const __u64 address : addresses) {
     hawk_block block = block_of(address);
     hawk_request request = hawk_insertion_of(hawk_live_hash(address, block.program), address, &block);
-    const __u64 hash = request.hash;
-    hawk_page_ref page = hawk_page_at(hash, header_->geometry);
+    hawk_page_ref page = hawk_page_at(request.hash, header_->geometry);
     if (address != addresses.back()) {
-      ASSERT_EQ(do_at_once(request), 1);
+      ASSERT_TRUE(is_done_at_once(request));
       continue;
     }
-    const __u32 home = hawk_home_bucket(hash);
+    const __u32 home = hawk_home_bucket(request.hash);
     const auto turn_locks = [&] {
       for (__u32 choice = 0; choice < HAWK_BUCKET_CHOICES; ++choice) {
-        const __u32 other = hawk_bucket_choice(hash, choice);
+        const __u32 other = hawk_bucket_choice(request.hash, choice);
         if (other != home) page->buckets[other].lock_and_displaced ^= HAWK_LOCKED;
       }
     };
     turn_locks();
-    EXPECT_EQ(do_at_once(request), 0);
+    EXPECT_FALSE(is_done_at_once(request));
     turn_locks();
     EXPECT_EQ(insert(address, block), HAWK_INSERTED);
     EXPECT_EQ(page->buckets[home].lock_and_displaced, 1);

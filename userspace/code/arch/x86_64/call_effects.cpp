@@ -110,6 +110,22 @@ bool CallEffects::may_allocate(const CodeTarget& target) {
   return false;
 }
 
+bool CallEffects::may_throw(const CodeTarget& target) {
+  std::set<std::uint64_t> seen;
+  std::vector<CodeTarget> pending = {target};
+  while (!pending.empty()) {
+    const CodeTarget called = pending.back();
+    pending.pop_back();
+    if (ends_program(called) || allocates_nothing(called)) continue;
+    if (never_returns(called) || !called.vaddr) return true;
+    if (!seen.insert(*called.vaddr).second) continue;
+    const Facts& facts = facts_of(*called.vaddr);
+    if (!facts.is_known || facts.may_throw) return true;
+    pending.insert(pending.end(), facts.continued.begin(), facts.continued.end());
+  }
+  return false;
+}
+
 struct CallEffects::Look {
   std::function<bool()> at_return = [] { return true; };
   /// Of calls that return, and of jumps whose target this file does not show.
@@ -142,6 +158,9 @@ const CallEffects::Facts& CallEffects::facts_of(std::uint64_t vaddr) {
   look.at_target = [&facts = known->second](const CodeTarget& target) {
     facts.continued.push_back(target);
     return true;
+  };
+  look.at_end = [&, &facts = known->second](const CodeTarget& target, std::optional<std::uint32_t> first) {
+    facts.may_throw = facts.may_throw || !ends_program(target, first);
   };
   known->second.is_known = follow(vaddr, std::nullopt, look);
   return known->second;

@@ -66,9 +66,12 @@ class PathsBehind {
     const std::uint32_t held = (*values_[at])[kResult].registers;
     if (node.is_return()) return certain_[at] && (held & (node.is_returning_jump() ? kRdi : kRax)) != 0;
     if (node.next.empty()) return false;
-    if (returned_ == Returned::kNull) return true;
+    if (returned_ == Returned::kNull) return node.is_call() || node.has_all_ways;
     if (is_inlined_[at]) return false;
-    if (node.is_call()) return node.next.size() == 1 && !facts_.may_allocate(facts_.target_at(at));
+    if (node.is_call()) {
+      const CodeTarget target = facts_.target_at(at);
+      return node.next.size() == 1 && !facts_.may_allocate(target) && !facts_.may_throw(target);
+    }
     return node.before.rsp && is_harmless(node.instruction) && node.has_all_ways;
   }
 

@@ -28,6 +28,7 @@ struct CalleeFacts {
   std::function<CodeTarget(std::size_t node)> target_at;
   /// Whether a function of the allocator, or code that is not known, might be called.
   std::function<bool(const CodeTarget&)> may_allocate;
+  std::function<bool(const CodeTarget&)> may_throw;
 };
 
 /// What is proved of the calls is claim 9 of YieldPlan, but for what the callee does. `certain`: of the same graph.

@@ -40,6 +40,7 @@ InlinedCalls FunctionPlan::inlined_calls() {
   const CalleeFacts facts = {
       .target_at = [this](std::size_t node) { return target_of(resolver_, graph_.nodes[node].instruction); },
       .may_allocate = [this](const CodeTarget& target) { return effects_.may_allocate(target); },
+      .may_throw = [this](const CodeTarget& target) { return effects_.may_throw(target); },
   };
   return find_inlined_calls(graph_, operands_, meaning_of(asked_.kind).factor.has_value(), certain_, facts);
 }

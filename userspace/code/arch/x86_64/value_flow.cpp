@@ -68,7 +68,8 @@ StackLimit limit_after(const CodeNode& node, bool has_frame_pointer) {
   for (const ZydisDecodedOperand& operand : operands_of(instruction).first(instruction.decoded.operand_count_visible)) {
     const bool is_read = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
     if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER || !is_read) continue;
-    const bool is_adjusted = &operand == instruction.operands.data() && instruction.is_register(0, ZYDIS_REGISTER_RSP);
+    const bool is_adjusted = &operand == instruction.operands.data() &&
+                             instruction.is_register(0, ZYDIS_REGISTER_RSP) && mnemonic != ZYDIS_MNEMONIC_PUSH;
     if (operand.reg.value == ZYDIS_REGISTER_RSP && !is_adjusted) {
       lower(mnemonic == ZYDIS_MNEMONIC_MOV ? node.before.rsp : std::nullopt);
     }
