@@ -162,12 +162,13 @@ __noinline int see_inner_call(struct hawk_thread *thread, __u32 number, __u64 sl
 #define HAWK_UNKNOWN_POINT (HAWK_MAX_YIELD_POINTS + 1)
 
 /* Of the points at one instruction, of which `number` is the first, the one for the caller that waits: `slot` is where its return address
- * stands. By a helper, since nothing is known yet of the thread. Not static: checked once by the verifier. */
-__noinline int find_caller(__u32 number, __u64 ip, __u64 slot)
+ * stands. Without a thread, of which nothing is known yet, by a helper. Not static: checked once by the verifier. */
+__noinline int find_caller(struct hawk_thread *thread, __u32 number, __u64 ip, __u64 slot)
 {
 	__u64 return_address = 0, trampoline = trampoline_address();
+	bool is_read = thread && read_target_word(thread, slot, &return_address);
 
-	if (bpf_probe_read_user(&return_address, sizeof(return_address), (void *)slot))
+	if (!is_read && bpf_probe_read_user(&return_address, sizeof(return_address), (void *)slot))
 		return HAWK_UNKNOWN_POINT;
 	/* Another tracer may have a return probe on the function. */
 	if (trampoline && return_address == trampoline)
@@ -223,20 +224,22 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 		return;
 	if (!state.enabled)
 		return;
-	if (point->caller_at != HAWK_NOT_ON_STACK) {
-		number = find_caller(number, ctx->ip, ctx->sp + point->caller_at);
-		if (number == HAWK_NO_POINT)
-			return;
-	}
+	const bool is_shared = point->caller_at != HAWK_NOT_ON_STACK;
+
+	/* Or a thread for which there is no room would lose a call that is none. */
+	if (is_shared && !thread && find_caller(NULL, number, ctx->ip, ctx->sp + point->caller_at) == HAWK_NO_POINT)
+		return;
 	thread = followed_thread(thread, ctx);
 	if (!thread)
 		return;
-	if (number == HAWK_UNKNOWN_POINT) {
-		count_loss(program_of(thread), HAWK_LOSS_UNREADABLE_RESULT);
-		return;
+	if (is_shared) {
+		number = find_caller(thread, number, ctx->ip, ctx->sp + point->caller_at);
+		if (number == HAWK_UNKNOWN_POINT)
+			count_loss(program_of(thread), HAWK_LOSS_UNREADABLE_RESULT);
+		if (number >= HAWK_MAX_YIELD_POINTS)
+			return;
+		point = &yield_points[number];
 	}
-	number &= HAWK_MAX_YIELD_POINTS - 1;
-	point = &yield_points[number];
 	read_yield(thread, ctx, point, &yielded);
 	if (!thread->call.sp && point->role == HAWK_YIELDS_ALL) {
 		address = see_at_once(thread, &yielded, &block);
