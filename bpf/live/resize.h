@@ -82,10 +82,10 @@ struct hawk_moves {
 	hawk_page_ref page;        /* where they are */
 	hawk_bucket_ref bucket;
 	__u32 position;            /* of the page in its set */
-	__u32 slots;               /* bit i: slot i is still to be looked at */
+	__u32 slots;               /* bit i: what is in slot i is to go */
 };
 
-/* Looks at one block: it is dropped if its program has ended, and moved if it belongs elsewhere. */
+/* One of them: it is dropped if its program has ended, and moved otherwise. */
 static long hawk_move_one(__u32 number, void *context)
 {
 	struct hawk_moves *moves = (struct hawk_moves *)context;
@@ -105,8 +105,6 @@ static long hawk_move_one(__u32 number, void *context)
 	__u32 position = hawk_position_in_set(request.hash, moves->step->sets_log2, moves->step->pages_after);
 	int lives = hawk_program_lives(request.program);
 
-	if (lives && position == moves->position)
-		return 0;
 	moves->bucket->low[at] = 0;
 	hawk_bucket_ref home = &moves->page->buckets[hawk_home_bucket(request.hash)];
 
