@@ -42,6 +42,10 @@ class CallEffects {
   struct Look;
   class Follower;
 
+  /// Whether something that `matters`, or code that is not known, is the target or might be called by it, directly or
+  /// not; what `matters_not` is not looked into.
+  bool any_called(const CodeTarget& target, const std::function<bool(const CodeTarget&)>& matters_not,
+                  const std::function<bool(const CodeTarget&)>& matters);
   /// Whether it is one of libc's that are known, by name, to allocate nothing and to call nothing of the program's.
   bool allocates_nothing(const CodeTarget& target);
   /// Functions with one of some names.

@@ -95,32 +95,29 @@ CallEffects::Exits CallEffects::exits_of(const CodeTarget& target, std::optional
 }
 
 bool CallEffects::may_allocate(const CodeTarget& target) {
-  std::set<std::uint64_t> seen;
-  std::vector<CodeTarget> pending = {target};
-  while (!pending.empty()) {
-    const CodeTarget called = pending.back();
-    pending.pop_back();
-    if (never_returns(called) || allocates_nothing(called)) continue;
-    if (!called.vaddr || is_probed_(*called.vaddr) || is_one_of(called, mapping_)) return true;
-    if (!seen.insert(*called.vaddr).second) continue;
-    const Facts& facts = facts_of(*called.vaddr);
-    if (!facts.is_known) return true;
-    pending.insert(pending.end(), facts.continued.begin(), facts.continued.end());
-  }
-  return false;
+  return any_called(
+      target, [this](const CodeTarget& called) { return never_returns(called); },
+      [this](const CodeTarget& called) { return is_probed_(*called.vaddr) || is_one_of(called, mapping_); });
 }
 
 bool CallEffects::may_throw(const CodeTarget& target) {
+  return any_called(
+      target, [this](const CodeTarget& called) { return ends_program(called); },
+      [this](const CodeTarget& called) { return never_returns(called) || facts_of(*called.vaddr).may_throw; });
+}
+
+bool CallEffects::any_called(const CodeTarget& target, const std::function<bool(const CodeTarget&)>& matters_not,
+                             const std::function<bool(const CodeTarget&)>& matters) {
   std::set<std::uint64_t> seen;
   std::vector<CodeTarget> pending = {target};
   while (!pending.empty()) {
     const CodeTarget called = pending.back();
     pending.pop_back();
-    if (ends_program(called) || allocates_nothing(called)) continue;
-    if (never_returns(called) || !called.vaddr) return true;
+    if (matters_not(called) || allocates_nothing(called)) continue;
+    if (!called.vaddr || matters(called)) return true;
     if (!seen.insert(*called.vaddr).second) continue;
     const Facts& facts = facts_of(*called.vaddr);
-    if (!facts.is_known || facts.may_throw) return true;
+    if (!facts.is_known) return true;
     pending.insert(pending.end(), facts.continued.begin(), facts.continued.end());
   }
   return false;

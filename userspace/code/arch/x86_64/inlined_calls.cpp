@@ -1,7 +1,6 @@
 #include "userspace/code/arch/x86_64/inlined_calls.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <map>
 #include <optional>
@@ -15,8 +14,8 @@ namespace {
 constexpr std::size_t kResult = 0;
 constexpr std::uint32_t kRax = 1u << 0;
 constexpr std::uint32_t kRdi = 1u << 7;
-/// Of arguments, by the numbers that instructions encode.
-constexpr std::array<std::uint8_t, 4> kArgumentRegisters = {HAWK_RDI, HAWK_RSI, HAWK_RDX, HAWK_RCX};
+/// Of arguments, bits by number.
+constexpr std::uint32_t kArgumentRegisters = 1u << HAWK_RDI | 1u << HAWK_RSI | 1u << HAWK_RDX | 1u << HAWK_RCX;
 
 enum class Returned : std::uint8_t { kNull, kBlock };
 
@@ -112,9 +111,7 @@ class PathsBehind {
 
 /// Argument registers, bits by number, that hold what the program has asked for.
 std::uint32_t size_registers_at(const CallOperands& operands, std::size_t node, bool asks_for_product) {
-  std::uint32_t arguments = 0;
-  for (const std::uint8_t number : kArgumentRegisters) arguments |= 1U << number;
-  return operands.values()[node][asks_for_product ? kProduct : kSize].registers & arguments;
+  return operands.values()[node][asks_for_product ? kProduct : kSize].registers & kArgumentRegisters;
 }
 
 /// By the function that is called, if it is one of this file.

@@ -8,7 +8,11 @@
 namespace hawk {
 namespace {
 
-bool is_yield(const YieldPoint& point) { return point.kind == PointKind::kYield; }
+/// Whether each call runs into one point, and is opened nowhere.
+bool sees_at_once(const YieldPlan& plan) {
+  return !plan.opens_at_entry && std::all_of(plan.points.begin(), plan.points.end(),
+                                             [](const YieldPoint& point) { return point.kind == PointKind::kYield; });
+}
 
 }  // namespace
 
@@ -30,8 +34,7 @@ FunctionPlan::FunctionPlan(const FunctionPlan& whole, CodeGraph rest)
 YieldPlan FunctionPlan::run_inside() {
   if (!exits_.empty()) return no_plan("the function that makes its block goes on in another one");
   YieldPlan plan = make(false, Failures::kUnseen);
-  const bool is_seen_at_once = !plan.opens_at_entry && std::all_of(plan.points.begin(), plan.points.end(), is_yield);
-  if (plan.fallback.empty() && !is_seen_at_once)
+  if (plan.fallback.empty() && !sees_at_once(plan))
     return no_plan("the function that makes its block is seen at several points");
   return plan;
 }
@@ -49,8 +52,7 @@ YieldPlan FunctionPlan::points_beside(const std::vector<std::size_t>& calls) {
   if (!allocating_calls(calls).empty())
     return no_plan("something that may allocate is called before its block is made");
   YieldPlan plan = choose_points(false, Failures::kUnseen);
-  const bool is_seen_at_once = !plan.opens_at_entry && std::all_of(plan.points.begin(), plan.points.end(), is_yield);
-  if (plan.fallback.empty() && !is_seen_at_once) return no_plan("some of its calls are seen at several points");
+  if (plan.fallback.empty() && !sees_at_once(plan)) return no_plan("some of its calls are seen at several points");
   return plan;
 }
 
