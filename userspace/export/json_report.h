@@ -51,9 +51,9 @@ struct JsonOptions {
 ///
 /// "usage" is what tracing took until the last drain, null where that is not known: "cpu_ns" and "peak_resident_bytes"
 /// of hawktrace and the processes that it reads files with, "table_bytes" of the kernel's tables, "target_cpu_ns" of
-/// the target since the trace began, and "traps_ns" of that for the traps alone: calls times their measured cost,
-/// without the work of the programs. trace.dump_cause is why the report was made out of turn: "signal", "time",
-/// "allocated", "growth", "peak"; null: it was not.
+/// the target since the trace began, and "traps_ns" of that for the traps alone, at least: calls times the measured
+/// cost of the cheapest, without the work of the programs. trace.dump_cause is why the report was made out of turn:
+/// "signal", "time", "allocated", "growth", "peak"; null: it was not.
 ///
 /// "since_previous_report" is there, in the whole and in each stack, only where there was a report before: what was
 /// allocated and freed since then.

@@ -10,33 +10,43 @@
 namespace hawk {
 namespace {
 
-/// The highest cost of a function of this name; 0: none was measured.
-std::uint64_t cost_of(const TargetInfo& target, std::string_view name) {
-  std::uint64_t highest_ns = 0;
+/// Costs of the functions of one name.
+struct CostRange {
+  std::uint64_t lowest_ns = UINT64_MAX;
+  std::uint64_t highest_ns = 0;  ///< 0: none was measured
+
+  void add(std::uint64_t ns) {
+    lowest_ns = std::min(lowest_ns, ns);
+    highest_ns = std::max(highest_ns, ns);
+  }
+};
+
+void add_costs(const TargetInfo& target, std::string_view name, CostRange& range) {
   for (const Allocator& allocator : target.allocators) {
     for (const ProbedFunction& function : allocator.functions) {
       const bool is_it = function.name == name ||
                          std::find(function.aliases.begin(), function.aliases.end(), name) != function.aliases.end();
-      if (is_it) highest_ns = std::max(highest_ns, function.cost_ns.value_or(0));
+      if (is_it && function.cost_ns) range.add(*function.cost_ns);
     }
   }
-  return highest_ns;
 }
 
-/// The same of all processes.
+/// The highest cost of a function of this name, of all processes.
 std::uint64_t cost_of(const Snapshot& snapshot, std::string_view name) {
-  std::uint64_t highest_ns = 0;
-  for (const TargetInfo& target : snapshot.targets) highest_ns = std::max(highest_ns, cost_of(target, name));
-  return highest_ns;
+  CostRange range;
+  for (const TargetInfo& target : snapshot.targets) add_costs(target, name, range);
+  return range.highest_ns;
 }
 
-/// What the traps of one process took. After an exec the time is that of both programs, and the calls are of one.
+/// What the traps of one process took at least: which of several allocating functions was called is not known, so that
+/// each call counts as one of the cheapest. After an exec the time is that of both programs, and the calls are of one.
 std::optional<std::uint64_t> trap_time_ns(const TargetInfo& target, const Counters& totals,
                                           std::uint64_t frees_of_untraced, std::uint64_t exec_count) {
-  const std::uint64_t allocation_ns = std::max(cost_of(target, "malloc"), cost_of(target, "_Znwm"));
-  const std::uint64_t free_ns = cost_of(target, "free");
-  if (allocation_ns == 0 || free_ns == 0 || exec_count != 0) return std::nullopt;
-  return totals.allocated_count * allocation_ns + (totals.freed_count + frees_of_untraced) * free_ns;
+  CostRange allocation, free;
+  for (const std::string_view name : {"malloc", "_Znwm"}) add_costs(target, name, allocation);
+  add_costs(target, "free", free);
+  if (allocation.highest_ns == 0 || free.highest_ns == 0 || exec_count != 0) return std::nullopt;
+  return totals.allocated_count * allocation.lowest_ns + (totals.freed_count + frees_of_untraced) * free.lowest_ns;
 }
 
 void add_once(std::vector<std::string>& texts, const std::string& text) {

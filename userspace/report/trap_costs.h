@@ -18,8 +18,9 @@ std::string trap_costs_text(const Snapshot& snapshot);
 /// points were not requested.
 std::string trap_points_text(const Snapshot& snapshot);
 
-/// What all traps of the trace took together, in nanoseconds: calls x what a call pays. The programs' own work, which
-/// is not measured, comes on top. nullopt: not measured, or of a program that is no more.
+/// What all traps of the trace took together at least, in nanoseconds: calls x what a call of the cheapest function
+/// pays. The work of hawktrace's programs, which is not measured, comes on top. nullopt: not measured, or of a program
+/// that is no more.
 std::optional<std::uint64_t> trap_time_ns(const Snapshot& snapshot);
 
 /// "hawktrace took 0.34 s of CPU and at most 45.20 MiB; the kernel's tables take 12.30 MiB". Empty: not known.

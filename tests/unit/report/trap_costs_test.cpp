@@ -46,6 +46,17 @@ TEST(TrapCosts, TheirShareIsOfTheTimeOfTheTarget) {
   EXPECT_EQ(usage_text(snapshot, NumberStyle::kReadable), "");
 }
 
+/// libstdc++ comes along with some allocators of C, and its operator new is dearer than their malloc.
+TEST(TrapCosts, TheShareIsALowerBound) {
+  Snapshot snapshot;
+  snapshot.target().allocators.push_back({"/lib/libc.so.6", "", {function("malloc", 500), function("free", 500)}});
+  snapshot.target().allocators.push_back({"/lib/libstdc++.so.6", "", {function("_Znwm", 1000)}});
+  snapshot.target().allocators.push_back(
+      {"/lib/libjemalloc.so.2", "", {function("malloc", 400), function("free", 600)}});
+  snapshot.totals = {.allocated_bytes = 100, .allocated_count = 1'000, .freed_bytes = 0, .freed_count = 1'000};
+  EXPECT_EQ(trap_time_ns(snapshot), std::optional<std::uint64_t>(900'000));
+}
+
 /// A function with these points at its instructions 0x10, 0x20, ..., and so many calls at each.
 ProbedFunction seen_inside(const std::string& name, const std::vector<std::optional<std::uint64_t>>& calls) {
   ProbedFunction probed = function(name, {});
