@@ -147,6 +147,23 @@ CodeTarget target_of(BranchTargets& resolver, const Instruction& instruction) {
   return instruction.got_slot ? resolver.resolve_slot(*instruction.got_slot) : CodeTarget();
 }
 
+std::vector<bool> reached_from(const CodeGraph& graph, std::size_t start,
+                               const std::function<bool(std::size_t)>& ends) {
+  std::vector<bool> reached(graph.nodes.size());
+  std::vector<std::size_t> pending = {start};
+  reached[start] = true;
+  while (!pending.empty()) {
+    const std::size_t at = pending.back();
+    pending.pop_back();
+    if (ends(at)) continue;
+    for (const std::size_t next : graph.nodes[at].next) {
+      if (!reached[next]) pending.push_back(next);
+      reached[next] = true;
+    }
+  }
+  return reached;
+}
+
 std::uint32_t zero_on_way(const CodeGraph& graph, std::size_t from, std::size_t next) {
   const CodeNode& branch = graph.nodes[from];
   const ZydisMnemonic mnemonic = branch.instruction.decoded.mnemonic;

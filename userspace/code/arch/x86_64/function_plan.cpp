@@ -147,24 +147,6 @@ std::vector<bool> FunctionPlan::leading_to(std::vector<std::size_t> pending) con
   return reached;
 }
 
-/// Nodes to which a path leads without a call.
-std::vector<bool> FunctionPlan::reached_without_call() const {
-  std::vector<bool> reached(graph_.nodes.size());
-  std::vector<std::size_t> pending = {graph_.entry};
-  reached[graph_.entry] = true;
-  while (!pending.empty()) {
-    const CodeNode& node = graph_.nodes[pending.back()];
-    pending.pop_back();
-    if (node.is_call()) continue;
-    for (const std::size_t next : node.next) {
-      if (reached[next]) continue;
-      reached[next] = true;
-      pending.push_back(next);
-    }
-  }
-  return reached;
-}
-
 YieldPlan FunctionPlan::make(bool opens_at_entry, Failures failures) {
   YieldPlan plan = choose_points(opens_at_entry, failures);
   return plan.fallback.empty() ? finished(std::move(plan)) : plan;
@@ -328,7 +310,8 @@ std::optional<std::string> FunctionPlan::add_exits(const SizeSeats& sizes, const
 
 /// All returns must have been dealt with, and none at a price that every call pays.
 std::optional<std::string> FunctionPlan::why_incomplete(const ReturnSeats& returns) const {
-  const std::vector<bool> is_fast = reached_without_call();
+  const std::vector<bool> is_fast =
+      reached_from(graph_, graph_.entry, [&](std::size_t at) { return graph_.nodes[at].is_call(); });
   for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
     if (!graph_.nodes[node].is_return()) continue;
     if (!certain_[node]) {

@@ -63,9 +63,6 @@ class FunctionPlan {
   /// Nodes that lead to one of `to`, those included.
   std::vector<bool> leading_to(std::vector<std::size_t> pending) const;
 
-  /// Nodes to which a path leads without a call.
-  std::vector<bool> reached_without_call() const;
-
   // ---- the plan
 
   YieldPlan make(bool opens_at_entry, Failures failures);

@@ -156,19 +156,10 @@ InlinedCalls find_inlined_calls(const CodeGraph& graph, const CallOperands& oper
 }
 
 CodeGraph without_returns_of(const CodeGraph& graph, const InlinedCalls& inlined) {
-  std::vector<bool> is_inlined(graph.nodes.size()), reached(graph.nodes.size());
+  std::vector<bool> is_inlined(graph.nodes.size());
   for (const InlinedCalls::Call& call : inlined.calls) is_inlined[call.node] = true;
-  std::vector<std::size_t> pending = {graph.entry};
-  reached[graph.entry] = true;
-  while (!pending.empty()) {
-    const std::size_t at = pending.back();
-    pending.pop_back();
-    if (is_inlined[at]) continue;
-    for (const std::size_t next : graph.nodes[at].next) {
-      if (!reached[next]) pending.push_back(next);
-      reached[next] = true;
-    }
-  }
+  const std::vector<bool> reached =
+      reached_from(graph, graph.entry, [&](std::size_t node) { return is_inlined[node]; });
   CodeGraph rest;
   std::vector<std::size_t> number(graph.nodes.size());
   for (std::size_t node = 0; node < graph.nodes.size(); ++node) {

@@ -162,21 +162,6 @@ class Epilogue {
   unsigned stores_ = 0;
 };
 
-/// Nodes that paths come by from `starts` on, those included, that do not go beyond `end`.
-std::vector<bool> reached_from(const CodeGraph& graph, std::vector<std::size_t> starts,
-                               std::optional<std::size_t> end) {
-  std::vector<bool> reached(graph.nodes.size());
-  while (!starts.empty()) {
-    const std::size_t at = starts.back();
-    starts.pop_back();
-    if (reached[at]) continue;
-    reached[at] = true;
-    if (at == end) continue;
-    for (const std::size_t next : graph.nodes[at].next) starts.push_back(next);
-  }
-  return reached;
-}
-
 /// nullopt: there is none, or several.
 std::optional<std::size_t> only_call(const CodeGraph& graph, const std::function<bool(std::size_t)>& may_allocate) {
   std::optional<std::size_t> call;
@@ -211,7 +196,8 @@ std::optional<WrappedCall> find_wrapped_call(const CodeGraph& graph, const std::
   const std::optional<InnerCall> inner = inner_call_at(call);
   if (!inner) return std::nullopt;
   const std::size_t next = call.next.front();
-  const std::vector<bool> before = reached_from(graph, {graph.entry}, *node), behind = reached_from(graph, {next}, {});
+  const std::vector<bool> before = reached_from(graph, graph.entry, [&](std::size_t at) { return at == *node; });
+  const std::vector<bool> behind = reached_from(graph, next, [](std::size_t) { return false; });
   if (behind[*node]) return std::nullopt;
   for (const bool is_null : {false, true}) {
     if (!Epilogue(graph, values, may_allocate, is_null).is_right(next)) return std::nullopt;
