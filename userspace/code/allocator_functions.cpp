@@ -27,6 +27,7 @@
 #include "userspace/code/free_placement.h"
 #include "userspace/code/function_walk.h"
 #include "userspace/code/ifunc.h"
+#include "userspace/code/plan_reliance.h"
 #include "userspace/code/probe_placement.h"
 #include "userspace/code/return_points.h"
 #include "userspace/code/yield_points.h"
@@ -352,6 +353,7 @@ void plan_yields(BranchTargets& resolver, CodeScan& scan, const Candidates& cand
     if (is_seen_in_callee(function.yields)) return;
     if (std::optional<YieldPlan> shared = planner.plan_in_shared(asked...)) function.yields = std::move(*shared);
   });
+  settle_reliance(file);
 }
 
 /// Allocators have some dozens of functions that are counted alone. Perf events for thousands take minutes to remove.

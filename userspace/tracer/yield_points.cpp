@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "userspace/code/plan_reliance.h"
+
 namespace hawk {
 namespace {
 
@@ -167,31 +169,6 @@ std::optional<hawk_yield_point> encode_yield(const YieldPoint& point, hawk_call_
       is_register(point.result) || (point.result.kind == Operand::Kind::kConstant && point.result.index == 0);
   return tells_result ? std::optional(encoded) : std::nullopt;
 }
-
-namespace {
-
-/// Whether the calls of the function that begins there are seen at points alone.
-bool is_planned(const AllocatorFile& allocator, std::uint64_t entry_offset) {
-  return std::any_of(allocator.functions.begin(), allocator.functions.end(), [&](const AllocatorFunction& function) {
-    return function.entry_offset == entry_offset && !function.yields.points.empty() && !has_return_probe(function);
-  });
-}
-
-/// Takes the plans from functions of which others that they rely on have none.
-void settle_reliance(AllocatorFile& allocator) {
-  for (bool settled = false; !settled;) {
-    settled = true;
-    for (AllocatorFunction& function : allocator.functions) {
-      const std::vector<std::uint64_t>& others = function.yields.relies_on;
-      if (std::all_of(others.begin(), others.end(), [&](std::uint64_t other) { return is_planned(allocator, other); }))
-        continue;
-      function.yields = no_plan("it continues in a function that is not seen by points");
-      settled = false;
-    }
-  }
-}
-
-}  // namespace
 
 void settle_plans(AllocatorFile& allocator) {
   KnownPoints known;

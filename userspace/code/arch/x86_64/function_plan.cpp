@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "userspace/code/arch/x86_64/seen_returns.h"
 #include "userspace/code/arch/x86_64/yield_cost.h"
 
 namespace hawk {
@@ -129,6 +130,12 @@ void FunctionPlan::find_exits(const SeenFunctions& seen, const std::function<boo
     if (!ends_path(target)) continue;
     exits_.push_back({node, target, target.vaddr ? seen(*target.vaddr) : std::nullopt});
   }
+}
+
+std::vector<std::size_t> FunctionPlan::exit_nodes() const {
+  std::vector<std::size_t> nodes;
+  for (const Exit& exit : exits_) nodes.push_back(exit.node);
+  return nodes;
 }
 
 /// Nodes that lead to one of `to`, those included.
@@ -346,6 +353,7 @@ YieldPlan FunctionPlan::finished(YieldPlan plan) const {
     const bool is_early = point.vaddr >= function_.vaddr && point.vaddr <= entry_probe_vaddr_;
     if (plan.opens_at_entry && is_early) return no_plan("it may return before its entry is seen");
   }
+  plan.sees_failures = sees_every_return(graph_, plan, exit_nodes());
   return add_code(plan) ? plan : no_plan("its code is not in the file");
 }
 

@@ -56,6 +56,7 @@ class FunctionPlan {
 
   bool is_own(std::size_t node) const;
   bool is_first(std::size_t seat) const;
+  std::vector<std::size_t> exit_nodes() const;
   void find_exits(const SeenFunctions& seen, const std::function<bool(const CodeTarget&)>& ends_path);
 
   // ---- which paths are which

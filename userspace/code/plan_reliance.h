@@ -1,0 +1,10 @@
+#pragma once
+
+#include "userspace/code/allocator_file.h"
+
+namespace hawk {
+
+/// Takes the plans from functions that rely on others of which the plans do not show all calls (YieldPlan::relies_on).
+void settle_reliance(AllocatorFile& allocator);
+
+}  // namespace hawk
