@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "bpf/unwind/ends.h"
@@ -11,15 +12,33 @@
 
 namespace hawk {
 
+/// The frames of a stack, caller of the allocator first, where the kernel keeps them: as numbers of words, of which a
+/// program has few. Neither ever changes, and both stay for as long as the tracer: a copy of the frames of 100,000
+/// stacks would cost more time than all else that is read of them.
+class FrameWords {
+ public:
+  FrameWords() = default;
+  /// `words`: by number, of all stacks.
+  FrameWords(std::span<const std::uint32_t> numbers, const std::uint64_t* words)
+      : numbers_(numbers.data()), words_(words), size_(static_cast<std::uint32_t>(numbers.size())) {}
+
+  std::span<const std::uint32_t> numbers() const { return {numbers_, size_}; }
+  /// A return address, or with HAWK_FRAME_INTERRUPTED the address of an instruction that a signal interrupted.
+  std::uint64_t word(std::uint32_t number) const { return words_[number]; }
+
+ private:
+  const std::uint32_t* numbers_ = nullptr;
+  const std::uint64_t* words_ = nullptr;
+  std::uint32_t size_ = 0;
+};
+
 /// A stack that the kernel interned since the drain before; or kNoStack, which each program has anew.
 struct NewStack {
   StackId id = kNoStack;
   hawk_end end = HAWK_END_OUTERMOST;
   bool guessed = false;  ///< partly walked along frame pointers, which nothing proves
   int tid = 0;           ///< of the thread whose it is alone, in our pid namespace; 0: of all
-  /// As the kernel wrote them, caller of the allocator first: return addresses, or with HAWK_FRAME_INTERRUPTED the
-  /// address of an instruction that a signal interrupted.
-  std::vector<std::uint64_t> addresses;
+  FrameWords frames = {};
 };
 
 /// The kernel's counters of one stack since the trace began, summed over CPUs. While the target runs, freed may be more

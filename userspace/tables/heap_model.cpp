@@ -67,24 +67,24 @@ const StackRecord* HeapModel::find(StackId id) const {
 
 void HeapModel::add_stacks(const std::vector<NewStack>& added, const FrameResolver& resolve) {
   std::size_t frame_count = 0;
-  for (const NewStack& stack : added) frame_count += stack.addresses.size();
+  for (const NewStack& stack : added) frame_count += stack.frames.numbers().size();
   const auto block = std::make_shared<std::vector<LocationId>>();
   block->reserve(frame_count);  // all of it: the stacks point into it
-  // For as long as nothing is mapped or unmapped. Words are addresses with the kernel's mark.
-  WordNumbers<LocationId> numbers;
-  const auto location_of = [&](std::uint64_t word) {
-    return numbers.find_or_add(word, [&] { return locations_.number_of(frame_of(word, resolve)); });
+  // For as long as nothing is mapped or unmapped. The kernel's numbers are of words: addresses with its mark.
+  WordNumbers<LocationId> locations;
+  const auto location_of = [&](const FrameWords& frames, std::uint32_t number) {
+    return locations.find_or_add(number, [&] { return locations_.number_of(frame_of(frames.word(number), resolve)); });
   };
   const std::size_t known = stacks_.size();
   if (stacks_.capacity() < known + added.size()) stacks_.reserve(std::max(2 * known, known + added.size()));
   for (const NewStack& stack : added) {
     const std::size_t first = block->size();
-    for (const std::uint64_t word : stack.addresses) block->push_back(location_of(word));
+    for (const std::uint32_t number : stack.frames.numbers()) block->push_back(location_of(stack.frames, number));
     stacks_.push_back({.id = stack.id,
                        .counters = {},
                        .end = stack.end,
                        .guessed = stack.guessed,
-                       .frames = StackFrames(block, first, stack.addresses.size())});
+                       .frames = StackFrames(block, first, block->size() - first)});
     if (stack.tid != 0) note_thread(stacks_.back(), stack.tid);
   }
   sort_by_id(stacks_, known);

@@ -114,17 +114,12 @@ std::uint32_t used_targets(const KernelMaps& maps) {
 
 NewStack read_stack(const KernelMaps& maps, std::uint32_t number, StackId id) {
   const hawk_stack_record& record = maps.stack_records.as<hawk_stack_record>()[number];
-  const std::span<const __u64> locations = maps.locations.as<__u64>();
-  std::vector<std::uint64_t> addresses;
-  addresses.reserve(record.depth);
-  for (const __u32 location : maps.frames(record.first_frame, record.depth)) {
-    addresses.push_back(locations[location]);
-  }
-  return {.id = id,
-          .end = static_cast<hawk_end>(record.end),
-          .guessed = record.guessed != 0,
-          .tid = static_cast<int>(record.thread),
-          .addresses = std::move(addresses)};
+  return {
+      .id = id,
+      .end = static_cast<hawk_end>(record.end),
+      .guessed = record.guessed != 0,
+      .tid = static_cast<int>(record.thread),
+      .frames = FrameWords(maps.frames(record.first_frame, record.depth), maps.locations.as<std::uint64_t>().data())};
 }
 
 const std::vector<std::uint64_t>& Drain::freed_before(const KernelMaps& maps) {

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <vector>
+
 namespace hawk {
 namespace {
 
@@ -13,8 +18,31 @@ Location resolve_to_module_3(std::uint64_t address) {
   return {.address = address, .module = ModuleId{3}, .module_offset = address - 0x1000};
 }
 
-NewStack stack(std::uint32_t id, std::vector<std::uint64_t> addresses) {
-  return {.id = StackId{id}, .addresses = std::move(addresses)};
+/// What the kernel would keep: words, each once, and frames of all stacks as their numbers. Both stay where they are.
+class KernelFrames {
+ public:
+  FrameWords frames(const std::vector<std::uint64_t>& words) {
+    std::vector<std::uint32_t>& numbers = numbers_.emplace_back();
+    for (const std::uint64_t word : words) numbers.push_back(number_of(word));
+    return {numbers, words_.data()};
+  }
+
+ private:
+  std::uint32_t number_of(std::uint64_t word) {
+    auto* const end = words_.begin() + used_;
+    auto* const known = std::find(words_.begin(), end, word);
+    if (known == end) words_.at(used_++) = word;
+    return static_cast<std::uint32_t>(known - words_.begin());
+  }
+
+  std::array<std::uint64_t, 2048> words_ = {};
+  std::size_t used_ = 0;
+  std::deque<std::vector<std::uint32_t>> numbers_;
+};
+
+NewStack stack(std::uint32_t id, const std::vector<std::uint64_t>& words) {
+  static KernelFrames kernel;
+  return {.id = StackId{id}, .frames = kernel.frames(words)};
 }
 
 StackCounters counters(std::uint32_t id, std::uint64_t allocated_bytes, std::uint64_t freed_bytes) {
