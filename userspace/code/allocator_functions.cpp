@@ -11,6 +11,10 @@
 /// "Only forwards" means: every path from the entry to a return leads through such a call, paths on which the pointer
 /// is null aside. jemalloc's operator new has a path that retries with malloc when memory is short, but others that do
 /// not; skipping it would lose all C++ allocations.
+///
+/// A file that defines neither malloc nor free has operators of its own, of a pool or another allocator, unless each
+/// form of operator new only forwards, over functions of the file in between or not. Then none is probed. Else those
+/// that do not forward are, and also what passes blocks on to a free of another file: a pool may have made them.
 #include "userspace/code/allocator_functions.h"
 
 #include <fmt/core.h>
@@ -22,11 +26,11 @@
 #include <set>
 #include <utility>
 
-#include "userspace/code/allocator_catalogue.h"
+#include "userspace/code/allocator_candidates.h"
+#include "userspace/code/call_effects.h"
 #include "userspace/code/code_scan.h"
+#include "userspace/code/forwarders.h"
 #include "userspace/code/free_placement.h"
-#include "userspace/code/function_walk.h"
-#include "userspace/code/ifunc.h"
 #include "userspace/code/plan_reliance.h"
 #include "userspace/code/probe_placement.h"
 #include "userspace/code/return_points.h"
@@ -35,160 +39,21 @@
 namespace hawk {
 namespace {
 
-/// All that the symbol tables say of one address.
-struct Candidate {
-  FunctionExtent extent;
-  std::vector<std::string> names;
-  hawk_call_kind kind = HAWK_CALL_NONE;
-  ArgumentRegisters arguments = kPassedInOrder;
-  bool only_operators = true;  ///< no C name among the names
-  bool conflict = false;       ///< C names of different kinds
-  bool may_throw = false;
-  bool needs_company = true;
-
-  bool is_unfollowed() const { return kind >= HAWK_CALL_UNFOLLOWED; }
-};
-
-using Candidates = std::map<std::uint64_t, Candidate>;
-
-void add_name(Candidate& candidate, const CatalogueEntry& entry) {
-  candidate.names.emplace_back(entry.name);
-  candidate.may_throw = candidate.may_throw || entry.may_throw;
-  candidate.needs_company = candidate.needs_company && (entry.needs_company || entry.is_operator);
-  // The name of a C function, if there is one at this address, decides; and of those one that can be followed.
-  const bool is_known = candidate.kind != HAWK_CALL_NONE && !candidate.is_unfollowed();
-  const bool decides = entry.is_operator ? candidate.only_operators : !(is_known && entry.is_unfollowed());
-  if (!entry.is_operator && decides) {
-    const bool differs = candidate.kind != entry.kind || candidate.arguments != entry.arguments;
-    if (!candidate.only_operators && is_known && differs) candidate.conflict = true;
-    candidate.only_operators = false;
-  }
-  if (!decides) return;
-  candidate.kind = entry.kind;
-  candidate.arguments = entry.arguments;
-}
-
-/// Where the code of `function` is; empty, and noted as not probed, when that is decided in the process.
-std::vector<FunctionExtent> extents_of(BranchTargets& resolver, const ElfFunction& function, AllocatorFile& file) {
-  const FunctionExtent extent = {function.vaddr, function.size_bytes};
-  if (!function.is_resolver) return {extent};
-  const std::optional<std::vector<std::uint64_t>> candidates = ifunc_candidates(resolver, extent);
-  std::vector<FunctionExtent> extents;
-  if (!candidates) {
-    file.unprobed.push_back({function.name, "its code is selected when the program starts (IFUNC)"});
-    return extents;
-  }
-  for (const std::uint64_t vaddr : *candidates) extents.push_back({vaddr, 0});
-  return extents;
-}
-
-void add_candidate(Candidates& candidates, const FunctionExtent& extent, const CatalogueEntry& entry) {
-  Candidate& candidate = candidates[extent.vaddr];
-  candidate.extent.vaddr = extent.vaddr;
-  candidate.extent.size_bytes = std::max(candidate.extent.size_bytes, extent.size_bytes);
-  add_name(candidate, entry);
-}
-
-/// Adds the functions with an allocator's prefix that no list of the catalogue has. Returns the addresses of those that
-/// do not change blocks.
-std::set<std::uint64_t> add_families(const ElfImage& image, Candidates& candidates) {
-  std::set<std::uint64_t> harmless;
-  for (const AllocatorFamily& family : allocator_families()) {
-    const bool is_here = std::any_of(candidates.begin(), candidates.end(), [&](const auto& item) {
-      return std::find(item.second.names.begin(), item.second.names.end(), family.evidence) != item.second.names.end();
-    });
-    if (!is_here) continue;
-    for (const ElfFunction& function : image.public_functions(family.prefix)) {
-      const std::optional<CatalogueEntry> entry = find_by_beginning(function.name);
-      if (entry) {
-        add_candidate(candidates, {function.vaddr, function.size_bytes}, *entry);
-      } else if (find_in_catalogue(function.name)) {
-        continue;
-      } else if (leaves_blocks_alone(function.name)) {
-        harmless.insert(function.vaddr);
-      } else {
-        add_candidate(candidates, {function.vaddr, function.size_bytes},
-                      {.name = function.name, .kind = HAWK_CALL_UNFOLLOWED});
-      }
-    }
-  }
-  return harmless;
-}
-
-/// The prefixes of those candidates that need no company, and none (an empty one) if there are any.
-std::set<std::string_view> families_in(const Candidates& candidates) {
-  std::set<std::string_view> families;
-  for (const auto& [vaddr, candidate] : candidates) {
-    if (candidate.needs_company) continue;
-    families.insert("");
-    for (const std::string& name : candidate.names) families.insert(family_prefix(name));
-  }
-  return families;
-}
-
-bool is_in_company(const Candidate& candidate, const std::set<std::string_view>& families) {
-  return std::any_of(candidate.names.begin(), candidate.names.end(),
-                     [&](const std::string& name) { return families.contains(family_prefix(name)); });
-}
-
-Candidates find_candidates(BranchTargets& resolver, AllocatorFile& file) {
-  Candidates candidates;
-  bool defines_malloc_or_free = false;
-  for (const ElfFunction& function : resolver.image().functions(catalogue_names())) {
-    const std::optional<CatalogueEntry> entry = find_in_catalogue(function.name);
-    if (!entry) continue;
-    for (const FunctionExtent& extent : extents_of(resolver, function, file)) {
-      add_candidate(candidates, extent, *entry);
-    }
-    if (entry->name == "malloc" || entry->name == "free") defines_malloc_or_free = true;
-  }
-  const std::set<std::string_view> company = families_in(candidates);
-  std::erase_if(candidates, [&](const auto& item) {
-    const Candidate& candidate = item.second;
-    if (candidate.only_operators && !defines_malloc_or_free) return true;
-    return candidate.needs_company && !is_in_company(candidate, company);
-  });
-  return candidates;
-}
-
-bool is_forwarder(BranchTargets& resolver, const Candidates& candidates, const Candidate& candidate) {
-  WalkOptions options;
-  options.skip_null_argument = candidate.kind == HAWK_CALL_FREE;
-  options.ends_path = [&](const CodeTarget& target) {
-    if (target.vaddr == candidate.extent.vaddr) return false;
-    if (target.vaddr && candidates.contains(*target.vaddr)) return true;
-    return find_in_catalogue(target.name).has_value();
-  };
-  const FunctionWalk walk = walk_function(resolver, candidate.extent, options);
-  return walk.incomplete.empty() && walk.returns.empty() && walk.ended_paths > 0;
-}
-
-/// Whether all that the function does to blocks it has done by functions that are followed, or counted themselves: it
-/// calls nothing else in this file, which an allocator cannot do without, however much of it is inlined.
-bool is_wrapper(BranchTargets& resolver, const Candidates& candidates, const std::set<std::uint64_t>& harmless,
-                const Candidate& candidate) {
-  const auto is_candidate = [&](const CodeTarget& target) {
-    return (target.vaddr && target.vaddr != candidate.extent.vaddr && candidates.contains(*target.vaddr)) ||
-           (!target.vaddr && find_in_catalogue(target.name));
-  };
-  WalkOptions options;
-  options.calls_end_paths = false;
-  options.ends_path = is_candidate;
-  const FunctionWalk walk = walk_function(resolver, candidate.extent, options);
-  const auto is_known = [&](const CallSite& call) {
-    const CodeTarget& target = call.target;
-    if (!target.vaddr) return !target.name.empty();
-    return is_candidate(target) || harmless.contains(*target.vaddr) || resolver.is_noreturn(target);
-  };
-  return walk.incomplete.empty() && walk.ended_paths > 0 && std::all_of(walk.calls.begin(), walk.calls.end(), is_known);
-}
-
 /// Where the function's returns are seen, or why that cannot be known.
 std::optional<std::string> find_returns(BranchTargets& resolver, const Candidate& candidate,
                                         std::uint64_t entry_probe_vaddr, ReturnProbes& probes) {
   WalkOptions options;
   options.record_steps = true;
-  const FunctionWalk walk = walk_function(resolver, candidate.extent, options);
+  FunctionWalk walk = walk_function(resolver, candidate.extent, options);
+  if (!walk.incomplete.empty()) {
+    // It may have followed what lies behind the call of a function that throws. To find out takes time.
+    CallEffects effects(
+        resolver, [](std::uint64_t) { return false; }, false);
+    options.never_returns = [&](const CodeTarget& target, const StackState& state) {
+      return effects.never_returns(target, state.first_constant);
+    };
+    walk = walk_function(resolver, candidate.extent, options);
+  }
   if (!walk.incomplete.empty()) return walk.incomplete;
   if (walk.returns.empty()) return "it has no return instruction";
   probes = place_returns(resolver, candidate.extent, walk, entry_probe_vaddr);

@@ -2,6 +2,9 @@
 #include <new>
 
 #include "noted_stacks.h"
+#ifdef LEDGER_OWN_OPERATORS
+#include "own_operators.h"
+#endif
 
 // Sizes are multiples of the alignment, to which libstdc++ rounds before it calls aligned_alloc.
 constexpr std::align_val_t kAlignment{64};

@@ -86,6 +86,24 @@ TEST_P(AllocatorFunctions, WhatCannotBeProbedIsNamedWithItsReason) {
   EXPECT_EQ(reasons, expected);
 }
 
+std::vector<Names> probed_in(const std::string& fixture) {
+  const AllocatorFile file = find_allocator_functions(testing::open_image(testing::fixture_path(fixture)));
+  EXPECT_TRUE(file.unprobed.empty());
+  std::vector<Names> probed;
+  for (const AllocatorFunction& function : file.functions) probed.push_back(function.names);
+  std::sort(probed.begin(), probed.end());
+  return probed;
+}
+
+/// What takes a block back is probed wherever that goes, but once.
+TEST(AllocatorFunctionsOfFile, OperatorsWithAPoolOfTheirOwnAreProbed) {
+  EXPECT_EQ(probed_in("own_operators.so"), (std::vector<Names>{{"_ZdlPv"}, {"_ZdlPvm"}, {"_Znwm"}}));
+}
+
+TEST(AllocatorFunctionsOfFile, OperatorsWhoseBlocksAreMallocsAreNoAllocator) {
+  EXPECT_TRUE(probed_in("own_operators_forward.so").empty());
+}
+
 TEST(AllocatorFunctionsOfFile, OperatorsAloneAreNoAllocator) {
   const AllocatorFile file = find_allocator_functions(testing::open_image(testing::fixture_path("operators.so")));
   EXPECT_TRUE(file.functions.empty());
