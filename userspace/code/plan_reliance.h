@@ -4,7 +4,7 @@
 
 namespace hawk {
 
-/// Takes the plans from functions that rely on others of which the plans do not show all calls (YieldPlan::relies_on).
+/// Takes the plans from functions that rely on others of which the plans do not show all blocks (YieldPlan::relies_on).
 void settle_reliance(AllocatorFile& allocator);
 
 }  // namespace hawk

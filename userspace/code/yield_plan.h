@@ -28,8 +28,9 @@
 /// 8. A kSize with `inner` is in a function that stores its block where the program says. Every path from it comes by a
 ///    kYieldAfterSize of the function's own, with a result of null, or calls another function, once, which returns what
 ///    will be stored; of that one the plan has all points as well, with slots of its own frame. Where that one is seen
-///    itself, or goes on (kForward) in one that is, a plan of its own has the points (YieldPlan::relies_on), and sees
-///    every call: also one that returns null, and none that goes on elsewhere (YieldPlan::sees_failures).
+///    itself, or goes on (kForward) in one that is, a plan of its own has the points (YieldPlan::relies_on), which has
+///    no return probes and goes on in no further one. As null may be returned unseen there (1.), the function then has
+///    another kYieldAfterSize of its own behind the call, for null alone. The call may have been closed by then.
 /// 9. A kYield with `called_by` is in another function, which the planned one calls there to have its block made, and
 ///    which others may call too. Every path through that one by which a block is returned runs through exactly one such
 ///    point, as 1. to 3. and 5. to 7. say of it, with its own frame. It is asked for what the program asks for. When it
@@ -158,8 +159,7 @@ struct YieldPlan {
   bool opens_at_entry = false;
   /// Other functions of the file, by the offsets of their entries, without whose plans this one is none.
   std::vector<std::uint64_t> relies_on = {};
-  /// Every path to a `ret` comes by a kYield or kYieldAfterSize of the function's own, and none goes on in another one.
-  bool sees_failures = false;
+  bool goes_on = false;  ///< some paths go on as another function's call
   std::string fallback;  ///< why there is no plan, for the report; empty: there is one
   bool operator==(const YieldPlan&) const = default;
 };

@@ -151,7 +151,7 @@ void write_plan(WireWriter& writer, const YieldPlan& plan) {
   writer.number(plan.opens_at_entry ? 1 : 0);
   writer.number(plan.relies_on.size());
   for (const std::uint64_t offset : plan.relies_on) writer.number(offset);
-  writer.number(plan.sees_failures ? 1 : 0);
+  writer.number(plan.goes_on ? 1 : 0);
   writer.text(plan.fallback);
 }
 
@@ -166,7 +166,7 @@ YieldPlan read_plan(WireReader& reader, bool& is_good) {
   }
   plan.opens_at_entry = reader.number_below(2) != 0;
   for (std::uint64_t left = reader.count(kNumberBytes); left > 0; --left) plan.relies_on.push_back(reader.number());
-  plan.sees_failures = reader.number_below(2) != 0;
+  plan.goes_on = reader.number_below(2) != 0;
   plan.fallback = read_words(reader, is_good);
   return plan;
 }

@@ -1,5 +1,5 @@
-/* A library that replaces operator new, and defines no malloc. Its blocks are of a pool; with FORWARDS they are malloc's, behind
- * headers, as most such libraries have it. Never run. */
+/* A library that replaces operator new, and defines no malloc. Its blocks are of a pool; with FORWARDS they are
+ * malloc's, behind headers, as most such libraries have it. Never run. */
 #include <stddef.h>
 
 #define EXPORT __attribute__((visibility("default")))

@@ -24,17 +24,24 @@ YieldPlan plan_in(const std::string& library, const std::string& name) {
   return {};
 }
 
-TEST(PlanReliance, IsOnPlansThatShowAllCalls) {
-  EXPECT_EQ(plan_in("relied_on.so", "aligned_alloc").fallback, "");
-  const YieldPlan plan = plan_in("relied_on.so", "posix_memalign");
-  EXPECT_EQ(plan.fallback, "");
+/// Of the other function it is not known whether it shows that it fails.
+void expect_seen_when_it_fails(const std::string& library) {
+  EXPECT_EQ(plan_in(library, "aligned_alloc").fallback, "");
+  const YieldPlan plan = plan_in(library, "posix_memalign");
+  ASSERT_EQ(plan.fallback, "");
   EXPECT_EQ(plan.relies_on.size(), 1U);
+  ASSERT_EQ(plan.points.size(), 2U);
+  EXPECT_EQ(plan.points[0].kind, PointKind::kSize);
+  const YieldPoint& failure = plan.points[1];
+  EXPECT_EQ(failure.kind, PointKind::kYieldAfterSize);
+  EXPECT_EQ(failure.result, (Operand{Operand::Kind::kConstant, 0}));
+  EXPECT_EQ(failure.condition, 4);  // je
+  EXPECT_EQ(failure.slot_words, 3U);
 }
 
-/// Nothing would close the call of the one that relies on it.
-TEST(PlanReliance, IsNotOnAPlanThatDoesNotSeeFailures) {
-  EXPECT_EQ(plan_in("relied_on_fails.so", "aligned_alloc").fallback, "");
-  EXPECT_NE(plan_in("relied_on_fails.so", "posix_memalign").fallback, "");
+TEST(PlanReliance, IsOnBlocksAlone) {
+  expect_seen_when_it_fails("relied_on.so");
+  expect_seen_when_it_fails("relied_on_fails.so");
 }
 
 TEST(PlanReliance, IsNotOnAPlanOfOneThatGoesOnInAnother) {
@@ -46,7 +53,6 @@ AllocatorFunction function_with(std::uint64_t entry_offset, std::vector<std::uin
   AllocatorFunction function;
   function.entry_offset = entry_offset;
   function.yields.points = {YieldPoint()};
-  function.yields.sees_failures = true;
   function.yields.relies_on = std::move(relies_on);
   return function;
 }
@@ -57,7 +63,7 @@ TEST(PlanReliance, GoesWithTheLastOfThem) {
   AllocatorFile without = file;
   settle_reliance(file);
   for (const AllocatorFunction& function : file.functions) EXPECT_FALSE(function.yields.points.empty());
-  without.functions[2].yields.sees_failures = false;
+  without.functions[2].yields.goes_on = true;
   settle_reliance(without);
   EXPECT_TRUE(without.functions[0].yields.points.empty());
   EXPECT_TRUE(without.functions[1].yields.points.empty());

@@ -69,7 +69,7 @@ TEST(StoredResults, AreSeenInTheFunctionThatMakesThem) {
 TEST(StoredResults, OfAFunctionThatIsSeenAreSeenThere) {
   const YieldPlan plan = plan_of("stores", "make_block");
   ASSERT_EQ(plan.fallback, "");
-  EXPECT_EQ(plan.points.size(), 2U);
+  EXPECT_EQ(plan.points.size(), 3U);
   const ElfImage image = testing::open_image(testing::fixture_path(kFixture));
   EXPECT_EQ(plan.relies_on, std::vector{*image.file_offset_of(vaddr_of("make_block"))});
 }

@@ -39,7 +39,7 @@ FileCode some_code() {
   function.yields.code = {{.file_offset = 0x1000, .bytes = 30}, {.file_offset = 0x2000, .bytes = 1}};
   function.yields.opens_at_entry = true;
   function.yields.relies_on = {0x1800, 0x1900};
-  function.yields.sees_failures = true;
+  function.yields.goes_on = true;
   function.yields.fallback = "it jumps into a loop";
   code.allocator.functions = {function};
   function.kind = HAWK_CALL_UNFOLLOWED;

@@ -134,14 +134,13 @@ TEST(SettlePlans, LeavesNoneWithoutThoseThatItReliesOn) {
                     function_with(0x300, {yield_at(0x320)})};
   file.functions[0].yields.relies_on = {0x200};
   file.functions[1].yields.relies_on = {0x300};
-  for (AllocatorFunction& function : file.functions) function.yields.sees_failures = true;
   AllocatorFile without = file;
   settle_plans(file);
   for (const AllocatorFunction& function : file.functions) EXPECT_FALSE(function.yields.points.empty());
   without.functions[2].yields.points.clear();
   settle_plans(without);
   for (const AllocatorFunction& function : without.functions) EXPECT_TRUE(function.yields.points.empty());
-  EXPECT_EQ(without.functions[0].yields.fallback, "it continues in a function of which points do not show every call");
+  EXPECT_EQ(without.functions[0].yields.fallback, "it continues in a function of which points do not show all blocks");
 }
 
 TEST(GiveUpPlans, LeavesNone) {

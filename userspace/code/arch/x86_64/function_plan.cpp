@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "userspace/code/arch/x86_64/seen_returns.h"
 #include "userspace/code/arch/x86_64/yield_cost.h"
 
 namespace hawk {
@@ -57,58 +56,6 @@ YieldPlan FunctionPlan::run_opened() {
   return plan;
 }
 
-std::optional<WrappedCall> FunctionPlan::wrapped_call() {
-  if (asked_.kind != HAWK_CALL_POSIX_MEMALIGN || !exits_.empty()) return std::nullopt;
-  const auto target_at = [&](std::size_t node) { return target_of(resolver_, graph_.nodes[node].instruction); };
-  std::optional<WrappedCall> call = find_wrapped_call(
-      graph_, operands_.values(), [&](std::size_t node) { return effects_.may_allocate(target_at(node)); });
-  if (call) call->target = target_at(call->node);
-  return call;
-}
-
-bool FunctionPlan::passes_size(const WrappedCall& call, const SeenFunction& inner) const {
-  const auto there = passed_in(inner);
-  const std::uint32_t holders = operands_.values()[call.node][kSize].registers;
-  return returns_block(inner.kind) && there[kSize] && !there[kFactor] && !there[kBlock] &&
-         (holders >> *there[kSize] & 1) != 0;
-}
-
-/// Whether every path comes by there first.
-bool FunctionPlan::is_first(std::size_t seat) const {
-  std::size_t at = graph_.entry;
-  for (std::size_t left = graph_.nodes.size(); at != seat && left > 0; --left) {
-    const CodeNode& node = graph_.nodes[at];
-    if (node.next.size() != 1 || node.is_call() || node.is_return() || !node.has_all_ways) return false;
-    at = node.next.front();
-  }
-  return at == seat;
-}
-
-YieldPlan FunctionPlan::wrap(const WrappedCall& call, const YieldPlan& inner) const {
-  if (!inner.fallback.empty()) return inner;
-  YieldPlan plan;
-  const auto seat = graph_.find(entry_probe_vaddr_);
-  const bool can_sit = seat && is_first(*seat) && graph_.nodes[*seat].is_emulated && !graph_.nodes[*seat].is_call();
-  const auto size = can_sit ? operands_.size_at(*seat) : std::nullopt;
-  if (!size) return no_plan("no instruction that every call begins with is one that the kernel emulates");
-  YieldPoint opened = point_on({.node = *seat, .condition = std::nullopt}, PointKind::kSize);
-  opened.size = size->size;
-  opened.inner = call.inner;
-  if (!operands_.set_frame(*seat, opened)) return no_plan("the caller's frame is not known where it begins");
-  plan.points.push_back(opened);
-  for (const std::size_t node : call.failures) {
-    YieldPoint failure = point_on({.node = node, .condition = std::nullopt}, PointKind::kYieldAfterSize);
-    failure.result = {Operand::Kind::kConstant, 0};
-    if (!operands_.set_frame(node, failure)) return no_plan("the caller's frame is not known where it returns");
-    plan.points.push_back(failure);
-  }
-  plan.points.insert(plan.points.end(), inner.points.begin(), inner.points.end());
-  plan = finished(std::move(plan));
-  add_code_of(inner, plan);
-  plan.relies_on = inner.relies_on;
-  return plan;
-}
-
 void FunctionPlan::add_code_of(const YieldPlan& inner, YieldPlan& plan) {
   plan.code.insert(plan.code.end(), inner.code.begin(), inner.code.end());
   std::sort(plan.code.begin(), plan.code.end(),
@@ -130,12 +77,6 @@ void FunctionPlan::find_exits(const SeenFunctions& seen, const std::function<boo
     if (!ends_path(target)) continue;
     exits_.push_back({node, target, target.vaddr ? seen(*target.vaddr) : std::nullopt});
   }
-}
-
-std::vector<std::size_t> FunctionPlan::exit_nodes() const {
-  std::vector<std::size_t> nodes;
-  for (const Exit& exit : exits_) nodes.push_back(exit.node);
-  return nodes;
 }
 
 /// Nodes that lead to one of `to`, those included.
@@ -353,7 +294,7 @@ YieldPlan FunctionPlan::finished(YieldPlan plan) const {
     const bool is_early = point.vaddr >= function_.vaddr && point.vaddr <= entry_probe_vaddr_;
     if (plan.opens_at_entry && is_early) return no_plan("it may return before its entry is seen");
   }
-  plan.sees_failures = sees_every_return(graph_, plan, exit_nodes());
+  plan.goes_on = !exits_.empty();
   return add_code(plan) ? plan : no_plan("its code is not in the file");
 }
 

@@ -56,7 +56,6 @@ class FunctionPlan {
 
   bool is_own(std::size_t node) const;
   bool is_first(std::size_t seat) const;
-  std::vector<std::size_t> exit_nodes() const;
   void find_exits(const SeenFunctions& seen, const std::function<bool(const CodeTarget&)>& ends_path);
 
   // ---- which paths are which
@@ -88,6 +87,7 @@ class FunctionPlan {
   std::optional<std::string> why_incomplete(const ReturnSeats& returns) const;
   YieldPlan finished(YieldPlan plan) const;
 
+  std::optional<YieldPoint> point_where_null(const WrappedCall& call) const;
   static void add_code_of(const YieldPlan& inner, YieldPlan& plan);
   /// Instructions behind one another are one piece.
   bool add_code(YieldPlan& plan) const;

@@ -27,15 +27,20 @@ class Epilogue {
   /// Whether the function does what it should with that result, from `start` on.
   bool is_right(std::size_t start) {
     std::optional<std::size_t> at = start;
+    first_branch_.reset();
     for (std::size_t i = 0; at && i < kMostInstructions; ++i) {
       const CodeNode& node = graph_.nodes[*at];
       if (node.is_return()) return node.instruction.flow == Flow::kReturn && returns_right(node);
       const std::optional<std::size_t> next = next_of(node);
       if (!run(*at)) return false;
+      if (node.is_branch() && next && !first_branch_) first_branch_ = {*at, *next};
       at = next;
     }
     return false;
   }
+
+  /// The first branch that the last run has come by.
+  const std::optional<WrappedCall::Branch>& first_branch() const { return first_branch_; }
 
  private:
   bool returns_right(const CodeNode& node) const {
@@ -160,6 +165,7 @@ class Epilogue {
   std::array<std::optional<std::uint64_t>, kRegisters> constants_;
   std::optional<bool> is_zero_;  ///< what the flag says
   unsigned stores_ = 0;
+  std::optional<WrappedCall::Branch> first_branch_;
 };
 
 /// nullopt: there is none, or several.
@@ -199,10 +205,10 @@ std::optional<WrappedCall> find_wrapped_call(const CodeGraph& graph, const std::
   const std::vector<bool> before = reached_from(graph, graph.entry, [&](std::size_t at) { return at == *node; });
   const std::vector<bool> behind = reached_from(graph, next, [](std::size_t) { return false; });
   if (behind[*node]) return std::nullopt;
-  for (const bool is_null : {false, true}) {
-    if (!Epilogue(graph, values, may_allocate, is_null).is_right(next)) return std::nullopt;
-  }
-  WrappedCall found = {.node = *node, .target = {}, .inner = *inner, .failures = {}};
+  Epilogue made(graph, values, may_allocate, false), failed(graph, values, may_allocate, true);
+  if (!made.is_right(next) || !failed.is_right(next)) return std::nullopt;
+  WrappedCall found = {
+      .node = *node, .target = {}, .inner = *inner, .failures = {}, .judged_at = failed.first_branch()};
   for (std::size_t at = 0; at < graph.nodes.size(); ++at) {
     if (!before[at] || !graph.nodes[at].is_return()) continue;
     const bool is_own = graph.nodes[at].instruction.flow == Flow::kReturn && graph.nodes[at].before.rsp == 0;

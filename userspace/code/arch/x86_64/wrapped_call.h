@@ -17,6 +17,13 @@ struct WrappedCall {
   CodeTarget target;
   InnerCall inner;
   std::vector<std::size_t> failures;  ///< its `ret` on paths that do not come by the call
+  /// The first branch behind the call that leads elsewhere when that returns null than when it returns a block, and
+  /// where; nullopt: there is none.
+  struct Branch {
+    std::size_t node;
+    std::size_t if_null;
+  };
+  std::optional<Branch> judged_at;
 };
 
 /// Where the frame of a direct call is, seen from the function's own; nullopt: that is not known.

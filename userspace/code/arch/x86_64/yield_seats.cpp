@@ -10,11 +10,11 @@ bool changes_nothing(const CodeNode& node) {
   return node.instruction.flow == Flow::kJump || node.instruction.decoded.mnemonic == ZYDIS_MNEMONIC_NOP;
 }
 
+}  // namespace
+
 bool is_real_branch(const CodeNode& node) {
   return node.is_branch() && node.is_emulated && *node.instruction.target != node.instruction.next_vaddr();
 }
-
-}  // namespace
 
 Seat seat_if_taken(const CodeGraph& graph, std::size_t branch) {
   return {.node = branch, .condition = graph.nodes[branch].instruction.decoded.opcode & 15};

@@ -21,6 +21,8 @@ struct Seat {
   }
 };
 
+/// Whether a probe there can tell its ways apart.
+bool is_real_branch(const CodeNode& node);
 /// For the way from a branch to `next`.
 Seat seat_on_branch(const CodeGraph& graph, std::size_t branch, std::size_t next);
 /// For the way to its target; whether that is a node does not matter.
