@@ -59,7 +59,9 @@ void ProcessTrace::keep_peak() {
   at_peak_ = elapsed();
 }
 
-Snapshot ProcessTrace::snapshot() { return with_trace(model_.snapshot()); }
+Snapshot ProcessTrace::snapshot(std::vector<StackRecord> spare) {
+  return with_trace(model_.snapshot(std::move(spare)));
+}
 
 Snapshot ProcessTrace::snapshot_at_peak() {
   Snapshot snapshot = with_trace(model_.snapshot_at_peak());

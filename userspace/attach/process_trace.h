@@ -94,8 +94,8 @@ class ProcessTrace {
   bool has_peak() const { return at_peak_.has_value(); }
   /// As of the last keep_peak(): nothing is live before the first one.
   Snapshot snapshot_at_peak();
-  /// The state of the heap as of the last drain.
-  Snapshot snapshot();
+  /// The state of the heap as of the last drain. `spare`: as HeapModel::snapshot takes it.
+  Snapshot snapshot(std::vector<StackRecord> spare = {});
   /// Knows every module of snapshot().
   Symbolizer& symbolizer();
   /// See ConfinedSymbolizer. Not after an end that reads symbols.

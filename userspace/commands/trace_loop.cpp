@@ -157,7 +157,7 @@ class TraceLoop {
 
   Result<void> show() {
     if (screen_ == nullptr || screen_->paused()) return {};
-    screen_->show(HAWK_TRY(heap_.snapshot()), heap_.symbolizer());
+    screen_->show(HAWK_TRY(heap_.snapshot(screen_->take_spare())), heap_.symbolizer());
     return {};
   }
 

@@ -39,8 +39,8 @@ Counters TracedHeap::totals() const {
   return sum;
 }
 
-Result<Snapshot> TracedHeap::snapshot() {
-  if (traces_.size() == 1) return traces_.front()->snapshot();
+Result<Snapshot> TracedHeap::snapshot(std::vector<StackRecord> spare) {
+  if (traces_.size() == 1) return traces_.front()->snapshot(std::move(spare));
   std::vector<Snapshot> now;
   for (const auto& trace : traces_) now.push_back(trace->snapshot());
   return sum_of(now);

@@ -27,8 +27,9 @@ class TracedHeap {
   std::uint64_t peak_live_bytes_most() const { return peak_live_bytes_most_; }
   /// The sums over all stacks of all processes, as of their last drains.
   Counters totals() const;
-  /// As of the last drains. Stacks keep their numbers. Fails if the sums are larger than any number.
-  Result<Snapshot> snapshot();
+  /// As of the last drains. Stacks keep their numbers. Fails if the sums are larger than any number. `spare`: as
+  /// HeapModel::snapshot takes it.
+  Result<Snapshot> snapshot(std::vector<StackRecord> spare = {});
   /// The same of `last`, the last snapshot of each trace.
   Result<Snapshot> sum_of(const std::vector<Snapshot>& last);
   /// As of the drain with the highest sum of live bytes of which the state was kept.

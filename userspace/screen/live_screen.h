@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "symbolizer/symbolizer.h"
 #include "userspace/base/result.h"
@@ -16,6 +17,8 @@ class LiveScreen {
   /// Takes the terminal at stdin and stdout.
   static Result<LiveScreen> make(ViewOptions options, bool color);
 
+  /// To make what show() is given next.
+  std::vector<StackRecord> take_spare() { return view_.take_spare(); }
   /// Shows `now`; what was shown before is what changes are counted from. Not to be called while paused().
   void show(Snapshot now, Symbolizer& symbolizer);
   /// Shows the same state again: after a key, or when the terminal has another size.

@@ -44,6 +44,11 @@ View::View(ViewOptions options)
   state_.raw_bytes = options_.raw_bytes;
 }
 
+std::vector<StackRecord> View::take_spare() {
+  std::optional<Snapshot> spare = std::exchange(previous_, std::nullopt);
+  return spare ? std::move(spare->stacks) : std::vector<StackRecord>();
+}
+
 void View::update(Snapshot now) {
   previous_ = std::move(now_);
   now_ = std::move(now);

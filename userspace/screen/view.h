@@ -31,6 +31,8 @@ class View {
  public:
   explicit View(ViewOptions options);
 
+  /// The stacks of what was shown before the last update(), which the next one makes no use of.
+  std::vector<StackRecord> take_spare();
   /// Shows `now`; changes and rates are those since what was shown before.
   void update(Snapshot now);
   /// Follows what the user did.

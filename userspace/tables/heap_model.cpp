@@ -24,6 +24,12 @@ Counters bounded(const Counters& read) {
 
 bool ids_ascend(const StackRecord& a, const StackRecord& b) { return a.id < b.id; }
 
+/// Whether two are equal but for their counters. Frames in the same place are the same ones.
+bool is_same_stack(const StackRecord& a, const StackRecord& b) {
+  return a.id == b.id && a.target == b.target && a.end == b.end && a.guessed == b.guessed &&
+         a.frames.begin() == b.frames.begin() && a.frames.size() == b.frames.size();
+}
+
 /// The frame that a word of the kernel's stands for.
 Location frame_of(std::uint64_t word, const FrameResolver& resolve) {
   Location frame = resolve(word & ~std::uint64_t{HAWK_FRAME_INTERRUPTED});
@@ -175,7 +181,7 @@ std::vector<MappedStack> HeapModel::mapped_stacks() const {
   return mapped;
 }
 
-Snapshot HeapModel::snapshot() const {
+Snapshot HeapModel::snapshot(std::vector<StackRecord> spare) const {
   Snapshot snapshot;
   snapshot.totals = totals_;
   // While the target runs a state may say more live than was at any instant; it has no peak below that.
@@ -186,11 +192,18 @@ Snapshot HeapModel::snapshot() const {
   snapshot.children = children_;
   snapshot.locations = locations_.locations();
   if (mapped_) snapshot.mappings = mapped_stacks();
+  snapshot.stacks = std::move(spare);
   snapshot.stacks.reserve(counters_.size());
+  std::size_t count = 0;
   for_each_stack([&](const StackRecord& stack, const Counters& counters) {
-    snapshot.stacks.push_back(stack);
-    snapshot.stacks.back().counters = counters;
+    if (count == snapshot.stacks.size()) {
+      snapshot.stacks.push_back(stack);
+    } else if (!is_same_stack(snapshot.stacks[count], stack)) {
+      snapshot.stacks[count] = stack;
+    }
+    snapshot.stacks[count++].counters = counters;
   });
+  snapshot.stacks.resize(count);
   if (lives_) put_lives(snapshot);
   if (!of_threads_.empty()) merge_threads(snapshot);
   return snapshot;

@@ -51,8 +51,10 @@ class HeapModel {
   void take_lives(Lives lives);
 
   /// The heap part of a snapshot: totals, peak, losses, stacks. Target, trace and modules are the caller's. Stacks that
-  /// differ in nothing but their thread are one.
-  Snapshot snapshot() const;
+  /// differ in nothing but their thread are one. `spare`: the stacks of an earlier one that nobody needs any more. Most
+  /// are the same, and stay where they are: to copy the frames of each, and to forget them, costs more than its
+  /// numbers.
+  Snapshot snapshot(std::vector<StackRecord> spare = {}) const;
 
   /// Whether the current program has been seen to allocate.
   bool has_allocated() const { return totals_.allocated_count != 0; }

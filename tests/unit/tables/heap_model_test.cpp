@@ -2,10 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
-#include <deque>
 #include <vector>
+
+#include "tests/unit/tables/kernel_frames.h"
 
 namespace hawk {
 namespace {
@@ -17,28 +16,6 @@ Location resolve_nothing(std::uint64_t address) {
 Location resolve_to_module_3(std::uint64_t address) {
   return {.address = address, .module = ModuleId{3}, .module_offset = address - 0x1000};
 }
-
-/// What the kernel would keep: words, each once, and frames of all stacks as their numbers. Both stay where they are.
-class KernelFrames {
- public:
-  FrameWords frames(const std::vector<std::uint64_t>& words) {
-    std::vector<std::uint32_t>& numbers = numbers_.emplace_back();
-    for (const std::uint64_t word : words) numbers.push_back(number_of(word));
-    return {numbers, words_.data()};
-  }
-
- private:
-  std::uint32_t number_of(std::uint64_t word) {
-    auto* const end = words_.begin() + used_;
-    auto* const known = std::find(words_.begin(), end, word);
-    if (known == end) words_.at(used_++) = word;
-    return static_cast<std::uint32_t>(known - words_.begin());
-  }
-
-  std::array<std::uint64_t, 2048> words_ = {};
-  std::size_t used_ = 0;
-  std::deque<std::vector<std::uint32_t>> numbers_;
-};
 
 NewStack stack(std::uint32_t id, const std::vector<std::uint64_t>& words) {
   static KernelFrames kernel;
@@ -355,6 +332,30 @@ TEST(HeapModel, StacksKeepHowTheirWalksEnded) {
   EXPECT_EQ(snapshot.stacks.at(1).quality(), HAWK_STACK_GUESSED);
   EXPECT_EQ(snapshot.stacks.at(2).quality(), HAWK_STACK_TRUNCATED);
   EXPECT_EQ(snapshot.stacks.at(2).end, HAWK_END_UNSUPPORTED);
+}
+
+TEST(HeapModel, ASnapshotIsTheSameWhateverStacksItIsMadeOf) {
+  HeapModel model;
+  Drained drained;
+  drained.new_stacks = {stack(5, {0x10}), stack(6, {0x20}), stack(8, {0x30})};
+  drained.counters = {counters(5, 8, 0), counters(6, 16, 0), counters(8, 8, 0)};
+  model.update(drained, resolve_nothing);
+  const Snapshot first = model.snapshot();
+  EXPECT_EQ(model.snapshot(first.stacks), first);
+
+  drained.new_stacks = {stack(7, {0x20, 0x10})};
+  drained.counters = {counters(5, 8, 8), counters(6, 24, 0), counters(7, 8, 0), counters(8, 8, 0)};
+  model.update(drained, resolve_nothing);
+  const Snapshot second = model.snapshot();
+  EXPECT_EQ(model.snapshot(first.stacks), second) << "of fewer";
+
+  // A number that another program gives to other frames.
+  drained.exec_epoch = 1;
+  drained.new_stacks = {stack(5, {0x40}), stack(7, {0x50})};
+  drained.new_stacks[1].guessed = true;
+  drained.counters = {counters(5, 8, 0), counters(7, 8, 0)};
+  model.update(drained, resolve_nothing);
+  EXPECT_EQ(model.snapshot(second.stacks), model.snapshot()) << "of more, and of others";
 }
 
 TEST(HeapModel, SnapshotsShareFramesWithTheModelAndKeepThem) {
