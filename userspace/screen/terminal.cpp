@@ -2,12 +2,14 @@
 
 #define NCURSES_NOMACROS 1  // `move` and `erase` are names of the standard library too
 #include <curses.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -18,8 +20,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "userspace/base/check.h"
+#include "userspace/base/unique_fd.h"
 #include "userspace/screen/terminal_capabilities.h"
 #include "userspace/screen/terminal_signals.h"
 
@@ -59,12 +63,24 @@ std::FILE* open_stream(int fd, const char* mode) {
   return stream;
 }
 
+/// Until endwin() was called once, ncurses 6.4 writes out what it has at every movement of the cursor (_nc_mvcur):
+/// dozens of writes for a screen. Nothing of that window reaches the terminal.
+void end_first_window(int output_fd) {
+  const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  const int output = ::fileno(curses.output);
+  if (!nowhere || ::dup2(nowhere.get(), output) < 0) return;
+  ::endwin();
+  ::dup2(output_fd, output);
+  ::refresh();
+}
+
 bool start_curses(int input_fd, int output_fd) {
   curses.input = open_stream(input_fd, "r");
   curses.output = open_stream(output_fd, "w");
   if (curses.input == nullptr || curses.output == nullptr) return false;
   curses.screen = ::newterm(nullptr, curses.output, curses.input);
   if (curses.screen == nullptr) return false;
+  end_first_window(output_fd);
   ::set_escdelay(kEscapeDelayMs);
   ::cbreak();
   ::noecho();
@@ -108,13 +124,29 @@ chtype attributes(Style style, bool color) {
   HAWK_CHECK(false, "a style without attributes");
 }
 
-void draw_line(int row, const ScreenLine& line, std::size_t columns, bool color) {
-  ::move(row, 0);
-  for (const StyledPiece& piece : line.text.pieces(columns)) {
-    ::attrset(static_cast<int>(attributes(piece.style, color)));
-    ::addnstr(piece.text.c_str(), static_cast<int>(piece.text.size()));
+bool is_plain(char c) { return c >= ' ' && c <= '~'; }
+
+/// Returns the column behind it. Cells of plain ASCII are put as they are: addnstr(3) asks of each character what it
+/// does, how wide it is and whether it belongs to the one before.
+int put_text(int row, int column, const std::string& text, chtype look) {
+  if (std::all_of(text.begin(), text.end(), is_plain)) {
+    std::vector<chtype> cells;
+    cells.reserve(text.size());
+    for (const char c : text) cells.push_back(static_cast<unsigned char>(c) | look);
+    ::mvaddchnstr(row, column, cells.data(), static_cast<int>(cells.size()));
+    return column + static_cast<int>(cells.size());
   }
+  ::attrset(static_cast<int>(look));
+  ::mvaddnstr(row, column, text.c_str(), static_cast<int>(text.size()));
   ::attrset(A_NORMAL);
+  return ::getcury(stdscr) == row ? ::getcurx(stdscr) : COLS;
+}
+
+void draw_line(int row, const ScreenLine& line, std::size_t columns, bool color) {
+  int column = 0;
+  for (const StyledPiece& piece : line.text.pieces(columns)) {
+    column = put_text(row, column, piece.text, attributes(piece.style, color));
+  }
   if (line.selected) ::mvchgat(row, 0, -1, A_REVERSE, 0, nullptr);
 }
 
