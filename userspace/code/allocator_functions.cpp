@@ -118,6 +118,10 @@ void add_unprobed(AllocatorFile& file, const Candidate& candidate, const std::st
   for (const std::string& name : candidate.names) file.unprobed.push_back({name, reason});
 }
 
+/// Whether only the first of several hits of its entry probe could be told to be a call. The others are recognized by
+/// the return address that the kernel has replaced, or have no plan.
+bool needs_one_entry(const Candidate& candidate) { return candidate.kind == HAWK_CALL_FREE || candidate.may_throw; }
+
 /// Another function of them may begin in its middle.
 bool has_candidate_inside(const Candidates& candidates, FunctionExtent function) {
   const auto next = candidates.upper_bound(function.vaddr);
@@ -135,6 +139,8 @@ ProbePoint place_entry_probe(BranchTargets& resolver, CodeScan& scan, const Cand
 void add_function(BranchTargets& resolver, CodeScan& scan, const Candidates& candidates, const Candidate& candidate,
                   AllocatorFile& file, ReturnsByEntry& returns) {
   if (candidate.conflict) return add_unprobed(file, candidate, "functions of different kinds share its address");
+  if (needs_one_entry(candidate) && begins_again(resolver, candidate.extent))
+    return add_unprobed(file, candidate, "its first instruction may be executed several times in a call");
   const std::optional<std::uint64_t> entry_offset = resolver.image().file_offset_of(candidate.extent.vaddr);
   const ProbePoint point = place_entry_probe(resolver, scan, candidates, candidate);
   const std::optional<std::uint64_t> probe_offset = resolver.image().file_offset_of(point.vaddr);

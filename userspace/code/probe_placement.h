@@ -36,4 +36,8 @@ struct ProbePoint {
 ProbePoint place_probe(BranchTargets& resolver, FunctionExtent function, hawk_call_kind kind,
                        const ArgumentRegisters& passed_in = kPassedInOrder);
 
+/// Whether a call may come by the function's first instruction again: it loops to it, or goes on in a function that
+/// jumps there. At an entry probe each turn would look like a call. Indirect jumps are taken to lead elsewhere.
+bool begins_again(BranchTargets& resolver, FunctionExtent function);
+
 }  // namespace hawk

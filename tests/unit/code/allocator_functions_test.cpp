@@ -129,5 +129,24 @@ TEST(AllocatorCatalogue, NamesAreUniqueAndHaveAKind) {
   EXPECT_FALSE(find_in_catalogue("nallocx"));
 }
 
+/// Each turn of the loop would look like a call with other arguments.
+TEST(AllocatorFunctionsThatBeginAgain, HaveNoPlanAndNoProbeThatCannotTell) {
+  const ElfImage image = testing::open_image(testing::fixture_path("begins_again.so"));
+  const AllocatorFile file = find_allocator_functions(image, Plans::kMade);
+  for (const char* name : {"malloc", "valloc"}) {
+    const AllocatorFunction* const function = find(file, name);
+    ASSERT_NE(function, nullptr) << name;
+    EXPECT_EQ(function->yields.fallback, "its first instruction may be executed again in the same call") << name;
+  }
+  std::set<std::string> unprobed;
+  for (const auto& missing : file.unprobed) {
+    unprobed.insert(missing.name);
+    EXPECT_EQ(missing.reason, "its first instruction may be executed several times in a call");
+  }
+  EXPECT_EQ(unprobed, (std::set<std::string>{"_ZdlPv", "_Znwm", "free"}));
+  ASSERT_NE(find(file, "aligned_alloc"), nullptr);
+  EXPECT_EQ(find(file, "aligned_alloc")->yields.fallback.find("first instruction"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hawk

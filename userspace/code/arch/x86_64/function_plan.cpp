@@ -32,6 +32,12 @@ FunctionPlan::FunctionPlan(BranchTargets& resolver, CallEffects& effects, const 
   find_exits(seen, ends_path);
 }
 
+bool FunctionPlan::begins_again() const {
+  return !graph_.nodes[graph_.entry].previous.empty() ||
+         std::any_of(exits_.begin(), exits_.end(),
+                     [this](const Exit& exit) { return exit.target.vaddr == function_.vaddr; });
+}
+
 YieldPlan FunctionPlan::run() {
   const bool at_entry = must_open_at_entry(asked_.kind);
   const bool skips = !at_entry && returns_block(asked_.kind);

@@ -26,6 +26,9 @@ class FunctionPlan {
                const SeenFunction& asked, std::uint64_t entry_probe_vaddr, const FunctionWalk& walk,
                const std::function<bool(const CodeTarget&)>& ends_path);
 
+  /// Whether a call may come by the function's first instruction again, with other arguments.
+  bool begins_again() const;
+
   YieldPlan run();
   /// Of a function all calls of which are open at its entry, by whatever has seen them before.
   YieldPlan run_opened();

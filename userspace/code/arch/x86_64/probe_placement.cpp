@@ -4,8 +4,10 @@
 #include <optional>
 #include <span>
 #include <unordered_set>
+#include <vector>
 
 #include "userspace/code/arch/x86_64/argument_copies.h"
+#include "userspace/code/arch/x86_64/code_graph.h"
 #include "userspace/code/arch/x86_64/instruction.h"
 
 namespace hawk {
@@ -62,6 +64,24 @@ bool tests_first_argument(const Instruction& instruction) {
 }
 
 }  // namespace
+
+bool begins_again(BranchTargets& resolver, FunctionExtent function) {
+  const std::uint64_t end = function.vaddr + function.size_bytes;
+  for (std::uint64_t vaddr = function.vaddr; vaddr < end;) {
+    const std::optional<Instruction> instruction = decode_at(resolver.image(), vaddr);
+    if (!instruction) break;
+    if (instruction->flow != Flow::kCall && target_of(resolver, *instruction).vaddr == function.vaddr) return true;
+    vaddr = instruction->next_vaddr();
+  }
+  WalkOptions options;
+  options.max_instructions = kMaxWalked;
+  options.record_steps = true;
+  const FunctionWalk walk = walk_function(resolver, function, options);
+  return std::any_of(walk.steps.begin(), walk.steps.end(), [&](const auto& step) {
+    const std::vector<std::uint64_t>& next = step.second.successors;
+    return std::find(next.begin(), next.end(), function.vaddr) != next.end();
+  });
+}
 
 ProbePoint place_probe(BranchTargets& resolver, FunctionExtent function, hawk_call_kind kind,
                        const ArgumentRegisters& passed_in) {

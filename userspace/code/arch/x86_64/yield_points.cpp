@@ -132,6 +132,7 @@ YieldPlan YieldPlanner::plan_following(FunctionExtent function, const SeenFuncti
   if (scan_.may_enter(function, walk)) return no_plan("other code jumps into its middle");
   if (scan_.has_function_inside(function)) return no_plan("another function begins in its middle");
   FunctionPlan plan(resolver_, effects_, seen_, function, seen, entry_probe_vaddr, walk, ends_jump);
+  if (plan.begins_again()) return no_plan("its first instruction may be executed again in the same call");
   return make(plan);
 }
 
