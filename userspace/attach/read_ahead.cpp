@@ -56,6 +56,7 @@ ReadAhead::ReadAhead(std::vector<Source> sources, FileWants wants, FileReader& f
     entries_.emplace_back();
     entries_.back().source = std::move(source);
   }
+  unread_ = entries_.size();
   threads_.reserve(worker_count);
   for (std::size_t i = 0; i < worker_count; ++i) {
     std::jthread thread = try_thread([this, &first, i] {
@@ -97,8 +98,9 @@ void ReadAhead::finish(Entry& entry, FileState file, std::optional<FileStudy> st
   if (study && study->table) rows_read_ += study->table->table.rows.size();
   entry.file = file;
   entry.study = std::move(study);
-  entry.is_read = true;
+  if (!std::exchange(entry.is_read, true)) --unread_;
   read_one_.notify_all();
+  if (unread_ == 0) read_all_.notify_all();
 }
 
 std::vector<ReadAhead::Opened> ReadAhead::open(std::span<Entry> entries) {
@@ -155,9 +157,7 @@ std::optional<FileStudy> ReadAhead::take(const MappedModule& module) {
 void ReadAhead::wait() {
   std::unique_lock lock(mutex_);
   if (threads_.empty()) return;
-  read_one_.wait(lock, [&] {
-    return std::all_of(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.is_read; });
-  });
+  read_all_.wait(lock, [&] { return unread_ == 0; });
 }
 
 }  // namespace hawk

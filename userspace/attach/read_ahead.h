@@ -69,8 +69,10 @@ class ReadAhead {
   FileWants wants_;
   std::mutex mutex_;
   std::condition_variable read_one_;
-  std::vector<Entry> entries_;  ///< never more or fewer
-  std::size_t next_ = 0;        ///< entry to be begun
+  std::condition_variable read_all_;  ///< apart: who waits for all is not woken by each of thousands
+  std::vector<Entry> entries_;        ///< never more or fewer
+  std::size_t next_ = 0;              ///< entry to be begun
+  std::size_t unread_ = 0;            ///< how many of them are not read
   std::uint64_t rows_read_ = 0;
   std::unordered_map<std::string, std::size_t> by_key_;
   bool stopped_ = false;
