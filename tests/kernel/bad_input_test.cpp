@@ -151,6 +151,14 @@ TEST(bad_input, malformed_options_with_a_command) {
   expect_refused({"--"}, 125);
 }
 
+TEST(bad_input, too_few_stacks_for_child_processes) {
+  ChildProcess process(hawktrace({"--max-stacks", "1000", "--", "/bin/true"}));
+  EXPECT_EQ(process.read_to_end(), "");
+  EXPECT_EQ(process.wait(), 125);
+  expect_message_and_hint(process.errors());
+  EXPECT_NE(process.errors().find("each process takes 4 of its 1000 numbers"), std::string::npos) << process.errors();
+}
+
 TEST(bad_input, no_such_command) {
   expect_refused({"--", "/nonexistent/program"}, 127);
   expect_refused({"--", "no-such-command-anywhere"}, 127);

@@ -27,7 +27,12 @@ Result<std::uint32_t> TargetPlaces::number_of_reserved() {
   const std::uint32_t first = __atomic_fetch_add(&maps_.state->next_stack, HAWK_RESERVED_NUMBERS, __ATOMIC_SEQ_CST);
   if (first + HAWK_RESERVED_NUMBERS <= maps_.config.max_stacks) return first;
   __atomic_fetch_sub(&maps_.state->next_stack, HAWK_RESERVED_NUMBERS, __ATOMIC_SEQ_CST);
-  return fail(ExitCode::kPrivilege, "the stack table is full", "raise --max-stacks");
+  return fail(
+      ExitCode::kPrivilege,
+      fmt::format("the stack table is full: each process takes {} of its {} numbers, and with --follow {} are set "
+                  "aside",
+                  HAWK_RESERVED_NUMBERS, maps_.config.max_stacks, kSpares * HAWK_RESERVED_NUMBERS),
+      "raise --max-stacks");
 }
 
 Result<void> TargetPlaces::begin_program(hawk_target& target, std::uint32_t number) {
