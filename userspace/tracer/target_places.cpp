@@ -29,9 +29,8 @@ Result<std::uint32_t> TargetPlaces::number_of_reserved() {
   __atomic_fetch_sub(&maps_.state->next_stack, HAWK_RESERVED_NUMBERS, __ATOMIC_SEQ_CST);
   return fail(
       ExitCode::kPrivilege,
-      fmt::format("the stack table is full: each process takes {} of its {} numbers, and with --follow {} are set "
-                  "aside",
-                  HAWK_RESERVED_NUMBERS, maps_.config.max_stacks, kSpares * HAWK_RESERVED_NUMBERS),
+      fmt::format("the stack table is full: each process takes {} of its numbers, and with --follow {} are set aside",
+                  HAWK_RESERVED_NUMBERS, kSpares * HAWK_RESERVED_NUMBERS),
       "raise --max-stacks");
 }
 
