@@ -19,6 +19,8 @@
 
 namespace hawk {
 
+class ElfSections;
+
 /// Reading a byte of it takes six of memory. The largest programs known have 30 MiB.
 inline constexpr std::uint64_t kMaxCallFrameBytes = std::uint64_t{64} << 20;
 
@@ -83,6 +85,7 @@ class ElfImage : public ElfLayout {
   bool is_library() const;
 
  private:
+  const ElfSections& sections() const;
   CallFrameSection call_frames(const Elf64_Shdr& section) const;
 
   struct Impl;

@@ -21,11 +21,14 @@ constexpr std::size_t kSymbolsAtOnce = 1024;
 ElfSections::ElfSections(const ElfBytes& file, const Elf64_Ehdr& header) : file_(&file) {
   if (header.e_shoff == 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return;
   std::uint64_t count = header.e_shnum;
-  Elf64_Shdr first = {};
+  names_at_ = header.e_shstrndx;
   // Numbers that do not fit stand in the first section (System V gABI, e_shnum, e_shstrndx).
-  const bool has_first = file.read(header.e_shoff, bytes_of(std::span(&first, 1))) == sizeof(first);
-  if (count == 0 && has_first) count = first.sh_size;
-  names_at_ = header.e_shstrndx == SHN_XINDEX ? first.sh_link : header.e_shstrndx;
+  if (count == 0 || names_at_ == SHN_XINDEX) {
+    Elf64_Shdr first = {};
+    const bool has_first = file.read(header.e_shoff, bytes_of(std::span(&first, 1))) == sizeof(first);
+    if (count == 0 && has_first) count = first.sh_size;
+    if (names_at_ == SHN_XINDEX) names_at_ = first.sh_link;
+  }
   headers_.resize(std::min({count, kMaxSections, file.size_bytes() / sizeof(Elf64_Shdr)}));
   headers_.resize(file.read(header.e_shoff, bytes_of(std::span(headers_))) / sizeof(Elf64_Shdr));
 }

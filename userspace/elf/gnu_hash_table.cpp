@@ -31,6 +31,8 @@ std::optional<GnuHashTable> GnuHashTable::read(const ElfSegments& segments, std:
   if (header[0] == 0 || header[2] == 0 || header[3] >= 32 || filter_bytes > segments.file().size_bytes())
     return std::nullopt;
   GnuHashTable table(segments);
+  table.vaddr_ = vaddr;
+  table.head_.assign(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(got));
   table.bucket_count_ = header[0];
   table.first_hashed_ = header[1];
   table.filter_shift_ = header[3];
@@ -45,6 +47,16 @@ std::optional<GnuHashTable> GnuHashTable::read(const ElfSegments& segments, std:
   return table;
 }
 
+/// Returns how many of them there are.
+std::size_t GnuHashTable::read_words(std::uint64_t vaddr, std::span<std::uint32_t> words) const {
+  const std::uint64_t offset = vaddr - vaddr_;
+  if (offset < head_.size() && head_.size() - offset >= words.size_bytes()) {
+    std::memcpy(words.data(), head_.data() + offset, words.size_bytes());
+    return words.size();
+  }
+  return segments_->read(vaddr, bytes_of(words)) / sizeof(std::uint32_t);
+}
+
 bool GnuHashTable::may_contain(std::uint32_t hash) const {
   const std::uint64_t word = filter_[hash / 64 % filter_.size()];
   return (word >> hash % 64 & word >> (hash >> filter_shift_) % 64 & 1) != 0;
@@ -56,7 +68,7 @@ void GnuHashTable::for_each_in_bucket(std::uint64_t first, const Visit& visit) c
   std::array<std::uint32_t, 16> hashes;
   for (std::uint64_t index = first; index < first + kMaxBucketLength;) {
     const std::uint64_t vaddr = chains_vaddr_ + (index - first_hashed_) * sizeof(std::uint32_t);
-    const std::size_t count = segments_->read(vaddr, bytes_of(std::span(hashes))) / sizeof(std::uint32_t);
+    const std::size_t count = read_words(vaddr, hashes);
     if (count == 0) return;
     for (std::size_t i = 0; i < count; ++i) {
       visit(index + i, hashes[i]);
@@ -70,7 +82,7 @@ std::vector<std::uint64_t> GnuHashTable::symbols(std::uint32_t hash) const {
   std::vector<std::uint64_t> found;
   std::array<std::uint32_t, 1> bucket;
   const std::uint64_t bucket_vaddr = buckets_vaddr_ + std::uint64_t{hash % bucket_count_} * sizeof(std::uint32_t);
-  if (segments_->read(bucket_vaddr, bytes_of(std::span(bucket))) != sizeof(bucket)) return found;
+  if (read_words(bucket_vaddr, bucket) != bucket.size()) return found;
   for_each_in_bucket(bucket[0], [&](std::uint64_t index, std::uint32_t known) {
     if ((known | 1) == (hash | 1)) found.push_back(index);
   });

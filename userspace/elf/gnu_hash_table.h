@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "userspace/elf/elf_segments.h"
@@ -28,7 +29,11 @@ class GnuHashTable {
   void for_each_in_bucket(std::uint64_t first, const Visit& visit) const;
   explicit GnuHashTable(const ElfSegments& segments) : segments_(&segments) {}
 
+  std::size_t read_words(std::uint64_t vaddr, std::span<std::uint32_t> words) const;
+
   const ElfSegments* segments_;
+  std::uint64_t vaddr_ = 0;
+  std::vector<std::uint8_t> head_;  ///< what is there: all of a small table
   std::uint32_t bucket_count_ = 0;
   std::uint32_t first_hashed_ = 0;  ///< index of the first symbol that the table knows
   std::uint32_t filter_shift_ = 0;
