@@ -24,13 +24,20 @@ std::vector<ReadAhead::Source> ReadAhead::sources_of(int proc_pid, const std::ve
     const Mapping*& largest = files[key_of_file(mapping.device, mapping.inode)];
     if (largest == nullptr || mapping.end - mapping.start > largest->end - largest->start) largest = &mapping;
   }
+  // Large ones take longest. The others come in the order in which they are taken: what waits for the next one is not
+  // kept waiting by those behind it.
+  constexpr std::uint64_t kLargeBytes = 1u << 20;
   std::vector<std::pair<const Mapping*, Source>> found;
   found.reserve(files.size());
   for (const auto& [key, mapping] : files) {
     found.emplace_back(mapping, Source{.path = map_files_path(proc_pid, mapping->start, mapping->end), .key = key});
   }
-  std::sort(found.begin(), found.end(),
-            [](const auto& a, const auto& b) { return a.first->end - a.first->start > b.first->end - b.first->start; });
+  const auto comes_first = [](const auto& a, const auto& b) {
+    const std::uint64_t bytes = a.first->end - a.first->start, others = b.first->end - b.first->start;
+    if (bytes != others && std::max(bytes, others) >= kLargeBytes) return bytes > others;
+    return a.first->start < b.first->start;
+  };
+  std::sort(found.begin(), found.end(), comes_first);
   std::vector<Source> sources;
   sources.reserve(found.size());
   for (auto& [mapping, source] : found) sources.push_back(std::move(source));
@@ -99,7 +106,7 @@ void ReadAhead::finish(Entry& entry, FileState file, std::optional<FileStudy> st
   entry.file = file;
   entry.study = std::move(study);
   if (!std::exchange(entry.is_read, true)) --unread_;
-  read_one_.notify_all();
+  if (awaited_ == &entry) read_one_.notify_all();
   if (unread_ == 0) read_all_.notify_all();
 }
 
@@ -149,7 +156,9 @@ std::optional<FileStudy> ReadAhead::take(const MappedModule& module) {
   const auto found = by_key_.find(key_of(module));
   if (found == by_key_.end() || threads_.empty()) return std::nullopt;
   Entry& entry = entries_[found->second];
+  awaited_ = &entry;
   read_one_.wait(lock, [&] { return entry.is_read; });
+  awaited_ = nullptr;
   std::optional<FileStudy> study = std::exchange(entry.study, std::nullopt);
   return entry.file == module.file ? std::move(study) : std::nullopt;
 }

@@ -21,7 +21,7 @@ namespace hawk {
 inline constexpr std::uint64_t kMaxRowsInSum = 1u << 25;
 
 /// Has files read by several workers at once, while the programs are being loaded into the kernel: for a process with
-/// 200 MB of code this takes about 250 ms.
+/// 200 MB of code this takes about 250 ms. For one thread.
 class ReadAhead {
  public:
   /// A file to read.
@@ -29,7 +29,7 @@ class ReadAhead {
     std::string path;
     std::string key;  ///< by which take() finds it
   };
-  /// Those with code in `mappings`, the largest first, opened as process `proc_pid` has them (see ModuleMap).
+  /// Those with code in `mappings`, large ones first, opened as process `proc_pid` has them (see ModuleMap).
   static std::vector<Source> sources_of(int proc_pid, const std::vector<Mapping>& mappings);
   /// Files by path.
   static std::vector<Source> sources_of(const std::vector<std::string>& paths);
@@ -68,8 +68,10 @@ class ReadAhead {
 
   FileWants wants_;
   std::mutex mutex_;
-  std::condition_variable read_one_;
-  std::condition_variable read_all_;  ///< apart: who waits for all is not woken by each of thousands
+  // Who waits is not woken by each of thousands of files.
+  const Entry* awaited_ = nullptr;    ///< by take()
+  std::condition_variable read_one_;  ///< that one
+  std::condition_variable read_all_;
   std::vector<Entry> entries_;        ///< never more or fewer
   std::size_t next_ = 0;              ///< entry to be begun
   std::size_t unread_ = 0;            ///< how many of them are not read

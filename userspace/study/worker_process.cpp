@@ -100,7 +100,8 @@ std::optional<double> WorkerProcess::processor_seconds() const {
 
 void WorkerProcess::begin_work() {
   began_ = looked_at_ = std::chrono::steady_clock::now();
-  began_at_ = seen_at_ = processor_seconds().value_or(0);
+  began_at_.reset();
+  seen_at_ = 0;
   idle_seconds_ = 0;
 }
 
@@ -122,11 +123,12 @@ bool WorkerProcess::is_worth_waiting() {
   looked_at_ = std::chrono::steady_clock::now();
   const std::optional<double> now = processor_seconds();
   if (!now) return true;  // it has ended, and the channel will show that
+  if (!began_at_) began_at_ = *now;
   // As the clock of each second is read once, a process that works at all has got further by then.
   idle_seconds_ = *now > seen_at_ ? 0 : idle_seconds_ + 1;
   seen_at_ = *now;
   const bool is_late = looked_at_ - began_ > std::chrono::seconds(limits_.seconds);
-  if (is_late || *now - began_at_ > limits_.processor_seconds) give_up_waiting("its reader took too long");
+  if (is_late || *now - *began_at_ > limits_.processor_seconds) give_up_waiting("its reader took too long");
   if (idle_seconds_ >= limits_.idle_seconds) give_up_waiting("its reader made no progress");
   return given_up_ == nullptr;
 }

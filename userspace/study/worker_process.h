@@ -71,8 +71,9 @@ class WorkerProcess {
   WorkerLimits limits_;
   std::chrono::steady_clock::time_point began_;      ///< the current piece of work
   std::chrono::steady_clock::time_point looked_at_;  ///< when its limits were last asked for
-  double began_at_ = 0;                              ///< in its own processor time
-  double seen_at_ = 0;                               ///< the same, when its limits were last asked for
+  std::optional<double> began_at_;  ///< in its own processor time; nullopt: not asked for, as most work takes less than
+                                    ///< the second after which it is
+  double seen_at_ = 0;              ///< the same, when its limits were last asked for
   int idle_seconds_ = 0;
   const char* given_up_ = nullptr;
   bool has_hung_ = false;
