@@ -63,6 +63,7 @@ bool is_plain(char c) { return c >= ' ' && c <= '~'; }
 
 std::string_view unicode_form(const Character& character, std::string_view bytes) {
   if (!character.valid) return kReplacement;
+  if (character.code >= ' ' && character.code <= '~') return bytes;
   if (character.code == '\t') return " ";
   return is_command(character.code) ? kReplacement : bytes;
 }
@@ -75,6 +76,11 @@ std::string formed(std::string_view text, const Form& form_of) {
   std::string shown;
   shown.reserve(text.size());
   while (!text.empty()) {
+    const auto plain_end = std::find_if_not(text.begin(), text.end(), is_plain);
+    const auto plain = static_cast<std::size_t>(plain_end - text.begin());
+    shown += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const Character character = first_character(text);
     shown += form_of(character, text.substr(0, character.length));
     text.remove_prefix(character.length);

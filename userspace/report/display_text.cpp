@@ -60,6 +60,8 @@ struct Glyph {
   std::size_t columns = 1;
 };
 
+bool is_plain_character(char c) { return c >= ' ' && c <= '~'; }
+
 Glyph make_glyph(std::string_view bytes, const Character& character) {
   const std::string_view form = printable_form(character, bytes);
   if (form == kReplacement || (form == bytes && character.code < 0x300)) return {form, 1};
@@ -68,14 +70,22 @@ Glyph make_glyph(std::string_view bytes, const Character& character) {
   return {bytes, contains(kWide, character.code) ? std::size_t{2} : std::size_t{1}};
 }
 
+/// Takes the first character off the text.
+Glyph take_glyph(std::string_view& text) {
+  const std::string_view whole = text;
+  if (is_plain_character(whole.front())) {
+    text.remove_prefix(1);
+    return {whole.substr(0, 1), 1};
+  }
+  const Character character = first_character(whole);
+  text.remove_prefix(character.length);
+  return make_glyph(whole.substr(0, character.length), character);
+}
+
 std::vector<Glyph> make_glyphs(std::string_view text) {
   std::vector<Glyph> glyphs;
   glyphs.reserve(text.size());
-  while (!text.empty()) {
-    const Character character = first_character(text);
-    glyphs.push_back(make_glyph(text.substr(0, character.length), character));
-    text.remove_prefix(character.length);
-  }
+  while (!text.empty()) glyphs.push_back(take_glyph(text));
   return glyphs;
 }
 
@@ -114,29 +124,38 @@ std::string too_narrow(std::size_t columns) {
 }
 
 /// Whether every byte of `text` is one character of one column: nearly every name and number is, and needs no decoding.
-bool is_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+bool is_plain(std::string_view text) { return std::all_of(text.begin(), text.end(), is_plain_character); }
+
+/// As cut_out().
+std::string cut_out_of_plain(std::string_view text, std::size_t head_columns, std::size_t tail_columns) {
+  return std::string(text.substr(0, head_columns)).append(ellipsis()).append(text.substr(text.size() - tail_columns));
+}
+
+/// `text`, or so much of its beginning and end that it is so wide.
+std::string shorten(std::string_view text, std::size_t columns, std::size_t head_columns, std::size_t tail_columns) {
+  const bool plain = is_plain(text);
+  if (text.size() <= columns && plain) return std::string(text);
+  const std::vector<Glyph> glyphs = plain ? std::vector<Glyph>() : make_glyphs(text);
+  if (!plain && width_of(glyphs) <= columns) return join(glyphs.begin(), glyphs.end());
+  if (columns <= ellipsis_columns()) return too_narrow(columns);
+  return plain ? cut_out_of_plain(text, head_columns, tail_columns) : cut_out(glyphs, head_columns, tail_columns);
 }
 
 }  // namespace
 
-std::size_t display_width(std::string_view text) { return is_plain(text) ? text.size() : width_of(make_glyphs(text)); }
+std::size_t display_width(std::string_view text) {
+  std::size_t columns = 0;
+  while (!text.empty()) columns += take_glyph(text).columns;
+  return columns;
+}
 
 std::string shorten_middle(std::string_view text, std::size_t columns) {
-  if (text.size() <= columns && is_plain(text)) return std::string(text);
-  const std::vector<Glyph> glyphs = make_glyphs(text);
-  if (width_of(glyphs) <= columns) return join(glyphs.begin(), glyphs.end());
-  if (columns <= ellipsis_columns()) return too_narrow(columns);
-  const std::size_t kept = columns - ellipsis_columns();
-  return cut_out(glyphs, kept - kept / 2, kept / 2);
+  const std::size_t kept = columns - std::min(columns, ellipsis_columns());
+  return shorten(text, columns, kept - kept / 2, kept / 2);
 }
 
 std::string shorten_end(std::string_view text, std::size_t columns) {
-  if (text.size() <= columns && is_plain(text)) return std::string(text);
-  const std::vector<Glyph> glyphs = make_glyphs(text);
-  if (width_of(glyphs) <= columns) return join(glyphs.begin(), glyphs.end());
-  if (columns <= ellipsis_columns()) return too_narrow(columns);
-  return cut_out(glyphs, columns - ellipsis_columns(), 0);
+  return shorten(text, columns, columns - std::min(columns, ellipsis_columns()), 0);
 }
 
 std::string align_right(std::string_view text, std::size_t columns) {

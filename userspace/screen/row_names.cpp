@@ -87,7 +87,9 @@ std::vector<std::vector<std::size_t>> RowNames::equal_lines(std::size_t columns)
 }
 
 void RowNames::distinguish(std::size_t columns) {
-  for (const std::vector<std::size_t>& equal : equal_lines(columns)) add_differences(equal);
+  const std::vector<std::vector<std::size_t>> all_equal = equal_lines(columns);
+  if (all_equal.empty()) return;
+  for (const std::vector<std::size_t>& equal : all_equal) add_differences(equal);
   // Stacks that differ in several calls, none of which distinguishes all of them.
   for (const std::vector<std::size_t>& equal : equal_lines(columns)) {
     for (const std::size_t row : equal) rows_[row].difference = fmt::format(" (stack {})", rows_[row].id);

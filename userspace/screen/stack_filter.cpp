@@ -49,13 +49,14 @@ void StackFilter::look_at(const std::vector<const StackRecord*>& stacks, const S
   }
 }
 
-void StackFilter::apply(std::vector<const StackRecord*>& stacks, const Snapshot& snapshot, Symbolizer& symbolizer) {
+void StackFilter::apply(std::vector<ValuedStack>& stacks, const Snapshot& snapshot, Symbolizer& symbolizer) {
   if (pattern_.empty()) return;
   std::vector<const StackRecord*> unknown;
-  std::copy_if(stacks.begin(), stacks.end(), std::back_inserter(unknown),
-               [&](const StackRecord* stack) { return known_.count(stack->id) == 0; });
+  for (const ValuedStack& valued : stacks) {
+    if (!known_.contains(valued.stack->id)) unknown.push_back(valued.stack);
+  }
   if (!unknown.empty()) look_at(unknown, snapshot, symbolizer);
-  std::erase_if(stacks, [&](const StackRecord* stack) { return !known_.at(stack->id); });
+  std::erase_if(stacks, [&](const ValuedStack& valued) { return !known_.at(valued.stack->id); });
 }
 
 }  // namespace hawk

@@ -8,6 +8,7 @@
 #include "symbolizer/symbolizer.h"
 #include "userspace/base/regular_expression.h"
 #include "userspace/report/frame_list.h"
+#include "userspace/tables/selection.h"
 #include "userspace/tables/snapshot.h"
 
 namespace hawk {
@@ -24,7 +25,7 @@ class StackFilter {
   /// Whether the pattern is a regular expression.
   bool is_expression() const { return expression_ != nullptr || pattern_.empty(); }
   /// Removes the stacks that do not match.
-  void apply(std::vector<const StackRecord*>& stacks, const Snapshot& snapshot, Symbolizer& symbolizer);
+  void apply(std::vector<ValuedStack>& stacks, const Snapshot& snapshot, Symbolizer& symbolizer);
   /// To be called when numbers of stacks get another meaning.
   void forget() { known_.clear(); }
 

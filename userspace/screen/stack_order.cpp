@@ -13,14 +13,18 @@ void StackOrder::forget() {
   size_ = 0;
 }
 
-std::vector<const StackRecord*> StackOrder::members(const Moment& moment, ScreenSort sort) const {
-  std::vector<const StackRecord*> stacks;
-  stacks.reserve(moment.now.stacks.size());
+/// With what they are sorted by, so that the stacks are gone through once: they may be megabytes.
+std::vector<ValuedStack> StackOrder::members(const Moment& moment, ScreenSort sort) const {
+  const bool is_difference = sort == ScreenSort::kChange || sort == ScreenSort::kRate;
+  const Quantity quantity = quantity_of(sort);
+  std::vector<ValuedStack> members;
+  members.reserve(moment.now.stacks.size());
   for (const StackRecord& stack : moment.now.stacks) {
-    const std::uint64_t size = bytes_of(stack.counters, quantity_of(sort));
-    if (size >= min_size_bytes_ && is_listed(stack.counters, sort)) stacks.push_back(&stack);
+    if (bytes_of(stack.counters, quantity) < min_size_bytes_ || !is_listed(stack.counters, sort)) continue;
+    const Counters* const before = is_difference ? moment.counters_before(stack.id) : nullptr;
+    members.push_back({.value = sort_value(stack.counters, before, sort), .stack = &stack});
   }
-  return stacks;
+  return members;
 }
 
 void StackOrder::know_labels(const std::vector<const StackRecord*>& stacks, const Snapshot& now,
@@ -36,19 +40,21 @@ void StackOrder::know_labels(const std::vector<const StackRecord*>& stacks, cons
   }
 }
 
-void StackOrder::sort_stacks(std::vector<const StackRecord*>& stacks, const Moment& moment, Symbolizer& symbolizer,
-                             ScreenSort sort, std::size_t wanted) {
-  const bool is_difference = sort == ScreenSort::kChange || sort == ScreenSort::kRate;
-  const auto value = [&](const StackRecord& stack) {
-    return sort_value(stack.counters, is_difference ? moment.counters_before(stack.id) : nullptr, sort);
-  };
-  if (sort != ScreenSort::kFunction) return keep_top(stacks, value, wanted);
+std::vector<const StackRecord*> StackOrder::sorted(std::vector<ValuedStack> members, const Moment& moment,
+                                                   Symbolizer& symbolizer, ScreenSort sort, std::size_t wanted) {
+  std::vector<const StackRecord*> stacks;
+  if (sort != ScreenSort::kFunction) {
+    keep_top(std::move(members), stacks, wanted);
+    return stacks;
+  }
+  for (const ValuedStack& member : members) stacks.push_back(member.stack);
   know_labels(stacks, moment.now, symbolizer);
   std::sort(stacks.begin(), stacks.end(), [&](const StackRecord* a, const StackRecord* b) {
     const int order = labels_.at(a->id).compare(labels_.at(b->id));
     return order != 0 ? order < 0 : a->counters.live_bytes() > b->counters.live_bytes();
   });
   if (wanted != 0 && wanted < stacks.size()) stacks.resize(wanted);
+  return stacks;
 }
 
 /// `stacks` in the order in which they stand in the list; those that are new to it behind, in their own order. What
@@ -66,10 +72,11 @@ void StackOrder::keep_ranks(std::vector<const StackRecord*>& stacks, const Snaps
 
 void StackOrder::update(const Moment& moment, Symbolizer& symbolizer, StackFilter& filter, ScreenSort sort, bool held,
                         std::size_t wanted) {
-  std::vector<const StackRecord*> stacks = members(moment, sort);
-  filter.apply(stacks, moment.now, symbolizer);
-  size_ = stacks.size();
-  sort_stacks(stacks, moment, symbolizer, sort, held ? 0 : std::max<std::size_t>(1, wanted));
+  std::vector<ValuedStack> listed = members(moment, sort);
+  filter.apply(listed, moment.now, symbolizer);
+  size_ = listed.size();
+  std::vector<const StackRecord*> stacks =
+      sorted(std::move(listed), moment, symbolizer, sort, held ? 0 : std::max<std::size_t>(1, wanted));
   if (held) {
     keep_ranks(stacks, moment.now);
     size_ = stacks.size();

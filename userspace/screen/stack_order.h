@@ -11,6 +11,7 @@
 #include "userspace/screen/moment.h"
 #include "userspace/screen/sort.h"
 #include "userspace/screen/stack_filter.h"
+#include "userspace/tables/selection.h"
 
 namespace hawk {
 
@@ -35,9 +36,9 @@ class StackOrder {
   std::size_t size() const { return size_; }
 
  private:
-  std::vector<const StackRecord*> members(const Moment& moment, ScreenSort sort) const;
-  void sort_stacks(std::vector<const StackRecord*>& stacks, const Moment& moment, Symbolizer& symbolizer,
-                   ScreenSort sort, std::size_t wanted);
+  std::vector<ValuedStack> members(const Moment& moment, ScreenSort sort) const;
+  std::vector<const StackRecord*> sorted(std::vector<ValuedStack> members, const Moment& moment, Symbolizer& symbolizer,
+                                         ScreenSort sort, std::size_t wanted);
   void know_labels(const std::vector<const StackRecord*>& stacks, const Snapshot& now, Symbolizer& symbolizer);
   void keep_ranks(std::vector<const StackRecord*>& stacks, const Snapshot& now);
 

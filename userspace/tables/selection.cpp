@@ -68,19 +68,10 @@ void keep_top(std::vector<const StackRecord*>& stacks, SortKey sort, std::size_t
       stacks, [sort](const StackRecord& stack) { return sort_value(stack.counters, sort); }, top);
 }
 
-void keep_top(std::vector<const StackRecord*>& stacks, const std::function<std::uint64_t(const StackRecord&)>& value,
-              std::size_t top) {
-  // The values next to the pointers: fetching them at every comparison takes several times as long.
-  struct Valued {
-    std::uint64_t value;
-    const StackRecord* stack;
-  };
-  std::vector<Valued> valued;
-  valued.reserve(stacks.size());
-  for (const StackRecord* stack : stacks) valued.push_back({value(*stack), stack});
+void keep_top(std::vector<ValuedStack> valued, std::vector<const StackRecord*>& stacks, std::size_t top) {
   const std::size_t kept = top == 0 ? valued.size() : std::min(top, valued.size());
   const auto end = valued.begin() + static_cast<std::ptrdiff_t>(kept);
-  const auto comes_first = [](const Valued& a, const Valued& b) {
+  const auto comes_first = [](const ValuedStack& a, const ValuedStack& b) {
     return a.value != b.value ? a.value > b.value : a.stack->id < b.stack->id;
   };
   if (kept < valued.size()) std::nth_element(valued.begin(), end, valued.end(), comes_first);

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "userspace/tables/snapshot.h"
@@ -35,9 +35,21 @@ std::vector<const StackRecord*> matching_stacks(const Snapshot& snapshot, const 
 /// Sorts `stacks` (ties by id, so that output is reproducible) and cuts them to the first `top`; 0: all. The fewer are
 /// kept, the less is sorted.
 void keep_top(std::vector<const StackRecord*>& stacks, SortKey sort, std::size_t top);
+/// A stack and the number by which it is sorted: to fetch that at every comparison takes several times as long.
+struct ValuedStack {
+  std::uint64_t value = 0;
+  const StackRecord* stack = nullptr;
+};
+/// The same of `valued`, into `stacks`.
+void keep_top(std::vector<ValuedStack> valued, std::vector<const StackRecord*>& stacks, std::size_t top);
 /// The same by any number that stacks have.
-void keep_top(std::vector<const StackRecord*>& stacks, const std::function<std::uint64_t(const StackRecord&)>& value,
-              std::size_t top);
+template <class Value>
+void keep_top(std::vector<const StackRecord*>& stacks, const Value& value, std::size_t top) {
+  std::vector<ValuedStack> valued;
+  valued.reserve(stacks.size());
+  for (const StackRecord* const stack : stacks) valued.push_back({.value = value(*stack), .stack = stack});
+  keep_top(std::move(valued), stacks, top);
+}
 
 /// Removes from `stacks` those that are not large enough, then keep_top.
 std::vector<const StackRecord*> select_stacks(std::vector<const StackRecord*> stacks, const Selection& selection);

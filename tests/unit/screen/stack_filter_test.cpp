@@ -10,9 +10,14 @@
 namespace hawk {
 namespace {
 
+std::vector<ValuedStack> all_stacks(const Sample& sample) {
+  std::vector<ValuedStack> stacks;
+  for (const StackRecord& stack : sample.snapshot.stacks) stacks.push_back({.value = 0, .stack = &stack});
+  return stacks;
+}
+
 std::size_t matches(const std::string& pattern, Sample& sample) {
-  std::vector<const StackRecord*> stacks;
-  for (const StackRecord& stack : sample.snapshot.stacks) stacks.push_back(&stack);
+  std::vector<ValuedStack> stacks = all_stacks(sample);
   StackFilter(pattern).apply(stacks, sample.snapshot, sample.symbolizer);
   return stacks.size();
 }
@@ -40,13 +45,12 @@ TEST(StackFilter, LooksAtAStackOnce) {
   Sample sample = service_sample();
   StackFilter filter("Cache");
   for (int i = 0; i < 2; ++i) {
-    std::vector<const StackRecord*> stacks;
-    for (const StackRecord& stack : sample.snapshot.stacks) stacks.push_back(&stack);
+    std::vector<ValuedStack> stacks = all_stacks(sample);
     filter.apply(stacks, sample.snapshot, sample.symbolizer);
     EXPECT_EQ(stacks.size(), 1U);
   }
   const std::size_t once = sample.symbolizer.lookups();
-  std::vector<const StackRecord*> stacks = {&sample.snapshot.stacks[0]};
+  std::vector<ValuedStack> stacks = {{.value = 0, .stack = &sample.snapshot.stacks[0]}};
   filter.apply(stacks, sample.snapshot, sample.symbolizer);
   EXPECT_EQ(sample.symbolizer.lookups(), once);
 }
