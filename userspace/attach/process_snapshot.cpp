@@ -59,7 +59,7 @@ void ProcessTrace::keep_peak() {
   at_peak_ = elapsed();
 }
 
-Snapshot ProcessTrace::snapshot(std::vector<StackRecord> spare) {
+Snapshot ProcessTrace::snapshot(SpareStacks spare) {
   return with_trace(model_.snapshot(std::move(spare)));
 }
 

@@ -269,7 +269,7 @@ void ProcessTrace::note_ended_early() {
   if (tracer_) tracer_->count_loss(HAWK_LOSS_ENDED_EARLY);
 }
 
-void ProcessTrace::take(Drained drained, std::chrono::nanoseconds took) {
+std::vector<StackCounters> ProcessTrace::take(Drained drained, std::chrono::nanoseconds took) {
   longest_drain_ = std::max(longest_drain_, took);
   const bool has_exec = drained.exec_epoch != model_.exec_epoch();
   const bool is_announced = has_exec && std::exchange(exec_was_announced_, false);
@@ -278,7 +278,8 @@ void ProcessTrace::take(Drained drained, std::chrono::nanoseconds took) {
   // After the maps: the mapping of every stack in them has been announced by then.
   take_mapping_events();
   const Losses losses = drained.losses;
-  model_.update(std::move(drained), [this](std::uint64_t address) { return probing_.frame_at(address); });
+  std::vector<StackCounters> before =
+      model_.update(std::move(drained), [this](std::uint64_t address) { return probing_.frame_at(address); });
   if (regions_) update_regions(losses);
   most_live_bytes_ = std::max(most_live_bytes_, model_.most_live_bytes());
   if (has_exec) at_peak_.reset();
@@ -289,9 +290,10 @@ void ProcessTrace::take(Drained drained, std::chrono::nanoseconds took) {
   meter_.look();
   // What is unmapped is not announced. After the stacks, whose frames may lie there.
   if (is_replaced || (is_probed() && tracer_->code_ranges_are_stale())) take_mappings_again();
-  if (!is_probed()) return;
+  if (!is_probed()) return before;
   close_unmapped_files();
   probing_.check_breakpoints_in_time();
+  return before;
 }
 
 /// Their stacks are read later than where code is mapped, and may lie in what was mapped in between; a location is

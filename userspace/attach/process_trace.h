@@ -53,8 +53,9 @@ class ProcessTrace {
   std::optional<std::uint32_t> number() const;
   /// The number of the program that it runs (Tracer::program); 0: it has let go.
   std::uint32_t program() const { return tracer_ ? tracer_->program() : 0; }
-  /// Takes what a drain, which took so long, has read of the target, into the model.
-  void take(Drained drained, std::chrono::nanoseconds took);
+  /// Takes what a drain, which took so long, has read of the target, into the model. Returns the memory of the counters
+  /// of the one before.
+  std::vector<StackCounters> take(Drained drained, std::chrono::nanoseconds took);
   /// Takes what was read of the lives of its blocks, until the next drain.
   void take_lives(Lives lives);
   /// Keeps up with the target's mappings: to be called when something of them has been announced.
@@ -95,7 +96,7 @@ class ProcessTrace {
   /// As of the last keep_peak(): nothing is live before the first one.
   Snapshot snapshot_at_peak();
   /// The state of the heap as of the last drain. `spare`: as HeapModel::snapshot takes it.
-  Snapshot snapshot(std::vector<StackRecord> spare = {});
+  Snapshot snapshot(SpareStacks spare = {});
   /// Knows every module of snapshot().
   Symbolizer& symbolizer();
   /// See ConfinedSymbolizer. Not after an end that reads symbols.

@@ -63,7 +63,8 @@ void TraceGroup::read_maps() {
   for (ProcessTrace* const trace : held_) {
     // Of one that was born since, nothing has been read yet.
     const auto number = trace->number();
-    if (number && *number < drained.size()) trace->take(std::move(drained[*number]), took);
+    if (!number || *number >= drained.size()) continue;
+    engine.give_back(*number, trace->take(std::move(drained[*number]), took));
   }
 }
 

@@ -39,7 +39,7 @@ Counters TracedHeap::totals() const {
   return sum;
 }
 
-Result<Snapshot> TracedHeap::snapshot(std::vector<StackRecord> spare) {
+Result<Snapshot> TracedHeap::snapshot(SpareStacks spare) {
   if (traces_.size() == 1) return traces_.front()->snapshot(std::move(spare));
   std::vector<Snapshot> now;
   for (const auto& trace : traces_) now.push_back(trace->snapshot());

@@ -29,7 +29,7 @@ class TracedHeap {
   Counters totals() const;
   /// As of the last drains. Stacks keep their numbers. Fails if the sums are larger than any number. `spare`: as
   /// HeapModel::snapshot takes it.
-  Result<Snapshot> snapshot(std::vector<StackRecord> spare = {});
+  Result<Snapshot> snapshot(SpareStacks spare = {});
   /// The same of `last`, the last snapshot of each trace.
   Result<Snapshot> sum_of(const std::vector<Snapshot>& last);
   /// As of the drain with the highest sum of live bytes of which the state was kept.

@@ -60,6 +60,10 @@ class CauseFinder {
 
 UnwindShares unwind_shares(const Snapshot& snapshot) {
   UnwindShares shares;
+  if (snapshot.known_of_stacks.all_complete) {
+    shares.by_quality[HAWK_STACK_COMPLETE] = {.stacks = snapshot.stacks.size(), .counters = snapshot.totals};
+    return shares;
+  }
   for (const StackRecord& stack : snapshot.stacks) {
     if (stack.id == kNoStack) {
       shares.not_recorded.add(stack);

@@ -18,7 +18,7 @@ class LiveScreen {
   static Result<LiveScreen> make(ViewOptions options, bool color);
 
   /// To make what show() is given next.
-  std::vector<StackRecord> take_spare() { return view_.take_spare(); }
+  SpareStacks take_spare() { return view_.take_spare(); }
   /// Shows `now`; what was shown before is what changes are counted from. Not to be called while paused().
   void show(Snapshot now, Symbolizer& symbolizer);
   /// Shows the same state again: after a key, or when the terminal has another size.

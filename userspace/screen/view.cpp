@@ -44,9 +44,9 @@ View::View(ViewOptions options)
   state_.raw_bytes = options_.raw_bytes;
 }
 
-std::vector<StackRecord> View::take_spare() {
+SpareStacks View::take_spare() {
   std::optional<Snapshot> spare = std::exchange(previous_, std::nullopt);
-  return spare ? std::move(spare->stacks) : std::vector<StackRecord>();
+  return spare ? SpareStacks{std::move(spare->stacks), spare->known_of_stacks} : SpareStacks();
 }
 
 void View::update(Snapshot now) {

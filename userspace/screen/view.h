@@ -32,7 +32,7 @@ class View {
   explicit View(ViewOptions options);
 
   /// The stacks of what was shown before the last update(), which the next one makes no use of.
-  std::vector<StackRecord> take_spare();
+  SpareStacks take_spare();
   /// Shows `now`; changes and rates are those since what was shown before.
   void update(Snapshot now);
   /// Follows what the user did.

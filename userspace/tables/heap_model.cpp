@@ -1,8 +1,10 @@
 #include "userspace/tables/heap_model.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -38,14 +40,24 @@ Location frame_of(std::uint64_t word, const FrameResolver& resolve) {
 }
 
 /// Orders `stacks`, of which the first `known` are in order already. Of two with the same id the later one stays.
-void sort_by_id(std::vector<StackRecord>& stacks, std::size_t known) {
+/// Returns whether there were any.
+bool sort_by_id(std::vector<StackRecord>& stacks, std::size_t known) {
   const auto out_of_order = [](const StackRecord& a, const StackRecord& b) { return !ids_ascend(a, b); };
-  if (std::adjacent_find(stacks.begin(), stacks.end(), out_of_order) == stacks.end()) return;
+  if (std::adjacent_find(stacks.begin(), stacks.end(), out_of_order) == stacks.end()) return false;
   const auto middle = stacks.begin() + static_cast<std::ptrdiff_t>(known);
   std::stable_sort(middle, stacks.end(), ids_ascend);
   std::inplace_merge(stacks.begin(), middle, stacks.end(), ids_ascend);
   const auto same_id = [](const StackRecord& a, const StackRecord& b) { return a.id == b.id; };
-  stacks.erase(stacks.begin(), std::unique(stacks.rbegin(), stacks.rend(), same_id).base());
+  const auto first = std::unique(stacks.rbegin(), stacks.rend(), same_id).base();
+  const bool has_replaced = first != stacks.begin();
+  stacks.erase(stacks.begin(), first);
+  return has_replaced;
+}
+
+/// A number for KnownOfStacks::table.
+std::uint64_t next_table() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
 }
 
 }  // namespace
@@ -53,6 +65,8 @@ void sort_by_id(std::vector<StackRecord>& stacks, std::size_t known) {
 void HeapModel::start_epoch(std::uint32_t epoch) {
   exec_epoch_ = epoch;
   stacks_.clear();
+  all_complete_ = true;
+  table_ = next_table();
   counters_.clear();
   locations_.clear();
   if (mapped_) mapped_->clear();
@@ -91,9 +105,10 @@ void HeapModel::add_stacks(const std::vector<NewStack>& added, const FrameResolv
                        .end = stack.end,
                        .guessed = stack.guessed,
                        .frames = StackFrames(block, first, block->size() - first)});
+    if (stack.id == kNoStack || stacks_.back().quality() != HAWK_STACK_COMPLETE) all_complete_ = false;
     if (stack.tid != 0) note_thread(stacks_.back(), stack.tid);
   }
-  sort_by_id(stacks_, known);
+  if (sort_by_id(stacks_, known) || table_ == 0) table_ = next_table();
 }
 
 /// The first stack of some frames stands for all of them.
@@ -120,43 +135,48 @@ StackId HeapModel::reported_as(StackId id) const {
 void HeapModel::take_lives(Lives lives) { lives_ = std::move(lives); }
 
 template <class Visitor>
-void HeapModel::for_each_stack(const Visitor& visit) const {
+void HeapModel::for_each_stack(const Visitor& visit, std::size_t first) const {
   auto stack = stacks_.begin();
-  for (const StackCounters& read : counters_) {
+  for (const StackCounters& read : std::span(counters_).subspan(first)) {
     while (stack != stacks_.end() && stack->id < read.id) ++stack;
     if (stack != stacks_.end() && stack->id == read.id) visit(*stack, bounded(read.counters));
   }
 }
 
-void HeapModel::take_counters(std::vector<StackCounters> counters) {
-  counters_ = std::move(counters);
-  // kNoStack can come behind others, in a place that another process had before.
-  const auto id_is_less = [](const StackCounters& a, const StackCounters& b) { return a.id < b.id; };
-  if (!std::is_sorted(counters_.begin(), counters_.end(), id_is_less))
-    std::sort(counters_.begin(), counters_.end(), id_is_less);
+/// What was there before is in `counters` then.
+void HeapModel::take_counters(std::vector<StackCounters>& counters) {
+  counters_.swap(counters);
   totals_ = {};
   std::uint64_t allocated = 0;
   std::uint64_t freed = 0;
+  bool ascends = true;
+  StackId before{};
   for (const StackCounters& read : counters_) {
     allocated += read.counters.allocated_bytes;
     freed += read.counters.freed_bytes;
     totals_ += bounded(read.counters);
+    ascends = ascends && before <= read.id;
+    before = read.id;
   }
+  // kNoStack can come behind others, in a place that another process had before.
+  const auto id_is_less = [](const StackCounters& a, const StackCounters& b) { return a.id < b.id; };
+  if (!ascends) std::sort(counters_.begin(), counters_.end(), id_is_less);
   least_live_bytes_ = allocated - std::min(allocated, freed);
   most_live_bytes_ = allocated - std::min(allocated, freed_bytes_before_);
 }
 
-void HeapModel::update(Drained drained, const FrameResolver& resolve) {
+std::vector<StackCounters> HeapModel::update(Drained drained, const FrameResolver& resolve) {
   if (drained.exec_epoch != exec_epoch_) start_epoch(drained.exec_epoch);
   lives_.reset();
   if (!drained.new_stacks.empty()) add_stacks(drained.new_stacks, resolve);
-  take_counters(std::move(drained.counters));
+  take_counters(drained.counters);
   freed_bytes_before_ = drained.freed_bytes_before;
   peak_live_bytes_ = std::max(peak_live_bytes_, least_live_bytes_);
   peak_live_bytes_most_ = std::max(peak_live_bytes_most_, most_live_bytes_);
   frees_of_untraced_ = drained.frees_of_untraced;
   losses_ = drained.losses;
-  children_ = drained.children;
+  children_ = std::move(drained.children);
+  return std::move(drained.counters);
 }
 
 bool HeapModel::knows(StackId id) const { return find(id) != nullptr; }
@@ -181,7 +201,33 @@ std::vector<MappedStack> HeapModel::mapped_stacks() const {
   return mapped;
 }
 
-Snapshot HeapModel::snapshot(std::vector<StackRecord> spare) const {
+/// Of stacks that are from the same table, the counters of those that come first now, too. Returns how many they are.
+std::size_t HeapModel::count_again(std::vector<StackRecord>& stacks) const {
+  const std::size_t most = std::min(stacks.size(), counters_.size());
+  std::size_t same = 0;
+  for (; same < most && stacks[same].id == counters_[same].id; ++same)
+    stacks[same].counters = bounded(counters_[same].counters);
+  return same;
+}
+
+std::vector<StackRecord> HeapModel::counted_stacks(SpareStacks spare) const {
+  std::vector<StackRecord> stacks = std::move(spare.stacks);
+  std::size_t count = spare.known.table != 0 && spare.known.table == table_ ? count_again(stacks) : 0;
+  stacks.reserve(counters_.size());
+  const auto add = [&](const StackRecord& stack, const Counters& counters) {
+    if (count == stacks.size()) {
+      stacks.push_back(stack);
+    } else if (!is_same_stack(stacks[count], stack)) {
+      stacks[count] = stack;
+    }
+    stacks[count++].counters = counters;
+  };
+  if (count != counters_.size()) for_each_stack(add, count);
+  stacks.resize(count);
+  return stacks;
+}
+
+Snapshot HeapModel::snapshot(SpareStacks spare) const {
   Snapshot snapshot;
   snapshot.totals = totals_;
   // While the target runs a state may say more live than was at any instant; it has no peak below that.
@@ -192,18 +238,8 @@ Snapshot HeapModel::snapshot(std::vector<StackRecord> spare) const {
   snapshot.children = children_;
   snapshot.locations = locations_.locations();
   if (mapped_) snapshot.mappings = mapped_stacks();
-  snapshot.stacks = std::move(spare);
-  snapshot.stacks.reserve(counters_.size());
-  std::size_t count = 0;
-  for_each_stack([&](const StackRecord& stack, const Counters& counters) {
-    if (count == snapshot.stacks.size()) {
-      snapshot.stacks.push_back(stack);
-    } else if (!is_same_stack(snapshot.stacks[count], stack)) {
-      snapshot.stacks[count] = stack;
-    }
-    snapshot.stacks[count++].counters = counters;
-  });
-  snapshot.stacks.resize(count);
+  snapshot.stacks = counted_stacks(std::move(spare));
+  snapshot.known_of_stacks = {.all_complete = all_complete_, .table = table_};
   if (lives_) put_lives(snapshot);
   if (!of_threads_.empty()) merge_threads(snapshot);
   return snapshot;

@@ -39,8 +39,9 @@ struct Lives {
 /// lower bound of the true one. (The totals can be more: a stack that has more freed than allocated counts as empty.)
 class HeapModel {
  public:
-  /// Takes one drain. When the target has replaced its program (exec), what belonged to the old one is dropped.
-  void update(Drained drained, const FrameResolver& resolve);
+  /// Takes one drain. When the target has replaced its program (exec), what belonged to the old one is dropped. Returns
+  /// the counters of the drain before, which nobody needs any more, for their memory.
+  std::vector<StackCounters> update(Drained drained, const FrameResolver& resolve);
 
   /// Takes what is mapped, by stack: `mapped`, in order, and those of the stacks that it does not know yet. Of the same
   /// program as the last drain.
@@ -51,10 +52,8 @@ class HeapModel {
   void take_lives(Lives lives);
 
   /// The heap part of a snapshot: totals, peak, losses, stacks. Target, trace and modules are the caller's. Stacks that
-  /// differ in nothing but their thread are one. `spare`: the stacks of an earlier one that nobody needs any more. Most
-  /// are the same, and stay where they are: to copy the frames of each, and to forget them, costs more than its
-  /// numbers.
-  Snapshot snapshot(std::vector<StackRecord> spare = {}) const;
+  /// differ in nothing but their thread are one.
+  Snapshot snapshot(SpareStacks spare = {}) const;
 
   /// Whether the current program has been seen to allocate.
   bool has_allocated() const { return totals_.allocated_count != 0; }
@@ -78,10 +77,13 @@ class HeapModel {
  private:
   void start_epoch(std::uint32_t epoch);
   void add_stacks(const std::vector<NewStack>& added, const FrameResolver& resolve);
-  void take_counters(std::vector<StackCounters> counters);
-  /// Calls `visit` with each stack that the last drain had, ascending by id, and its counters.
+  void take_counters(std::vector<StackCounters>& counters);
+  /// Calls `visit` with each stack that the last drain had, ascending by id, and its counters; not with the `first`
+  /// ones.
   template <class Visitor>
-  void for_each_stack(const Visitor& visit) const;
+  void for_each_stack(const Visitor& visit, std::size_t first = 0) const;
+  std::size_t count_again(std::vector<StackRecord>& stacks) const;
+  std::vector<StackRecord> counted_stacks(SpareStacks spare) const;
   const StackRecord* find(StackId id) const;
   std::vector<MappedStack> mapped_stacks() const;
   void note_thread(const StackRecord& stack, int tid);
@@ -94,6 +96,8 @@ class HeapModel {
 
   std::uint32_t exec_epoch_ = 0;
   std::vector<StackRecord> stacks_;      ///< of the current program, without counters; ascending by id
+  bool all_complete_ = true;             ///< all of these; kNoStack is not
+  std::uint64_t table_ = 0;              ///< KnownOfStacks::table of these
   std::vector<StackCounters> counters_;  ///< of the last drain, of those of them that allocated; the same
   LocationTable locations_;
   std::optional<std::vector<MappedGroup>> mapped_;  ///< nullopt: not followed

@@ -8,7 +8,8 @@ bool Snapshot::stacks_complete() const {
   const auto is_whole = [](const StackRecord& stack) {
     return stack.id != kNoStack && stack.quality() == HAWK_STACK_COMPLETE;
   };
-  return losses.keep(Promise::kStacks) && std::all_of(stacks.begin(), stacks.end(), is_whole);
+  if (!losses.keep(Promise::kStacks)) return false;
+  return known_of_stacks.all_complete || std::all_of(stacks.begin(), stacks.end(), is_whole);
 }
 
 std::span<const StackShare> Snapshot::shares_of(StackId stack) const {

@@ -227,6 +227,21 @@ struct StackShare {
   bool operator==(const StackShare&) const = default;
 };
 
+/// What is known of the stacks of a snapshot without a look at each. It follows from them, so that it is not compared.
+struct KnownOfStacks {
+  bool all_complete = false;  ///< every one is recorded, and complete; false: not known
+  /// Snapshots with one number have equal stacks under one id, but for the counters; 0: nothing is known of others.
+  std::uint64_t table = 0;
+  bool operator==(const KnownOfStacks&) const { return true; }
+};
+
+/// The stacks of a snapshot that nobody needs any more, for the next one. Most of those are the same, and stay where
+/// they are: to copy the frames of each, and to forget them, costs more than its numbers.
+struct SpareStacks {
+  std::vector<StackRecord> stacks;
+  KnownOfStacks known;
+};
+
 /// Everything a report needs, as plain values: a state of the heap at one instant.
 ///
 /// Invariants: totals equal the sums over `stacks`; peak_live_bytes >= totals.live_bytes(); every frame of a stack is
@@ -250,6 +265,7 @@ struct Snapshot {
   UnwindInfo unwind;
   SharedTable<Location> locations;  ///< of all stacks, each once; by LocationId
   std::vector<StackRecord> stacks;  ///< ascending by id; only stacks with at least one allocation
+  KnownOfStacks known_of_stacks = {};
   /// Ascending by stack, kind and origin; nullopt: mappings are not followed (--mappings). Of what an allocator has
   /// mapped the blocks in `stacks` are a part.
   std::optional<std::vector<MappedStack>> mappings = {};

@@ -20,14 +20,20 @@ using Two = std::uint64_t __attribute__((vector_size(16), may_alias));
 /// Each of the two is read once, and at once: so x86 reads vectors in their place.
 Two load_two(const __u64& first) { return *reinterpret_cast<const volatile Two*>(&first); }
 
+/// Which of the numbers come first. A pass that begins where the one before it has ended finds the last of what that
+/// one has read in the processor's second cache.
+enum class Order : std::uint8_t { kAscending, kDescending };
+
 /// Calls `visit` with each stack number, what one stripe has counted on it, and whether that is the first stripe. A
 /// piece of the numbers is finished before the next one is begun: what is summed up for them stays in the processor's
 /// first cache, whatever the number of stripes is.
 template <class Visitor>
-void for_each_stripe(const KernelMaps& maps, std::size_t numbers, const Visitor& visit) {
+void for_each_stripe(const KernelMaps& maps, std::size_t numbers, Order order, const Visitor& visit) {
   constexpr std::size_t kPiece = 256;
   const std::span<const hawk_counters> all = maps.counters.as<hawk_counters>();
-  for (std::size_t first = 0; first < numbers; first += kPiece) {
+  const std::size_t pieces = (numbers + kPiece - 1) / kPiece;
+  for (std::size_t i = 0; i < pieces; ++i) {
+    const std::size_t first = (order == Order::kAscending ? i : pieces - 1 - i) * kPiece;
     const std::size_t end = std::min(first + kPiece, numbers);
     for (std::size_t number = first; number < end; ++number) visit(number, all[number], std::true_type());
     for (std::size_t stripe = 1; stripe <= maps.config.cpu_mask; ++stripe) {
@@ -42,17 +48,18 @@ void for_each_stripe(const KernelMaps& maps, std::size_t numbers, const Visitor&
 /// What is freed already, of each stack.
 void sum_freed_bytes(const KernelMaps& maps, std::vector<std::uint64_t>& sums) {
   std::uint64_t* const all = sums.data();
-  for_each_stripe(maps, sums.size(), [all](std::size_t number, const hawk_counters& stripe, auto is_first) {
-    const std::uint64_t freed = load(stripe.freed_bytes);
-    all[number] = is_first ? freed : all[number] + freed;
-  });
+  for_each_stripe(maps, sums.size(), Order::kAscending,
+                  [all](std::size_t number, const hawk_counters& stripe, auto is_first) {
+                    const std::uint64_t freed = load(stripe.freed_bytes);
+                    all[number] = is_first ? freed : all[number] + freed;
+                  });
 }
 
 /// The sums of two members, the second of which is behind the first in both structures.
-void sum_two(const KernelMaps& maps, std::vector<Counters>& sums, std::uint64_t Counters::*first_sum,
+void sum_two(const KernelMaps& maps, std::vector<Counters>& sums, Order order, std::uint64_t Counters::*first_sum,
              __u64 hawk_counters::*first) {
   Counters* const all = sums.data();
-  for_each_stripe(maps, sums.size(), [=](std::size_t number, const hawk_counters& stripe, auto is_first) {
+  for_each_stripe(maps, sums.size(), order, [=](std::size_t number, const hawk_counters& stripe, auto is_first) {
     Two sum = load_two(stripe.*first);
     std::uint64_t& at = all[number].*first_sum;
     Two before = {};
@@ -63,9 +70,9 @@ void sum_two(const KernelMaps& maps, std::vector<Counters>& sums, std::uint64_t 
 }
 
 void sum_counters(const KernelMaps& maps, std::vector<Counters>& sums) {
-  sum_two(maps, sums, &Counters::allocated_bytes, &hawk_counters::allocated_bytes);
+  sum_two(maps, sums, Order::kDescending, &Counters::allocated_bytes, &hawk_counters::allocated_bytes);
   // The instant that the drain is of.
-  sum_two(maps, sums, &Counters::freed_bytes, &hawk_counters::freed_bytes);
+  sum_two(maps, sums, Order::kAscending, &Counters::freed_bytes, &hawk_counters::freed_bytes);
 }
 
 /// Of the stack numbers, how many have been given so far.
@@ -158,20 +165,31 @@ void Drain::count_from_zero(const KernelMaps& maps, const std::set<std::uint32_t
   }
 }
 
-/// Nearly all of the numbers are of the only target, and those that are new have not been given.
-void Drain::reserve(Drained& only, std::size_t numbers) const {
-  only.counters.reserve(numbers);
-  only.new_stacks.reserve(numbers - std::min(given_.size(), numbers));
+void Drain::give_back(std::uint32_t target, std::vector<StackCounters> counters) {
+  if (spare_.size() <= target) spare_.resize(target + 1);
+  counters.clear();
+  spare_[target] = std::move(counters);
+}
+
+/// For each target an empty one, in memory that there is already.
+std::vector<Drained> Drain::begin_drained(const KernelMaps& maps, std::size_t numbers) {
+  std::vector<Drained> drained(used_targets(maps));
+  for (std::size_t i = 0; i < std::min(drained.size(), spare_.size()); ++i)
+    drained[i].counters = std::exchange(spare_[i], {});
+  if (drained.size() != 1) return drained;
+  // Nearly all of the numbers are of the only target, and those that are new have not been given.
+  drained.front().counters.reserve(numbers);
+  drained.front().new_stacks.reserve(numbers - std::min(given_.size(), numbers));
+  return drained;
 }
 
 std::vector<Drained> Drain::read(const KernelMaps& maps, const std::function<bool(std::uint32_t)>& is_known) {
   const std::vector<std::uint64_t>& freed = freed_before(maps);
   const std::vector<Counters>& sums = sums_of(maps);
-  std::vector<Drained> drained(used_targets(maps));
+  std::vector<Drained> drained = begin_drained(maps, sums.size());
   std::vector<DrainedTarget> targets;
   for (std::uint32_t i = 0; i < drained.size(); ++i)
     targets.push_back(is_known(i) ? begin_target(maps, i, sums, before_, drained[i]) : DrainedTarget{});
-  if (drained.size() == 1) reserve(drained.front(), sums.size());
   given_.resize(std::max(given_.size(), sums.size()));
   const std::span<const hawk_stack_record> records = maps.stack_records.as<hawk_stack_record>();
   DrainedTarget target;    // whose the last stack was

@@ -25,6 +25,9 @@ class Drain {
   /// `is_known`: by target, whether there is someone who takes what is given of it; of others nothing is.
   std::vector<Drained> read(
       const KernelMaps& maps, const std::function<bool(std::uint32_t)>& is_known = [](std::uint32_t) { return true; });
+  /// The memory of counters that an earlier drain has read for this target: without it, each drain would take the
+  /// kernel's page faults for them.
+  void give_back(std::uint32_t target, std::vector<StackCounters> counters);
   /// The stacks of these programs count from zero again, and their frames will be given again: others will run under
   /// their numbers. Nothing counts on them now.
   void count_from_zero(const KernelMaps& maps, const std::set<std::uint32_t>& programs);
@@ -32,7 +35,7 @@ class Drain {
  private:
   const std::vector<std::uint64_t>& freed_before(const KernelMaps& maps);
   const std::vector<Counters>& sums_of(const KernelMaps& maps);
-  void reserve(Drained& only, std::size_t numbers) const;
+  std::vector<Drained> begin_drained(const KernelMaps& maps, std::size_t numbers);
 
   /// By stack number: the program that its frames have been given out for; 0: for none. Which is whose never changes.
   std::vector<std::uint32_t> given_;
@@ -41,6 +44,7 @@ class Drain {
   // a third of its time in page faults.
   std::vector<std::uint64_t> freed_;
   std::vector<Counters> sums_;
+  std::vector<std::vector<StackCounters>> spare_;  ///< by target: what has been given back, empty
 };
 
 /// The frames of a stack that is known to user space as `id`.

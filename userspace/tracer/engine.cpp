@@ -117,6 +117,10 @@ std::vector<Drained> Engine::drain() {
   return drained;
 }
 
+void Engine::give_back(std::uint32_t target, std::vector<StackCounters> counters) {
+  parts_->drain.give_back(target, std::move(counters));
+}
+
 /// A block that is moved as the table grows can be met twice, or not at all: what was read while it grew is read again.
 Result<std::vector<TargetLives>> Engine::read_lives(const BirthCuts& cuts) {
   constexpr int kAttempts = 3;

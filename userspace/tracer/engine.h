@@ -61,6 +61,8 @@ class Engine {
 
   /// What the kernel's maps say now of each target, by its number (Tracer::number).
   std::vector<Drained> drain();
+  /// See Drain::give_back.
+  void give_back(std::uint32_t target, std::vector<StackCounters> counters);
   /// What is known now of the lives of the blocks of each target, by its number.
   Result<std::vector<TargetLives>> read_lives(const BirthCuts& cuts = {});
   /// What is allocated from now on was born at this stamp (bpf/clock.h).

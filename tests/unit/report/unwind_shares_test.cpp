@@ -30,6 +30,18 @@ TEST(UnwindShares, EndsAreThoseOfStacksThatAreNotComplete) {
   EXPECT_EQ(shares.by_end[HAWK_END_GAP], StackGroup{});
 }
 
+TEST(UnwindShares, AreTheSameWhereAllStacksAreKnownToBeComplete) {
+  Sample sample;
+  sample.add_stack(1, {700, 7, 100, 1}, {});
+  sample.add_stack(2, {5000, 5, 0, 0}, {});
+  const UnwindShares looked_at = unwind_shares(sample.snapshot);
+  sample.snapshot.known_of_stacks.all_complete = true;
+  const UnwindShares known = unwind_shares(sample.snapshot);
+  EXPECT_EQ(known.by_quality, looked_at.by_quality);
+  EXPECT_EQ(known.by_end, looked_at.by_end);
+  EXPECT_EQ(known.not_recorded, looked_at.not_recorded);
+}
+
 TEST(UnwindCauses, NameTheFileWhereRulesEndedAndTheMostBytesFirst) {
   Sample sample = unwinding_sample();
   const std::vector<UnwindCause> causes = unwind_causes(sample.snapshot, Quantity::kLive);
