@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens what hawktrace exports with the tools it is for, and compares what they find with the JSON report of the same
-snapshot: readers_test.py EXPORT_SAMPLES. Where a tool is too large to be installed for a test, the file is read as the
-format's specification says.
+snapshot: readers_test.py DIRECTORY [CLASS], where export_samples has written them. Where a tool is too large to be installed
+for a test, the file is read as the format's specification says.
 """
 import collections
 import gzip
@@ -515,7 +515,5 @@ class MemHawk(ReaderTest):
 
 
 if __name__ == '__main__':
-    with tempfile.TemporaryDirectory() as directory:
-        DIRECTORY = pathlib.Path(directory)
-        subprocess.run([sys.argv.pop(1), directory], check=True)
-        unittest.main()
+    DIRECTORY = pathlib.Path(sys.argv.pop(1))
+    unittest.main()
