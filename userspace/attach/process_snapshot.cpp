@@ -59,9 +59,7 @@ void ProcessTrace::keep_peak() {
   at_peak_ = elapsed();
 }
 
-Snapshot ProcessTrace::snapshot(SpareStacks spare) {
-  return with_trace(model_.snapshot(std::move(spare)));
-}
+Snapshot ProcessTrace::snapshot(SpareStacks spare) { return with_trace(model_.snapshot(std::move(spare))); }
 
 Snapshot ProcessTrace::snapshot_at_peak() {
   Snapshot snapshot = with_trace(model_.snapshot_at_peak());

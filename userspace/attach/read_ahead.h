@@ -72,9 +72,9 @@ class ReadAhead {
   const Entry* awaited_ = nullptr;    ///< by take()
   std::condition_variable read_one_;  ///< that one
   std::condition_variable read_all_;
-  std::vector<Entry> entries_;        ///< never more or fewer
-  std::size_t next_ = 0;              ///< entry to be begun
-  std::size_t unread_ = 0;            ///< how many of them are not read
+  std::vector<Entry> entries_;  ///< never more or fewer
+  std::size_t next_ = 0;        ///< entry to be begun
+  std::size_t unread_ = 0;      ///< how many of them are not read
   std::uint64_t rows_read_ = 0;
   std::unordered_map<std::string, std::size_t> by_key_;
   bool stopped_ = false;

@@ -141,9 +141,7 @@ std::optional<std::uint64_t> ElfImage::init_vaddr() const {
   return impl_->dynamic ? impl_->dynamic->init_vaddr() : std::nullopt;
 }
 
-bool ElfImage::is_go() const {
-  return sections().named(".note.go.buildid") || sections().named(".go.buildinfo");
-}
+bool ElfImage::is_go() const { return sections().named(".note.go.buildid") || sections().named(".go.buildinfo"); }
 
 bool ElfImage::is_library() const { return impl_->dynamic && impl_->dynamic->has_soname(); }
 
