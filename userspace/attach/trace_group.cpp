@@ -64,7 +64,9 @@ void TraceGroup::read_maps() {
     // Of one that was born since, nothing has been read yet.
     const auto number = trace->number();
     if (!number || *number >= drained.size()) continue;
-    engine.give_back(*number, trace->take(std::move(drained[*number]), took));
+    std::vector<StackCounters> before = trace->take(std::move(drained[*number]), took);
+    // The report needs memory once all has been drained.
+    if (!trace->has_ended()) engine.give_back(*number, std::move(before));
   }
 }
 

@@ -14,7 +14,7 @@ namespace hawk {
 
 struct ElfImage::Impl {
   std::optional<ElfDynamic> dynamic;
-  mutable std::optional<ElfSections> sections;
+  mutable std::shared_ptr<const ElfSections> sections;
   mutable std::optional<std::map<std::uint64_t, std::string>> got_symbols;
   mutable std::optional<std::map<std::uint64_t, std::uint64_t>> choosers;  ///< by slot
 };
@@ -32,10 +32,14 @@ Result<ElfImage> ElfImage::make(UniqueFd fd, const std::string& name) {
   return ElfImage(HAWK_TRY(ElfLayout::make(std::move(fd), name)));
 }
 
-/// Read when they are first asked for, and once: five questions are asked of every file.
-const ElfSections& ElfImage::sections() const {
-  if (!impl_->sections) impl_->sections.emplace(segments().file(), header());
-  return *impl_->sections;
+/// Five questions are asked of every file: they are read once, unless they would take memory that what is read of the
+/// file next may need.
+std::shared_ptr<const ElfSections> ElfImage::sections() const {
+  constexpr std::uint64_t kMostKept = 1u << 20;
+  if (impl_->sections) return impl_->sections;
+  auto made = std::make_shared<const ElfSections>(segments().file(), header());
+  if (made->most_bytes() <= kMostKept) impl_->sections = made;
+  return made;
 }
 
 CallFrameSection ElfImage::call_frames(const Elf64_Shdr& section) const {
@@ -51,8 +55,9 @@ CallFrameSection ElfImage::call_frames(const Elf64_Shdr& section) const {
 std::vector<ElfFunction> ElfImage::functions(const NameSet& names) const {
   FunctionCollector collector(segments(), names);
   const bool found = impl_->dynamic && impl_->dynamic->find_functions(collector);
-  if (!found) sections().find_functions(SHT_DYNSYM, collector);
-  if (!collector.settle()) sections().find_functions(SHT_SYMTAB, collector);
+  const std::shared_ptr<const ElfSections> all = sections();
+  if (!found) all->find_functions(SHT_DYNSYM, collector);
+  if (!collector.settle()) all->find_functions(SHT_SYMTAB, collector);
   return collector.result();
 }
 
@@ -66,16 +71,16 @@ std::vector<ElfFunction> ElfImage::public_functions(std::string_view prefix) con
     if (std::optional<ElfFunction> function = defined_function(symbol, name)) found.emplace(name, std::move(*function));
   };
   if (impl_->dynamic) impl_->dynamic->for_each_symbol(take);
-  sections().for_each_symbol_of(SHT_SYMTAB, take);
+  sections()->for_each_symbol_of(SHT_SYMTAB, take);
   std::vector<ElfFunction> functions;
   functions.reserve(found.size());
   for (auto& [name, function] : found) functions.push_back(std::move(function));
   return functions;
 }
 
-bool ElfImage::has_symtab() const { return sections().has_function(SHT_SYMTAB); }
+bool ElfImage::has_symtab() const { return sections()->has_function(SHT_SYMTAB); }
 
-bool ElfImage::has_sections() const { return !sections().headers().empty(); }
+bool ElfImage::has_sections() const { return !sections()->headers().empty(); }
 
 std::vector<std::uint8_t> ElfImage::bytes_at(std::uint64_t vaddr, std::uint64_t wanted_bytes) const {
   return segments().read(vaddr, wanted_bytes);
@@ -90,7 +95,7 @@ bool ElfImage::handles_no_exceptions(std::uint64_t vaddr) const {
 }
 
 std::optional<CallFrameSection> ElfImage::eh_frame() const {
-  if (const std::optional<Elf64_Shdr> section = sections().named(".eh_frame")) {
+  if (const std::optional<Elf64_Shdr> section = sections()->named(".eh_frame")) {
     CallFrameSection found = call_frames(*section);
     if (!found.bytes.empty() || found.is_too_large) return found;
   }
@@ -104,7 +109,7 @@ std::optional<CallFrameSection> ElfImage::eh_frame() const {
 }
 
 std::optional<CallFrameSection> ElfImage::debug_frame() const {
-  const std::optional<Elf64_Shdr> section = sections().named(".debug_frame");
+  const std::optional<Elf64_Shdr> section = sections()->named(".debug_frame");
   if (!section || (section->sh_flags & SHF_COMPRESSED) != 0) return std::nullopt;
   CallFrameSection found = call_frames(*section);
   found.is_debug_frame = true;
@@ -130,7 +135,7 @@ std::optional<std::uint64_t> ElfImage::chooser_of(std::uint64_t slot_vaddr) cons
     if (impl_->dynamic) {
       for (const Elf64_Rela& relocation : impl_->dynamic->relocations()) take(relocation);
     } else {
-      for (const Elf64_Rela& relocation : sections().relocations()) take(relocation);
+      for (const Elf64_Rela& relocation : sections()->relocations()) take(relocation);
     }
   }
   const auto found = impl_->choosers->find(slot_vaddr);
@@ -141,7 +146,7 @@ std::optional<std::uint64_t> ElfImage::init_vaddr() const {
   return impl_->dynamic ? impl_->dynamic->init_vaddr() : std::nullopt;
 }
 
-bool ElfImage::is_go() const { return sections().named(".note.go.buildid") || sections().named(".go.buildinfo"); }
+bool ElfImage::is_go() const { return sections()->named(".note.go.buildid") || sections()->named(".go.buildinfo"); }
 
 bool ElfImage::is_library() const { return impl_->dynamic && impl_->dynamic->has_soname(); }
 

@@ -85,7 +85,7 @@ class ElfImage : public ElfLayout {
   bool is_library() const;
 
  private:
-  const ElfSections& sections() const;
+  std::shared_ptr<const ElfSections> sections() const;
   CallFrameSection call_frames(const Elf64_Shdr& section) const;
 
   struct Impl;

@@ -33,6 +33,11 @@ ElfSections::ElfSections(const ElfBytes& file, const Elf64_Ehdr& header) : file_
   headers_.resize(file.read(header.e_shoff, bytes_of(std::span(headers_))) / sizeof(Elf64_Shdr));
 }
 
+std::uint64_t ElfSections::most_bytes() const {
+  const std::uint64_t names = names_at_ < headers_.size() ? headers_[names_at_].sh_size : 0;
+  return headers_.size() * sizeof(Elf64_Shdr) + std::min(names, file_->size_bytes());
+}
+
 std::vector<Elf64_Shdr> ElfSections::of_type(Elf64_Word type) const {
   std::vector<Elf64_Shdr> found;
   for (const Elf64_Shdr& header : headers_) {

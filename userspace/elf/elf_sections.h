@@ -25,6 +25,8 @@ class ElfSections {
 
   /// By number.
   std::span<const Elf64_Shdr> headers() const { return headers_; }
+  /// What this object takes once it has given a name. A damaged file can make it 320 MiB.
+  std::uint64_t most_bytes() const;
   /// Those of sane size.
   std::vector<Elf64_Shdr> of_type(Elf64_Word type) const;
   bool has_type(Elf64_Word type) const;

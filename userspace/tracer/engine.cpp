@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "userspace/base/log.h"
+#include "userspace/base/threads.h"
 #include "userspace/tracer/engine_parts.h"
 #include "userspace/tracer/uprobe_events.h"
 
@@ -137,7 +138,8 @@ void Engine::set_clock(std::uint32_t stamp) { __atomic_store_n(&parts_->maps.sta
 
 void Engine::stop() {
   __atomic_store_n(&parts_->maps.state->enabled, 0, __ATOMIC_SEQ_CST);
-  parts_->tracepoints.clear();
+  // They count nothing more. To close all of them takes more than a millisecond, in which what was counted is read.
+  parts_->closing = try_thread([links = std::exchange(parts_->tracepoints, {})]() mutable { links.clear(); });
   parts_->remover.wait();
   if (parts_->inherited_probes) {
     parts_->inherited_probes->remove_all();

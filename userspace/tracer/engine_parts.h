@@ -66,6 +66,7 @@ struct Engine::Parts {
   std::optional<TargetPlaces> places;
   std::uint32_t programs_swept = 0;  ///< of those that have ended
   std::vector<UniqueFd> tracepoints;
+  std::jthread closing;    ///< these, once they are stopped
   PassedOver passed_over;  ///< the programs on those
   ProbeRemover remover;
   CopiedProbes copied_probes;  ///< of multi links for processes whose children are not traced
