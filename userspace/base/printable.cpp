@@ -63,19 +63,17 @@ bool is_plain(char c) { return c >= ' ' && c <= '~'; }
 
 std::string_view unicode_form(const Character& character, std::string_view bytes) {
   if (!character.valid) return kReplacement;
-  if (character.code >= ' ' && character.code <= '~') return bytes;
   if (character.code == '\t') return " ";
   return is_command(character.code) ? kReplacement : bytes;
 }
 
-/// `text` with the form of each character.
+/// `text` with the form of each character; plain ones are their own.
 template <class Form>
 std::string formed(std::string_view text, const Form& form_of) {
-  // Nearly every name is plain, and needs no decoding.
-  if (std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
   std::string shown;
   shown.reserve(text.size());
   while (!text.empty()) {
+    // Nearly every name is plain, and needs no decoding.
     const auto plain_end = std::find_if_not(text.begin(), text.end(), is_plain);
     const auto plain = static_cast<std::size_t>(plain_end - text.begin());
     shown += text.substr(0, plain);

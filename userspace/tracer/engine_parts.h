@@ -66,8 +66,8 @@ struct Engine::Parts {
   std::optional<TargetPlaces> places;
   std::uint32_t programs_swept = 0;  ///< of those that have ended
   std::vector<UniqueFd> tracepoints;
-  std::jthread closing;    ///< these, once they are stopped
-  PassedOver passed_over;  ///< the programs on those
+  std::jthread closing;    ///< the tracepoints, when no more is counted
+  PassedOver passed_over;  ///< the programs on them
   ProbeRemover remover;
   CopiedProbes copied_probes;  ///< of multi links for processes whose children are not traced
   FixedMapsMemory segments_memory, reserve_memory, fixed_memory;
