@@ -14,7 +14,7 @@ namespace hawk {
 
 struct ElfImage::Impl {
   std::optional<ElfDynamic> dynamic;
-  mutable std::shared_ptr<const ElfSections> sections;
+  mutable std::optional<const ElfSections> sections;
   mutable std::optional<std::map<std::uint64_t, std::string>> got_symbols;
   mutable std::optional<std::map<std::uint64_t, std::uint64_t>> choosers;  ///< by slot
 };
@@ -32,14 +32,30 @@ Result<ElfImage> ElfImage::make(UniqueFd fd, const std::string& name) {
   return ElfImage(HAWK_TRY(ElfLayout::make(std::move(fd), name)));
 }
 
+/// For one use: those that the image keeps, or else its own.
+class ElfImage::Sections {
+ public:
+  explicit Sections(const ElfSections& kept) : used_(&kept) {}
+  explicit Sections(ElfSections&& own) : own_(std::move(own)), used_(&*own_) {}
+  Sections(const Sections&) = delete;
+  Sections& operator=(const Sections&) = delete;
+  ~Sections() = default;
+
+  const ElfSections* operator->() const { return used_; }
+
+ private:
+  const std::optional<const ElfSections> own_;
+  const ElfSections* used_;
+};
+
 /// Five questions are asked of every file: they are read once, unless they would take memory that what is read of the
-/// file next may need.
-std::shared_ptr<const ElfSections> ElfImage::sections() const {
+/// file next may need. (No std::shared_ptr: UBSan makes a pipe when it checks its first, which a worker may not.)
+ElfImage::Sections ElfImage::sections() const {
   constexpr std::uint64_t kMostKept = 1u << 20;
-  if (impl_->sections) return impl_->sections;
-  auto made = std::make_shared<const ElfSections>(segments().file(), header());
-  if (made->most_bytes() <= kMostKept) impl_->sections = made;
-  return made;
+  if (impl_->sections) return Sections(*impl_->sections);
+  ElfSections read(segments().file(), header());
+  if (read.most_bytes() > kMostKept) return Sections(std::move(read));
+  return Sections(impl_->sections.emplace(std::move(read)));
 }
 
 CallFrameSection ElfImage::call_frames(const Elf64_Shdr& section) const {
@@ -55,7 +71,7 @@ CallFrameSection ElfImage::call_frames(const Elf64_Shdr& section) const {
 std::vector<ElfFunction> ElfImage::functions(const NameSet& names) const {
   FunctionCollector collector(segments(), names);
   const bool found = impl_->dynamic && impl_->dynamic->find_functions(collector);
-  const std::shared_ptr<const ElfSections> all = sections();
+  const Sections all = sections();
   if (!found) all->find_functions(SHT_DYNSYM, collector);
   if (!collector.settle()) all->find_functions(SHT_SYMTAB, collector);
   return collector.result();

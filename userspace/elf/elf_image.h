@@ -19,8 +19,6 @@
 
 namespace hawk {
 
-class ElfSections;
-
 /// Reading a byte of it takes six of memory. The largest programs known have 30 MiB.
 inline constexpr std::uint64_t kMaxCallFrameBytes = std::uint64_t{64} << 20;
 
@@ -85,7 +83,8 @@ class ElfImage : public ElfLayout {
   bool is_library() const;
 
  private:
-  std::shared_ptr<const ElfSections> sections() const;
+  class Sections;
+  Sections sections() const;
   CallFrameSection call_frames(const Elf64_Shdr& section) const;
 
   struct Impl;
