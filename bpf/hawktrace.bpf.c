@@ -337,10 +337,7 @@ int BPF_PROG(tree_entry_holding, const char *function, struct ma_state *mas, uns
 SEC("tp_btf/mmap_lock_released")
 int BPF_PROG(mappings_unlocked, struct mm_struct *mm)
 {
-	struct hawk_target *target = mapping_target();
-
-	if (target)
-		on_mappings_unlocked(target, mm);
+	on_mappings_unlocked(mm);
 	return 0;
 }
 

@@ -230,46 +230,101 @@ static __always_inline int take_mapping(struct hawk_target *target, struct vm_ar
 	return announced & HAWK_IS_ANNOUNCED;
 }
 
+/* What was seen of some memory when the lock over its mappings was last released: above the bits of HAWK_SEEN_PAGES a hash of
+ * which memory it is and of how many pages with code it has, in which no two numbers of them are the same; below how many pages it
+ * has, modulo their number. In one word, which is never half of one memory and half of another. 0: nothing, or not known. */
+#define HAWK_SEEN_SLOTS 64
+#define HAWK_SEEN_PAGES ((1ull << 24) - 1)
+#define HAWK_WORDS_OF_A_LINE 8 /* what one CPU writes is in no other's way */
+
+__u64 seen_mappings[HAWK_SEEN_SLOTS * HAWK_WORDS_OF_A_LINE] = {};
+
+static __always_inline __u64 key_of_mappings(const struct mm_struct *mm)
+{
+	return ((__u64)mm - (__u64)&state) * HAWK_GOLDEN_RATIO;
+}
+
+static __always_inline __u64 *seen_mappings_at(__u64 key)
+{
+	return &seen_mappings[(key >> 40 & (HAWK_SEEN_SLOTS - 1)) * HAWK_WORDS_OF_A_LINE];
+}
+
+static __always_inline __u64 seen_code(__u64 key, __u64 code_pages)
+{
+	return (key ^ code_pages * HAWK_GOLDEN_RATIO) & ~HAWK_SEEN_PAGES;
+}
+
+static __always_inline __u64 vm_flags_of(const struct vm_area_struct *vma)
+{
+	if (settings.may_read_directly)
+		return kernel_word((__u64)vma + bpf_core_field_offset(struct vm_area_struct, vm_flags));
+	return BPF_CORE_READ(vma, vm_flags);
+}
+
 /* The tree of mappings enters `entry`, of the current process, or of another that it makes by fork. */
 static __always_inline void on_tree_entry(const struct ma_state *mas, __u64 entry, bool may_hold)
 {
 	struct vm_area_struct *vma = (void *)entry;
 
 	/* First what distinguishes most of them: every program that maps data in a loop comes here several times each. */
-	if (!entry || (entry & 3) || !(BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC))
+	if (!entry || (entry & 3) || !(vm_flags_of(vma) & HAWK_VM_EXEC))
 		return;
-	struct mm_struct *mm = BPF_CORE_READ(bpf_get_current_task_btf(), mm);
+	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
 
 	if (!mm || BPF_CORE_READ(mas, tree) != &mm->mm_mt || BPF_CORE_READ(vma, vm_mm) != mm)
 		return;
 	struct hawk_target *target = mapping_target();
 
-	if (target && take_mapping(target, vma, may_hold))
-		target->mapping_announced = 1;
+	if (!target || !take_mapping(target, vma, may_hold))
+		return;
+	target->mapping_announced = 1;
+	/* Whatever the number of pages with code is when the lock is released. */
+	*seen_mappings_at(key_of_mappings(mm)) = 0;
 }
 
-/* The lock over the mappings of `mm` is released, whether it was taken to change them or to look. */
-static __always_inline void on_mappings_unlocked(struct hawk_target *target, struct mm_struct *mm)
+/* Another number of pages with code than `target` had. `all_are_there`: no page of its memory was unmapped, as far as is known. */
+static __always_inline void on_code_changed(struct hawk_target *target, __u64 code_pages, bool all_are_there)
 {
-	struct hawk_mapping_event *event;
-	__u64 code, all;
-
-	if (mm != BPF_CORE_READ(bpf_get_current_task_btf(), mm))
-		return;
-	code = BPF_CORE_READ(mm, exec_vm);
-	all = BPF_CORE_READ(mm, total_vm);
 	/* Fewer pages with code, and none unmapped: code became data, or writable. */
-	bool is_change = code > target->code_pages || (code < target->code_pages && all == target->all_pages);
+	bool is_change = code_pages > target->code_pages || (code_pages < target->code_pages && all_are_there);
 	bool is_announced = target->mapping_announced;
+	struct hawk_mapping_event *event;
 
 	target->mapping_announced = 0;
-	target->code_pages = code;
-	target->all_pages = all;
+	target->code_pages = code_pages;
 	if (!is_change || is_announced)
 		return;
 	event = begin_mapping_event(target, HAWK_MAPPINGS_CHANGED);
 	if (event)
 		bpf_ringbuf_submit(event, 0);
+}
+
+/* The lock over the mappings of `mm` is released, whether it was taken to change them or to look: of every process, twice for each
+ * region that it maps and unmaps. So what is needed for most of them, the kernel's included, is read where it is; to look for a
+ * target would be most of what this takes. */
+static __always_inline void on_mappings_unlocked(struct mm_struct *mm)
+{
+	__u64 key = key_of_mappings(mm), *seen = seen_mappings_at(key), before = HAWK_READ_ONCE(*seen);
+
+	/* Another process's: also memory that a process is about to begin on, at an address where another's was. */
+	if (mm != bpf_get_current_task_btf()->mm) {
+		*seen = 0;
+		return;
+	}
+	__u64 all_pages = mm->total_vm, code_pages = mm->exec_vm, code = seen_code(key, code_pages);
+
+	/* Other CPUs have it in their caches as well. */
+	if (before != (code | (all_pages & HAWK_SEEN_PAGES)))
+		*seen = code | (all_pages & HAWK_SEEN_PAGES);
+	if ((before & ~HAWK_SEEN_PAGES) == code)
+		return;
+	struct hawk_target *target = mapping_target();
+
+	if (!target)
+		return;
+	bool is_known = (before & ~HAWK_SEEN_PAGES) == seen_code(key, target->code_pages);
+
+	on_code_changed(target, code_pages, !is_known || !((before ^ all_pages) & HAWK_SEEN_PAGES));
 }
 
 static __always_inline void announce_birth(const struct hawk_target *target)

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "tests/kernel/harness/engine_world.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/told_worker.h"
 #include "tests/kernel/harness/traced_family.h"
 #include "tests/support/scratch_directory.h"
 #include "userspace/tracer/engine.h"
@@ -25,43 +25,6 @@
 
 namespace hawk {
 namespace {
-
-/// A process that is forked here and does its work each time that it is told to.
-class Worker {
- public:
-  explicit Worker(const std::function<void()>& work) {
-    EXPECT_EQ(::pipe(begin_.data()), 0);
-    EXPECT_EQ(::pipe(done_.data()), 0);
-    pid_ = ::fork();
-    if (pid_ == 0) serve(work);
-  }
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
-  ~Worker() {
-    for (const int fd : {begin_[0], begin_[1], done_[0], done_[1]}) ::close(fd);
-    ::waitpid(pid_, nullptr, 0);
-  }
-
-  int pid() const { return pid_; }
-  void run() {
-    char byte = 1;
-    EXPECT_EQ(::write(begin_[1], &byte, 1), 1);
-    EXPECT_EQ(::read(done_[0], &byte, 1), 1);
-  }
-
- private:
-  [[noreturn]] void serve(const std::function<void()>& work) {
-    ::close(begin_[1]);
-    for (char byte = 0; ::read(begin_[0], &byte, 1) == 1;) {
-      work();
-      if (::write(done_[1], &byte, 1) != 1) break;
-    }
-    ::_exit(0);
-  }
-
-  std::array<int, 2> begin_{}, done_{};
-  int pid_ = -1;
-};
 
 void allocate(std::size_t count, std::size_t bytes) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -94,7 +57,7 @@ KERNEL_TEST_ON(following, children_count_from_their_first_instruction, kWays) {
   constexpr std::size_t kChildren = 20;
   const TestEngine test(way, true);
   const Library library;
-  Worker worker([] { fork_children(kChildren); });
+  ToldWorker worker([] { fork_children(kChildren); });
   Tracer tracer = library.trace(*test.engine, worker.pid(), true);
   worker.run();
   std::vector<Birth> births = test.engine->take_births();
@@ -119,11 +82,12 @@ KERNEL_TEST_ON(following, places_of_ended_children_are_given_again, kWays) {
   constexpr std::size_t kRounds = 12, kChildren = 200;
   const TestEngine test(way, true);
   const Library library;
-  Worker worker([] { fork_children(kChildren); });
+  ToldWorker worker([] { fork_children(kChildren); });
   Tracer tracer = library.trace(*test.engine, worker.pid(), true);
   for (std::size_t round = 0; round < kRounds; ++round) {
     worker.run();
     std::vector<Tracer> children;
+    children.reserve(kChildren);
     const std::vector<Birth> births = test.engine->take_births();
     ASSERT_EQ(births.size(), kChildren) << round;
     for (const Birth& birth : births) children.push_back(Tracer::adopt(*test.engine, birth, &tracer));
