@@ -148,7 +148,7 @@ static __always_inline bool is_probed_file(const struct hawk_target *target, __u
 	return false;
 }
 
-/* For the last look (probe_points.bpf.h). */
+/* Code of a file with probes, for the last look as well (probe_points.bpf.h). */
 static __noinline void remember_new_code(struct hawk_target *target, struct vm_area_struct *vma, struct inode *inode)
 {
 	__u64 memory = memory_key(bpf_get_current_task_btf()), start = BPF_CORE_READ(vma, vm_start);
@@ -157,6 +157,7 @@ static __noinline void remember_new_code(struct hawk_target *target, struct vm_a
 
 	if (!is_probed_file(target, number, device))
 		return;
+	forget_allocator_ranges(target);
 	/* The tree of mappings may enter one more than once. */
 	at = target->new_code_next - 1;
 	if (target->new_code[at & (HAWK_NEW_CODE - 1)].memory != memory || target->new_code[at & (HAWK_NEW_CODE - 1)].start != start)
@@ -230,30 +231,6 @@ static __always_inline int take_mapping(struct hawk_target *target, struct vm_ar
 	return announced & HAWK_IS_ANNOUNCED;
 }
 
-/* What was seen of some memory when the lock over its mappings was last released: above the bits of HAWK_SEEN_PAGES a hash of
- * which memory it is and of how many pages with code it has, in which no two numbers of them are the same; below how many pages it
- * has, modulo their number. In one word, which is never half of one memory and half of another. 0: nothing, or not known. */
-#define HAWK_SEEN_SLOTS 64
-#define HAWK_SEEN_PAGES ((1ull << 24) - 1)
-#define HAWK_WORDS_OF_A_LINE 8 /* what one CPU writes is in no other's way */
-
-__u64 seen_mappings[HAWK_SEEN_SLOTS * HAWK_WORDS_OF_A_LINE] = {};
-
-static __always_inline __u64 key_of_mappings(const struct mm_struct *mm)
-{
-	return ((__u64)mm - (__u64)&state) * HAWK_GOLDEN_RATIO;
-}
-
-static __always_inline __u64 *seen_mappings_at(__u64 key)
-{
-	return &seen_mappings[(key >> 40 & (HAWK_SEEN_SLOTS - 1)) * HAWK_WORDS_OF_A_LINE];
-}
-
-static __always_inline __u64 seen_code(__u64 key, __u64 code_pages)
-{
-	return (key ^ code_pages * HAWK_GOLDEN_RATIO) & ~HAWK_SEEN_PAGES;
-}
-
 static __always_inline __u64 vm_flags_of(const struct vm_area_struct *vma)
 {
 	if (settings.may_read_directly)
@@ -275,56 +252,37 @@ static __always_inline void on_tree_entry(const struct ma_state *mas, __u64 entr
 		return;
 	struct hawk_target *target = mapping_target();
 
-	if (!target || !take_mapping(target, vma, may_hold))
-		return;
-	target->mapping_announced = 1;
-	/* Whatever the number of pages with code is when the lock is released. */
-	*seen_mappings_at(key_of_mappings(mm)) = 0;
-}
-
-/* Another number of pages with code than `target` had. `all_are_there`: no page of its memory was unmapped, as far as is known. */
-static __always_inline void on_code_changed(struct hawk_target *target, __u64 code_pages, bool all_are_there)
-{
-	/* Fewer pages with code, and none unmapped: code became data, or writable. */
-	bool is_change = code_pages > target->code_pages || (code_pages < target->code_pages && all_are_there);
-	bool is_announced = target->mapping_announced;
-	struct hawk_mapping_event *event;
-
-	target->mapping_announced = 0;
-	target->code_pages = code_pages;
-	if (!is_change || is_announced)
-		return;
-	event = begin_mapping_event(target, HAWK_MAPPINGS_CHANGED);
-	if (event)
-		bpf_ringbuf_submit(event, 0);
+	if (target && take_mapping(target, vma, may_hold))
+		target->mapping_announced = 1;
 }
 
 /* The lock over the mappings of `mm` is released, whether it was taken to change them or to look: of every process, twice for each
- * region that it maps and unmaps. So what is needed for most of them, the kernel's included, is read where it is; to look for a
- * target would be most of what this takes. */
+ * region that it maps and unmaps. So what the kernel has here is read where it is.
+ *
+ * No shorter way around the look for a target is known that is right: what was seen of each memory, kept by its address, was lost
+ * where memories met in a slot, and a library that was unloaded then was taken for code that had become data. */
 static __always_inline void on_mappings_unlocked(struct mm_struct *mm)
 {
-	__u64 key = key_of_mappings(mm), *seen = seen_mappings_at(key), before = HAWK_READ_ONCE(*seen);
-
-	/* Another process's: also memory that a process is about to begin on, at an address where another's was. */
-	if (mm != bpf_get_current_task_btf()->mm) {
-		*seen = 0;
-		return;
-	}
-	__u64 all_pages = mm->total_vm, code_pages = mm->exec_vm, code = seen_code(key, code_pages);
-
-	/* Other CPUs have it in their caches as well. */
-	if (before != (code | (all_pages & HAWK_SEEN_PAGES)))
-		*seen = code | (all_pages & HAWK_SEEN_PAGES);
-	if ((before & ~HAWK_SEEN_PAGES) == code)
+	if (mm != bpf_get_current_task_btf()->mm)
 		return;
 	struct hawk_target *target = mapping_target();
 
 	if (!target)
 		return;
-	bool is_known = (before & ~HAWK_SEEN_PAGES) == seen_code(key, target->code_pages);
+	__u64 code = mm->exec_vm, all = mm->total_vm;
+	/* Fewer pages with code, and none unmapped: code became data, or writable. */
+	bool is_change = code > target->code_pages || (code < target->code_pages && all == target->all_pages);
+	bool is_announced = target->mapping_announced;
+	struct hawk_mapping_event *event;
 
-	on_code_changed(target, code_pages, !is_known || !((before ^ all_pages) & HAWK_SEEN_PAGES));
+	target->mapping_announced = 0;
+	target->code_pages = code;
+	target->all_pages = all;
+	if (!is_change || is_announced)
+		return;
+	event = begin_mapping_event(target, HAWK_MAPPINGS_CHANGED);
+	if (event)
+		bpf_ringbuf_submit(event, 0);
 }
 
 static __always_inline void announce_birth(const struct hawk_target *target)

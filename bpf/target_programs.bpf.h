@@ -92,8 +92,7 @@ static __always_inline void begin_program(struct hawk_target *target)
 	note_target(bpf_get_current_task_btf(), target->program);
 	for (int i = 0; i < HAWK_MAX_OPERATOR_FILES; i++)
 		target->files.operator_files[i].base = 0;
-	target->files.allocator_range_count = 0;
-	target->files.allocators_low = 0;
+	forget_allocator_ranges(target);
 	begin_without_ranges(target);
 	begin_without_stacks(target, program);
 	begin_without_frees(target, program);

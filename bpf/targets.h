@@ -79,8 +79,9 @@ struct hawk_target {
 	struct hawk_probed_file probed_files[HAWK_MAX_PROBED_RANGES]; /* those that are not used have inode 0 */
 	__u64 probe_points;       /* hawk_points_word */
 	__u32 borrows_points;     /* HAWK_POINTS_OF_MAKER */
-	__u32 pad_3;
+	__u32 allocators_mapped;  /* how often it has begun a program, or mapped code of a file with probes: see forget_allocator_ranges */
 	__u64 code_pages;         /* when the lock over its mappings was last released */
+	__u64 all_pages;          /* the same, with those that are no code */
 	struct hawk_range region_stored; /* what the tree of mappings has entered last, since the lock over them was last released */
 	__u64 region_memory;      /* key of the memory that has region_pages */
 	__u64 region_pages;       /* when that lock was last released by one who may have changed mappings */

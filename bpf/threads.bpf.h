@@ -106,6 +106,16 @@ static __always_inline __u32 interceptors_of(const struct task_struct *task)
 	return work ? interceptors_in(work, task) : 0;
 }
 
+/* The current process, a target, has code of allocators elsewhere from now on. Until user space has learnt where, a call from that
+ * would be taken for the program's own, and counted as well as the one that it is part of. */
+static __always_inline void forget_allocator_ranges(struct hawk_target *target)
+{
+	/* First: user space sets none that it does not take back if it finds this changed afterwards. */
+	__sync_fetch_and_add(&target->allocators_mapped, 1);
+	target->files.allocator_range_count = 0;
+	target->files.allocators_low = 0;
+}
+
 /* Takes the memory of this task, a thread of the target's, for that of the target at `index` in targets. */
 static __always_inline void note_target(const struct task_struct *task, __u32 index)
 {

@@ -1,21 +1,31 @@
 // Mappings that become code, or data, where they are (mprotect), as the programs announce them.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/rseq.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <functional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "tests/kernel/harness/engine_world.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/told_worker.h"
+#include "userspace/base/address_range.h"
 #include "userspace/base/unique_fd.h"
 #include "userspace/tracer/engine.h"
+#include "userspace/tracer/engine_parts.h"
+#include "userspace/tracer/last_look.h"
 #include "userspace/tracer/mapping_events.h"
 #include "userspace/tracer/tracer.h"
 
@@ -49,6 +59,15 @@ class Page {
  private:
   void* at_ = map_own_file(PROT_READ);
 };
+
+std::string library_path() {
+  Dl_info info = {};
+  EXPECT_NE(::dladdr(reinterpret_cast<void*>(&::malloc), &info), 0);
+  return info.dli_fname;
+}
+
+/// As the kernel has it (MKDEV).
+std::uint32_t kernel_device(dev_t device) { return major(device) << 20 | minor(device); }
 
 /// That the list of mappings is to be read again.
 bool says_so(const MappingChanges& changes) { return changes.read_all || !changes.mapped.empty(); }
@@ -102,6 +121,40 @@ KERNEL_TEST_ON(changed_code, is_not_what_is_unmapped_or_data, kWays) {
   const std::vector<bool> said = announced(
       way, {map_code, unmap_code, map_data, make_writable, map_code, unmap_code, map_code, map_data, unmap_code});
   EXPECT_EQ(said, (std::vector<bool>{true, false, false, false, true, false, true, false, false}));
+}
+
+/// By dlopen, or after an exec: until that is known, calls of the one there are not taken for the program's own.
+KERNEL_TEST_ON(changed_code, of_an_allocator_forgets_where_those_are, kWays) {
+  const TestEngine test(way);
+  const Library library;
+  const std::string path = library_path();
+  struct stat status = {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  ToldWorker worker([&] {
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (::mmap(nullptr, kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0) == MAP_FAILED) ::_exit(1);
+  });
+  Tracer tracer = library.trace(*test.engine, worker.pid(), true);
+  LastLook look = tracer.last_look();
+  hawk_probe_point point = {};
+  point.inode = status.st_ino;
+  point.device = kernel_device(status.st_dev);
+  look.set(std::span(&point, 1), {});
+  const hawk_target& state = test.engine->parts().maps.targets[tracer.number()];
+  const std::vector<AddressRange> ranges = {{0x1000, 0x2000}};
+  tracer.set_allocator_ranges(ranges);
+  EXPECT_EQ(state.files.allocator_range_count, 1U);
+  const Tracer::Asked before = tracer.ask_for_files();
+  worker.run();
+  EXPECT_EQ(state.files.allocator_range_count, 0U);
+  tracer.take_files(before, 0);
+  tracer.set_allocator_ranges(ranges);
+  EXPECT_EQ(state.files.allocator_range_count, 0U) << "what was announced had not been taken";
+  tracer.take_files(tracer.ask_for_files(), 0);
+  tracer.set_allocator_ranges(ranges);
+  EXPECT_EQ(state.files.allocator_range_count, 1U);
+  tracer.stop();
+  test.engine->stop();
 }
 
 /// Has the kernel write to no memory of this process's children on its own: to do so, it locks their mappings.

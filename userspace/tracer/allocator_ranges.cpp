@@ -22,10 +22,14 @@ void forget_allocator_ranges(hawk_target& target) {
   __atomic_store_n(&target.files.allocator_range_count, 0, __ATOMIC_SEQ_CST);
 }
 
-void set_allocator_ranges(hawk_target& target, const std::vector<AddressRange>& ranges) {
+std::uint32_t allocators_mapped(const hawk_target& target) {
+  return __atomic_load_n(&target.allocators_mapped, __ATOMIC_SEQ_CST);
+}
+
+void set_allocator_ranges(hawk_target& target, const std::vector<AddressRange>& ranges, std::uint32_t mapped) {
   // While they are rewritten a call cannot be distinguished from one that the allocator makes itself, and is counted as
   // hidden.
-  if (are_set(target, ranges)) return;
+  if (allocators_mapped(target) != mapped || are_set(target, ranges)) return;
   forget_allocator_ranges(target);
   if (ranges.size() > HAWK_MAX_ALLOCATOR_RANGES || ranges.empty()) return;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -38,6 +42,7 @@ void set_allocator_ranges(hawk_target& target, const std::vector<AddressRange>& 
                    __ATOMIC_SEQ_CST);
   __atomic_store_n(&target.files.allocators_low, std::min_element(ranges.begin(), ranges.end(), lower)->start,
                    __ATOMIC_SEQ_CST);
+  if (allocators_mapped(target) != mapped) forget_allocator_ranges(target);
 }
 
 }  // namespace hawk

@@ -73,6 +73,11 @@ std::vector<Mapping> MappingChanges::of_last_program() const {
   return its;
 }
 
+void MappingRouter::follow(std::uint32_t target) {
+  const auto [of_target, is_new] = changes_.try_emplace(target);
+  if (is_new) of_target->second.read_all = has_lost_;
+}
+
 void MappingRouter::add(const hawk_mapping_event& event) {
   if (keeps_all_) follow(event.target);
   const auto of_target = changes_.find(event.target);
@@ -80,6 +85,7 @@ void MappingRouter::add(const hawk_mapping_event& event) {
 }
 
 void MappingRouter::note_lost() {
+  has_lost_ = true;
   for (auto& [target, changes] : changes_) changes.read_all = true;
 }
 

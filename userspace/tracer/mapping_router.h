@@ -49,7 +49,7 @@ class MappingRouter {
   explicit MappingRouter(bool keeps_all = false) : keeps_all_(keeps_all) {}
 
   /// Keeps what is announced of the target from now on.
-  void follow(std::uint32_t target) { changes_.try_emplace(target); }
+  void follow(std::uint32_t target);
   void forget(std::uint32_t target) { changes_.erase(target); }
 
   void add(const hawk_mapping_event& event);
@@ -63,6 +63,7 @@ class MappingRouter {
  private:
   bool keeps_all_;
   std::map<std::uint32_t, MappingChanges> changes_;
+  bool has_lost_ = false;  ///< records, of targets of which nothing else may have come
 };
 
 }  // namespace hawk

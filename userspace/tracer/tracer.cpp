@@ -73,7 +73,8 @@ struct Tracer::Impl {
   std::uint32_t late_allocators = 0;  ///< probed since release_held(), while a thread was to be held
   ProbeLinks probes;
 
-  std::uint64_t files_taken_ns = 0;     ///< all files that were announced before then have been taken
+  std::uint64_t files_taken_ns = 0;  ///< all files that were announced before then have been taken
+  std::uint32_t mapped_allocators_taken = allocators_mapped(target);  ///< what has been mapped up to then is known
   std::uint64_t programs_began_ns = 0;  ///< none of the programs that map the files which are taken now began before
 
   static ProbeLinks make_probes(Engine::Parts& parts, int process, int probed_pid) {
@@ -242,7 +243,9 @@ std::optional<std::uint64_t> Tracer::hits_of(const YieldPoint& point, hawk_call_
 }
 
 Tracer::Asked Tracer::ask_for_files() const {
-  return {.time_ns = now_ns(), .program_began_ns = impl_->program_began_ns()};
+  return {.time_ns = now_ns(),
+          .program_began_ns = impl_->program_began_ns(),
+          .allocators_mapped = allocators_mapped(impl_->target)};
 }
 
 void Tracer::take_files(const Asked& asked, std::size_t programs) {
@@ -251,6 +254,7 @@ void Tracer::take_files(const Asked& asked, std::size_t programs) {
   impl_->programs_began_ns =
       is_of_one ? began_ns : std::max<std::uint64_t>(impl_->target.born_ns, impl_->files_taken_ns);
   impl_->files_taken_ns = asked.time_ns;
+  impl_->mapped_allocators_taken = asked.allocators_mapped;
 }
 
 Result<std::optional<std::uint32_t>> Tracer::add_operator_frames(int fd, const OperatorFrames& frames,
@@ -282,7 +286,7 @@ bool Tracer::code_ranges_are_stale() const {
 std::uint64_t Tracer::unwind_misses() const { return __atomic_load_n(&impl_->target.unwind_misses, __ATOMIC_RELAXED); }
 
 void Tracer::set_allocator_ranges(const std::vector<AddressRange>& ranges) {
-  hawk::set_allocator_ranges(impl_->target, ranges);
+  hawk::set_allocator_ranges(impl_->target, ranges, impl_->mapped_allocators_taken);
 }
 
 void Tracer::enable() {

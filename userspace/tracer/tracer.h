@@ -60,6 +60,7 @@ class Tracer {
   struct Asked {
     std::uint64_t time_ns = 0;  ///< by CLOCK_MONOTONIC
     std::uint64_t program_began_ns = 0;
+    std::uint32_t allocators_mapped = 0;
   };
   Asked ask_for_files() const;
   /// How often something was seen at the point, in all targets together; nullopt: that is not counted.
@@ -75,7 +76,8 @@ class Tracer {
   void set_module_base(std::uint32_t module, std::uint64_t base);
 
   /// Where the code lies that may call an allocator from inside one: files that define one, and the dynamic linker. To
-  /// be set when all of them are known, and again when one is added; an exec of the target forgets them.
+  /// be set when all of them are known, and again when one is added. An exec of the target and a mapping of such a file
+  /// forget them; they are set only once what was announced of that has been taken (take_files).
   void set_allocator_ranges(const std::vector<AddressRange>& ranges);
 
   /// See CodeTables::set_ranges.

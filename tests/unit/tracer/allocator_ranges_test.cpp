@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <cstdint>
 #include <new>
 #include <vector>
 
@@ -21,6 +22,9 @@ class AllocatorRanges : public ::testing::Test {
   AllocatorRanges& operator=(const AllocatorRanges&) = delete;
 
   hawk_target& state() { return *static_cast<hawk_target*>(memory_); }
+  void set(const std::vector<AddressRange>& ranges) {
+    set_allocator_ranges(state(), ranges, allocators_mapped(state()));
+  }
   /// From now on a write ends the test.
   void seal() { ASSERT_EQ(::mprotect(memory_, sizeof(hawk_target), PROT_READ), 0); }
 
@@ -31,7 +35,7 @@ class AllocatorRanges : public ::testing::Test {
 const std::vector<AddressRange> kTwo = {{0x5000, 0x6000}, {0x1000, 0x3000}};
 
 TEST_F(AllocatorRanges, SpanAllOfThem) {
-  set_allocator_ranges(state(), kTwo);
+  set(kTwo);
   EXPECT_EQ(state().files.allocator_range_count, 2u);
   EXPECT_EQ(state().files.allocators_low, 0x1000u);
   EXPECT_EQ(state().files.allocators_high, 0x6000u);
@@ -39,32 +43,42 @@ TEST_F(AllocatorRanges, SpanAllOfThem) {
 
 /// Else there would be a moment in which the programs know none: under load, one of milliseconds.
 TEST_F(AllocatorRanges, ThatAreSetAlreadyAreNotRewritten) {
-  set_allocator_ranges(state(), kTwo);
+  set(kTwo);
   seal();
-  set_allocator_ranges(state(), kTwo);
+  set(kTwo);
   EXPECT_EQ(state().files.allocator_range_count, 2u);
 }
 
 TEST_F(AllocatorRanges, AreSetAgainAfterTheyWereForgotten) {
-  set_allocator_ranges(state(), kTwo);
+  set(kTwo);
   forget_allocator_ranges(state());
   EXPECT_EQ(state().files.allocator_range_count, 0u);
-  set_allocator_ranges(state(), kTwo);
+  set(kTwo);
   EXPECT_EQ(state().files.allocator_range_count, 2u);
 }
 
 TEST_F(AllocatorRanges, OthersReplaceThem) {
-  set_allocator_ranges(state(), kTwo);
-  set_allocator_ranges(state(), {{0x1000, 0x2000}, {0x5000, 0x6000}});
+  set(kTwo);
+  set({{0x1000, 0x2000}, {0x5000, 0x6000}});
   EXPECT_EQ(state().files.allocator_ranges[0].end, 0x2000u);
-  set_allocator_ranges(state(), {});
+  set({});
   EXPECT_EQ(state().files.allocator_range_count, 0u);
   EXPECT_EQ(state().files.allocators_low, 0u);
 }
 
 TEST_F(AllocatorRanges, TooManyAreNone) {
-  set_allocator_ranges(state(), std::vector<AddressRange>(HAWK_MAX_ALLOCATOR_RANGES + 1, {0x1000, 0x2000}));
+  set(std::vector<AddressRange>(HAWK_MAX_ALLOCATOR_RANGES + 1, {0x1000, 0x2000}));
   EXPECT_EQ(state().files.allocator_range_count, 0u);
+}
+
+/// The programs have forgotten them for it, and what is mapped is not known yet.
+TEST_F(AllocatorRanges, AreNotSetBeforeWhatWasMappedIsKnown) {
+  const std::uint32_t before = allocators_mapped(state());
+  ++state().allocators_mapped;
+  set_allocator_ranges(state(), kTwo, before);
+  EXPECT_EQ(state().files.allocator_range_count, 0u);
+  set(kTwo);
+  EXPECT_EQ(state().files.allocator_range_count, 2u);
 }
 
 }  // namespace

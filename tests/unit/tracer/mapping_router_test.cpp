@@ -94,6 +94,19 @@ TEST(MappingRouter, LostRecordsMayHaveBeenOfAnyProcess) {
   EXPECT_TRUE(router.take(20).read_all);
 }
 
+/// A child that was born meanwhile: not even its birth may be among what came.
+TEST(MappingRouter, LostRecordsMayHaveBeenOfOneThatIsFollowedOnlyThen) {
+  MappingRouter router(true);
+  router.add(mapping_of(10, 0x1000, "a.so"));
+  router.note_lost();
+  router.follow(20);
+  EXPECT_TRUE(router.take(20).read_all);
+  router.follow(20);
+  EXPECT_FALSE(router.take(20).read_all);
+  router.add(mapping_of(30, 0x1000, "a.so"));
+  EXPECT_TRUE(router.take(30).read_all);
+}
+
 TEST(MappingRouter, AChangeThatIsNotToldInFullIsThatProcessesAlone) {
   MappingRouter router;
   router.follow(10);
