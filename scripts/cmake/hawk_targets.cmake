@@ -18,7 +18,14 @@ target_include_directories(hawk_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_link_libraries(hawk_flags INTERFACE Threads::Threads)
 if(HAWKTRACE_SANITIZE)
   target_compile_options(hawk_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  target_link_options(hawk_flags INTERFACE -fsanitize=address,undefined)
+  # At fixed addresses: UBSan describes each of its checks in data with addresses, for which a position-independent program
+  # begins with 3.7 million relocations. Half of the 0.35 s that a test took to begin, and a third of its file.
+  target_link_options(hawk_flags INTERFACE -fsanitize=address,undefined
+                      $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
+  find_program(HAWK_LLD ld.lld)
+  if(HAWK_LLD)
+    target_link_options(hawk_flags INTERFACE -fuse-ld=lld) # 2.5 s of CPU for a program with which GNU ld takes 9
+  endif()
 endif()
 
 # hawk_room(<name> SOURCES ... LINK ...): static library hawk_<name>. Sources are listed, never globbed.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Uses pages of flame graphs as people do, in headless Chromium: page_test.py EXPORT_SAMPLES. With HAWK_SCREENSHOTS set to
-a directory, leaves pictures there.
+"""Uses pages of flame graphs as people do, in headless Chromium: page_test.py DIRECTORY, where export_samples has written
+them. With HAWK_SCREENSHOTS set to a directory, leaves pictures there.
 """
 import base64
 import json
@@ -8,7 +8,6 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -17,6 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from browser import Page  # noqa: E402
 
 DIRECTORY = pathlib.Path()
+PAGES = pathlib.Path()
 ROW = 18  # kRow of the page
 
 
@@ -25,6 +25,7 @@ class FlameGraphPage(unittest.TestCase):
         """A browser tells a page by its name."""
         path = DIRECTORY / f'{name}.html'
         if not path.exists():
+            path = PAGES / f'{name}.html'
             shutil.copy(DIRECTORY / f'{name}.flamegraph', path)
         self.page = Page()
         self.addCleanup(self.page.close)
@@ -118,7 +119,7 @@ class FlameGraphPage(unittest.TestCase):
 
 
 if __name__ == '__main__':
+    DIRECTORY = pathlib.Path(sys.argv.pop(1))
     with tempfile.TemporaryDirectory() as directory:
-        DIRECTORY = pathlib.Path(directory)
-        subprocess.run([sys.argv.pop(1), directory], check=True)
+        PAGES = pathlib.Path(directory)
         unittest.main()
