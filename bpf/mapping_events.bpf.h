@@ -246,7 +246,7 @@ static __always_inline void on_tree_entry(const struct ma_state *mas, __u64 entr
 	/* First what distinguishes most of them: every program that maps data in a loop comes here several times each. */
 	if (!entry || (entry & 3) || !(vm_flags_of(vma) & HAWK_VM_EXEC))
 		return;
-	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	struct mm_struct *mm = BPF_CORE_READ(bpf_get_current_task_btf(), mm);
 
 	if (!mm || BPF_CORE_READ(mas, tree) != &mm->mm_mt || BPF_CORE_READ(vma, vm_mm) != mm)
 		return;
