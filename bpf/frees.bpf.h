@@ -74,7 +74,7 @@ static __always_inline void on_free(struct pt_regs *ctx)
 	thread = followed_thread(thread, ctx);
 	if (!thread)
 		return;
-	enum hawk_taking taking = live_free(program_of(thread), address, &block);
+	enum hawk_taking taking = live_free(thread, address, &block);
 
 	if (taking == HAWK_TAKEN) {
 		if (counts_lives())

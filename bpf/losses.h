@@ -31,6 +31,7 @@
 	HAWK_LOSS(NO_ALLOCATOR, "no_allocator", NUMBERS, "program{|s} in which no allocator was found")                            \
 	HAWK_LOSS(ENDED_EARLY, "ended_early", NUMBERS, "trace{|s} that hawktrace had to end early: what came later was not seen")    \
 	HAWK_LOSS(PASSED_OVER, "passed_over", NUMBERS, "event{|s} (a thread's end, a fork, an exec or a mapping) for which the kernel ran no program of hawktrace") \
+	HAWK_LOSS(PREEMPTED, "preempted", NUMBERS, "update{|s} of the counters by {a thread|threads} that the kernel preempted meanwhile: it was switched to preempt itself") \
 	HAWK_LOSS(REGION_EVENT, "region_events", NUMBERS, "change{|s} of mappings not followed: hawktrace could not keep up")          \
 	HAWK_LOSS(UNTRACED_CHILD, "untraced_children", CHILDREN, "child process{|es} not traced")
 

@@ -224,6 +224,7 @@ struct hawk_thread {
 	struct hawk_view view;
 	__u64 page_tables;        /* of the process, as the kernel sees them */
 	__u64 mappings_version_at; /* where the kernel counts changes of its mappings; 0: it does not */
+	__u64 preemptions_at;     /* where it counts how often it has preempted this thread */
 	__u64 last_freed;         /* kept only while its target has several allocators */
 	__u64 last_allocated;     /* kept only with hawk_config.histograms */
 	__u32 interrupted_count;

@@ -195,9 +195,10 @@ static __always_inline __u64 current_page_tables(void)
 	return (__u64)BPF_CORE_READ(bpf_get_current_task_btf(), mm, pgd);
 }
 
-/* Where the kernel keeps what it knows of the process's memory: the same until the thread ends or runs another program. */
-static __always_inline void note_memory(struct hawk_thread *thread)
+/* Where the kernel keeps what it knows of the thread and of its memory: the same until it ends or runs another program. */
+static __always_inline void note_kernel_places(struct hawk_thread *thread)
 {
+	thread->preemptions_at = bpf_get_current_task() + bpf_core_field_offset(struct task_struct, nivcsw);
 	thread->page_tables = current_page_tables();
 	thread->mappings_version_at = find_mappings_version();
 }
@@ -222,7 +223,7 @@ static __always_inline struct hawk_thread *begin_thread(struct hawk_thread *thre
 	thread->call.program = program;
 	if (settings.by_thread)
 		thread->tid = visible_number(BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid));
-	note_memory(thread);
+	note_kernel_places(thread);
 	hawk_forget_walks(&thread->memos);
 	return thread;
 }

@@ -5,6 +5,7 @@
 #ifndef HAWKTRACE_LIVE_ARENA_BPF_H
 #define HAWKTRACE_LIVE_ARENA_BPF_H
 
+#include "bpf/arch/x86_64/direct_memory.bpf.h"
 #include "bpf/live/arena_layout.h"
 #include "bpf/maps.bpf.h"
 
@@ -40,6 +41,18 @@ static __always_inline void hawk_preempt_disable(void)
 static __always_inline void hawk_preempt_enable(void)
 {
 	bpf_preempt_enable();
+}
+
+static __always_inline bool hawk_kernel_preempts(void)
+{
+	return settings.kernel_preempts;
+}
+
+static __always_inline __u64 hawk_count_at(__u64 address)
+{
+	/* Each time anew. */
+	asm volatile("" : "+r"(address) : : "memory");
+	return kernel_word(address);
 }
 
 static __always_inline void hawk_relax(void)

@@ -9,7 +9,8 @@
  * geometry as it was when the page was computed is in the right place.
  *
  * What each of the two worlds provides (arena.bpf.h, tests/unit/bpf/host_arena.h): __arena, hawk_arena_page(number),
- * hawk_header(), hawk_has_arena(), hawk_cpu(), hawk_preempt_disable/enable(), hawk_relax() while a lock is waited for, hawk_unlock(lock),
+ * hawk_header(), hawk_has_arena(), hawk_cpu(), hawk_preempt_disable/enable(), hawk_kernel_preempts() and
+ * hawk_count_at(address) (alone.h), hawk_relax() while a lock is waited for, hawk_unlock(lock),
  * hawk_publish(word, value), hawk_program_of_stack(stack), hawk_program_lives(program), hawk_program_gone(program), the opposite, nonzero without a branch, hawk_spill(address, slot, program) for a block that a step of growth finds no room for, and
  * HAWK_REPEAT(count, callback, context), which calls callback(number, context) for number = 0 to count - 1 until one
  * returns nonzero. */
@@ -17,6 +18,7 @@
 #define HAWKTRACE_LIVE_ARENA_H
 
 #include "bpf/live/buckets.h"
+#include "bpf/live/alone.h"
 #include "bpf/live/requests.h"
 #include "bpf/live/resize.h"
 #include "bpf/live/sweep.h"

@@ -30,9 +30,39 @@ static __always_inline bool tally_insertion(const struct hawk_request *request, 
 	return true;
 }
 
+static __always_inline int settle_at_once(struct hawk_request *request, const struct hawk_home *home, struct hawk_tally *tally)
+{
+	const int settled = hawk_do_at_once(request, home);
+
+	if (settled && tally && cpus_own_stripes(settings.cpu_mask + 1))
+		tally->is_done = request->is_take ? tally_take(request) : tally_insertion(request, tally->hits);
+	return settled;
+}
+
+/* The same, with preemption off or, if the state of the current thread is there, seen not to happen. */
+static __always_inline int settle_alone(const struct hawk_thread *thread, struct hawk_request *request, const struct hawk_home *home,
+					struct hawk_tally *tally)
+{
+	int settled;
+
+	if (!thread) {
+		hawk_preempt_disable();
+		settled = settle_at_once(request, home, tally);
+		hawk_preempt_enable();
+		return settled;
+	}
+	const __u64 begun = hawk_begin_alone(thread->preemptions_at);
+
+	settled = settle_at_once(request, home, tally);
+	if (hawk_end_alone(thread->preemptions_at, begun))
+		count_loss(request->program, HAWK_LOSS_PREEMPTED);
+	return settled;
+}
+
 /* Carries a request out; `fits`: the arena can have its address and its block at all. `home`, if there is one: the short way first,
- * and with `tally`, if there is one, it is counted. */
-static __always_inline bool arena_do(struct hawk_request *request, bool fits, const struct hawk_home *home, struct hawk_tally *tally)
+ * and with `tally`, if there is one, it is counted. `thread`: NULL, or the current one's. */
+static __always_inline bool arena_do(const struct hawk_thread *thread, struct hawk_request *request, bool fits,
+				     const struct hawk_home *home, struct hawk_tally *tally)
 {
 	if (!fits)
 		return false;
@@ -40,13 +70,7 @@ static __always_inline bool arena_do(struct hawk_request *request, bool fits, co
 		hawk_do_slowly(request);
 		return true;
 	}
-	hawk_preempt_disable();
-	int settled = hawk_do_at_once(request, home);
-
-	if (settled && tally && cpus_own_stripes(settings.cpu_mask + 1))
-		tally->is_done = request->is_take ? tally_take(request) : tally_insertion(request, tally->hits);
-	hawk_preempt_enable();
-	if (!settled)
+	if (!settle_alone(thread, request, home, tally))
 		hawk_do_slowly(request);
 	return true;
 }
@@ -70,13 +94,14 @@ __noinline int prefer_overflowed(__u64 address, struct hawk_block *taken)
 	return 1;
 }
 
-static __always_inline __u32 arena_take(__u64 address, __u32 program, struct hawk_block *taken, const bool at_once,
-					struct hawk_tally *tally)
+static __always_inline __u32 arena_take(const struct hawk_thread *thread, __u64 address, __u32 program, struct hawk_block *taken,
+					const bool at_once, struct hawk_tally *tally)
 {
 	struct hawk_request request = hawk_take_of(address, program);
 	struct hawk_home home = hawk_home_of(request.hash);
 
-	if (arena_do(&request, hawk_slot_fits_address(address), at_once ? &home : NULL, tally) && request.result != HAWK_NOT_THERE) {
+	if (arena_do(thread, &request, hawk_slot_fits_address(address), at_once ? &home : NULL, tally) &&
+	    request.result != HAWK_NOT_THERE) {
 		*taken = hawk_slot_block(&request.found, request.program);
 		if (request.result == HAWK_TAKEN && may_have_overflowed(request.hash))
 			prefer_overflowed(address, taken);
@@ -142,14 +167,14 @@ __noinline int retire_overflowed(__u64 address, __u32 program)
 }
 
 /* *growth_check: whether it is time to see if growth is due. */
-static __always_inline bool arena_insert(__u64 address, const struct hawk_block *block, const struct hawk_home *home,
+static __always_inline bool arena_insert(const struct hawk_thread *thread, __u64 address, const struct hawk_block *block, const struct hawk_home *home,
 					 __u32 *growth_check, struct hawk_tally *tally)
 {
 	struct hawk_request request = hawk_insertion_of(home->hash, address, block);
 	const bool fits = hawk_slot_fits(address, block);
 
 	/* Of a block that the arena cannot hold, the address may still be there. */
-	if (!arena_do(&request, fits, home, tally) && hawk_slot_fits_address(address)) {
+	if (!arena_do(thread, &request, fits, home, tally) && hawk_slot_fits_address(address)) {
 		request.is_take = 1;
 		hawk_do_slowly(&request);
 	}
@@ -167,10 +192,11 @@ static __always_inline bool arena_insert(__u64 address, const struct hawk_block 
 /* ------------------------------------------------------------------------------------------------------ in either */
 
 /* Removes the block of a program at `address` and stores what it was into `taken`. What could not be settled is counted. */
-static __always_inline enum hawk_taking live_take_somehow(__u32 program, __u64 address, struct hawk_block *taken, const bool at_once,
-							  struct hawk_tally *tally)
+static __always_inline enum hawk_taking live_take_somehow(const struct hawk_thread *thread, __u32 program, __u64 address,
+							  struct hawk_block *taken, const bool at_once, struct hawk_tally *tally)
 {
-	__u32 taking = hawk_has_arena() ? arena_take(address, program, taken, at_once, tally) : hash_take(address, program, taken);
+	__u32 taking = hawk_has_arena() ? arena_take(thread, address, program, taken, at_once, tally) :
+					  hash_take(address, program, taken);
 
 	if (taking == HAWK_TAKE_TIMEOUT)
 		count_loss(program, HAWK_LOSS_UNSETTLED_FREE);
@@ -179,14 +205,14 @@ static __always_inline enum hawk_taking live_take_somehow(__u32 program, __u64 a
 
 static __always_inline enum hawk_taking live_take(__u32 program, __u64 address, struct hawk_block *taken)
 {
-	return live_take_somehow(program, address, taken, true, NULL);
+	return live_take_somehow(NULL, program, address, taken, true, NULL);
 }
 
-/* The same, and counts it as freed. */
-static __always_inline enum hawk_taking live_free(__u32 program, __u64 address, struct hawk_block *taken)
+/* The same of a block that the current thread gives back, and counts it as freed. */
+static __always_inline enum hawk_taking live_free(const struct hawk_thread *thread, __u64 address, struct hawk_block *taken)
 {
 	struct hawk_tally tally = {};
-	enum hawk_taking taking = live_take_somehow(program, address, taken, true, &tally);
+	enum hawk_taking taking = live_take_somehow(thread, program_of(thread), address, taken, true, &tally);
 
 	if (taking == HAWK_TAKEN && !tally.is_done)
 		count_freed(taken);
@@ -196,7 +222,7 @@ static __always_inline enum hawk_taking live_free(__u32 program, __u64 address, 
 /* The same in less code. */
 static __always_inline enum hawk_taking live_take_slowly(__u32 program, __u64 address, struct hawk_block *taken)
 {
-	return live_take_somehow(program, address, taken, false, NULL);
+	return live_take_somehow(NULL, program, address, taken, false, NULL);
 }
 
 /* The same where it is not what every call needs. Not static: checked once by the verifier. */
@@ -232,7 +258,7 @@ static __always_inline void live_add(struct hawk_thread *thread, __u64 address, 
 {
 	__u32 growth_check = 0;
 
-	if (hawk_has_arena() ? arena_insert(address, block, home, &growth_check, tally) : hash_insert(address, block)) {
+	if (hawk_has_arena() ? arena_insert(thread, address, block, home, &growth_check, tally) : hash_insert(address, block)) {
 		if (!tally->is_done)
 			count_allocated(block);
 		count_size(block);

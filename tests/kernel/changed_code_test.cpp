@@ -166,7 +166,7 @@ void leave_restartable_sequences() {
 /// The first time that their mappings are locked. The mm_struct of each is where that of the one before was.
 KERNEL_TEST_ON(changed_code, of_children_one_after_the_other, kFollowWays) {
   constexpr std::size_t kChildren = 20;
-  const TestEngine test(way, true);
+  const TestEngine test(way, {.follows_children = true});
   const Library library;
   const Page page;
   ToldWorker worker([&] {

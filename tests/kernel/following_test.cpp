@@ -55,7 +55,7 @@ constexpr Way kFollowWays[] = {Way::kPointsArena, Way::kPerfHash};
 
 KERNEL_TEST_ON(following, children_count_from_their_first_instruction, kWays) {
   constexpr std::size_t kChildren = 20;
-  const TestEngine test(way, true);
+  const TestEngine test(way, {.follows_children = true});
   const Library library;
   ToldWorker worker([] { fork_children(kChildren); });
   Tracer tracer = library.trace(*test.engine, worker.pid(), true);
@@ -80,7 +80,7 @@ KERNEL_TEST_ON(following, children_count_from_their_first_instruction, kWays) {
 /// More than there are places for: those of children that have ended are given again, with their stacks.
 KERNEL_TEST_ON(following, places_of_ended_children_are_given_again, kWays) {
   constexpr std::size_t kRounds = 12, kChildren = 200;
-  const TestEngine test(way, true);
+  const TestEngine test(way, {.follows_children = true});
   const Library library;
   ToldWorker worker([] { fork_children(kChildren); });
   Tracer tracer = library.trace(*test.engine, worker.pid(), true);

@@ -51,7 +51,7 @@ constexpr Way kEngineWays[] = {Way::kSessionArena, Way::kSessionHash, Way::kMult
 /// Sizes from 0 to 8 GiB, and lifetimes by a clock that the test moves on.
 KERNEL_TEST_ON(lives, sizes_and_lifetimes, kEngineWays) {
   constexpr std::array<std::uint64_t, 3> kTimesMs = {1, 300, 70'000};
-  const TestEngine world(way, false, true);
+  const TestEngine world(way, {.histograms = true});
   LedgerProgram program({.program = "sizes"});
   Tracer tracer = Library().trace(*world.engine, program.pid(), world.features.pid_filter);
   program.send_byte();

@@ -148,7 +148,8 @@ Result<void> SharedTracing::load() {
                              .follows_regions = config_.follows_regions,
                              .by_thread = config_.by_thread,
                              .histograms = config_.histograms,
-                             .programs_on_functions = features_.programs_on_functions}));
+                             .programs_on_functions = features_.programs_on_functions,
+                             .kernel_preempts = features_.preempts_itself}));
   if (config_.follows_regions) region_feed_ = HAWK_TRY(RegionFeed::make(engine->region_ring_fd()));
   mapping_events_ = HAWK_TRY(MappingEvents::make(engine->mapping_events()));
   engine_ = std::move(engine);

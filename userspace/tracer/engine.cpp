@@ -25,6 +25,9 @@ Result<std::unique_ptr<Engine>> Engine::make(const EngineOptions& options) {
     loaded = parts->load(LiveTable::kHash);
   }
   HAWK_TRY_VOID(loaded);
+  log_verbose(options.kernel_preempts
+                  ? "the kernel may preempt itself: preemption is switched off for updates of the live table"
+                  : "the kernel does not preempt itself");
   HAWK_TRY_VOID(parts->open_maps());
   HAWK_TRY_VOID(parts->attach_tracepoints());
   if (options.links == LinkScope::kFile) parts->file_links.emplace();

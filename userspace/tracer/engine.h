@@ -38,6 +38,7 @@ struct EngineOptions {
   bool by_thread = false;              ///< stacks are told apart by threads
   bool histograms = false;             ///< sizes and lifetimes are counted by stack
   bool programs_on_functions = false;  ///< see KernelFeatures::programs_on_functions
+  bool kernel_preempts = true;         ///< see KernelFeatures::preempts_itself
 };
 
 /// A process that a target has started, and that the programs have made a target, too.

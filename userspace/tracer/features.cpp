@@ -9,9 +9,12 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #include "userspace/base/system_failure.h"
 #include "userspace/base/unique_fd.h"
+#include "userspace/tracer/kernel_code.h"
+#include "userspace/tracer/kernel_preemption.h"
 #include "userspace/tracer/kernel_types.h"
 #include "userspace/tracer/libbpf_messages.h"
 #include "userspace/tracer/links.h"
@@ -66,6 +69,8 @@ Result<KernelFeatures> probe_kernel_features() {
   const KernelTypes types;
   features.programs_on_functions = can_be_on_functions(types);
   features.holds = can_hold_threads(types);
+  const KernelCodeReader code;
+  features.preempts_itself = kernel_preempts_itself([&code](std::string_view name) { return code.read(name); });
   return features;
 }
 

@@ -19,6 +19,8 @@ struct KernelFeatures {
   /// Threads can be held on their way back to user mode (bpf/holds.bpf.h): 6.18. Where interrupts are threads
   /// (PREEMPT_RT) it might be there before.
   bool holds = false;
+  /// As kernel_preempts_itself has it.
+  bool preempts_itself = true;
 };
 
 /// Tries each feature with a program that is never hit. kPrivilege when not even the simplest program can be loaded.

@@ -65,6 +65,7 @@ Result<hawk_config> make_config(const EngineOptions& options, LiveTable table, c
   config.word_type = types.structure("timespec64");
   const bool may_read = table == LiveTable::kArena || options.way == AttachWay::kSession;
   config.may_read_directly = may_read && config.word_type != 0 ? 1 : 0;
+  config.kernel_preempts = options.kernel_preempts || config.may_read_directly == 0 ? 1 : 0;
   config.min_block_bytes = options.min_block_bytes;
   config.frames_low = FrameStore::low_of(plan.spare_frames);
   config.location_mask = plan.locations - 1;

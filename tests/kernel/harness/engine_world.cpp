@@ -36,19 +36,21 @@ Tracer Library::trace(Engine& engine, int pid, bool filter) const {
   return *std::move(tracer);
 }
 
-TestEngine::TestEngine(Way way, bool follows_children, bool histograms) {
+TestEngine::TestEngine(Way way, const TestEngineOptions& options) {
   const Result<KernelFeatures> found = probe_kernel_features();
   if (!found) throw std::runtime_error(found.error().what);
   features = *found;
   const LiveTable table = live_table(way) == "arena" ? LiveTable::kArena : LiveTable::kHash;
-  Result<std::unique_ptr<Engine>> made = Engine::make({.way = *parse_attach_way(attach_via(way)),
-                                                       .follows_children = follows_children,
-                                                       .live_table = table,
-                                                       .memory = {.max_stacks = 1 << 16, .max_depth = 16},
-                                                       .max_depth = 16,
-                                                       .unwind = HAWK_UNWIND_FP,
-                                                       .histograms = histograms,
-                                                       .programs_on_functions = features.programs_on_functions});
+  Result<std::unique_ptr<Engine>> made =
+      Engine::make({.way = *parse_attach_way(attach_via(way)),
+                    .follows_children = options.follows_children,
+                    .live_table = table,
+                    .memory = {.max_stacks = 1 << 16, .max_depth = 16},
+                    .max_depth = 16,
+                    .unwind = HAWK_UNWIND_FP,
+                    .histograms = options.histograms,
+                    .programs_on_functions = features.programs_on_functions,
+                    .kernel_preempts = options.kernel_preempts.value_or(features.preempts_itself)});
   if (!made) throw std::runtime_error(made.error().what);
   engine = *std::move(made);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "tests/kernel/harness/kernel_test.h"
 #include "userspace/base/unique_fd.h"
@@ -26,12 +27,18 @@ class Library {
   AllocatorFile allocator_;
 };
 
+struct TestEngineOptions {
+  bool follows_children = false;
+  bool histograms = false;
+  std::optional<bool> kernel_preempts = {};  ///< what the engine is told; nullopt: what is so
+};
+
 /// The programs without anything that uses them. Throws std::runtime_error.
 struct TestEngine {
   KernelFeatures features;
   std::unique_ptr<Engine> engine;
 
-  explicit TestEngine(Way way, bool follows_children = false, bool histograms = false);
+  explicit TestEngine(Way way, const TestEngineOptions& options = {});
 };
 
 Counters totals(const Drained& drained);

@@ -40,6 +40,8 @@ inline int hawk_has_arena() { return 1; }
 inline __u32 hawk_cpu() { return hawk::host_arena::cpu; }
 inline void hawk_preempt_disable() {}
 inline void hawk_preempt_enable() {}
+inline int hawk_kernel_preempts() { return 1; }
+inline __u64 hawk_count_at(__u64 /*address*/) { return 0; }
 #define HAWK_LOCK_ATTEMPTS hawk::host_arena::lock_attempts
 inline void hawk_relax() { std::this_thread::yield(); }
 inline void hawk_unlock(__u32* lock) {
