@@ -24,7 +24,11 @@ static inline __attribute__((always_inline)) int hawk_says(const char *name, __u
 	return 1;
 }
 
-/* `name`: HAWK_CONTROL_NAME_BYTES of it, NUL-terminated within. */
+/* Behind this no ".destroy" fits into HAWK_CONTROL_NAME_BYTES. */
+#define HAWK_CONTROL_INDEX_END (HAWK_CONTROL_NAME_BYTES - 9)
+
+/* `name`: HAWK_CONTROL_NAME_BYTES of it, NUL-terminated within. An index may have any number of zeros before it; what cannot be seen then
+ * is taken for one that does. */
 static inline __attribute__((always_inline)) int hawk_moves_blocks(const char *name)
 {
 	__u32 at = 6;
@@ -33,10 +37,10 @@ static inline __attribute__((always_inline)) int hawk_moves_blocks(const char *n
 		return 1;
 	if (!hawk_says(name, 0, "arena.", 6))
 		return 0;
-	for (__u32 i = 0; i < 10 && name[at & (HAWK_CONTROL_NAME_BYTES - 1)] >= '0' &&
-			  name[at & (HAWK_CONTROL_NAME_BYTES - 1)] <= '9'; i++)
+	while (at <= HAWK_CONTROL_INDEX_END && name[at & (HAWK_CONTROL_NAME_BYTES - 1)] >= '0' &&
+	       name[at & (HAWK_CONTROL_NAME_BYTES - 1)] <= '9')
 		at++;
-	return hawk_says(name, at, ".reset", 7) || hawk_says(name, at, ".destroy", 9);
+	return at > HAWK_CONTROL_INDEX_END || hawk_says(name, at, ".reset", 7) || hawk_says(name, at, ".destroy", 9);
 }
 
 /* "arena", the index and "reset". */

@@ -223,7 +223,7 @@ static __always_inline __u64 returned_address(struct hawk_thread *thread, __u64 
 		return 0;
 	if (!read_target_word(thread, call->result_at, &address))
 		count_loss(program_of(thread), HAWK_LOSS_UNREADABLE_RESULT);
-	else if (!address || freed_early(call, address))
+	else if (address ? freed_early(call, address) : call->size_bytes != 0) /* of 0 bytes it may be null (POSIX) */
 		count_loss(program_of(thread), HAWK_LOSS_EARLY_FREE);
 	return address;
 }

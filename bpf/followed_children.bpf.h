@@ -66,6 +66,21 @@ static __always_inline void borrow_points(struct hawk_target *target, const stru
 	target->new_code_next = maker->new_code_next;
 }
 
+/* The current thread makes `child` inside an allocating call. The child has a copy of that call, and will be given what it returns there,
+ * but not of what is known of it. A call that lies below the stack has been left. */
+static __always_inline void count_copied_call(const struct hawk_target *child)
+{
+	const struct hawk_thread *thread = thread_with_key(current_key());
+	const struct pt_regs *registers = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	__u64 word = 0;
+
+	if (!thread || thread->call.sp <= BPF_CORE_READ(registers, sp))
+		return;
+	if (thread->call.may_throw && (bpf_probe_read_user(&word, sizeof(word), (void *)thread->call.sp) || word != thread->call.return_address))
+		return;
+	count_loss(child->program, HAWK_LOSS_LOST_CALL);
+}
+
 /* A process that a target makes by fork: with a copy of its memory, and so with its files where that has them. False: it cannot be
  * followed. */
 static __always_inline bool follow_fork(struct hawk_target *maker, const struct task_struct *task, bool may_hold)
@@ -83,6 +98,7 @@ static __always_inline bool follow_fork(struct hawk_target *maker, const struct 
 	borrow_points(target, maker, true);
 	if (settings.follows_regions)
 		announce_copy(target, maker, task);
+	count_copied_call(target);
 	enable_child(target);
 	if (may_hold && are_spares_few())
 		hold_for_spares(target);

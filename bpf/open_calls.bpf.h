@@ -238,7 +238,8 @@ __noinline int return_of_other(struct hawk_thread *thread, __u64 slot, int may_t
 	if (!thread)
 		return 0;
 	for (__u32 i = 0; i < HAWK_INTERRUPTED_CALLS && i < thread->interrupted_count; i++) {
-		struct hawk_call *call = &thread->interrupted[i];
+		/* The latest first: older ones in the same place were left by an exception. */
+		struct hawk_call *call = &thread->interrupted[(thread->interrupted_count - 1 - i) & (HAWK_INTERRUPTED_CALLS - 1)];
 
 		if (call->sp != slot || call->may_throw != may_throw)
 			continue;

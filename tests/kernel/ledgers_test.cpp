@@ -71,6 +71,8 @@ const LedgerCase kCases[] = {
     {"realloc", "to_zero", "realloc_zero"},
     {"calloc", "overflows", "calloc_overflow"},
     {"posix_memalign", "einval", "posix_memalign_einval"},
+    {"posix_memalign", "null_for_nothing", "null_for_nothing"},
+    {"bad_alloc", "in_coroutines", "thrown_in_coroutines", {}, {}, kWaysWithTables},
     {"mmap_threshold", "counted_once", "mmap_threshold"},
     {"threads", "arenas", "threads_arenas"},
     {"threads", "address_handover", "address_handover"},

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -97,6 +98,18 @@ KERNEL_TEST_OF_CALLS(losses, late_allocators) {
   const Report report = trace.finish();
   expect_only(report, "late_allocators");
   EXPECT_EQ(report.losses.at("late_allocators"), ledger.losses.at("late_allocators"));
+}
+
+/// One that is gone before hawktrace can look at it may have been an allocator.
+KERNEL_TEST(losses, libraries_that_are_gone) {
+  LedgerProgram program({.program = "loads_from_memory", .arguments = {ledger_path("libcounting_allocator.so")}});
+  Trace trace = Trace::attach(program.pid(), way);
+  trace.process().send_signal(SIGSTOP);
+  program.run();
+  trace.process().send_signal(SIGCONT);
+  const Report report = trace.finish();
+  EXPECT_FALSE(report.exact);
+  EXPECT_EQ(report.losses.at("functions_not_probed"), 1U);
 }
 
 /// A function that is seen where all of a call is known has nothing open before: neither a call that was left, nor one

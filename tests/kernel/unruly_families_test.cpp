@@ -44,13 +44,6 @@ nlohmann::json trace_unruly(Way way, const ScratchDirectory& directory, std::vec
   return trace_command(way, directory, beside_own_libc(directory, family), options);
 }
 
-/// By processes of the family, whatever their ids are.
-std::vector<OfProcess> said_by(const std::string& ledger) {
-  std::vector<OfProcess> said;
-  for (const auto& [pid, numbers] : family_lines(ledger)) said.push_back(numbers);
-  std::sort(said.begin(), said.end());
-  return said;
-}
 bool runs(const nlohmann::json& target, const std::string& program) {
   // Not known of one that has ended too early.
   return target.at("exe").is_string() &&
@@ -58,13 +51,6 @@ bool runs(const nlohmann::json& target, const std::string& program) {
 }
 bool misses_breakpoints(const nlohmann::json& target) {
   return target.at("losses").at("missing_breakpoints").get<std::size_t>() > 0;
-}
-
-std::vector<OfProcess> traced_in(const nlohmann::json& report) {
-  std::vector<OfProcess> traced;
-  for (const nlohmann::json& target : report.at("targets")) traced.push_back(numbers_of(target));
-  std::sort(traced.begin(), traced.end());
-  return traced;
 }
 
 void expect_unruly(Way way, const std::string& how, const std::string& count, std::size_t processes,
@@ -110,6 +96,30 @@ void expect_odd_births(Way way, const std::vector<std::string>& options) {
 KERNEL_TEST_ON(unruly_families, odd_births, kFollowWays) { expect_odd_births(way, {}); }
 KERNEL_TEST_ON(unruly_families, odd_births_by_links_for_files, kPointsWay) {
   expect_odd_births(way, {"--links", "file"});
+}
+
+/// ledgers/forks_in_new.cpp.
+nlohmann::json trace_forks_in_new(Way way, const char* where) {
+  const ScratchDirectory directory;
+  const std::string ledger = directory.path("ledger");
+  nlohmann::json report = trace_command(way, directory, {ledger_path("forks_in_new"), where, ledger}, {"--hold"});
+  std::uint64_t said = 0, traced = 0;
+  for (const OfProcess& process : said_by(ledger)) said += process.allocated_count;
+  for (const nlohmann::json& stack : report.at("stacks")) {
+    if (stack.dump().find("take_from_pool") != std::string::npos)
+      traced += stack.at("allocated_count").get<std::uint64_t>();
+  }
+  EXPECT_EQ(said, traced) << where;
+  return report;
+}
+
+/// Made inside an allocating call, of which they have a copy.
+KERNEL_TEST_ON(unruly_families, children_made_inside_a_call, kFollowWays) {
+  const nlohmann::json inside = trace_forks_in_new(way, "inside");
+  EXPECT_FALSE(inside.at("exact").get<bool>());
+  EXPECT_EQ(inside.at("losses").at("lost_calls"), 1U) << inside.at("losses");
+  const nlohmann::json behind = trace_forks_in_new(way, "behind");
+  EXPECT_TRUE(behind.at("exact").get<bool>()) << behind.at("losses");
 }
 
 /// They end in the middle of anything, which is no loss: in the call by which code is mapped, too, in which the kernel

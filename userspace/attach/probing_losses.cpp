@@ -48,13 +48,18 @@ void Probing::note_refused(const MappedModule& module, const AllocatorFile& file
   if (!refusal_) refusal_ = Error{error.exit_code, fmt::format("{}: {}", module.path, error.what), error.hint};
 }
 
-/// What the file holds is not known then: it may define an allocator. A file that is gone by now is passed over, as one
-/// that had been unmapped before its mapping was announced.
+/// What the file holds is not known then: it may define an allocator, which the process has called. Only what is gone
+/// by the time that the trace begins was never called in it.
 void Probing::note_unreadable(const MappedModule& module) {
   const int error = module.open_error;
   const bool is_no_file = error == EINVAL;
-  if (error == 0 || module.is_gone() || is_no_file)
+  if (error == 0 || (module.is_gone() && !tracing_) || is_no_file)
     return log_verbose(fmt::format("{} cannot be read as an ELF file", module.path));
+  if (module.is_gone()) {
+    log_warning(fmt::format("allocator functions in {} are not probed: it was unmapped and deleted before it was read",
+                            module.path));
+    return tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
+  }
   log_warning(fmt::format("allocator functions in {} are not probed: open it: {}", module.path, std::strerror(error)));
   tracer_.count_loss(HAWK_LOSS_FUNCTION_NOT_PROBED);
 }

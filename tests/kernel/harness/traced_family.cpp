@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -30,6 +31,20 @@ Family read_family(const std::string& path) {
   Family family;
   for (const auto& [pid, process] : family_lines(path)) family[pid] = process;
   return family;
+}
+
+std::vector<OfProcess> said_by(const std::string& ledger) {
+  std::vector<OfProcess> said;
+  for (const auto& [pid, numbers] : family_lines(ledger)) said.push_back(numbers);
+  std::sort(said.begin(), said.end());
+  return said;
+}
+
+std::vector<OfProcess> traced_in(const nlohmann::json& report) {
+  std::vector<OfProcess> traced;
+  for (const nlohmann::json& target : report.at("targets")) traced.push_back(numbers_of(target));
+  std::sort(traced.begin(), traced.end());
+  return traced;
 }
 
 std::vector<std::string> command_words(Way way, const ScratchDirectory& directory,

@@ -35,6 +35,9 @@ Family read_family(const std::string& path);
 /// `target`: of a report.
 OfProcess numbers_of(const nlohmann::json& target);
 Family family_in(const nlohmann::json& report);
+/// What the processes of a family say of themselves, and what a report says of them, whatever their ids are.
+std::vector<OfProcess> said_by(const std::string& ledger);
+std::vector<OfProcess> traced_in(const nlohmann::json& report);
 
 /// hawktrace's words to trace a command: its report comes into the directory.
 std::vector<std::string> command_words(Way way, const ScratchDirectory& directory,

@@ -378,11 +378,7 @@ int main(int argc, char** argv) {
               {"sharer_forks", sharer_forks},
               {"reuse", reuses_number}};
 
-  if (getenv("FAMILY_WAITS")) {
-    unsetenv("FAMILY_WAITS");
-    if (write(STDOUT_FILENO, "ready\n", 6) != 6) abort();
-    await(STDIN_FILENO);
-  }
+  wait_to_begin();
   self = "/proc/self/exe";
   file = argv[2];
   libraries = argv + 4;

@@ -52,6 +52,17 @@ static void chosen_numbers(unsigned count) {
   }
 }
 
+/* One after the other, all with one number. */
+static void same_number(unsigned count) {
+  pid_t number = 1001 + getpid() / 2;
+
+  number += !(number % 2); /* so that they run another program */
+  for (unsigned i = 0; i < count; i++) {
+    while (make_with(number) != number) continue;
+    wait_for_all();
+  }
+}
+
 /* Each on the memory of the one before, until the last runs a program; then the others do. */
 static void vfork_chain(unsigned depth) {
   pid_t child = vfork();
@@ -164,10 +175,19 @@ int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(unsigned count);
-  } ways[] = {{"single", single},       {"again", again},    {"numbers", chosen_numbers}, {"vforks", vforks},
-              {"execs", execs},         {"deep", deep},      {"leaving", leaving},        {"sharers", sharers},
-              {"racing", racing_execs}, {"stopped", stopped}};
+  } ways[] = {{"single", single},
+              {"again", again},
+              {"numbers", chosen_numbers},
+              {"same_number", same_number},
+              {"vforks", vforks},
+              {"execs", execs},
+              {"deep", deep},
+              {"leaving", leaving},
+              {"sharers", sharers},
+              {"racing", racing_execs},
+              {"stopped", stopped}};
 
+  wait_to_begin();
   file = argv[2];
   for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
     if (argc < 4 || strcmp(argv[1], ways[i].name)) continue;

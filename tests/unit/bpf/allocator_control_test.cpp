@@ -17,16 +17,18 @@ bool moves_blocks(const char* name) {
 
 TEST(AllocatorControl, KnowsThoseThatMoveBlocks) {
   for (const char* name : {"arena.0.reset", "arena.17.destroy", "arena.4096.reset", "arena.4294967295.destroy",
-                           "experimental.batch_alloc"}) {
+                           "experimental.batch_alloc", "arena.0000000000007.reset", "arena.00000000000000007.destroy",
+                           // Too long for all of it to be seen: of no arena, or of one.
+                           "arena.99999999999999999999999999.reset", "arena.00000000000000000000000007.reset"}) {
     EXPECT_TRUE(moves_blocks(name)) << name;
   }
 }
 
 TEST(AllocatorControl, LeavesAllOthersAlone) {
-  for (const char* name : {"", "a", "epoch", "arena", "arena.", "arena.0", "arena.0.", "arena.0.purge", "arena.0.decay",
-                           "arenas.create", "arenas.bin.0.size", "stats.arenas.0.reset", "arena.0.retain_grow_limit",
-                           "thread.tcache.flush", "prof.reset", "experimental.utilization.query",
-                           "99999999999999999999999999999999", "arena.99999999999999999999999999.reset"}) {
+  for (const char* name :
+       {"", "a", "epoch", "arena", "arena.", "arena.0", "arena.0.", "arena.0.purge", "arena.0.decay", "arenas.create",
+        "arenas.bin.0.size", "stats.arenas.0.reset", "arena.0.retain_grow_limit", "thread.tcache.flush", "prof.reset",
+        "experimental.utilization.query", "99999999999999999999999999999999", "arena.0000000000000000.purge"}) {
     EXPECT_FALSE(moves_blocks(name)) << name;
   }
 }
