@@ -194,13 +194,21 @@ int module_init(struct pt_regs *ctx)
 	return 0;
 }
 
+// Whether another target has the memory of `task`: it was made by one since user space has found it.
+static __always_inline bool is_taken(const struct task_struct *task, __u32 searched)
+{
+	const struct hawk_target *known = target_on_memory_of(task);
+
+	return known && known->enabled && index_of(known) != searched;
+}
+
 // Finds a target, whose number user space gives to the iterator: its memory and its thread group. User space is the current task.
 SEC("iter/task")
 int find_target(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
-	if (task)
+	if (task && !is_taken(task, state.searched_target))
 		note_target(task, state.searched_target);
 	state.pid_level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
 	state.owner = bpf_get_current_pid_tgid() >> 32;

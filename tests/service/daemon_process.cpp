@@ -116,6 +116,10 @@ void DaemonProcess::wait_until(const std::string& what, const std::function<bool
   }
 }
 
+void DaemonProcess::wait_for_metric(const std::string& name, std::uint64_t least) const {
+  wait_until(name + " of " + std::to_string(least), [&] { return metric(name) >= least; });
+}
+
 void DaemonProcess::wait_until_traced(pid_t pid, std::uint64_t began_unix_ns) const {
   wait_until("a trace of process " + std::to_string(pid), [&] {
     const auto all = nlohmann::json::parse(page("/targets"));

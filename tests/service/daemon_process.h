@@ -40,6 +40,8 @@ class DaemonProcess {
   std::string recording(const std::string& target) const;
   /// The number that its metrics have under this name, with labels if it has any.
   std::uint64_t metric(const std::string& name) const;
+  /// Waits until it is this number, or a larger one, of which the test is to say that it is wrong.
+  void wait_for_metric(const std::string& name, std::uint64_t least) const;
   /// Waits until it traces this process, and not another one that had the number before this time.
   void wait_until_traced(pid_t pid, std::uint64_t began_unix_ns) const;
   /// Waits until it has dealt with the end of every process.

@@ -91,6 +91,27 @@ TEST(daemon, keeps_up_with_a_service_that_restarts_all_the_time) {
   EXPECT_NE(said.find("was killed by SIGSEGV"), std::string::npos) << said;
 }
 
+/// What the program before has done is not taken back.
+TEST(daemon, counts_on_when_a_process_runs_another_program) {
+  DaemonProcess daemon(target_of("web", ledger_path("runs_another")));
+  ChildProcess service({.argv = {ledger_path("runs_another")}});
+  EXPECT_EQ(service.read_line(), "ready");
+  daemon.wait_for_processes(1, 1);
+  service.send_byte();
+  EXPECT_EQ(service.read_line(), "freed");
+  daemon.wait_for_metric("hawktrace_freed_bytes_total{target=\"web\"}", 100'000);
+  const std::uint64_t calls = daemon.metric("hawktrace_calls_total{target=\"web\"}");
+  service.send_byte();
+  EXPECT_EQ(service.read_line(), "done");
+  daemon.wait_for_metric("hawktrace_allocated_bytes_total{target=\"web\"}", 300'000);
+  EXPECT_EQ(daemon.metric("hawktrace_freed_bytes_total{target=\"web\"}"), 100'000U);
+  EXPECT_GE(daemon.metric("hawktrace_calls_total{target=\"web\"}"), calls + 2000);
+  service.close_input();
+  EXPECT_EQ(service.wait(), 0);
+  daemon.wait_for_processes(0, 0);
+  daemon.finish();
+}
+
 TEST(daemon, keeps_traces_when_its_configuration_is_read_again) {
   std::optional<LedgerProgram> program;
   DaemonProcess daemon(target_of("web", ledger_path("ends")));

@@ -18,12 +18,13 @@ UniqueFd vdso() {
 }
 
 /// The key is the build id and everything else that the names depend on: where debug files are searched, which is below
-/// the root and relative to the path; and which user could have given the file its build id.
+/// the root and relative to the path; and which user could have given the file its build id. A process that has ended
+/// has no root any more, and no debug file is found for any such.
 std::string name_by_content(const MappedModule& module, const std::string& root) {
-  const std::optional<FileState> directory = module.build_id.empty() ? std::nullopt : state_of(root);
-  if (!directory) return {};
-  return fmt::format("{} {} {} {}:{} {}", module.build_id, module.file.size_bytes, module.owner, directory->file.device,
-                     directory->file.inode, module.path);
+  if (module.build_id.empty()) return {};
+  const std::optional<FileState> directory = state_of(root);
+  const std::string where = directory ? fmt::format("{}:{}", directory->file.device, directory->file.inode) : "no root";
+  return fmt::format("{} {} {} {} {}", module.build_id, module.file.size_bytes, module.owner, where, module.path);
 }
 
 }  // namespace

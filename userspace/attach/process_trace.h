@@ -84,6 +84,8 @@ class ProcessTrace {
   /// The sums over all stacks as of the last drain.
   const Counters& totals() const { return model_.totals(); }
   std::uint64_t frees_of_untraced() const { return model_.frees_of_untraced(); }
+  /// Changes with the program that the process runs, of which the totals are.
+  std::uint64_t exec_epoch() const { return model_.exec_epoch(); }
   const Losses& losses() const { return model_.losses(); }
   /// No more than was live at an instant during the last drain.
   std::uint64_t least_live_bytes() const { return model_.least_live_bytes(); }

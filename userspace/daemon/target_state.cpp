@@ -1,19 +1,12 @@
 #include "userspace/daemon/target_state.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "userspace/daemon/process_end.h"
 
 namespace hawk {
 namespace {
-
-bool is_before(const Counters& a, const Counters& b) { return a.allocated_count < b.allocated_count; }
-
-/// What has come since `before`; all, if it is another program by now, which counts from the beginning.
-Counters added_since(const Counters& before, Counters now) {
-  if (!is_before(now, before)) now -= before;
-  return now;
-}
 
 std::uint64_t added_since(std::uint64_t before, std::uint64_t now) { return now < before ? now : now - before; }
 
@@ -24,6 +17,15 @@ void note_ended(TargetProcess& process) {
 }
 
 }  // namespace
+
+void TargetProcess::begin_trace(ProcessTrace& begun) {
+  trace = &begun;
+  objection.clear();
+  exec_epoch = begun.exec_epoch();
+  totals = {};
+  losses = {};
+  calls = 0;
+}
 
 void watch_end(EventLoop& loop, TargetProcess& process) {
   if (!process.end_fd) return note_ended(process);
@@ -84,11 +86,17 @@ std::string_view TargetState::state_name(Time now) const {
 void TargetState::count(TargetProcess& process) {
   const ProcessTrace& trace = *process.trace;
   const std::uint64_t calls = trace.totals().allocated_count + trace.totals().freed_count + trace.frees_of_untraced();
-  counts.totals += added_since(process.totals, trace.totals());
-  counts.calls += added_since(process.calls, calls);
-  for (std::size_t i = 0; i < HAWK_LOSS_COUNT; ++i) {
-    counts.losses.counts[i] += added_since(process.losses.counts[i], trace.losses().counts[i]);
+  if (std::exchange(process.exec_epoch, trace.exec_epoch()) != trace.exec_epoch()) {
+    // Each program counts from the beginning, but for losses.
+    process.totals = {};
+    process.calls = 0;
   }
+  Counters added = trace.totals();
+  added -= process.totals;
+  counts.totals += added;
+  counts.calls += added_since(process.calls, calls);
+  for (std::size_t i = 0; i < HAWK_LOSS_COUNT; ++i)
+    counts.losses.counts[i] += added_since(process.losses.counts[i], trace.losses().counts[i]);
   process.totals = trace.totals();
   process.losses = trace.losses();
   process.calls = calls;

@@ -36,9 +36,13 @@ struct TargetProcess {
   std::optional<int> wait_status = {};
   bool is_oom_victim = false;  ///< the kernel, or systemd-oomd, has said that it kills it for lack of memory
   // As of the last drain, of its trace:
+  std::uint64_t exec_epoch = 0;  ///< the program that it runs, of which totals and calls are
   Counters totals = {};
   Losses losses = {};
   std::uint64_t calls = 0;
+
+  /// Nothing has been counted of that one yet.
+  void begin_trace(ProcessTrace& begun);
 
   /// Whether it can still be tried: one that is about to run another program may have no allocator yet.
   bool may_be_traced() const { return trace == nullptr && !has_ended && failures < kMostTries; }

@@ -79,11 +79,7 @@ void TargetTracing::attach(TargetState& target, TargetProcess& process) {
     return;
   }
   (*trace)->begin();
-  process.trace = *trace;
-  process.objection.clear();
-  process.totals = {};
-  process.losses = {};
-  process.calls = 0;
+  process.begin_trace(**trace);
   ++known_traces_;
   ++target.counts.traces_begun;
   log_verbose(fmt::format("{}: tracing process {} ({})", target.config.name, process.facts.pid, process.facts.comm));
@@ -113,14 +109,23 @@ void TargetTracing::update_traces(Time now) {
   }
 }
 
-/// By who has started it, or by what it is.
-TargetState* TargetTracing::owner_of(const ProcessTrace& trace, const std::optional<ProcessFacts>& facts) {
+/// The target of the process that has started it, if its children are followed.
+TargetState* TargetTracing::target_of_maker(const ProcessTrace& trace) {
+  if (!trace.maker_pid()) return nullptr;
   for (const auto& [name, target] : targets_) {
-    const auto maker = trace.maker_pid() ? target->processes.find(*trace.maker_pid()) : target->processes.end();
+    const auto maker = target->processes.find(*trace.maker_pid());
     if (target->config.follows_children && maker != target->processes.end() && maker->second.trace != nullptr) {
       return target.get();
     }
   }
+  const auto ended = ended_makers_.find(*trace.maker_pid());
+  const auto target = ended != ended_makers_.end() ? targets_.find(ended->second) : targets_.end();
+  return target != targets_.end() ? target->second.get() : nullptr;
+}
+
+/// By who has started it, or by what it is.
+TargetState* TargetTracing::owner_of(const ProcessTrace& trace, const std::optional<ProcessFacts>& facts) {
+  if (TargetState* const target = target_of_maker(trace)) return target;
   for (const auto& [name, target] : targets_) {
     if (facts && target->selector.matches(*facts)) return target.get();
   }
@@ -141,8 +146,9 @@ void TargetTracing::adopt(ProcessTrace& trace) {
   ++target->counts.traces_begun;
   const auto before = target->processes.find(trace.pid());
   if (before != target->processes.end() && before->second.trace != nullptr) {
-    before->second.has_ended = true;  // its number is another's
-    end_ended(now);
+    // Its number is another's. Nothing else ends now: others that are about to be adopted may be its children.
+    before->second.has_ended = true;
+    end_processes({{target, &before->second}}, now);
   }
   const auto [known, is_new] = target->processes.try_emplace(trace.pid());
   TargetProcess& process = known->second;
@@ -152,8 +158,7 @@ void TargetTracing::adopt(ProcessTrace& trace) {
     process.facts.pid = trace.pid();
     process.found_unix_ns = unix_time_ns();
   }
-  process.trace = &trace;
-  process.objection.clear();
+  process.begin_trace(trace);
   if (trace.pid_fd() < 0) {
     process.has_ended = true;
     trace.note_target_exited();
@@ -230,6 +235,7 @@ void TargetTracing::finish(TargetState& target, TargetProcess& process, Time now
     return;
   }
   target.count(process);
+  if (target.config.follows_children) ended_makers_.insert_or_assign(process.facts.pid, target.config.name);
   const Snapshot last = process.trace->snapshot();
   const bool is_written = target.recorder.end(*process.trace, last);
   reporter_.report(target, process, end, last, is_written ? target.recorder.last_path() : std::string(), now);
@@ -274,16 +280,20 @@ void TargetTracing::record_before_kill(const std::string& cgroup) {
 
 /// An OOM victim has been announced before it ends.
 void TargetTracing::end_ended(Time now) {
+  ended_makers_.clear();  // their children have been adopted by now
   note_oom_victims();
-  std::vector<ProcessTrace*> ending;
   std::vector<std::pair<TargetState*, TargetProcess*>> ended;
   for (const auto& [name, target] : targets_) {
-    for (auto& [pid, process] : target->processes) {
-      if (!process.has_ended) continue;
-      ended.emplace_back(target.get(), &process);
-      if (process.trace != nullptr) ending.push_back(process.trace);
-    }
+    for (auto& [pid, process] : target->processes)
+      if (process.has_ended) ended.emplace_back(target.get(), &process);
   }
+  end_processes(ended, now);
+}
+
+void TargetTracing::end_processes(const std::vector<std::pair<TargetState*, TargetProcess*>>& ended, Time now) {
+  std::vector<ProcessTrace*> ending;
+  for (const auto& [target, process] : ended)
+    if (process->trace != nullptr) ending.push_back(process->trace);
   if (!ending.empty()) end_traces(ending);
   for (const auto& [target, process] : ended) {
     finish(*target, *process, now);

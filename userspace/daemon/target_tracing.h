@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "userspace/base/event_loop.h"
@@ -68,9 +69,11 @@ class TargetTracing {
   void attach(TargetState& target, TargetProcess& process);
   void adopt_births();
   void adopt(ProcessTrace& trace);
+  TargetState* target_of_maker(const ProcessTrace& trace);
   TargetState* owner_of(const ProcessTrace& trace, const std::optional<ProcessFacts>& facts);
   void note_oom_victims();
   void end_ended(Time now);
+  void end_processes(const std::vector<std::pair<TargetState*, TargetProcess*>>& ended, Time now);
   void finish(TargetState& target, TargetProcess& process, Time now);
   void detach(TargetState& target, const std::vector<TargetProcess*>& processes);
   void end_traces(const std::vector<ProcessTrace*>& traces);
@@ -88,6 +91,8 @@ class TargetTracing {
   std::optional<OomVictims> oom_victims_;
   TraceGroups groups_{loop_, [this] { adopt_births(); }};
   std::size_t known_traces_ = 0;  ///< of the groups': those that belong to a process of a target
+  /// Names of the targets of processes that have just ended, by their ids: their last children become known after that.
+  std::map<int, std::string> ended_makers_;
   std::optional<ProbeCosts> costs_;
   OverheadBudget host_budget_{std::nullopt, kHostRetry};
   std::optional<Time> weighed_at_;

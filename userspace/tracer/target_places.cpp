@@ -79,7 +79,8 @@ Result<std::uint32_t> TargetPlaces::take(int pid) {
   const Result<void> found = run_for_tasks(skeleton_.progs.find_target, pid);
   if (!found || target.memory == 0) {
     return fail(ExitCode::kNoTarget,
-                fmt::format("find process {} in the kernel: {}", pid, found ? "it has no memory" : found.error().what));
+                fmt::format("find process {} in the kernel: {}", pid,
+                            found ? "it has no memory, or is traced already" : found.error().what));
   }
   places_[number].use = Use::kTaken;
   return number;

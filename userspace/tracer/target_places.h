@@ -25,7 +25,8 @@ class TargetPlaces {
   TargetPlaces(hawktrace& skeleton, KernelMaps& maps, const GrowingArray<hawk_target>& targets)
       : skeleton_(skeleton), maps_(maps), targets_(targets) {}
 
-  /// Begins a target that nothing is known of yet. Returns its number.
+  /// Begins a target that nothing is known of yet. Returns its number. kNoTarget: there is no such process any more, or
+  /// it is one of those that take_births() will return, or has returned.
   Result<std::uint32_t> take(int pid);
   /// Ends it: what is still counted of it is lost.
   void give_back(std::uint32_t number);
