@@ -47,6 +47,7 @@ Probing::Probing(const Probing& maker, int proc_pid, Tracer& tracer, SharedTraci
       breakpoints_(std::in_place, *maker.breakpoints_, proc_pid, modules_, tracer.last_look()),
       tracer_(tracer),
       unwinding_(std::in_place, *maker.unwinding_, tracer),
+      is_adopted_(true),
       tracing_(true),
       looked_at_(std::chrono::steady_clock::now()),
       open_after_closing_(modules_.open_files()),

@@ -143,6 +143,7 @@ class Probing {
   Tracer& tracer_;                          ///< the same
   std::optional<UnwindTables> unwinding_;   ///< the same
   std::optional<UnwindInfo> unwind_info_;   ///< from then on
+  bool is_adopted_ = false;                 ///< another target has made its process
   bool tracing_ = false;
   std::optional<Error> refusal_;
   std::chrono::steady_clock::time_point looked_at_{};  ///< the breakpoints

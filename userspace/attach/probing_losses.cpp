@@ -48,12 +48,15 @@ void Probing::note_refused(const MappedModule& module, const AllocatorFile& file
   if (!refusal_) refusal_ = Error{error.exit_code, fmt::format("{}: {}", module.path, error.what), error.hint};
 }
 
-/// What the file holds is not known then: it may define an allocator, which the process has called. Only what is gone
-/// by the time that the trace begins was never called in it.
+/// What the file holds is not known then: it may define an allocator, which the process has called. What is gone by the
+/// time that the trace begins was never called in it, and where threads are held files are read before they can be
+/// gone. The files of a child that has ended, or runs another program by now, may be in no place that can be reached
+/// any more; nearly all are its maker's, or of programs known before.
 void Probing::note_unreadable(const MappedModule& module) {
   const int error = module.open_error;
   const bool is_no_file = error == EINVAL;
-  if (error == 0 || (module.is_gone() && !tracing_) || is_no_file)
+  const bool is_passed_over = module.is_gone() && (!tracing_ || is_adopted_ || tracer_.holds_threads());
+  if (error == 0 || is_passed_over || is_no_file)
     return log_verbose(fmt::format("{} cannot be read as an ELF file", module.path));
   if (module.is_gone()) {
     log_warning(fmt::format("allocator functions in {} are not probed: it was unmapped and deleted before it was read",

@@ -305,6 +305,8 @@ std::uint64_t Tracer::memory() const { return __atomic_load_n(&impl_->target.mem
 
 std::uint32_t Tracer::program() const { return __atomic_load_n(&impl_->target.program, __ATOMIC_ACQUIRE); }
 
+bool Tracer::holds_threads() const { return impl_->engine.options.holds; }
+
 bool Tracer::process_has_ended() const { return __atomic_load_n(&impl_->target.ended_ns, __ATOMIC_ACQUIRE) != 0; }
 
 bool Tracer::process_has_ended_elsewhere() const {

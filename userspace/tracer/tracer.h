@@ -108,6 +108,8 @@ class Tracer {
   void count_loss(hawk_loss cause, std::uint64_t times = 1);
   /// How often threads were to be held until now: what they wait for has been announced.
   std::uint32_t holds_wanted() const;
+  /// Whether threads that map files not seen before are held.
+  bool holds_threads() const;
   /// The file, which a thread is held for, has been looked at.
   void note_studied(const hawk_file_key& file, bool has_probes);
   /// An allocator has been probed that was mapped during the trace. A loss, unless the thread was held meanwhile.
