@@ -302,10 +302,7 @@ void Tracer::note_unknown_segments() {
 }
 
 std::uint64_t Tracer::memory() const { return __atomic_load_n(&impl_->target.memory, __ATOMIC_ACQUIRE); }
-
 std::uint32_t Tracer::program() const { return __atomic_load_n(&impl_->target.program, __ATOMIC_ACQUIRE); }
-
-bool Tracer::holds_threads() const { return impl_->engine.options.holds; }
 
 bool Tracer::process_has_ended() const { return __atomic_load_n(&impl_->target.ended_ns, __ATOMIC_ACQUIRE) != 0; }
 
@@ -322,6 +319,7 @@ LastLook Tracer::last_look() { return {impl_->target, *impl_->engine.probe_point
 
 void Tracer::count_loss(hawk_loss cause, std::uint64_t times) { impl_->count_loss(cause, times); }
 
+bool Tracer::holds_threads() const { return impl_->engine.options.holds; }
 std::uint32_t Tracer::holds_wanted() const { return __atomic_load_n(&impl_->target.holds_wanted, __ATOMIC_SEQ_CST); }
 
 void Tracer::note_studied(const hawk_file_key& file, bool has_probes) {
