@@ -62,7 +62,7 @@ struct hawk_config {
 	__u64 min_block_bytes;    /* smaller blocks are not followed */
 	__u32 frames_low;         /* less room than this: user space is asked for more */
 	__u32 may_read_directly;  /* the kernel has what direct_memory.bpf.h needs */
-	__u32 kernel_preempts;    /* itself, or that is not known: see live/alone.bpf.h */
+	__u32 kernel_preempts;    /* itself, or that is not known: see live/alone.h */
 	__u32 unwind;             /* enum hawk_unwind */
 	__u32 follows_children;   /* what targets start is traced as well */
 	__u32 holds;              /* threads that map new files are held until these are probed (holds.bpf.h) */

@@ -7,7 +7,7 @@
 #ifndef HAWKTRACE_LIVE_ALONE_H
 #define HAWKTRACE_LIVE_ALONE_H
 
-#include "bpf/types.h"
+#include "bpf/live/buckets.h"
 
 /* To be given to hawk_end_alone; `preemptions_at`: where the kernel counts them, of the current thread. */
 HAWK_INLINE __u64 hawk_begin_alone(__u64 preemptions_at)

@@ -25,9 +25,8 @@ Result<std::unique_ptr<Engine>> Engine::make(const EngineOptions& options) {
     loaded = parts->load(LiveTable::kHash);
   }
   HAWK_TRY_VOID(loaded);
-  log_verbose(options.kernel_preempts
-                  ? "the kernel may preempt itself: preemption is switched off for updates of the live table"
-                  : "the kernel does not preempt itself");
+  if (parts->table == LiveTable::kArena && !options.kernel_preempts)
+    log_verbose("the kernel does not preempt itself: that is not switched off for updates of the live table");
   HAWK_TRY_VOID(parts->open_maps());
   HAWK_TRY_VOID(parts->attach_tracepoints());
   if (options.links == LinkScope::kFile) parts->file_links.emplace();

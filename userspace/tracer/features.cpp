@@ -53,6 +53,14 @@ bool can_hold_threads(const KernelTypes& types) {
                            types.function("bpf_task_work_schedule_resume_impl") != 0);
 }
 
+/// Asked only where the programs can switch preemption off (6.10), and so need to know: before 6.2 the kernel goes
+/// through all its names for each that is looked up.
+bool preempts_itself(const KernelTypes& types) {
+  if (types.function("bpf_preempt_disable") == 0) return true;
+  const KernelCodeReader code;
+  return kernel_preempts_itself([&code](std::string_view name) { return code.read(name); });
+}
+
 }  // namespace
 
 Result<KernelFeatures> probe_kernel_features() {
@@ -69,8 +77,7 @@ Result<KernelFeatures> probe_kernel_features() {
   const KernelTypes types;
   features.programs_on_functions = can_be_on_functions(types);
   features.holds = can_hold_threads(types);
-  const KernelCodeReader code;
-  features.preempts_itself = kernel_preempts_itself([&code](std::string_view name) { return code.read(name); });
+  features.preempts_itself = preempts_itself(types);
   return features;
 }
 
