@@ -119,6 +119,7 @@ void expect_missing_at_the_end(Way way, const std::string& change) {
 KERNEL_TEST_OF_CALLS(breakpoints, overwritten_before_the_end) { expect_missing_at_the_end(way, "patched"); }
 KERNEL_TEST_OF_CALLS(breakpoints, dropped_before_the_end) { expect_missing_at_the_end(way, "dropped"); }
 KERNEL_TEST_OF_CALLS(breakpoints, replaced_before_the_end) { expect_missing_at_the_end(way, "anonymous"); }
+KERNEL_TEST_OF_CALLS(breakpoints, replaced_often_before_the_end) { expect_missing_at_the_end(way, "anonymous_often"); }
 KERNEL_TEST_OF_CALLS(breakpoints, shared_before_the_end) { expect_missing_at_the_end(way, "shared"); }
 
 KERNEL_TEST_OF_CALLS(breakpoints, not_missed_where_data_is) {

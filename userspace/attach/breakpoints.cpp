@@ -311,7 +311,10 @@ bool Breakpoints::is_missing(const Point& suspect, const std::vector<Mapping>& m
 
 std::vector<const Breakpoints::Point*> Breakpoints::missing_among(std::vector<const Point*> suspects) {
   if (suspects.empty()) return suspects;
-  const Result<std::vector<Mapping>> mappings = read_mappings(proc_pid_);
+  const Result<std::vector<Mapping>> mappings = read_mappings_with(proc_pid_, [&](const std::vector<Mapping>& list) {
+    return std::all_of(suspects.begin(), suspects.end(),
+                       [&](const Point* suspect) { return mapping_at(list, suspect->address) != nullptr; });
+  });
   if (!mappings) return {};
   std::erase_if(suspects, [&](const Point* suspect) { return !is_missing(*suspect, *mappings); });
   return suspects;

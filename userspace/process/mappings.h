@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,13 @@ struct Mapping {
 /// Malformed lines are skipped: the text comes from the kernel, and a damaged line must not end a trace.
 std::vector<Mapping> parse_mappings(std::string_view maps_text);
 
-/// Of a living process; kNoTarget when it is gone.
+/// Of a living process; kNoTarget when it is gone. Since Linux 6.17 the list is read without the lock over the mappings
+/// (fs/proc/task_mmu.c): where a thread is replacing a mapping, neither the old nor the new one may be in it.
 Result<std::vector<Mapping>> read_mappings(int pid);
+
+/// The same where it is known what was mapped before. If the list does not have it, it has been unmapped, or is being
+/// replaced just now: the list is read again after that, and is taken as it is if it remains the same.
+Result<std::vector<Mapping>> read_mappings_with(int pid,
+                                                const std::function<bool(const std::vector<Mapping>&)>& has_all);
 
 }  // namespace hawk

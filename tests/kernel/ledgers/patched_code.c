@@ -93,6 +93,11 @@ static void map_anonymous(void) {
                  "the copy can take the place of libc's code");
 }
 
+/* The list of mappings that hawktrace reads may be of the moments between, when there is neither. */
+static void map_anonymous_often(void) {
+  for (int i = 0; i < 100; i++) map_anonymous();
+}
+
 static char hook_arena[1 << 16];
 static size_t hook_used;
 
@@ -139,6 +144,7 @@ static const struct {
     {"dropped", drop_page},
     {"shared", map_shared},
     {"anonymous", map_anonymous},
+    {"anonymous_often", map_anonymous_often},
     {"hooked", hook},
     {"encoded_otherwise", encode_otherwise},
 };

@@ -53,6 +53,18 @@ TEST(ModuleMap, ResolvesOnlyInsideOfMappings) {
   EXPECT_EQ(map.resolve(0x5010)->vaddr, 0x2010u);
 }
 
+TEST(ModuleMap, KnowsWhetherSomethingIsMappedWhereThereIsCode) {
+  ModuleMap map(::getpid());
+  const Mapping first = mapping(0x1000, 0x3000, 0, 1), second = mapping(0x5000, 0x6000, 0x2000, 2);
+  EXPECT_TRUE(map.has_all_code({}));
+  take_all(map, {first, second});
+  EXPECT_TRUE(map.has_all_code({first, second}));
+  EXPECT_TRUE(map.has_all_code({mapping(0x0, 0x1001, 0, 3), mapping(0x5fff, 0x7000, 0, 3)}));
+  EXPECT_FALSE(map.has_all_code({first}));
+  EXPECT_FALSE(map.has_all_code({first, mapping(0x3000, 0x5000, 0, 3), mapping(0x6000, 0x7000, 0, 3)}));
+  EXPECT_FALSE(map.has_all_code({}));
+}
+
 TEST(ModuleMap, DataAndAnonymousMappingsDoNotCount) {
   ModuleMap map(::getpid());
   Mapping data = mapping(0x1000, 0x2000, 0, 1);

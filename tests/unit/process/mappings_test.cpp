@@ -1,6 +1,8 @@
 #include "userspace/process/mappings.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -82,6 +84,45 @@ TEST(ReadMappings, AProcessThatIsGoneIsNoTarget) {
   const Result<std::vector<Mapping>> mappings = read_mappings(0x7ffffff0);
   ASSERT_FALSE(mappings);
   EXPECT_EQ(mappings.error().exit_code, ExitCode::kNoTarget);
+}
+
+/// Of a process with a list of some 30 pages, which ends when it is given something to read.
+pid_t make_process_of_many_mappings(int its_input) {
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  constexpr int kRegions = 2000;
+  constexpr std::size_t kPageBytes = 4096;
+  for (int i = 0; i < kRegions; ++i) {
+    ::mmap(nullptr, kPageBytes, i % 2 != 0 ? PROT_READ : PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  char byte = 0;
+  while (::read(its_input, &byte, 1) < 0) {
+  }
+  ::_exit(0);
+}
+
+/// Without a look at what is left afterwards, nearly every such process had a list that ended early.
+TEST(ReadMappings, OfAProcessThatEndsTheListIsWholeOrThereIsNone) {
+  constexpr int kProcesses = 40, kListsBefore = 3;
+  for (int i = 0; i < kProcesses; ++i) {
+    int input[2];
+    ASSERT_EQ(::pipe(input), 0);
+    const pid_t pid = make_process_of_many_mappings(input[0]);
+    const Result<std::vector<Mapping>> first = read_mappings(pid);
+    ASSERT_TRUE(first) << first.error().what;
+    Result<std::vector<Mapping>> list = first;
+    for (int lists = 0; list; ++lists) {
+      ASSERT_EQ(list->back().start, first->back().start) << list->size() << " mappings";
+      if (lists == kListsBefore) {
+        ASSERT_EQ(::write(input[1], "", 1), 1);
+      }
+      list = read_mappings(pid);
+    }
+    EXPECT_EQ(list.error().exit_code, ExitCode::kNoTarget);
+    EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
+    ::close(input[0]);
+    ::close(input[1]);
+  }
 }
 
 }  // namespace
