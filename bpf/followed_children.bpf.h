@@ -5,6 +5,7 @@
 #ifndef HAWKTRACE_FOLLOWED_CHILDREN_BPF_H
 #define HAWKTRACE_FOLLOWED_CHILDREN_BPF_H
 
+#include "bpf/calls.bpf.h"
 #include "bpf/layout.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/target_programs.bpf.h"
@@ -67,18 +68,17 @@ static __always_inline void borrow_points(struct hawk_target *target, const stru
 }
 
 /* The current thread makes `child` inside an allocating call. The child has a copy of that call, and will be given what it returns there,
- * but not of what is known of it. A call that lies below the stack has been left. */
+ * but not of what is known of it. A call that lies below the stack has been left, and so has one whose slot has been used again. */
 static __always_inline void count_copied_call(const struct hawk_target *child)
 {
-	const struct hawk_thread *thread = thread_with_key(current_key());
+	struct hawk_thread *thread = thread_with_key(current_key());
 	const struct pt_regs *registers = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	__u64 word = 0;
 
 	if (!thread || thread->call.sp <= BPF_CORE_READ(registers, sp))
 		return;
-	if (thread->call.may_throw && (bpf_probe_read_user(&word, sizeof(word), (void *)thread->call.sp) || word != thread->call.return_address))
-		return;
-	count_loss(child->program, HAWK_LOSS_LOST_CALL);
+	if (look_at_slot(thread, &thread->call, &word) != HAWK_SLOT_USED_AGAIN)
+		count_loss(child->program, HAWK_LOSS_LOST_CALL);
 }
 
 /* A process that a target makes by fork: with a copy of its memory, and so with its files where that has them. False: it cannot be
