@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "userspace/base/process_file.h"
 #include "userspace/base/system_failure.h"
+#include "userspace/process/numbered_entries.h"
 #include "userspace/process/thread_ids.h"
 
 namespace hawk {
@@ -123,10 +122,7 @@ std::string maps_of_another_thread(int pid) {
 
 /// Returns when no thread of the process is in the middle of a change that it had begun before: their files are listed
 /// with the lock over the mappings (proc_map_files_readdir in fs/proc/base.c).
-void await_change_of_mappings(int pid) {
-  std::error_code ignored;
-  const std::filesystem::directory_iterator locked(fmt::format("/proc/{}/map_files", pid), ignored);
-}
+void await_change_of_mappings(int pid) { numbered_entries(open_process_file(fmt::format("/proc/{}/map_files", pid))); }
 
 }  // namespace
 
