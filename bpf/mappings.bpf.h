@@ -217,6 +217,23 @@ static __always_inline bool is_changing_mappings(void)
 	return (owner & ~HAWK_LOCK_FLAGS) == (__u64)task && !(owner & HAWK_LOCK_OF_READERS);
 }
 
+/* The lowest bit of the count of a lock: somebody who changes something has it (kernel/locking/rwsem.c). */
+#define HAWK_LOCKED_BY_WRITER 1
+
+/* A number that is another one after each change of the current process's mappings; 0: one is under way, or this kernel does not count
+ * them (before 6.4). */
+static __always_inline __u64 changes_of_mappings(void)
+{
+	struct mm_struct *mm = BPF_CORE_READ(bpf_get_current_task_btf(), mm);
+	__u64 count_at = find_mappings_version();
+	__u32 count = 0;
+
+	if (!count_at || BPF_CORE_READ(mm, mmap_lock.count.counter) & HAWK_LOCKED_BY_WRITER ||
+	    bpf_probe_read_kernel(&count, sizeof(count), (void *)count_at))
+		return 0;
+	return 1ull << 32 | count;
+}
+
 /* The kernel's tree of mappings (lib/maple_tree.c): a node's address has its type in bits 3 to 6, and whatever else up to bit
  * 7; its pivots are the last addresses below its slots, ascending, and the first that is zero stands for all the rest. */
 #define HAWK_NODE_MASK 255ull

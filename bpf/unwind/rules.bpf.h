@@ -58,8 +58,8 @@ __noinline int hawk_search_rows(const struct hawk_code_range *range, __u64 addre
 
 /* The rule for code that user space has not announced, or no longer: by what the kernel has mapped there, if the rows of that
  * file are known. It is asked for every time, because nothing would say when such a rule no longer holds. That no rows can be
- * expected is cached: there a file that is mapped later is unknown until user space announces it. `own_vma`: the mapping, if the
- * current task is changing its mappings; 0: it is not. Not static: checked once by the verifier. */
+ * expected is cached: there a file that is mapped later is unknown until user space announces it. `own_vma`: the mapping, if it is known
+ * without the kernel's lock; 0: it is not. HAWK_RULE_CHANGING: the lock is not to be had. Not static: checked once by the verifier. */
 __noinline int search_mapped_file(__u64 address, __u32 generation, __u64 own_vma)
 {
 	struct hawk_file_position position = { .address = address };
@@ -69,7 +69,7 @@ __noinline int search_mapped_file(__u64 address, __u32 generation, __u64 own_vma
 	else
 		bpf_loop(HAWK_MAPPING_ATTEMPTS, find_file_position, &position, 0);
 	if (position.error == -HAWK_EBUSY)
-		return HAWK_RULE_NO_CODE;
+		return HAWK_RULE_CHANGING;
 	for (__u32 number = 0; number < HAWK_MAX_FILE_PARTS && position.part.inode; number++) {
 		position.part.number = number;
 		const struct hawk_code_range *code = bpf_map_lookup_elem(&known_files, &position.part);
@@ -87,12 +87,25 @@ __noinline int search_mapped_file(__u64 address, __u32 generation, __u64 own_vma
 	return HAWK_RULE_NO_CODE;
 }
 
+/* The lock is not to be had as long as a thread waits for it, also if none has it: one of hawktrace's own, which looks for what was
+ * mapped a moment ago, while its virtual CPU is not scheduled (dozens of walks one after the other). Without the lock it is seen
+ * afterwards whether mappings were changed meanwhile. */
+static __always_inline int search_unlocked(__u64 address, __u32 generation)
+{
+	__u64 before = changes_of_mappings();
+	__u64 vma = before ? vma_in_tree(address) : 0;
+	int rule = vma ? search_mapped_file(address, generation, vma) : HAWK_RULE_CHANGING;
+
+	return changes_of_mappings() == before ? rule : HAWK_RULE_CHANGING;
+}
+
 static __always_inline int hawk_search_elsewhere(__u64 address, __u32 generation)
 {
 	/* Not there: the stacks of programs on threads' stacks have no room left. */
 	__u64 own_vma = is_changing_mappings() ? vma_in_tree(address) : 0;
+	int rule = search_mapped_file(address, generation, own_vma);
 
-	return search_mapped_file(address, generation, own_vma);
+	return rule == HAWK_RULE_CHANGING ? search_unlocked(address, generation) : rule;
 }
 
 /* The rule for an address that is not the first of its set in the cache. Not static: checked once by the verifier. */
