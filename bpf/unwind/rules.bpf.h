@@ -92,10 +92,14 @@ __noinline int search_mapped_file(__u64 address, __u32 generation, __u64 own_vma
  * afterwards whether mappings were changed meanwhile. */
 static __always_inline int search_unlocked(__u64 address, __u32 generation)
 {
-	__u64 before = changes_of_mappings();
-	__u64 vma = before ? vma_in_tree(address) : 0;
-	int rule = vma ? search_mapped_file(address, generation, vma) : HAWK_RULE_CHANGING;
+	__u64 before = changes_of_mappings(), vma;
+	int rule;
 
+	/* The current task's own change: nothing is mapped there. */
+	if (!before)
+		return is_changing_mappings() ? HAWK_RULE_NO_CODE : HAWK_RULE_CHANGING;
+	vma = vma_in_tree(address);
+	rule = vma ? search_mapped_file(address, generation, vma) : HAWK_RULE_NO_CODE;
 	return changes_of_mappings() == before ? rule : HAWK_RULE_CHANGING;
 }
 
