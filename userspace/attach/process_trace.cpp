@@ -10,6 +10,7 @@
 #include "userspace/attach/module_locator.h"
 #include "userspace/attach/process_status.h"
 #include "userspace/base/log.h"
+#include "userspace/base/open_file_limit.h"
 #include "userspace/base/process_file.h"
 #include "userspace/process/process.h"
 
@@ -17,6 +18,8 @@ namespace hawk {
 namespace {
 
 constexpr std::size_t kCommLength = 15;  ///< TASK_COMM_LEN - 1, include/linux/sched.h
+/// What is open beside the files of a target: programs, maps, links, workers.
+constexpr std::size_t kOtherFiles = 256;
 
 void take_names(TargetInfo& target, const ProcessInfo& process) {
   target.comm = process.comm;
@@ -83,6 +86,7 @@ Result<std::unique_ptr<ProcessTrace>> ProcessTrace::begin_target(SharedTracing& 
                                                                  ProcessHandle process,
                                                                  std::vector<ReadAhead::Source> reads) {
   HAWK_TRY_VOID(process.require_same());
+  make_room_for_open_files(reads.size() + kOtherFiles);
   std::unique_ptr<ReadAhead> reading = shared.begin_reading_ahead(std::move(reads));
   HAWK_TRY_VOID(shared.load());
   Tracer tracer = HAWK_TRY(shared.make_tracer(subject.target.pid, subject.main_thread_lives));

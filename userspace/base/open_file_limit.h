@@ -12,4 +12,10 @@ inline constexpr std::size_t kOpenFilesOfAProcess = std::size_t{1} << 18;
 /// then. Programs that are started later inherit it.
 std::size_t raise_open_file_limit(std::size_t wanted);
 
+/// Makes the kernel's table of this process's descriptors large enough for `count` of them, or for as many as the
+/// limit, which it raises to that, allows. Otherwise the table grows when a descriptor does not fit, and that waits for
+/// an RCU grace period if the process has threads (fs/file.c: expand_fdtable; 5 to 20 ms). So it is called before they
+/// start.
+void make_room_for_open_files(std::size_t count);
+
 }  // namespace hawk
