@@ -89,19 +89,29 @@ static inline __attribute__((always_inline)) struct hawk_geometry hawk_geometry_
 	return g;
 }
 
-/* Blocks that lie so near one another have their buckets in one page: to build a list does not take a page from memory, and an entry of
- * the TLB, for each element. A power of two. */
-#define HAWK_AREA_BYTES_LOG2 7
-/* What is above the bits of an address that differ between areas, once it is divided by their size. */
+/* Blocks that lie so near one another have their buckets in one page, next to each other: to build a list, or to take it apart, does
+ * not bring a page from memory, and an entry of the TLB, for each element, and what comes next is mostly in the cache by then. A power
+ * of two. Allocators hand out multiples of 8 and 16 bytes: blocks of an area are in one page if they are a multiple of 32 bytes apart, so
+ * that there are 16 of them at most. A page has room for 288: with more at once, too many find theirs full. */
+#define HAWK_AREA_BYTES_LOG2 9
+#define HAWK_BLOCKS_OF_AREA_APART_LOG2 5
+/* What is above the bits of an address that differ between areas. */
 #define HAWK_HASHED_PROGRAM_SHIFT 40
 /* The bits of a hash that say which bucket of its page is home (hawk_home_bucket). */
 #define HAWK_HOME_SHIFT 17
 
-/* The home of each block of an area is another one, as many as there are: that of an address divided by 16 differs in the bits that say
- * which buckets it may be in too (hawk_bucket_choice), so that eight blocks of 16 bytes have no bucket in common. Two of 8 bytes have. */
+/* The bits of an address in which blocks in different pages differ, without a gap. */
+static inline __attribute__((always_inline)) __u64 hawk_area_of(__u64 address)
+{
+	return address >> HAWK_AREA_BYTES_LOG2 << (HAWK_BLOCKS_OF_AREA_APART_LOG2 - 3) |
+	       (address >> 3 & ((1u << (HAWK_BLOCKS_OF_AREA_APART_LOG2 - 3)) - 1));
+}
+
+/* Two blocks of an area that are 32 bytes apart have one home, and the homes of the others are the seven beside it. They differ in the
+ * bits that say which buckets a block may be in too (hawk_bucket_choice): no more than two have a bucket in common. */
 static inline __attribute__((always_inline)) __u64 hawk_home_in_area(__u64 address)
 {
-	return (address >> 4 & 7) | (address >> 3 & 1) << 3;
+	return address >> (HAWK_BLOCKS_OF_AREA_APART_LOG2 + 1) & 7;
 }
 
 /* The hash of an address in a program: every bit depends on every bit of the address that differs between areas, and those of the home
@@ -109,7 +119,7 @@ static inline __attribute__((always_inline)) __u64 hawk_home_in_area(__u64 addre
  * always. */
 static inline __attribute__((always_inline)) __u64 hawk_live_hash(__u64 address, __u32 program)
 {
-	__u64 hash = (address >> HAWK_AREA_BYTES_LOG2 ^ (__u64)program << HAWK_HASHED_PROGRAM_SHIFT) * HAWK_GOLDEN_RATIO;
+	__u64 hash = (hawk_area_of(address) ^ (__u64)program << HAWK_HASHED_PROGRAM_SHIFT) * HAWK_GOLDEN_RATIO;
 
 	hash = (hash ^ hash >> 32) * 0xD6E8FEB86659FD93ull;
 	return hash ^ hash >> 32 ^ hawk_home_in_area(address) << HAWK_HOME_SHIFT;

@@ -290,6 +290,23 @@ TEST_F(LiveArena, GrowsAndShrinksWithItsBlocks) {
   EXPECT_EQ(pages_used(), hawk_geometry_pages(hawk_geometry_start()));
 }
 
+/// The share of a million blocks, at this distance from one another, that find no room.
+class LiveArenaSpills : public LiveArena, public ::testing::WithParamInterface<__u64> {};
+
+TEST_P(LiveArenaSpills, AreFewAtEachDistanceOfBlocks) {
+  constexpr __u64 kCount = 1'000'000;
+  for (__u64 i = 1; i <= kCount; ++i) {
+    ASSERT_EQ(insert(0x7f0000000000 + i * GetParam(), block_of(i)), HAWK_INSERTED) << i;
+  }
+  const double share = static_cast<double>(host_arena::spilled.size()) / kCount;
+  EXPECT_LT(share, GetParam() <= 32 ? 0.02 : 0.003);
+}
+
+INSTANTIATE_TEST_SUITE_P(Distances, LiveArenaSpills, ::testing::Values(8, 16, 32, 48, 64, 80, 128, 256, 512, 4112),
+                         [](const ::testing::TestParamInfo<__u64>& distance) {
+                           return std::to_string(distance.param);
+                         });
+
 TEST_F(LiveArena, SaysWhenItHasNoRoomAndThatPagesAreMissing) {
   header_->pages_ready = hawk_geometry_pages(hawk_geometry_start());
   for (__u64 i = 1; i <= 20000; ++i) ASSERT_EQ(insert(0x7f0000000000 + i * 80, block_of(i)), HAWK_INSERTED);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <ostream>
 #include <random>
 #include <set>
@@ -152,29 +153,51 @@ TEST_P(LiveGeometrySpread, IsEvenOverThePages) {
     for (__u64 i = 0; i < pages * kBlocksPerPage; ++i) {
       ++found[hawk_page_number(hawk_live_hash(0x7f3a5c000010 + i * GetParam(), 1025), g)];
     }
-    const double together =
-        std::max(1.0, static_cast<double>(1 << HAWK_AREA_BYTES_LOG2) / static_cast<double>(GetParam()));
+    constexpr __u64 kApart = 1 << HAWK_BLOCKS_OF_AREA_APART_LOG2;
+    const double together = std::max(
+        1.0, static_cast<double>(1 << HAWK_AREA_BYTES_LOG2) / static_cast<double>(std::max(GetParam(), kApart)));
     expect_even(found, g, pages * kBlocksPerPage, together);
     ASSERT_FALSE(HasFatalFailure());
   }
 }
 
 /// Buckets of a page that a block may be in are four: neighbours would fill them if they had the same.
-TEST(LiveHash, NeighboursAreInOnePageAndInDifferentBuckets) {
+TEST(LiveHash, NeighboursAreInOnePageAndTwoHaveABucketInCommon) {
+  constexpr __u64 kArea = 1 << HAWK_AREA_BYTES_LOG2, kApart = 1 << HAWK_BLOCKS_OF_AREA_APART_LOG2;
   const hawk_geometry g = geometry_with(151);
-  for (__u64 area = 0x7f3a5c000000; area < 0x7f3a5c040000; area += 1 << HAWK_AREA_BYTES_LOG2) {
-    std::set<__u32> pages, homes, choices;
-    for (__u64 block = area; block < area + (1 << HAWK_AREA_BYTES_LOG2); block += 16) {
+  for (__u64 first = 0x7f3a5c000000; first < 0x7f3a5c040000;
+       first += first % kArea == kApart - 8 ? kArea - kApart + 8 : 8) {
+    std::set<__u32> pages;
+    std::map<__u32, int> homes, choices;
+    for (__u64 block = first; block < first + kArea; block += kApart) {
       const __u64 hash = hawk_live_hash(block, 1025);
       pages.insert(hawk_page_number(hash, g));
-      choices.insert(hawk_bucket_choice(hash, 0));
+      ++homes[hawk_home_bucket(hash)];
+      ++choices[hawk_bucket_choice(hash, 0)];
     }
-    for (__u64 block = area; block < area + (1 << HAWK_AREA_BYTES_LOG2); block += 8)
-      homes.insert(hawk_home_bucket(hawk_live_hash(block, 1025)));
-    ASSERT_EQ(pages.size(), 1U) << std::hex << area;
-    ASSERT_EQ(choices.size(), 8U) << std::hex << area;
-    ASSERT_EQ(homes.size(), 16U) << std::hex << area;
+    const auto are_two = [](const auto& entry) { return entry.second == 2; };
+    ASSERT_EQ(pages.size(), 1U) << std::hex << first;
+    ASSERT_EQ(homes.size(), 8U) << std::hex << first;
+    ASSERT_TRUE(std::all_of(homes.begin(), homes.end(), are_two)) << std::hex << first;
+    ASSERT_EQ(choices.size(), 8U) << std::hex << first;
+    ASSERT_TRUE(std::all_of(choices.begin(), choices.end(), are_two)) << std::hex << first;
   }
+}
+
+/// Areas, and the blocks between those that have their buckets together, are as independent as if they were far apart.
+TEST(LiveHash, OtherNeighboursAreInPagesOfTheirOwn) {
+  constexpr __u64 kArea = 1 << HAWK_AREA_BYTES_LOG2;
+  const hawk_geometry g = geometry_with(512);
+  std::size_t same = 0, pairs = 0;
+  for (__u64 block = 0x7f3a5c000000; block < 0x7f3a5c400000; block += kArea) {
+    for (const __u64 other : {block + 8, block + 16, block + 24, block + kArea, block - kArea, block + 2 * kArea}) {
+      same +=
+          hawk_page_number(hawk_live_hash(block, 1025), g) == hawk_page_number(hawk_live_hash(other, 1025), g) ? 1 : 0;
+      ++pairs;
+    }
+  }
+  const double expected = static_cast<double>(pairs) / 512;
+  EXPECT_NEAR(static_cast<double>(same), expected, 5 * std::sqrt(expected));
 }
 
 INSTANTIATE_TEST_SUITE_P(Strides, LiveGeometrySpread, ::testing::Values(16, 32, 48, 80, 1024, 4112, 65536, 1 << 20),
