@@ -13,71 +13,10 @@
 #include <thread>
 #include <vector>
 
-#include "tests/unit/bpf/host_arena.h"
+#include "tests/unit/bpf/live_arena_world.h"
 
 namespace hawk {
 namespace {
-
-constexpr std::size_t kPages = 16384;
-
-class LiveArena : public ::testing::Test {
- protected:
-  void SetUp() override {
-    header_.reset(new hawk_arena_header());
-    memory_ = ::mmap(nullptr, kPages * sizeof(hawk_live_page), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    ASSERT_NE(memory_, MAP_FAILED);
-    host_arena::header = header_.get();
-    host_arena::pages = static_cast<hawk_live_page*>(memory_);
-    host_arena::spilled.clear();
-    host_arena::ended = ~0U;
-    header_->geometry = hawk_geometry_pack(hawk_geometry_start());
-    header_->pages_ready = kPages;
-    header_->cpus = 8;
-  }
-  void TearDown() override { ::munmap(memory_, kPages * sizeof(hawk_live_page)); }
-
-  static hawk_insertion insert(__u64 address, const hawk_block& block) {
-    hawk_request request = hawk_insertion_of(hawk_live_hash(address, block.program), address, &block);
-    hawk_do(&request);
-    if (request.growth_check != 0) hawk_resize(1);
-    if (request.result == HAWK_NO_ROOM) hawk_spill(address, &request.slot, block.program);
-    return request.result == HAWK_NO_ROOM ? HAWK_INSERTED : static_cast<hawk_insertion>(request.result);
-  }
-
-  /// The block that was at `address`; a size of ~0: none.
-  static hawk_block take(__u64 address, __u32 program = 0) {
-    hawk_request request = hawk_take_of(address, program);
-    hawk_do(&request);
-    if (request.result == HAWK_TAKEN) return hawk_slot_block(&request.found, program);
-    const std::lock_guard guard(host_arena::spilled_mutex);
-    const auto found = host_arena::spilled.find(address);
-    if (found == host_arena::spilled.end()) return {.size_bytes = ~0ULL, .stack = 0, .program = 0, .born = 0};
-    const hawk_block block = hawk_slot_block(&found->second, program);
-    host_arena::spilled.erase(found);
-    return block;
-  }
-
-  __u32 pages_used() const {
-    return hawk_geometry_pages(hawk_geometry_unpack(__atomic_load_n(&header_->geometry, __ATOMIC_ACQUIRE)));
-  }
-
-  __s64 population() const {
-    __s64 sum = 0;
-    for (const hawk_cpu_population& cpu : header_->population) sum += cpu.blocks;
-    return sum;
-  }
-
-  std::unique_ptr<hawk_arena_header> header_;
-  void* memory_ = nullptr;
-};
-
-hawk_block block_of(__u64 address) {
-  return {.size_bytes = address >> 4 & 0xffffff,
-          .stack = static_cast<__u32>(address >> 7 & 0xffff),
-          .program = 0,
-          .born = static_cast<__u32>(address >> 3 & HAWK_STAMP_MOST)};
-}
 
 TEST_F(LiveArena, GivesBackWhatWasPutIn) {
   const __u64 address = 0x7f1234567890;
@@ -269,50 +208,6 @@ TEST_F(LiveArena, StepsDropTheBlocksOfAProgramThatHasEnded) {
   for (__u64 i = 1; i <= 2 * kBlocks; ++i)
     ASSERT_EQ(insert(0x7e0000000000 + i * 48, block_of_program(0, i)), HAWK_INSERTED);
   EXPECT_LT(pages_used(), 5 * before / 2) << "there were never more than the living have and what was not met yet";
-}
-
-TEST_F(LiveArena, GrowsAndShrinksWithItsBlocks) {
-  const __u64 count = 1'000'000;
-  for (__u64 i = 1; i <= count; ++i) ASSERT_EQ(insert(0x7f0000000000 + i * 80, block_of(i)), HAWK_INSERTED) << i;
-  const double full = static_cast<double>(population()) / (pages_used() * HAWK_PAGE_SLOTS);
-  EXPECT_GT(full, (HAWK_FULL_PERCENT - 2) / 100.0);
-  EXPECT_LT(full, (HAWK_FULL_PERCENT + 1) / 100.0);
-  EXPECT_LT(host_arena::spilled.size(), count / 300);
-  for (__u64 i = 1; i <= count; ++i) {
-    const hawk_block taken = take(0x7f0000000000 + i * 80);
-    ASSERT_EQ(taken.size_bytes, block_of(i).size_bytes) << i;
-    ASSERT_EQ(taken.born, block_of(i).born) << i;
-    if (i % 128 == 0) hawk_resize(0);
-  }
-  while (hawk_resize(0) != 0) {
-  }
-  EXPECT_EQ(population(), 0);
-  EXPECT_EQ(pages_used(), hawk_geometry_pages(hawk_geometry_start()));
-}
-
-/// The share of a million blocks, at this distance from one another, that find no room.
-class LiveArenaSpills : public LiveArena, public ::testing::WithParamInterface<__u64> {};
-
-TEST_P(LiveArenaSpills, AreFewAtEachDistanceOfBlocks) {
-  constexpr __u64 kCount = 1'000'000;
-  for (__u64 i = 1; i <= kCount; ++i) {
-    ASSERT_EQ(insert(0x7f0000000000 + i * GetParam(), block_of(i)), HAWK_INSERTED) << i;
-  }
-  const double share = static_cast<double>(host_arena::spilled.size()) / kCount;
-  EXPECT_LT(share, GetParam() <= 32 ? 0.02 : 0.003);
-}
-
-INSTANTIATE_TEST_SUITE_P(Distances, LiveArenaSpills, ::testing::Values(8, 16, 32, 48, 64, 80, 128, 256, 512, 4112),
-                         [](const ::testing::TestParamInfo<__u64>& distance) {
-                           return std::to_string(distance.param);
-                         });
-
-TEST_F(LiveArena, SaysWhenItHasNoRoomAndThatPagesAreMissing) {
-  header_->pages_ready = hawk_geometry_pages(hawk_geometry_start());
-  for (__u64 i = 1; i <= 20000; ++i) ASSERT_EQ(insert(0x7f0000000000 + i * 80, block_of(i)), HAWK_INSERTED);
-  EXPECT_EQ(header_->short_of_pages, 1U);
-  EXPECT_EQ(static_cast<__u64>(population()) + host_arena::spilled.size(), 20000U);
-  EXPECT_GE(host_arena::spilled.size(), 20000U - header_->pages_ready * HAWK_PAGE_SLOTS);
 }
 
 /// Allocates and frees at random addresses of its own and remembers them.
