@@ -15,8 +15,8 @@
 
 #define HAWK_PAGE_SLOTS (HAWK_PAGE_BUCKETS * HAWK_BUCKET_SLOTS)
 /* A step of growth is due when more than this share of the slots is taken. At 56 a block takes 14.2 / 0.56 = 25.4 bytes, and
- * one in 740 finds all its buckets full, because sets that wait for their step are fuller by up to a quarter; it then goes
- * to the hash map (of blocks that are 32 bytes apart or less one in 70: geometry.h). At 58: 24.5 bytes and one in 440, with which building takes 3 % longer, because more look-ups go to the hash map. */
+ * one in 5,000 finds all its buckets full, because sets that wait for their step are fuller by up to a quarter; of blocks that are 32
+ * bytes apart or less one in 200 (geometry.h). It then goes to the hash map. */
 #define HAWK_FULL_PERCENT 56
 /* Pages are given back when less than this share of the slots is taken: far enough below for no step to be undone soon. */
 #define HAWK_SPARSE_PERCENT 40

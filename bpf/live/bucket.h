@@ -94,12 +94,15 @@ static inline __attribute__((always_inline)) __u32 hawk_home_bucket(__u64 hash)
 	return hash >> HAWK_HOME_SHIFT & (HAWK_PAGE_BUCKETS - 1);
 }
 
-/* Bucket `choice` of those that an address may be in, its home among them; in ascending order, in which they are locked. */
+/* Bucket `choice` of those that an address may be in, its home among them; in ascending order, in which they are locked: each is of
+ * another quarter of the page. The others lie differently in theirs than the home does, so that who shares a home with a block seldom
+ * shares them too. */
 static inline __attribute__((always_inline)) __u32 hawk_bucket_choice(__u64 hash, __u32 choice)
 {
-	const __u32 groups = HAWK_PAGE_BUCKETS / HAWK_BUCKET_CHOICES;
+	const __u32 in_quarter = HAWK_PAGE_BUCKETS / HAWK_BUCKET_CHOICES, home = hawk_home_bucket(hash);
+	const __u32 number = choice == home / in_quarter ? home : (__u32)(hash >> HAWK_BESIDE_SHIFT);
 
-	return hawk_home_bucket(hash) % groups + choice * groups;
+	return number % in_quarter + choice * in_quarter;
 }
 
 #endif

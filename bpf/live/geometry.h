@@ -90,15 +90,17 @@ static inline __attribute__((always_inline)) struct hawk_geometry hawk_geometry_
 }
 
 /* Blocks that lie so near one another have their buckets in one page, next to each other: to build a list, or to take it apart, does
- * not bring a page from memory, and an entry of the TLB, for each element, and what comes next is mostly in the cache by then. A power
- * of two. Allocators hand out multiples of 8 and 16 bytes: blocks of an area are in one page if they are a multiple of 32 bytes apart, so
- * that there are 16 of them at most. A page has room for 288: with more at once, too many find theirs full. */
-#define HAWK_AREA_BYTES_LOG2 9
+ * not bring a page from memory, and an entry of the TLB, for each element. A power of two. Allocators hand out multiples of 8 and 16
+ * bytes: blocks of an area are in one page if they are a multiple of 32 bytes apart, so that there are 8 of them at most. A page has room
+ * for 288, and with more at once too many find theirs full: with 16 of them 1.5 % (live_arena_growth_test.cpp). */
+#define HAWK_AREA_BYTES_LOG2 8
 #define HAWK_BLOCKS_OF_AREA_APART_LOG2 5
 /* What is above the bits of an address that differ between areas. */
-#define HAWK_HASHED_PROGRAM_SHIFT 40
-/* The bits of a hash that say which bucket of its page is home (hawk_home_bucket). */
-#define HAWK_HOME_SHIFT 17
+#define HAWK_HASHED_PROGRAM_SHIFT 41
+/* The bits of a hash that say which bucket of its page is home (hawk_home_bucket), and from which on they say which others serve when
+ * that is full (hawk_bucket_choice). */
+#define HAWK_HOME_SHIFT 18
+#define HAWK_BESIDE_SHIFT 17
 
 /* The bits of an address in which blocks in different pages differ, without a gap. */
 static inline __attribute__((always_inline)) __u64 hawk_area_of(__u64 address)
@@ -107,11 +109,11 @@ static inline __attribute__((always_inline)) __u64 hawk_area_of(__u64 address)
 	       (address >> 3 & ((1u << (HAWK_BLOCKS_OF_AREA_APART_LOG2 - 3)) - 1));
 }
 
-/* Two blocks of an area that are 32 bytes apart have one home, and the homes of the others are the seven beside it. They differ in the
- * bits that say which buckets a block may be in too (hawk_bucket_choice): no more than two have a bucket in common. */
-static inline __attribute__((always_inline)) __u64 hawk_home_in_area(__u64 address)
+/* What is different in the hashes of an area's blocks. Two that are 32 bytes apart have one home, and the homes of the others are the
+ * three beside it. The buckets that serve when it is full are not the same for the two. */
+static inline __attribute__((always_inline)) __u64 hawk_number_in_area(__u64 address)
 {
-	return address >> (HAWK_BLOCKS_OF_AREA_APART_LOG2 + 1) & 7;
+	return address >> HAWK_BLOCKS_OF_AREA_APART_LOG2 & ((1u << (HAWK_AREA_BYTES_LOG2 - HAWK_BLOCKS_OF_AREA_APART_LOG2)) - 1);
 }
 
 /* The hash of an address in a program: every bit depends on every bit of the address that differs between areas, and those of the home
@@ -122,7 +124,7 @@ static inline __attribute__((always_inline)) __u64 hawk_live_hash(__u64 address,
 	__u64 hash = (hawk_area_of(address) ^ (__u64)program << HAWK_HASHED_PROGRAM_SHIFT) * HAWK_GOLDEN_RATIO;
 
 	hash = (hash ^ hash >> 32) * 0xD6E8FEB86659FD93ull;
-	return hash ^ hash >> 32 ^ hawk_home_in_area(address) << HAWK_HOME_SHIFT;
+	return hash ^ hash >> 32 ^ hawk_number_in_area(address) << HAWK_BESIDE_SHIFT;
 }
 
 static inline __attribute__((always_inline)) __u32 hawk_set_of(__u64 hash, struct hawk_geometry g)

@@ -31,8 +31,9 @@ constexpr std::uint32_t kLocationsLeast = 1U << 13;
 /// stripe is 4 MiB at the default size, and all of them count as our resident memory, because mapping an array maps
 /// every page.
 constexpr std::uint32_t kMaxStripes = 16;
-/// Of the arena's blocks one in 440 goes to the hash map, and those of 16 MiB and more; this is room for one in 256.
-constexpr std::uint32_t kBlocksPerOverflow = 256;
+/// Of the arena's blocks one in 200 at most goes to the hash map (arena_layout.h), and those of 16 MiB and more; this
+/// is room for one in 128.
+constexpr std::uint32_t kBlocksPerOverflow = 128;
 constexpr std::uint32_t kOverflowLeast = 1024;
 constexpr std::uint32_t kHashBlocksByDefault = 1U << 20;
 /// What an entry of live_blocks takes at most: 96 bytes for the element, the kernel's note whose it is, and one to two
@@ -109,7 +110,7 @@ Result<void> plan_arena(const MemoryLimits& limits, MemoryPlan& plan) {
   const std::uint64_t bytes = HAWK_TRY(bytes_for_blocks(limits, plan, least_pages * HAWK_ARENA_PAGE_BYTES));
   plan.arena_pages = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(ArenaMemory::pages_for(blocks), bytes / HAWK_ARENA_PAGE_BYTES));
-  // What overflows must stay within the bounds as well: one block in 256 of those that the pages hold.
+  // What overflows must stay within the bounds as well: one block in 128 of those that the pages hold.
   const std::uint64_t held = std::uint64_t{plan.arena_pages} * HAWK_PAGE_SLOTS;
   plan.hash_blocks =
       std::min(plan.hash_blocks, std::max(kOverflowLeast, static_cast<std::uint32_t>(held / kBlocksPerOverflow)));

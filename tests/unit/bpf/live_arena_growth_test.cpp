@@ -37,7 +37,8 @@ TEST_P(LiveArenaSpills, AreFewAtEachDistanceOfBlocks) {
     ASSERT_EQ(insert(0x7f0000000000 + i * GetParam(), block_of(i)), HAWK_INSERTED) << i;
   }
   const double share = static_cast<double>(host_arena::spilled.size()) / kCount;
-  EXPECT_LT(share, GetParam() <= 32 ? 0.02 : 0.003);
+  // The hash map has room for one block in 128 of those that the arena holds (memory_plan.cpp).
+  EXPECT_LT(share, GetParam() <= 32 ? 0.0065 : 0.001);
 }
 
 INSTANTIATE_TEST_SUITE_P(Distances, LiveArenaSpills, ::testing::Values(8, 16, 32, 48, 64, 80, 128, 256, 512, 4112),
