@@ -17,7 +17,7 @@ inline constexpr std::size_t kPages = 16384;
 class LiveArena : public ::testing::Test {
  protected:
   void SetUp() override {
-    header_.reset(new hawk_arena_header());
+    header_ = std::make_unique<hawk_arena_header>();
     memory_ = ::mmap(nullptr, kPages * sizeof(hawk_live_page), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ASSERT_NE(memory_, MAP_FAILED);
