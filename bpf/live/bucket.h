@@ -95,8 +95,8 @@ static inline __attribute__((always_inline)) __u32 hawk_home_bucket(__u64 hash)
 }
 
 /* Bucket `choice` of those that an address may be in, its home among them; in ascending order, in which they are locked: each is of
- * another quarter of the page. The others lie differently in theirs than the home does, so that who shares a home with a block seldom
- * shares them too. */
+ * another quarter of the page. Where the others lie in theirs depends on one bit of the hash more than where the home does: of the
+ * blocks of one home, half have these and half have those. */
 static inline __attribute__((always_inline)) __u32 hawk_bucket_choice(__u64 hash, __u32 choice)
 {
 	const __u32 in_quarter = HAWK_PAGE_BUCKETS / HAWK_BUCKET_CHOICES, home = hawk_home_bucket(hash);

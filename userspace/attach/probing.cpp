@@ -20,14 +20,12 @@ std::uint64_t code_bytes(const MappedModule& module) {
   return bytes;
 }
 
-/// For links, maps, the report.
-constexpr std::size_t kOtherFiles = 256;
 /// What a module needs at most: see kOpenFilesOfAProcess.
 constexpr std::size_t kFilesPerModule = 4;
 
 std::size_t max_open_modules() {
   const std::size_t limit = raise_open_file_limit(kOpenFilesOfAProcess);
-  return limit > kOtherFiles ? (limit - kOtherFiles) / kFilesPerModule : 0;
+  return limit > kOtherOpenFiles ? (limit - kOtherOpenFiles) / kFilesPerModule : 0;
 }
 
 }  // namespace

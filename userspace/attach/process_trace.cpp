@@ -18,8 +18,6 @@ namespace hawk {
 namespace {
 
 constexpr std::size_t kCommLength = 15;  ///< TASK_COMM_LEN - 1, include/linux/sched.h
-/// What is open beside the files of a target: programs, maps, links, workers.
-constexpr std::size_t kOtherFiles = 256;
 
 void take_names(TargetInfo& target, const ProcessInfo& process) {
   target.comm = process.comm;
@@ -86,7 +84,7 @@ Result<std::unique_ptr<ProcessTrace>> ProcessTrace::begin_target(SharedTracing& 
                                                                  ProcessHandle process,
                                                                  std::vector<ReadAhead::Source> reads) {
   HAWK_TRY_VOID(process.require_same());
-  make_room_for_open_files(reads.size() + kOtherFiles);
+  make_room_for_open_files(reads.size() + kOtherOpenFiles);
   std::unique_ptr<ReadAhead> reading = shared.begin_reading_ahead(std::move(reads));
   HAWK_TRY_VOID(shared.load());
   Tracer tracer = HAWK_TRY(shared.make_tracer(subject.target.pid, subject.main_thread_lives));

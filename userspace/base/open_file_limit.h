@@ -8,6 +8,9 @@ namespace hawk {
 /// its probes; its symbols take its file, that again for DWARF, and its debug file.
 inline constexpr std::size_t kOpenFilesOfAProcess = std::size_t{1} << 18;
 
+/// What is open beside the files of processes: programs, maps, links, workers, the report.
+inline constexpr std::size_t kOtherOpenFiles = 256;
+
 /// Raises this process's limit of open files (RLIMIT_NOFILE) to `wanted`, or as far as it may, and returns what it is
 /// then. Programs that are started later inherit it.
 std::size_t raise_open_file_limit(std::size_t wanted);
