@@ -198,37 +198,70 @@ __attribute__((noinline)) int hawk_do_slowly(struct hawk_request *request)
 	return 0;
 }
 
-/* Tries to take the block out of its home bucket, which is locked. False: the other buckets matter too, or there is another
- * block with the same lower bits, or of another program. */
-HAWK_INLINE int hawk_take_at_home(hawk_bucket_ref home, struct hawk_request *request)
+/* Whether what is in a slot, whose address has the lower bits that are looked for, is the block of the request: it is handed out then. */
+HAWK_INLINE int hawk_is_asked_for(hawk_bucket_ref bucket, __u32 at, struct hawk_request *request)
 {
-	__u32 slots = hawk_slots_with_low(home, request->slot.low), at = hawk_lowest(slots);
+	hawk_get(bucket, at, &request->found);
+	return !((request->found.high_and_stack ^ request->slot.high_and_stack) >> HAWK_SLOT_STACK_BITS) &&
+	       hawk_slot_program(request->found.high_and_stack) == request->program;
+}
 
-	if (!slots) /* as the result says already: not there */
-		return !hawk_displaced(home);
-	hawk_get(home, at, &request->found);
-	if ((request->found.high_and_stack ^ request->slot.high_and_stack) >> HAWK_SLOT_STACK_BITS ||
-	    hawk_slot_program(request->found.high_and_stack) != request->program)
+/* Takes a block out of a bucket that is locked, if it is in the first slot with these lower bits. */
+HAWK_INLINE int hawk_take_first(hawk_bucket_ref bucket, __u32 slots, struct hawk_request *request)
+{
+	const __u32 at = hawk_lowest(slots);
+
+	if (!slots || !hawk_is_asked_for(bucket, at, request))
 		return 0;
-	home->low[at] = 0;
+	bucket->low[at] = 0;
 	hawk_own_population()->blocks--;
 	request->result = HAWK_TAKEN;
 	return 1;
 }
 
-/* Whether another bucket in which a block of this home may be has one with these lower bits. `home`, which is locked, says whose: of
- * its blocks none comes or goes meanwhile, and those of others do not matter. */
-static __attribute__((noinline)) int hawk_others_have_low(hawk_bucket_ref home, __u64 hash, __u32 low)
+/* Bit i: choice i of the buckets has a block with these lower bits. Of the home, which is locked, no block comes or goes meanwhile, and those
+ * of others do not matter. Without branches, as hawk_slots_with_low. */
+static __attribute__((noinline)) __u32 hawk_choices_with_low(hawk_bucket_ref home, __u64 hash, __u32 low)
 {
 	hawk_bucket_ref first = home - hawk_home_bucket(hash);
-	int found = 0;
+	__u32 found = 0;
 
 #ifdef __clang__
 #pragma clang loop unroll(disable)
 #endif
 	for (__u32 choice = 0; choice < HAWK_BUCKET_CHOICES; choice++)
-		found |= hawk_has_low(first + hawk_bucket_choice(hash, choice), low);
+		found |= hawk_has_low(first + hawk_bucket_choice(hash, choice), low) << choice;
 	return found;
+}
+
+/* Takes a block that is not in its home bucket, which is locked, out of the one where it is, if that is to be had at once: locks are waited
+ * for in ascending order alone. */
+HAWK_INLINE int hawk_take_beside(hawk_bucket_ref home, struct hawk_request *request)
+{
+	__u32 choices = hawk_choices_with_low(home, request->hash, request->slot.low);
+	hawk_bucket_ref bucket = home - hawk_home_bucket(request->hash) + hawk_bucket_choice(request->hash, hawk_lowest(choices));
+	int taken;
+
+	if (!choices)
+		return 1; /* as the result says already: not there */
+	if (!hawk_try_lock(hawk_lock_of(bucket)))
+		return 0;
+	taken = hawk_take_first(bucket, hawk_slots_with_low(bucket, request->slot.low), request);
+	hawk_unlock(hawk_lock_of(bucket));
+	if (taken)
+		hawk_count_displaced(home, -1);
+	return taken;
+}
+
+/* Tries to take the block whose home bucket is locked. False: another bucket is locked too, or there is another block with the same lower
+ * bits, or of another program. */
+HAWK_INLINE int hawk_take_at_home(hawk_bucket_ref home, struct hawk_request *request)
+{
+	__u32 slots = hawk_slots_with_low(home, request->slot.low);
+
+	if (slots)
+		return hawk_take_first(home, slots, request);
+	return !hawk_displaced(home) || hawk_take_beside(home, request);
 }
 
 /* Puts a block whose home, which is locked, is full into another bucket, if one is to be had at once: locks are waited for in ascending
@@ -264,7 +297,7 @@ HAWK_INLINE int hawk_insert_at_home(hawk_bucket_ref home, struct hawk_request *r
 	__u32 slots = hawk_free_slots(home);
 
 	if (hawk_has_low(home, request->slot.low) ||
-	    (hawk_displaced(home) && hawk_others_have_low(home, request->hash, request->slot.low)))
+	    (hawk_displaced(home) && hawk_choices_with_low(home, request->hash, request->slot.low)))
 		return 0;
 	if (slots)
 		hawk_put(home, hawk_lowest(slots), &request->slot);

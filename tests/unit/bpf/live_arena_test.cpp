@@ -147,6 +147,50 @@ TEST_F(LiveArena, ABlockWhoseHomeIsFullDoesNotWaitBeside) {
   }
 }
 
+/// What is beside its home is found and taken without all locks, unless another has the one of its bucket.
+TEST_F(LiveArena, ABlockBesideItsHomeIsTakenAtOnce) {
+  const std::vector<__u64> addresses = addresses_at_home_of(0x55aa00001010, HAWK_BUCKET_SLOTS + 2, header_->geometry);
+  const __u64 absent = addresses.back(), beside = addresses.at(HAWK_BUCKET_SLOTS);
+  for (const __u64 address : addresses) {
+    if (address == absent) continue;
+    ASSERT_EQ(insert(address, block_of(address)), HAWK_INSERTED);
+  }
+  hawk_request none = hawk_take_of(absent, 0);
+  EXPECT_TRUE(is_done_at_once(none));
+  EXPECT_EQ(none.result, static_cast<__u32>(HAWK_NOT_THERE));
+
+  hawk_request request = hawk_take_of(beside, 0);
+  hawk_page_ref page = hawk_page_at(request.hash, header_->geometry);
+  hawk_bucket& home = page->buckets[hawk_home_bucket(request.hash)];
+  const auto holds_it = [&](hawk_bucket& bucket) { return hawk_has_low(&bucket, request.slot.low) != 0; };
+  hawk_bucket& other = *std::find_if(std::begin(page->buckets), std::end(page->buckets), holds_it);
+  ASSERT_NE(&other, &home);
+  other.lock_and_displaced ^= HAWK_LOCKED;
+  EXPECT_FALSE(is_done_at_once(request)) << "locks are waited for in ascending order alone";
+  other.lock_and_displaced ^= HAWK_LOCKED;
+  EXPECT_EQ(home.lock_and_displaced, 1);
+
+  ASSERT_TRUE(is_done_at_once(request));
+  EXPECT_EQ(request.result, static_cast<__u32>(HAWK_TAKEN));
+  EXPECT_EQ(request.found.size_bytes, block_of(beside).size_bytes);
+  EXPECT_EQ(home.lock_and_displaced, 0);
+  EXPECT_EQ(other.lock_and_displaced, 0);
+  EXPECT_EQ(population(), HAWK_BUCKET_SLOTS);
+}
+
+/// A block of another program that has the address beside the same home is not the one.
+TEST_F(LiveArena, ABlockBesideItsHomeOfAnotherProgramIsNotTaken) {
+  const std::vector<__u64> addresses = addresses_at_home_of(0x55aa00001010, HAWK_BUCKET_SLOTS + 1, header_->geometry);
+  for (const __u64 address : addresses) ASSERT_EQ(insert(address, block_of(address)), HAWK_INSERTED);
+  const __u64 beside = addresses.back();
+  hawk_request request = hawk_take_of(beside, 0);
+  request.program = 1;
+  EXPECT_FALSE(is_done_at_once(request)) << "all of them are looked at";
+  hawk_do_slowly(&request);
+  EXPECT_EQ(request.result, static_cast<__u32>(HAWK_NOT_THERE));
+  EXPECT_EQ(take(beside).size_bytes, block_of(beside).size_bytes);
+}
+
 TEST_F(LiveArena, ProgramsHaveTheSameAddressesAndTheirOwnBlocks) {
   constexpr __u64 kBlocks = 100'000;
   for (__u64 i = 1; i <= kBlocks; ++i) {
