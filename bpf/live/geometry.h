@@ -3,7 +3,7 @@
  * Pure: compiled for the kernel and for the host's tests.
  *
  * Linear hashing with partial expansions (Larson, "Linear hashing with partial expansions", VLDB 1980). The pages form
- * sets; a set has k pages, 4 <= k <= 8, and its addresses are spread over them by a fraction of their hash. One step gives
+ * sets; a set has k pages, 4 <= k <= 8, and its addresses are spread over them by their hash (hawk_positions). One step gives
  * one set its page k + 1 and moves only addresses of that set; when every set has had its step, the next k begins, and
  * sets of 8 pages are the same as twice as many sets of 4. So the sets that have had their step and those that have not
  * differ by a quarter at most: the table can be kept three quarters full at any size, without ever being rebuilt. */
@@ -99,8 +99,8 @@ static inline __attribute__((always_inline)) struct hawk_geometry hawk_geometry_
 #define HAWK_HASHED_PROGRAM_SHIFT 41
 /* The bits of a hash that say which bucket of its page is home (hawk_home_bucket), and from which on they say which others serve when
  * that is full (hawk_bucket_choice). */
-#define HAWK_HOME_SHIFT 18
-#define HAWK_BESIDE_SHIFT 17
+#define HAWK_HOME_SHIFT 21
+#define HAWK_BESIDE_SHIFT 20
 
 /* The bits of an address in which blocks in different pages differ, without a gap. */
 static inline __attribute__((always_inline)) __u64 hawk_area_of(__u64 address)
@@ -127,18 +127,35 @@ static inline __attribute__((always_inline)) __u64 hawk_live_hash(__u64 address,
 	return hash ^ hash >> 32 ^ hawk_number_in_area(address) << HAWK_BESIDE_SHIFT;
 }
 
+/* Which set, of 2^sets_log2. The bits of a hash from sets_log2 on that say which page of the set (hawk_position_in_set) are those that
+ * this would use next, so that the page stays the same when sets of 8 pages are taken for twice as many of 4. */
 static inline __attribute__((always_inline)) __u32 hawk_set_of(__u64 hash, struct hawk_geometry g)
 {
-	return (__u32)(hash & ((1ull << g.sets_log2) - 1));
+	return (__u32)((hash ^ hash >> 2) & ((1ull << g.sets_log2) - 1));
 }
 
-/* Which of a set's `set_pages` pages. The two leading bits of the fraction stay the same when the sets double; the third is
- * the bit that distinguishes the two new sets: floor(8 * fraction) = 2 * floor(4 * fraction) + that bit. */
+/* Which page each sixteenth of a set's addresses is in, the lowest one in the lowest digit. Of two bits of a hash, which say which of four
+ * pages it is in, and a third, which says whether it is in another four when there are eight: a row for each, for sets of 4 to 8 pages.
+ *
+ * All pages of a set have nearly the same share of it: of 4 to 7 pages the fullest have 1/4, 1/4.9, 1/5.8 and 1/6.7. To add the next one moves
+ * 19, 21, 19 and 17 % of the blocks, as few as there can be but for some that move twice. When their place was a fraction of the hash
+ * alone it was half of them each time. */
+#define HAWK_EVERY_SIXTEENTH(page) (0x1111111111111111ull * (page))
+#define HAWK_STAYING_SIXTEENTHS HAWK_EVERY_SIXTEENTH(0), HAWK_EVERY_SIXTEENTH(1), HAWK_EVERY_SIXTEENTH(2), HAWK_EVERY_SIXTEENTH(3)
+static const __u64 hawk_positions[64] = {
+	HAWK_STAYING_SIXTEENTHS, HAWK_STAYING_SIXTEENTHS,
+	HAWK_STAYING_SIXTEENTHS, 0x4444440000000000, 0x4444441111111111, 0x4444442222222222, 0x4444443333333333,
+	HAWK_STAYING_SIXTEENTHS, 0x5555555555500000, 0x4444444444411111, 0x4444455555522222, 0x4444445555533333,
+	HAWK_STAYING_SIXTEENTHS, 0x5555555555555500, 0x4444444444444411, 0x4444455555666622, 0x6666666666666633,
+	HAWK_STAYING_SIXTEENTHS, HAWK_EVERY_SIXTEENTH(5), HAWK_EVERY_SIXTEENTH(4), HAWK_EVERY_SIXTEENTH(7), HAWK_EVERY_SIXTEENTH(6),
+};
+
+/* Which of a set's `set_pages` pages. */
 static inline __attribute__((always_inline)) __u32 hawk_position_in_set(__u64 hash, __u32 sets_log2, __u32 set_pages)
 {
-	__u64 fraction = hash >> 62 << 30 | (hash >> sets_log2 & 1) << 29 | (hash >> 33 & ((1u << 29) - 1));
+	const __u32 row = ((set_pages - HAWK_SET_PAGES_LEAST) & 7) << 3 | (__u32)(hash >> sets_log2 & 7);
 
-	return (__u32)(fraction * set_pages >> 32);
+	return (__u32)(hawk_positions[row] >> (hash >> 60 << 2)) & 7;
 }
 
 /* The number of page `position` of a set. */
