@@ -173,14 +173,15 @@ static __always_inline bool arena_insert(const struct hawk_thread *thread, __u64
 	struct hawk_request request = hawk_insertion_of(home->hash, address, block);
 	const bool fits = hawk_slot_fits(address, block);
 
+	/* Before the block is there, or a step of growth might put it into the hash map meanwhile. */
+	if (may_have_overflowed(request.hash))
+		retire_overflowed(address, block->program);
 	/* Of a block that the arena cannot hold, the address may still be there. */
 	if (!arena_do(thread, &request, fits, home, tally) && hawk_slot_fits_address(address)) {
 		request.is_take = 1;
 		hawk_do_slowly(&request);
 	}
 	*growth_check = request.growth_check;
-	if (may_have_overflowed(request.hash))
-		retire_overflowed(address, block->program);
 	if (request.result == HAWK_REPLACED) {
 		struct hawk_block stale = hawk_slot_block(&request.found, request.program);
 

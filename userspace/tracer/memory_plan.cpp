@@ -32,7 +32,7 @@ constexpr std::uint32_t kLocationsLeast = 1U << 13;
 /// every page.
 constexpr std::uint32_t kMaxStripes = 16;
 /// Of the arena's blocks one in 200 at most goes to the hash map (arena_layout.h), and those of 16 MiB and more; this
-/// is room for one in 128.
+/// is room for one in 128. Of few blocks it can be more, one in 90 of 12,000: for those there is kOverflowLeast.
 constexpr std::uint32_t kBlocksPerOverflow = 128;
 constexpr std::uint32_t kOverflowLeast = 1024;
 constexpr std::uint32_t kHashBlocksByDefault = 1U << 20;
