@@ -344,7 +344,7 @@ static __always_inline __u64 end_call(struct hawk_thread *thread, const struct h
 static __always_inline void count_block(struct hawk_thread *thread, __u64 address, struct hawk_block *block,
 					const struct hawk_return *end, const enum hawk_seen_at seen_at, struct hawk_tally *tally)
 {
-	struct hawk_home home = live_expect(block->program, address);
+	struct hawk_home home = live_expect(thread, block->program, address);
 
 	block->stack = stack_of_return(thread, end, seen_at);
 	live_add(thread, address, block, &home, tally);

@@ -227,6 +227,8 @@ struct hawk_thread {
 	__u64 preemptions_at;     /* where it counts how often it has preempted this thread */
 	__u64 last_freed;         /* kept only while its target has several allocators */
 	__u64 last_allocated;     /* kept only with hawk_config.histograms */
+	__u64 run_of_allocations; /* the last block that the thread was given, and that it gave back (hawk_next_in_run) */
+	__u64 run_of_frees;
 	__u32 interrupted_count;
 	__u32 tid;                /* with hawk_config.by_thread: its number in the pid namespace of user space; 0: none there */
 	__u32 reads_directly;     /* this walk does */

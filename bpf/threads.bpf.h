@@ -261,6 +261,8 @@ static __always_inline void reset_thread(struct hawk_thread *thread)
 	thread->left_slot = 0;
 	thread->last_freed = 0;
 	thread->last_allocated = 0;
+	thread->run_of_allocations = 0;
+	thread->run_of_frees = 0;
 }
 
 /* The current thread, which is no longer followed as what it was: as one of another target, of which its process has become one;

@@ -19,6 +19,7 @@
 
 #include "bpf/live/buckets.h"
 #include "bpf/live/alone.h"
+#include "bpf/live/fetch.h"
 #include "bpf/live/requests.h"
 #include "bpf/live/resize.h"
 #include "bpf/live/sweep.h"

@@ -9,6 +9,7 @@
  * clear of what Linux and the sanitizers use on x86-64. A second arena of one user lies 4 GiB above the first. */
 #define HAWK_ARENA_USER_ADDRESS (1ull << 45)
 #define HAWK_ARENA_PAGE_BYTES 4096ull
+#define HAWK_CACHE_LINE_BYTES 64
 /* Pages from its start on: the header, and the live table. */
 #define HAWK_ARENA_HEADER_PAGE 0
 #define HAWK_ARENA_LIVE_PAGE 256

@@ -96,6 +96,19 @@ HAWK_INLINE int hawk_lock(__u32 __arena *lock)
 
 /* --------------------------------------------------------------------------------------------------------- buckets */
 
+/* Begins to fetch `count` of them, next to each other, into the caches. By loads, of which the processor can have more under way than of
+ * stores. */
+HAWK_INLINE void hawk_fetch_buckets(hawk_bucket_ref first, __u32 count)
+{
+	const volatile __u64 __arena *words = (const volatile __u64 __arena *)first;
+
+#ifdef __clang__
+#pragma clang loop unroll(disable)
+#endif
+	for (__u32 word = 0; word < count * sizeof(*first) / sizeof(*words); word += HAWK_CACHE_LINE_BYTES / sizeof(*words))
+		(void)words[word];
+}
+
 /* For who has its lock. */
 HAWK_INLINE __u32 hawk_displaced(hawk_bucket_ref bucket)
 {

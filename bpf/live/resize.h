@@ -149,6 +149,13 @@ HAWK_INLINE struct hawk_step hawk_step_of(struct hawk_geometry g)
 	return step;
 }
 
+/* The buckets of a page are going to be locked one after the other, and each lock would wait for memory alone. */
+static long hawk_fetch_page(__u32 position, void *context)
+{
+	hawk_fetch_buckets(hawk_set_page((struct hawk_step *)context, position)->buckets, HAWK_PAGE_BUCKETS);
+	return 0;
+}
+
 /* Makes the step and publishes `geometry`. The caller holds header->growing. False: nothing was changed. */
 HAWK_INLINE int hawk_make_step(struct hawk_step *step, struct hawk_geometry geometry)
 {
@@ -156,6 +163,7 @@ HAWK_INLINE int hawk_make_step(struct hawk_step *step, struct hawk_geometry geom
 	__u32 buckets = step->pages_before * HAWK_PAGE_BUCKETS;
 	int all_locked;
 
+	HAWK_REPEAT(step->pages_before, hawk_fetch_page, step);
 	hawk_preempt_disable();
 	header->buckets_locked = 0;
 	HAWK_REPEAT(HAWK_LOCK_ATTEMPTS, hawk_lock_in_set, step);

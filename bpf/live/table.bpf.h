@@ -204,15 +204,37 @@ static __always_inline enum hawk_taking live_take_somehow(const struct hawk_thre
 	return taking;
 }
 
+/* See fetch.h. Not static: checked once by the verifier. */
+__noinline int fetch_ahead(__u64 last, __u64 now, __u32 program)
+{
+	hawk_fetch_around(now, program);
+	if ((last ^ now) & HAWK_PLACE_IN_PART)
+		hawk_fetch_around((now & ~HAWK_PLACE_IN_PART) | (last & HAWK_PLACE_IN_PART), program);
+	return 0;
+}
+
+/* A thread whose last block is in *run has been given, or gives back, the one at `address`: it may be going on from block to block. Before
+ * that one is looked for, which may be the first of those to be fetched. */
+static __always_inline void follow_run(__u64 *run, __u64 address, __u32 program)
+{
+	const __u64 last = *run, now = hawk_next_in_run(last, address);
+
+	*run = now;
+	if (hawk_has_arena() && hawk_runs_on(last, now))
+		fetch_ahead(last, now, program);
+}
+
 static __always_inline enum hawk_taking live_take(__u32 program, __u64 address, struct hawk_block *taken)
 {
 	return live_take_somehow(NULL, program, address, taken, true, NULL);
 }
 
 /* The same of a block that the current thread gives back, and counts it as freed. */
-static __always_inline enum hawk_taking live_free(const struct hawk_thread *thread, __u64 address, struct hawk_block *taken)
+static __always_inline enum hawk_taking live_free(struct hawk_thread *thread, __u64 address, struct hawk_block *taken)
 {
 	struct hawk_tally tally = {};
+
+	follow_run(&thread->run_of_frees, address, program_of(thread));
 	enum hawk_taking taking = live_take_somehow(thread, program_of(thread), address, taken, true, &tally);
 
 	if (taking == HAWK_TAKEN && !tally.is_done)
@@ -241,10 +263,11 @@ static __always_inline bool live_put_back(__u64 address, const struct hawk_block
 }
 
 /* A block at `address` is going to be added: where. */
-static __always_inline struct hawk_home live_expect(__u32 program, __u64 address)
+static __always_inline struct hawk_home live_expect(struct hawk_thread *thread, __u32 program, __u64 address)
 {
 	struct hawk_home home = {};
 
+	follow_run(&thread->run_of_allocations, address, program);
 	if (hawk_has_arena()) {
 		home = hawk_home_of(hawk_live_hash(address, program));
 		hawk_fetch_home(&home);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <ostream>
 #include <random>
@@ -12,6 +13,7 @@
 
 #include "bpf/live/bucket.h"
 #include "bpf/live/geometry.h"
+#include "tests/unit/bpf/host_arena.h"
 
 namespace hawk {
 namespace {
@@ -203,6 +205,42 @@ TEST(LiveHash, NeighboursAreInOnePageAndNoTwoHaveTheSameBuckets) {
     ASSERT_TRUE(std::all_of(homes.begin(), homes.end(), are_two)) << std::hex << area;
     ASSERT_EQ(choices.size(), 8U) << std::hex << area;
   }
+}
+
+TEST(LiveHash, WhatIsFetchedForAnAreaIsHomeToItsBlocks) {
+  constexpr __u64 kArea = 1 << HAWK_AREA_BYTES_LOG2, kApart = 1 << HAWK_BLOCKS_OF_AREA_APART_LOG2;
+  for (__u64 area = 0x7f3a5c000010; area < 0x7f3a5c020000; area += kArea) {
+    const __u32 first = hawk_first_home_of_area(hawk_live_hash(area, 1025));
+    for (__u64 block = area; block < area + kArea; block += kApart) {
+      const __u32 home = hawk_home_bucket(hawk_live_hash(block, 1025));
+      ASSERT_GE(home, first) << std::hex << block;
+      ASSERT_LT(home, first + HAWK_AREA_BUCKETS) << std::hex << block;
+    }
+  }
+}
+
+/// Whether the last of these blocks, one after the other of a thread, has buckets fetched.
+bool fetches(std::initializer_list<__u64> blocks) {
+  __u64 last = 0;
+  bool fetched = false;
+  for (const __u64 block : blocks) {
+    const __u64 now = hawk_next_in_run(last, block);
+    fetched = hawk_runs_on(last, now) != 0;
+    last = now;
+  }
+  return fetched;
+}
+
+TEST(LiveFetch, IsDoneWhenAThreadGoesOnToTheNextMemory) {
+  constexpr __u64 kEdge = 0x7f3a5c000800, kStep = HAWK_RUN_STEP_BYTES;
+  EXPECT_TRUE(fetches({kEdge - 48, kEdge - 16, kEdge + 16}));
+  EXPECT_TRUE(fetches({kEdge + 48, kEdge + 16, kEdge - 16})) << "downwards";
+  EXPECT_TRUE(fetches({kEdge - 16 - kStep, kEdge - 16, kEdge - 16 + kStep}));
+  EXPECT_FALSE(fetches({kEdge - 40, kEdge - 8, kEdge + kStep})) << "too far away to be the next";
+  EXPECT_FALSE(fetches({kEdge - 4096, kEdge - 16, kEdge + 16})) << "two side by side are no run";
+  EXPECT_FALSE(fetches({kEdge - 48, kEdge - 16, kEdge + 16, kEdge + 48})) << "fetched before";
+  EXPECT_FALSE(fetches({kEdge + 16, kEdge + 16, kEdge + 16}));
+  EXPECT_FALSE(fetches({kEdge - 16, kEdge + 16})) << "the first blocks of a thread";
 }
 
 /// Areas, and the blocks between those that have their buckets together, are as independent as if they were far apart.
