@@ -116,4 +116,4 @@ def measure_lists(bench):
             commands[f'list {threads}'] = command, size
             most = max(most, live if f'list {threads}' in rows else 0)
         commands['growth'] = growth_command(bench, column)
-        run_commands(bench, column, number, {row: commands[row] for row in rows}, most, seconds=180)
+        run_commands(bench, column, number, {row: commands[row] for row in rows}, most, seconds=900)

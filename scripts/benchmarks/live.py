@@ -56,7 +56,7 @@ def measure_live(bench):
     for number, column in bench.turns('live blocks', BUILD_ROWS + PAIR_ROWS, 1):
         blocks = blocks_for(bench, column)
         bench.drop_subject('live')
-        with bench.attempt(ROWS, column), time_bound.of(150):
+        with bench.attempt(ROWS, column), time_bound.of(600):
             command = [bench.programs / 'bench_live', blocks]
             size = f'{blocks:,} live blocks'
             if isinstance(column, Traced) and column.main:
