@@ -2,11 +2,11 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <openssl/crypto.h>
-#include <openssl/sha.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "userspace/serving/openssl.h"
 
 namespace hawk {
 namespace {
@@ -57,7 +57,7 @@ std::optional<HttpResponse> Access::refusal(const HttpRequest& request, const Ht
 
 Access::Digest Access::digest_of(std::string_view text) {
   Digest digest{};
-  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  openssl::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
   return digest;
 }
 
@@ -66,7 +66,7 @@ bool Access::is_token(const HttpRequest& request) const {
   const std::string* given = request.header("authorization");
   if (given == nullptr || !given->starts_with(kBearer)) return false;
   const Digest digest = digest_of(std::string_view(*given).substr(kBearer.size()));
-  return ::CRYPTO_memcmp(digest.data(), token_->data(), digest.size()) == 0;
+  return openssl::CRYPTO_memcmp(digest.data(), token_->data(), digest.size()) == 0;
 }
 
 bool Access::is_known_host(const std::string& host) const {

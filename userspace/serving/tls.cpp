@@ -2,53 +2,48 @@
 
 #include <arpa/inet.h>
 #include <fmt/core.h>
-#include <openssl/bio.h>
-#include <openssl/err.h>
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 
 #include <array>
 #include <utility>
 
 #include "userspace/base/check.h"
-#include "userspace/base/owned.h"
 #include "userspace/base/regular_file.h"
+#include "userspace/serving/openssl.h"
 #include "userspace/serving/secret_file.h"
 
 namespace hawk {
 namespace {
 
-using OwnedBio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
-using OwnedCertificate = std::unique_ptr<X509, Freer<X509_free>>;
-using OwnedKey = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
+using OwnedBio = std::unique_ptr<BIO, LazyFreer<&openssl::BIO_free_all>>;
+using OwnedCertificate = std::unique_ptr<X509, LazyFreer<&openssl::X509_free>>;
+using OwnedKey = std::unique_ptr<EVP_PKEY, LazyFreer<&openssl::EVP_PKEY_free>>;
 
 constexpr const char* kPemHint = "PEM is expected, as in files that begin with -----BEGIN";
 
 /// OpenSSL's reason for its last failure; its list of failures is empty afterwards.
 std::string last_failure() {
   std::array<char, 256> text{};
-  const unsigned long code = ::ERR_get_error();
-  ::ERR_clear_error();
+  const unsigned long code = openssl::ERR_get_error();
+  openssl::ERR_clear_error();
   if (code == 0) return "unknown";
-  if (const char* reason = ::ERR_reason_error_string(code)) return reason;
-  ::ERR_error_string_n(code, text.data(), text.size());
+  if (const char* reason = openssl::ERR_reason_error_string(code)) return reason;
+  openssl::ERR_error_string_n(code, text.data(), text.size());
   return text.data();
 }
 
 OwnedBio bio_of(const std::string& bytes) {
-  return OwnedBio(::BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size())));
+  return OwnedBio(openssl::BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size())));
 }
 
 /// In place of OpenSSL's question on the terminal.
 int no_passphrase(char*, int, int, void*) { return 0; }
 
 std::shared_ptr<SSL_CTX> new_context(const SSL_METHOD* method) {
-  std::shared_ptr<SSL_CTX> context(::SSL_CTX_new(method), ::SSL_CTX_free);
+  std::shared_ptr<SSL_CTX> context(openssl::SSL_CTX_new(method), LazyFreer<&openssl::SSL_CTX_free>());
   HAWK_CHECK(context != nullptr, "OpenSSL makes a context");
-  ::SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  ::SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION);
-  ::SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
+  openssl::SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  openssl::SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION);
+  openssl::SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
   return context;
 }
 
@@ -59,24 +54,24 @@ tl::unexpected<Error> no_certificate(const std::string& file) {
 Result<void> use_certificates(SSL_CTX* context, const std::string& file) {
   const std::string text = HAWK_TRY(read_small_file(file));
   const OwnedBio bio = bio_of(text);
-  const OwnedCertificate own(::PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
-  if (own == nullptr || ::SSL_CTX_use_certificate(context, own.get()) != 1) return no_certificate(file);
-  while (OwnedCertificate issuer{::PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr)}) {
-    if (::SSL_CTX_add1_chain_cert(context, issuer.get()) != 1) return no_certificate(file);
+  const OwnedCertificate own(openssl::PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+  if (own == nullptr || openssl::SSL_CTX_use_certificate(context, own.get()) != 1) return no_certificate(file);
+  while (OwnedCertificate issuer{openssl::PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr)}) {
+    if (openssl::SSL_CTX_add1_chain_cert(context, issuer.get()) != 1) return no_certificate(file);
   }
-  ::ERR_clear_error();  // the end of the file is one
+  openssl::ERR_clear_error();  // the end of the file is one
   return {};
 }
 
 Result<void> use_key(SSL_CTX* context, const std::string& file) {
   const std::string text = HAWK_TRY(read_secret_file(file));
   const OwnedBio bio = bio_of(text);
-  const OwnedKey key(::PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));
+  const OwnedKey key(openssl::PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));
   if (key == nullptr) {
     return fail(ExitCode::kFile, fmt::format("read the key from {}: {}", file, last_failure()),
                 "it must be in PEM, and not encrypted");
   }
-  if (::SSL_CTX_use_PrivateKey(context, key.get()) != 1 || ::SSL_CTX_check_private_key(context) != 1) {
+  if (openssl::SSL_CTX_use_PrivateKey(context, key.get()) != 1 || openssl::SSL_CTX_check_private_key(context) != 1) {
     return fail(ExitCode::kFile, fmt::format("use the key in {}: {}", file, last_failure()),
                 "it must be that of the first certificate");
   }
@@ -86,14 +81,14 @@ Result<void> use_key(SSL_CTX* context, const std::string& file) {
 Result<void> trust(SSL_CTX* context, const std::string& file) {
   const std::string text = HAWK_TRY(read_small_file(file));
   const OwnedBio bio = bio_of(text);
-  X509_STORE* store = ::SSL_CTX_get_cert_store(context);
+  X509_STORE* store = openssl::SSL_CTX_get_cert_store(context);
   std::size_t count = 0;
-  while (OwnedCertificate trusted{::PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr)}) {
-    if (::X509_STORE_add_cert(store, trusted.get()) != 1) return no_certificate(file);
+  while (OwnedCertificate trusted{openssl::PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr)}) {
+    if (openssl::X509_STORE_add_cert(store, trusted.get()) != 1) return no_certificate(file);
     ++count;
   }
   if (count == 0) return no_certificate(file);
-  ::ERR_clear_error();
+  openssl::ERR_clear_error();
   return {};
 }
 
@@ -106,79 +101,79 @@ bool is_address(const std::string& host) {
 }  // namespace
 
 Result<TlsContext> TlsContext::of_server(const std::string& certificate_file, const std::string& key_file) {
-  std::shared_ptr<SSL_CTX> context = new_context(::TLS_server_method());
+  std::shared_ptr<SSL_CTX> context = new_context(openssl::TLS_server_method());
   HAWK_TRY_VOID(use_certificates(context.get(), certificate_file));
   HAWK_TRY_VOID(use_key(context.get(), key_file));
   return TlsContext(std::move(context));
 }
 
 Result<TlsContext> TlsContext::of_client(const std::string& ca_file) {
-  std::shared_ptr<SSL_CTX> context = new_context(::TLS_client_method());
+  std::shared_ptr<SSL_CTX> context = new_context(openssl::TLS_client_method());
   if (!ca_file.empty()) {
     HAWK_TRY_VOID(trust(context.get(), ca_file));
-  } else if (::SSL_CTX_set_default_verify_paths(context.get()) != 1) {
+  } else if (openssl::SSL_CTX_set_default_verify_paths(context.get()) != 1) {
     return fail(ExitCode::kFile, "read the system's certificates: " + last_failure(), "install ca-certificates");
   }
-  ::SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  openssl::SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
   return TlsContext(std::move(context));
 }
 
-void TlsSession::Freer::operator()(ssl_st* ssl) const { ::SSL_free(ssl); }
+void TlsSession::Freer::operator()(ssl_st* ssl) const { openssl::SSL_free(ssl); }
 
-TlsSession::TlsSession(const TlsContext& server) : ssl_(::SSL_new(server.get())) {
+TlsSession::TlsSession(const TlsContext& server) : ssl_(openssl::SSL_new(server.get())) {
   start();
-  ::SSL_set_accept_state(ssl_.get());
+  openssl::SSL_set_accept_state(ssl_.get());
 }
 
-TlsSession::TlsSession(const TlsContext& client, const std::string& host) : ssl_(::SSL_new(client.get())) {
+TlsSession::TlsSession(const TlsContext& client, const std::string& host) : ssl_(openssl::SSL_new(client.get())) {
   start();
-  ::SSL_set_connect_state(ssl_.get());
+  openssl::SSL_set_connect_state(ssl_.get());
   if (is_address(host)) {
-    ::X509_VERIFY_PARAM_set1_ip_asc(::SSL_get0_param(ssl_.get()), host.c_str());
+    openssl::X509_VERIFY_PARAM_set1_ip_asc(openssl::SSL_get0_param(ssl_.get()), host.c_str());
   } else {
-    ::SSL_set1_host(ssl_.get(), host.c_str());
-    ::SSL_set_tlsext_host_name(ssl_.get(), host.c_str());
+    openssl::SSL_set1_host(ssl_.get(), host.c_str());
+    openssl::SSL_set_tlsext_host_name(ssl_.get(), host.c_str());
   }
   // The client says the first word.
-  ::SSL_do_handshake(ssl_.get());
-  ::ERR_clear_error();
+  openssl::SSL_do_handshake(ssl_.get());
+  openssl::ERR_clear_error();
 }
 
 void TlsSession::start() {
   HAWK_CHECK(ssl_ != nullptr, "OpenSSL makes a session");
-  BIO* received = ::BIO_new(::BIO_s_mem());
-  BIO* to_send = ::BIO_new(::BIO_s_mem());
+  BIO* received = openssl::BIO_new(openssl::BIO_s_mem());
+  BIO* to_send = openssl::BIO_new(openssl::BIO_s_mem());
   HAWK_CHECK(received != nullptr && to_send != nullptr, "OpenSSL makes a buffer");
-  ::BIO_set_mem_eof_return(received, -1);  // nothing more by now, not for ever
-  ::SSL_set_bio(ssl_.get(), received, to_send);
+  openssl::BIO_set_mem_eof_return(received, -1);  // nothing more by now, not for ever
+  openssl::SSL_set_bio(ssl_.get(), received, to_send);
 }
 
 void TlsSession::put_received(std::string_view encrypted) {
-  ::BIO_write(::SSL_get_rbio(ssl_.get()), encrypted.data(), static_cast<int>(encrypted.size()));
+  openssl::BIO_write(openssl::SSL_get_rbio(ssl_.get()), encrypted.data(), static_cast<int>(encrypted.size()));
 }
 
 std::string TlsSession::take_to_send() {
-  BIO* to_send = ::SSL_get_wbio(ssl_.get());
-  std::string bytes(::BIO_ctrl_pending(to_send), '\0');
-  if (!bytes.empty()) ::BIO_read(to_send, bytes.data(), static_cast<int>(bytes.size()));
+  BIO* to_send = openssl::SSL_get_wbio(ssl_.get());
+  std::string bytes(openssl::BIO_ctrl_pending(to_send), '\0');
+  if (!bytes.empty()) openssl::BIO_read(to_send, bytes.data(), static_cast<int>(bytes.size()));
   return bytes;
 }
 
 bool TlsSession::read(std::string& plain) {
   std::array<char, 16 * 1024> piece;
   for (;;) {
-    const int count = ::SSL_read(ssl_.get(), piece.data(), static_cast<int>(piece.size()));
+    const int count = openssl::SSL_read(ssl_.get(), piece.data(), static_cast<int>(piece.size()));
     if (count > 0) {
       plain.append(piece.data(), static_cast<std::size_t>(count));
       continue;
     }
-    const int error = ::SSL_get_error(ssl_.get(), count);
+    const int error = openssl::SSL_get_error(ssl_.get(), count);
     if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return true;
     if (error != SSL_ERROR_ZERO_RETURN && failure_.empty()) {
-      const long verified = ::SSL_get_verify_result(ssl_.get());
-      failure_ = verified != X509_V_OK ? ::X509_verify_cert_error_string(verified) : last_failure();
+      const long verified = openssl::SSL_get_verify_result(ssl_.get());
+      failure_ = verified != X509_V_OK ? openssl::X509_verify_cert_error_string(verified) : last_failure();
     }
-    ::ERR_clear_error();
+    openssl::ERR_clear_error();
     return false;
   }
 }
@@ -186,7 +181,7 @@ bool TlsSession::read(std::string& plain) {
 bool TlsSession::write(std::string_view plain) {
   while (!plain.empty()) {
     const int count =
-        ::SSL_write(ssl_.get(), plain.data(), static_cast<int>(std::min<std::size_t>(plain.size(), 1 << 20)));
+        openssl::SSL_write(ssl_.get(), plain.data(), static_cast<int>(std::min<std::size_t>(plain.size(), 1 << 20)));
     if (count <= 0) {
       failure_ = last_failure();
       return false;
@@ -196,11 +191,11 @@ bool TlsSession::write(std::string_view plain) {
   return true;
 }
 
-bool TlsSession::is_ready() const { return ::SSL_is_init_finished(ssl_.get()) == 1; }
+bool TlsSession::is_ready() const { return openssl::SSL_is_init_finished(ssl_.get()) == 1; }
 
 void TlsSession::close() {
-  if (is_ready() && failure_.empty()) ::SSL_shutdown(ssl_.get());
-  ::ERR_clear_error();
+  if (is_ready() && failure_.empty()) openssl::SSL_shutdown(ssl_.get());
+  openssl::ERR_clear_error();
 }
 
 }  // namespace hawk
