@@ -152,16 +152,37 @@ TEST(LiveGeometry, AStepMovesAFifthOfItsSet) {
 /// How addresses are handed out: the distance between blocks that follow each other.
 class LiveGeometrySpread : public ::testing::TestWithParam<__u64> {};
 
-/// Expects that what falls on a page is what its set has for each of its pages, or up to a sixteenth less, or 4 % more,
-/// within five standard deviations. `together`: so many blocks are always in one page.
+/// The share of its set's addresses that a page has.
+double share_of(__u32 position, __u32 set_pages) {
+  constexpr __u64 kSixteenths = 16, kRows = HAWK_SET_PAGES_MOST;
+  int found = 0;
+  for (__u64 row = 0; row < kRows; ++row) {
+    for (__u64 sixteenth = 0; sixteenth < kSixteenths; ++sixteenth) {
+      found += hawk_position_in_set(sixteenth << 60 | row << 5, 5, set_pages) == position ? 1 : 0;
+    }
+  }
+  return static_cast<double>(found) / (kSixteenths * kRows);
+}
+
+TEST(LiveGeometry, ThePagesOfASetHaveNearlyEqualShares) {
+  for (__u32 pages = HAWK_SET_PAGES_LEAST; pages <= HAWK_SET_PAGES_MOST; ++pages) {
+    for (__u32 position = 0; position < pages; ++position) {
+      EXPECT_GE(share_of(position, pages) * pages, 15.0 / 16) << position << " of " << pages;
+      EXPECT_LE(share_of(position, pages) * pages, 1.04) << position << " of " << pages;
+    }
+  }
+}
+
+/// Expects that what falls on a page is its share of its set, within five standard deviations, and within a tenth in
+/// any case. `together`: so many blocks are always in one page.
 void expect_even(const std::vector<std::size_t>& found, hawk_geometry g, double blocks, double together) {
   for (std::size_t page = 0; page < found.size(); ++page) {
     const __u32 set = static_cast<__u32>(page) & ((1U << g.sets_log2) - 1);
-    const double expected = blocks / (1U << g.sets_log2) / (g.set_pages + (set < g.next ? 1 : 0));
-    const double tolerance = 5 * std::sqrt(expected * together);
-    const auto has = static_cast<double>(found[page]);
-    ASSERT_GT(has, expected * 15 / 16 - tolerance) << "page " << page << " of " << found.size();
-    ASSERT_LT(has, expected * 1.04 + tolerance) << "page " << page << " of " << found.size();
+    const __u32 set_pages = g.set_pages + (set < g.next ? 1 : 0);
+    const double share = share_of(static_cast<__u32>(page) >> g.sets_log2, set_pages);
+    const double expected = blocks / (1U << g.sets_log2) * share;
+    const double tolerance = std::max(5 * std::sqrt(expected * together), 0.1 * expected);
+    ASSERT_NEAR(static_cast<double>(found[page]), expected, tolerance) << "page " << page << " of " << found.size();
   }
 }
 
