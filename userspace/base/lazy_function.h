@@ -30,15 +30,6 @@ class LazyFunction<Result(Arguments...), Find> {
   std::atomic<Result (*)(Arguments...)> function_ = nullptr;
 };
 
-/// Deleter that calls one, as Freer in owned.h calls a function that is linked.
-template <auto* Free>
-struct LazyFreer {
-  template <class T>
-  void operator()(T* owned) const {
-    (*Free)(owned);
-  }
-};
-
 /// The address of `name` in a shared library, or in one that it needs. Ends the program with a message if that cannot
 /// be loaded or has no such function: as the dynamic loader does with a library that a program is linked with.
 /// `package`: Debian's, for the hint.

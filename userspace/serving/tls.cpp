@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "userspace/base/check.h"
+#include "userspace/base/owned.h"
 #include "userspace/base/regular_file.h"
 #include "userspace/serving/openssl.h"
 #include "userspace/serving/secret_file.h"
@@ -14,9 +15,9 @@
 namespace hawk {
 namespace {
 
-using OwnedBio = std::unique_ptr<BIO, LazyFreer<&openssl::BIO_free_all>>;
-using OwnedCertificate = std::unique_ptr<X509, LazyFreer<&openssl::X509_free>>;
-using OwnedKey = std::unique_ptr<EVP_PKEY, LazyFreer<&openssl::EVP_PKEY_free>>;
+using OwnedBio = std::unique_ptr<BIO, Freer<openssl::BIO_free_all>>;
+using OwnedCertificate = std::unique_ptr<X509, Freer<openssl::X509_free>>;
+using OwnedKey = std::unique_ptr<EVP_PKEY, Freer<openssl::EVP_PKEY_free>>;
 
 constexpr const char* kPemHint = "PEM is expected, as in files that begin with -----BEGIN";
 
@@ -39,7 +40,7 @@ OwnedBio bio_of(const std::string& bytes) {
 int no_passphrase(char*, int, int, void*) { return 0; }
 
 std::shared_ptr<SSL_CTX> new_context(const SSL_METHOD* method) {
-  std::shared_ptr<SSL_CTX> context(openssl::SSL_CTX_new(method), LazyFreer<&openssl::SSL_CTX_free>());
+  std::shared_ptr<SSL_CTX> context(openssl::SSL_CTX_new(method), Freer<openssl::SSL_CTX_free>());
   HAWK_CHECK(context != nullptr, "OpenSSL makes a context");
   openssl::SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   openssl::SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION);

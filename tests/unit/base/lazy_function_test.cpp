@@ -5,6 +5,8 @@
 #include <memory>
 #include <string_view>
 
+#include "userspace/base/owned.h"
+
 namespace hawk {
 namespace {
 
@@ -32,7 +34,7 @@ TEST(LazyFunction, IsLookedUpWhenItIsFirstCalled) {
 TEST(LazyFunction, Deletes) {
   int owned = 0;
   freed = 0;
-  { const std::unique_ptr<int, LazyFreer<&lazy_release>> owner(&owned); }
+  { const std::unique_ptr<int, Freer<lazy_release>> owner(&owned); }
   EXPECT_EQ(freed, 1);
 }
 
