@@ -14,8 +14,9 @@
 #define HAWK_FETCHED_AREAS (1u << (HAWK_FETCHED_BYTES_LOG2 - HAWK_AREA_BYTES_LOG2))
 /* Blocks that are further apart than this are not next to each other: it is not known which bucket is needed next. */
 #define HAWK_RUN_STEP_BYTES 256ull
-/* Buckets, next to each other, of an area. */
-#define HAWK_AREA_BUCKETS (1u << (HAWK_AREA_BYTES_LOG2 - HAWK_BLOCKS_OF_AREA_APART_LOG2 - 1))
+/* Buckets, next to each other, that are home to the blocks of an area. */
+#define HAWK_AREA_BUCKETS \
+	(1u << (HAWK_AREA_BYTES_LOG2 - HAWK_BLOCKS_OF_AREA_APART_LOG2 - (HAWK_HOME_SHIFT - HAWK_BESIDE_SHIFT)))
 
 /* What is kept of a thread's last block is its address, and in a bit that addresses do not have whether the one before was next to it:
  * two blocks side by side, among others that are not, are no run. */

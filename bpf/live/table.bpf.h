@@ -217,10 +217,12 @@ __noinline int fetch_ahead(__u64 last, __u64 now, __u32 program)
  * that one is looked for, which may be the first of those to be fetched. */
 static __always_inline void follow_run(__u64 *run, __u64 address, __u32 program)
 {
+	if (!hawk_has_arena())
+		return;
 	const __u64 last = *run, now = hawk_next_in_run(last, address);
 
 	*run = now;
-	if (hawk_has_arena() && hawk_runs_on(last, now))
+	if (hawk_runs_on(last, now))
 		fetch_ahead(last, now, program);
 }
 
