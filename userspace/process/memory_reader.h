@@ -22,6 +22,8 @@ class MemoryReader {
 
   UniqueFd directory_;  ///< of the process in /proc; bound to it, not to its number, which another may be given
   UniqueFd file_;
+  /// It is not asked for again: with 1,024 processes that have ended, 500 probes each, that takes seconds.
+  bool has_ended_ = false;
 };
 
 }  // namespace hawk

@@ -146,7 +146,7 @@ void expect_family(Way way, const std::string& how, const std::string& count, st
                    const std::vector<std::string>& options) {
   const ScratchDirectory directory;
   const nlohmann::json report = trace_family(way, directory, {how, directory.path("ledger"), count}, options);
-  EXPECT_TRUE(report.at("exact").get<bool>());
+  EXPECT_TRUE(report.at("exact").get<bool>()) << report.at("losses");
   expect_same(read_family(directory.path("ledger")), family_in(report), processes);
 }
 
