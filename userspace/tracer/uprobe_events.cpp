@@ -1,5 +1,6 @@
 #include "userspace/tracer/uprobe_events.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/magic.h>
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -63,8 +65,28 @@ std::string_view event_of(std::string_view line) {
   return line.substr(2, line.find(' ') - 2);
 }
 
+bool is_orphaned(std::string_view event, const EventMaker& self) {
+  const std::optional<EventMaker> maker = maker_of(event);
+  return maker && has_ended(*maker, self);
+}
+
+/// Whether processes that were killed have left any. By the groups' directories: the definitions cannot be read while
+/// other tracers add and remove some, which takes 20 ms, and seconds where many of them end.
+bool may_have_orphans(int tracefs, const EventMaker& self) {
+  const auto close = [](DIR* directory) { ::closedir(directory); };
+  UniqueFd events(::openat(tracefs, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, decltype(close)> groups(events ? ::fdopendir(events.get()) : nullptr, close);
+  if (!groups) return true;
+  events.release();
+  while (const dirent* const group = ::readdir(groups.get())) {
+    if (is_orphaned(fmt::format("{}/", group->d_name), self)) return true;
+  }
+  return false;
+}
+
 /// What processes that were killed have left.
 void remove_orphans(int tracefs, const EventMaker& self) {
+  if (!may_have_orphans(tracefs, self)) return;
   const UniqueFd file(::openat(tracefs, kDefinitions, O_RDONLY | O_CLOEXEC));
   const std::optional<std::string> text = file ? read_to_end(file.get()) : std::nullopt;
   if (!text) return;
@@ -72,8 +94,7 @@ void remove_orphans(int tracefs, const EventMaker& self) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     const std::string_view event = event_of(line);
-    const std::optional<EventMaker> maker = maker_of(event);
-    if (maker && has_ended(*maker, self)) write_definition(tracefs, fmt::format("-:{}\n", event));
+    if (is_orphaned(event, self)) write_definition(tracefs, fmt::format("-:{}\n", event));
   }
 }
 
