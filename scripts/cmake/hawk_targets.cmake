@@ -31,7 +31,7 @@ endif()
 # hawk_room(<name> SOURCES ... LINK ...): static library hawk_<name>. Sources are listed, never globbed.
 function(hawk_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;LINK" ${ARGN})
-  hawk_unity(sources rooms hawk_${name} ${ROOM_SOURCES})
+  hawk_unity(sources hawk_${name} ${ROOM_SOURCES})
   add_library(hawk_${name} STATIC ${sources})
   target_link_libraries(hawk_${name} PUBLIC hawk_flags ${ROOM_LINK})
 endfunction()
