@@ -75,7 +75,7 @@ void expect_generations(const Report& report, const Ledger& ledger) {
   }
 }
 
-KERNEL_TEST_OF_CALLS(ages, marks_between_phases) {
+KERNEL_TEST_OF_COUNTS(ages, marks_between_phases) {
   const auto [ledger, report] = trace_phases(way, {});
   expect_equal(report, ledger);
   expect_generations(report, ledger);

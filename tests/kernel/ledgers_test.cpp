@@ -19,7 +19,7 @@ struct LedgerCase {
   const char* program;                    ///< in tests/kernel/ledgers
   std::vector<std::string> options = {};  ///< for hawktrace
   std::string preload = {};
-  std::span<const Way> ways = kCallWays;
+  std::span<const Way> ways = kTableWays;
 };
 
 /// Frame pointers alone do not tell whose a free is.

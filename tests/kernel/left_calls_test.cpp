@@ -30,9 +30,11 @@ void expect_left(Way way, Traced traced) {
   expect_equal(traced.report, traced.ledger);
 }
 
-KERNEL_TEST_OF_CALLS(left_calls, by_siglongjmp) { expect_left(way, trace_left(way, "left_between_points", {"jumps"})); }
+KERNEL_TEST_OF_COUNTS(left_calls, by_siglongjmp) {
+  expect_left(way, trace_left(way, "left_between_points", {"jumps"}));
+}
 
-KERNEL_TEST_OF_CALLS(left_calls, by_the_end_of_a_thread) {
+KERNEL_TEST_OF_COUNTS(left_calls, by_the_end_of_a_thread) {
   expect_left(way, trace_left(way, "left_between_points", {"ends"}));
 }
 
@@ -45,12 +47,12 @@ KERNEL_TEST_ON(left_calls, by_exceptions, kPointsWays) {
 
 /// One context for each function; of what the last one was given, a block, nothing is known as long as it does not
 /// return.
-KERNEL_TEST_OF_CALLS(left_calls, by_switching_contexts) {
+KERNEL_TEST_OF_COUNTS(left_calls, by_switching_contexts) {
   const bool by_points = way == Way::kPointsArena;
   expect_left(way, trace_left(way, "left_between_points", {"switches", by_points ? "5" : "4"}));
 }
 
-KERNEL_TEST_OF_CALLS(left_calls, interrupted_and_resumed) {
+KERNEL_TEST_OF_COUNTS(left_calls, interrupted_and_resumed) {
   const Traced traced = trace_left(way, "left_between_points", {"returns"});
   expect_equal(traced.report, traced.ledger);
 }

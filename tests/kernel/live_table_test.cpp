@@ -61,7 +61,7 @@ void trace_too_many(Way way, const std::vector<std::string>& options, std::uint6
 /// An arena has whole pages, 32 at least, each with room for 320 blocks.
 KERNEL_TEST_ON(live_table, arena_full, kArenaWays) { trace_too_many(way, {"--max-blocks", "1000"}, 5000); }
 
-KERNEL_TEST(live_table, max_memory_reached) {
+KERNEL_TEST_OF_COUNTS(live_table, max_memory_reached) {
   const std::uint64_t bytes = least_memory(way, "1000") + 160'000;
   trace_too_many(way, {"--max-stacks", "1000", "--max-memory", std::to_string(bytes)}, 900);
 }

@@ -85,7 +85,7 @@ KERNEL_TEST_ON(lives, sizes_and_lifetimes, kEngineWays) {
   EXPECT_EQ(program.wait(), 0) << "the target lives on";
 }
 
-KERNEL_TEST_OF_CALLS(lives, threads_hand_blocks_to_each_other) {
+KERNEL_TEST_OF_COUNTS(lives, threads_hand_blocks_to_each_other) {
   LedgerProgram program({.program = "handovers"});
   Trace trace = Trace::attach(program.pid(), way, {"--by", "thread"});
   const Ledger ledger = program.run();
@@ -139,7 +139,7 @@ std::pair<Ledger, Report> trace_peak(Way way, std::vector<std::string> options) 
   return {std::move(ledger), std::move(report)};
 }
 
-KERNEL_TEST_OF_CALLS(lives, a_peak_between_readings_is_bounded) {
+KERNEL_TEST_OF_COUNTS(lives, a_peak_between_readings_is_bounded) {
   const auto [ledger, report] = trace_peak(way, {});
   EXPECT_EQ(report.peak_live_bytes, ledger.values.at("seen"));
   EXPECT_EQ(report.peak_live_bytes_most, ledger.values.at("most"));

@@ -72,7 +72,7 @@ KERNEL_TEST_ON(losses, live_table_error, kArenaWays) {
 /// cannot all come from what the kernel has charged to the cgroup in advance (64 pages a CPU, MEMCG_CHARGE_BATCH in
 /// mm/memcontrol.c). The live table is refused memory as well: on a busy machine a block of a thread that has a slot
 /// may be lost for that reason (3 and 5 of 150,000 calls in two of 80 runs at a load of 900).
-KERNEL_TEST_OF_CALLS(losses, thread_state) {
+KERNEL_TEST_OF_COUNTS(losses, thread_state) {
   const auto [report, ledger] = trace_refused(way, {.program = "thousand_threads", .arguments = {"5000"}});
   expect_only(report, "thread_state", "live_table_error");
   const Numbers& counted = ledger.sites.at("by_malloc");
@@ -84,14 +84,14 @@ KERNEL_TEST_OF_CALLS(losses, thread_state) {
   EXPECT_GE(found + report.losses.at("live_table_error"), calls);
 }
 
-KERNEL_TEST_OF_CALLS(losses, unreadable_result) {
+KERNEL_TEST_OF_COUNTS(losses, unreadable_result) {
   LedgerProgram program({.program = "unreadable_results"});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();
   expect_equal(trace.finish(), ledger);
 }
 
-KERNEL_TEST_OF_CALLS(losses, late_allocators) {
+KERNEL_TEST_OF_COUNTS(losses, late_allocators) {
   LedgerProgram program({.program = "loads_an_allocator", .arguments = {ledger_path("libcounting_allocator.so")}});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();
@@ -114,7 +114,7 @@ KERNEL_TEST(losses, libraries_that_are_gone) {
 
 /// A function that is seen where all of a call is known has nothing open before: neither a call that was left, nor one
 /// of which others could be taken for a part.
-KERNEL_TEST_OF_CALLS(losses, calls_left_at_any_instruction) {
+KERNEL_TEST_OF_COUNTS(losses, calls_left_at_any_instruction) {
   LedgerProgram program({.program = "left_allocator"});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();
@@ -132,7 +132,7 @@ KERNEL_TEST_OF_CALLS(losses, calls_left_at_any_instruction) {
 }
 
 /// The handler of a signal that comes in the middle of a call makes calls of its own.
-KERNEL_TEST_OF_CALLS(losses, calls_in_the_middle_of_a_call) {
+KERNEL_TEST_OF_COUNTS(losses, calls_in_the_middle_of_a_call) {
   LedgerProgram program({.program = "left_allocator", .arguments = {"stays"}});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();

@@ -47,7 +47,7 @@ Report expect_followed(Way way, const LedgerProgram::Setup& setup) {
   return report;
 }
 
-KERNEL_TEST_OF_CALLS(regions, of_every_kind) { expect_followed(way, {.program = "regions"}); }
+KERNEL_TEST_OF_COUNTS(regions, of_every_kind) { expect_followed(way, {.program = "regions"}); }
 
 KERNEL_TEST(regions, of_racing_threads) { expect_followed(way, {.program = "racing_regions"}); }
 

@@ -53,6 +53,16 @@ bool misses_breakpoints(const nlohmann::json& target) {
   return target.at("losses").at("missing_breakpoints").get<std::size_t>() > 0;
 }
 
+void expect_missing_breakpoints(const nlohmann::json& report, std::size_t in_targets) {
+  std::size_t found = 0;
+  std::string each;
+  for (const nlohmann::json& target : report.at("targets")) {
+    if (misses_breakpoints(target)) ++found;
+    each += target.at("comm").dump() + " " + target.at("losses").dump() + "\n";
+  }
+  EXPECT_EQ(found, in_targets) << each;
+}
+
 void expect_unruly(Way way, const std::string& how, const std::string& count, std::size_t processes,
                    const std::vector<std::string>& options = {}, const std::string& program = "unruly_family") {
   const ScratchDirectory directory;
@@ -144,8 +154,7 @@ KERNEL_TEST_ON(unruly_families, children_that_drop_their_breakpoints, kFollowWay
   const std::vector<std::string> family = {ledger_path("unruly_family"), "droppers", ledger, std::to_string(kChildren)};
   const nlohmann::json report = trace_with_warnings(way, directory, beside_own_libc(directory, family), {"--hold"});
   EXPECT_EQ(said_by(ledger).size(), kChildren + 1);
-  const nlohmann::json& targets = report.at("targets");
-  EXPECT_EQ(static_cast<std::size_t>(std::count_if(targets.begin(), targets.end(), misses_breakpoints)), kChildren);
+  expect_missing_breakpoints(report, kChildren);
 }
 
 /// The kernel takes the perf events from them that are their probes. What is missed is counted, even if they have ended
@@ -169,7 +178,7 @@ KERNEL_TEST_ON(unruly_families, programs_of_another_user, kFollowWays) {
   for (const nlohmann::json& target : targets) {
     EXPECT_TRUE(misses_breakpoints(target) || !runs(target, "unruly_other")) << target;
   }
-  EXPECT_EQ(static_cast<std::size_t>(std::count_if(targets.begin(), targets.end(), misses_breakpoints)), kChildren);
+  expect_missing_breakpoints(report, kChildren);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace hawk {
 
-/// Registers `body` as the tests `<suite>.<name>/session_arena` and so on, one for each of `ways`. Returns 0.
+/// Registers `body` as the tests `<suite>.<name>/session_hash` and so on, one for each of `ways`. Returns 0.
 int register_kernel_test(const std::string& suite, const std::string& name, std::function<void(Way)> body,
                          std::span<const Way> ways = kWays);
 
@@ -21,7 +21,9 @@ int register_kernel_test(const std::string& suite, const std::string& name, std:
   static void suite##_##name(::hawk::Way way);                                                                      \
   static const int registered_##suite##_##name = ::hawk::register_kernel_test(#suite, #name, suite##_##name, ways); \
   static void suite##_##name([[maybe_unused]] ::hawk::Way way)
-/// With every way to attach and both live tables.
+/// With every way to attach but points, which change nothing there.
 #define KERNEL_TEST(suite, name) KERNEL_TEST_ON(suite, name, ::hawk::kWays)
 /// The same, and by points inside functions.
 #define KERNEL_TEST_OF_CALLS(suite, name) KERNEL_TEST_ON(suite, name, ::hawk::kCallWays)
+/// With every way to attach and, but for perf events, both live tables.
+#define KERNEL_TEST_OF_COUNTS(suite, name) KERNEL_TEST_ON(suite, name, ::hawk::kTableWays)
