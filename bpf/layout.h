@@ -108,7 +108,6 @@ struct hawk_state {
 	__u32 births;             /* processes that programs have made targets of: followed_children.bpf.h */
 	__u32 searched_target;    /* where in targets is what find_target and check_sharers look for */
 	__u32 programs_ended;     /* whose blocks may still be in the live table */
-	__u32 only_program;       /* that there has been so far, and which lives: all blocks are its; 0: there were others */
 	__u32 owner;              /* user space's thread group, as the kernel numbers it */
 	__u32 owner_is_gone;      /* it has ended */
 	__u32 holds_suspended;    /* user space has not answered a thread that was held */

@@ -100,8 +100,7 @@ static __always_inline void begin_program(struct hawk_target *target)
 	if (target->borrows_points)
 		target->borrows_points = HAWK_POINTS_OF_MAKER_ELSEWHERE;
 	target->program_began_ns = bpf_ktime_get_ns();
-	*(volatile __u32 *)&state.only_program = 0;
-	*(volatile __u32 *)&target->program = program;
+	target->program = program;
 	count_taken_events(program, target->had_events);
 	__sync_fetch_and_add(&state.programs_ended, 1);
 	if (settings.follows_regions)

@@ -105,11 +105,6 @@ static __always_inline int hawk_program_lives(__u32 program)
 	return !hawk_program_gone(program);
 }
 
-static __always_inline __u32 hawk_only_program(void)
-{
-	return *(volatile __u32 *)&state.only_program;
-}
-
 static __always_inline void hawk_spill(__u64 address, const struct hawk_slot *slot, __u32 program);
 
 #include "bpf/live/arena.h"

@@ -11,9 +11,7 @@
  * What each of the two worlds provides (arena.bpf.h, tests/unit/bpf/host_arena.h): __arena, hawk_arena_page(number),
  * hawk_header(), hawk_has_arena(), hawk_cpu(), hawk_preempt_disable/enable(), hawk_kernel_preempts() and
  * hawk_count_at(address) (alone.h), hawk_relax() while a lock is waited for, hawk_unlock(lock),
- * hawk_publish(word, value), hawk_program_of_stack(stack), hawk_program_lives(program), hawk_program_gone(program), the opposite, nonzero
- * without a branch, hawk_only_program(), of which all blocks are, or 0, hawk_spill(address, slot, program) for a block that a step
- * of growth finds no room for, and
+ * hawk_publish(word, value), hawk_program_of_stack(stack), hawk_program_lives(program), hawk_program_gone(program), the opposite, nonzero without a branch, hawk_spill(address, slot, program) for a block that a step of growth finds no room for, and
  * HAWK_REPEAT(count, callback, context), which calls callback(number, context) for number = 0 to count - 1 until one
  * returns nonzero. */
 #ifndef HAWKTRACE_LIVE_ARENA_H

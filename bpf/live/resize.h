@@ -11,7 +11,6 @@ struct hawk_step {
 	__u32 set;
 	__u32 pages_before;
 	__u32 pages_after;
-	__u32 only_program;        /* whose all blocks are, and which lives; 0: several programs', or some of one that has ended */
 };
 
 HAWK_INLINE hawk_page_ref hawk_set_page(const struct hawk_step *step, __u32 position)
@@ -58,38 +57,21 @@ static long hawk_unlock_in_set(__u32 number, void *context)
 	return 0;
 }
 
-/* Zero if what is in slot i of the bucket, a block of `program`, belongs in that page of the set. */
-HAWK_INLINE __u32 hawk_elsewhere(hawk_bucket_ref bucket, __u32 i, __u32 program, __u32 position, const struct hawk_step *step)
-{
-	__u64 hash = hawk_live_hash(hawk_slot_address(bucket->low[i], bucket->high_and_stack[i]), program);
-
-	return hawk_position_in_set(hash, step->sets_log2, step->pages_after) ^ position;
-}
-
 /* Bit i: slot i of the bucket holds a block that is not to stay there, because it belongs in another page of the set, or its program has
- * ended. Most stay: to look at all slots takes less than a callback for each block. Without branches, as hawk_slots_with_low. Whose
- * a block is takes two look-ups, half of the time of this. */
+ * ended. Most stay: to look at all slots takes less than a callback for each block. Without branches, as hawk_slots_with_low. */
 static __attribute__((noinline)) __u32 hawk_misplaced(hawk_bucket_ref bucket, __u32 position, const struct hawk_step *step)
 {
-	const __u32 only = step->only_program;
 	__u32 staying = 0;
 
-	if (only) {
 #ifdef __clang__
 #pragma clang loop unroll(disable)
 #endif
-		for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++)
-			staying |= (__u32)(((__u64)hawk_elsewhere(bucket, i, only, position, step) - 1) >> 63) << i;
-	} else {
-#ifdef __clang__
-#pragma clang loop unroll(disable)
-#endif
-		for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++) {
-			__u32 program = hawk_slot_program(bucket->high_and_stack[i]);
-			__u32 elsewhere = hawk_elsewhere(bucket, i, program, position, step);
+	for (__u32 i = 0; i < HAWK_BUCKET_SLOTS; i++) {
+		__u32 high_and_stack = bucket->high_and_stack[i], program = hawk_slot_program(high_and_stack);
+		__u64 hash = hawk_live_hash(hawk_slot_address(bucket->low[i], high_and_stack), program);
+		__u32 elsewhere = hawk_position_in_set(hash, step->sets_log2, step->pages_after) ^ position;
 
-			staying |= (__u32)(((__u64)(elsewhere | hawk_program_gone(program)) - 1) >> 63) << i;
-		}
+		staying |= (__u32)(((__u64)(elsewhere | hawk_program_gone(program)) - 1) >> 63) << i;
 	}
 	return ~(hawk_free_slots(bucket) | staying) & HAWK_ALL_SLOTS;
 }
@@ -187,8 +169,6 @@ HAWK_INLINE int hawk_make_step(struct hawk_step *step, struct hawk_geometry geom
 	HAWK_REPEAT(HAWK_LOCK_ATTEMPTS, hawk_lock_in_set, step);
 	all_locked = header->buckets_locked == buckets;
 	if (all_locked) {
-		/* With the locks: a block of another program, which comes after that program has begun, is not put here any more. */
-		step->only_program = hawk_only_program();
 		HAWK_REPEAT(buckets, hawk_empty_misplaced, step);
 		hawk_publish(&header->geometry, hawk_geometry_pack(geometry));
 	}

@@ -51,8 +51,6 @@ Result<void> TargetPlaces::begin_program(hawk_target& target, std::uint32_t numb
   if (bpf_map_update_elem(bpf_map__fd(skeleton_.maps.stack_records), &no_stack, &record, BPF_ANY) != 0) {
     return system_failure(ExitCode::kPrivilege, "store the number of blocks without a stack", errno);
   }
-  // Before there is any block of it.
-  __atomic_store_n(&maps_.state->only_program, std::exchange(has_begun_any_, true) ? 0 : program, __ATOMIC_SEQ_CST);
   __atomic_store_n(&target.program, program, __ATOMIC_SEQ_CST);
   return {};
 }
@@ -152,7 +150,6 @@ void TargetPlaces::give_back(std::uint32_t number) {
   place.reserved = target.reserved_numbers;
   place.no_stack = target.no_stack;
   // Whatever still has the old number has a program that has ended.
-  __atomic_store_n(&maps_.state->only_program, 0, __ATOMIC_SEQ_CST);
   __atomic_fetch_add(&target.program, HAWK_NEXT_PROGRAM, __ATOMIC_SEQ_CST);
   __atomic_fetch_add(&maps_.state->programs_ended, 1, __ATOMIC_SEQ_CST);
 }

@@ -66,7 +66,6 @@ class TargetPlaces {
   GrowingArray<hawk_target> targets_;
   std::vector<Place> places_ = std::vector<Place>(HAWK_MAX_TARGETS);
   bool first_has_numbers_ = false;
-  bool has_begun_any_ = false;
   std::uint32_t births_seen_ = 0;
   std::size_t spares_ = 0;
 };

@@ -28,8 +28,7 @@ inline thread_local __u32 cpu = 0;
 inline __u32 lock_attempts = ~0U;
 /// A stack's number says whose it is: stacks of kProgramStacks numbers each.
 inline constexpr __u32 kProgramStacks = 1u << 18;
-inline std::atomic<__u32> ended = ~0U;       ///< the program that no longer lives
-inline std::atomic<__u32> only_program = 0;  ///< as hawk_state has it
+inline std::atomic<__u32> ended = ~0U;  ///< the program that no longer lives
 inline std::mutex spilled_mutex;
 inline std::map<__u64, hawk_slot> spilled;  ///< what a step of growth found no room for
 
@@ -53,7 +52,6 @@ inline void hawk_publish(__u64* word, __u64 value) { __atomic_store_n(word, valu
 inline __u32 hawk_program_of_stack(__u32 stack) { return stack / hawk::host_arena::kProgramStacks; }
 inline __u32 hawk_program_gone(__u32 program) { return program == hawk::host_arena::ended ? 1 : 0; }
 inline int hawk_program_lives(__u32 program) { return hawk_program_gone(program) == 0 ? 1 : 0; }
-inline __u32 hawk_only_program() { return hawk::host_arena::only_program; }
 inline void hawk_spill(__u64 address, const hawk_slot* slot, __u32 /*program*/) {
   const std::lock_guard guard(hawk::host_arena::spilled_mutex);
   hawk::host_arena::spilled[address] = *slot;

@@ -254,22 +254,6 @@ TEST_F(LiveArena, StepsDropTheBlocksOfAProgramThatHasEnded) {
   EXPECT_LT(pages_used(), 5 * before / 2) << "there were never more than the living have and what was not met yet";
 }
 
-TEST_F(LiveArena, StepsMoveTheSameWhereOnlyOneProgramIsTraced) {
-  constexpr __u64 kBlocks = 50'000;
-  std::array<std::vector<__u8>, 2> contents;
-  for (const __u32 only : {0U, 1U}) {
-    TearDown();
-    SetUp();
-    host_arena::only_program = only;
-    for (__u64 i = 1; i <= kBlocks; ++i)
-      ASSERT_EQ(insert(0x7f0000000000 + i * 48, block_of_program(1, i)), HAWK_INSERTED);
-    const auto* const first = reinterpret_cast<const __u8*>(host_arena::pages);
-    contents[only].assign(first, first + std::size_t{pages_used()} * sizeof(hawk_live_page));
-  }
-  EXPECT_GT(contents[0].size() / sizeof(hawk_live_page), 100U) << "there were steps";
-  EXPECT_EQ(contents[0], contents[1]);
-}
-
 /// Allocates and frees at random addresses of its own and remembers them.
 class Mutator {
  public:

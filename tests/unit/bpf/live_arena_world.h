@@ -25,7 +25,6 @@ class LiveArena : public ::testing::Test {
     host_arena::pages = static_cast<hawk_live_page*>(memory_);
     host_arena::spilled.clear();
     host_arena::ended = ~0U;
-    host_arena::only_program = 0;
     header_->geometry = hawk_geometry_pack(hawk_geometry_start());
     header_->pages_ready = kPages;
     header_->cpus = 8;
