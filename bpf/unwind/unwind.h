@@ -16,7 +16,10 @@
  *                                             hawk_reader, of which the rest is theirs
  *     hawk_walk_plainly(thread)               hawk_take_plain_steps with a reader
  *     hawk_stack_word(thread, address, word)  reads any word of the stack; false: it cannot be read
- *     hawk_step_unruled(thread, kind)         a step from code without rules; HAWK_STEP_*
+ *     hawk_trampoline()                       where the kernel has its trampoline for return probes; 0: nowhere
+ *     hawk_replaced_return(thread, slot, trampoline)
+ *                                             the return address in whose place the trampoline stands at `slot`; 0: none
+ *     hawk_step_unruled(thread)               a step from code without rules; HAWK_STEP_*
  *     hawk_max_depth()                        frames at most, up to HAWK_MAX_FRAMES
  *     hawk_mixed(frame)                       hawk_mix_frame with the key of this trace
  *
@@ -33,7 +36,7 @@
 
 /* What hawk_step_unruled has done. */
 #define HAWK_STEP_NONE 0          /* nothing: there is no way on */
-#define HAWK_STEP_DONE 1          /* a step, or the walk has got another pc to go on from */
+#define HAWK_STEP_DONE 1          /* a step */
 #define HAWK_STEP_GUESS 2         /* nothing: along the frame pointer, please */
 
 static inline __attribute__((always_inline)) int hawk_end_walk(struct hawk_walk *walk, enum hawk_end end)
@@ -167,13 +170,39 @@ static inline __attribute__((always_inline)) enum hawk_end hawk_end_of(__u32 kin
 		return HAWK_END_GAP;
 	case HAWK_RULE_UNSUPPORTED:
 		return HAWK_END_UNSUPPORTED;
-	case HAWK_RULE_CHANGING:
-		return HAWK_END_CHANGING;
 	case HAWK_RULE_END:
 		return HAWK_END_OUTERMOST;
 	default:
 		return HAWK_END_NO_CODE;
 	}
+}
+
+/* Gives the frame that was pushed last another address. */
+static inline __attribute__((always_inline)) void hawk_replace_frame(struct hawk_thread *thread, __u64 pc)
+{
+	struct hawk_walk *walk = &thread->walk;
+	__u64 *frame = &thread->frames[(walk->depth - 1) & (HAWK_MAX_FRAMES - 1)];
+
+	if (*frame & HAWK_FRAME_INTERRUPTED)
+		walk->hash ^= HAWK_HASH_INTERRUPTED;
+	walk->address = pc - 1;
+	*frame = pc;
+}
+
+/* The kernel's trampoline is in place of the last frame's address: gives it its own. Also while mappings are being changed, when that is
+ * the caller of the allocator at points and all that can be known of the stack. 0: it is not, or nothing says what it replaces. */
+static inline __attribute__((always_inline)) int hawk_step_over_trampoline(struct hawk_thread *thread)
+{
+	const __u64 trampoline = hawk_trampoline();
+
+	if (!trampoline || hawk_last_pc(thread) != trampoline)
+		return 0;
+	const __u64 replaced = hawk_replaced_return(thread, thread->walk.sp + HAWK_RETURN_SLOT, trampoline);
+
+	if (!replaced)
+		return 0;
+	hawk_replace_frame(thread, replaced);
+	return 1;
 }
 
 /* A step of any kind, by the rule with this number. 0: the walk ends. Not static: checked once by the verifier. */
@@ -192,10 +221,15 @@ HAWK_GLOBAL int hawk_step_with_care(struct hawk_thread *thread, __u32 number)
 		return hawk_step_by_rule(thread, rule);
 	case HAWK_RULE_SIGNAL:
 		return hawk_step_out_of_signal(thread);
+	case HAWK_RULE_CHANGING:
+		return hawk_step_over_trampoline(thread) || hawk_end_walk(walk, HAWK_END_CHANGING);
 	case HAWK_RULE_NO_CODE:
+		if (hawk_step_over_trampoline(thread))
+			return 1;
+		/* fallthrough */
 	case HAWK_RULE_NO_TABLE:
 	case HAWK_RULE_GAP:
-		way = hawk_step_unruled(thread, rule->kind);
+		way = hawk_step_unruled(thread);
 		if (way == HAWK_STEP_GUESS)
 			return hawk_step_by_frame_pointer(thread);
 		return way == HAWK_STEP_DONE ? 1 : hawk_end_walk(walk, hawk_end_of(rule->kind));
@@ -222,18 +256,6 @@ static inline __attribute__((always_inline)) int hawk_step_otherwise(struct hawk
 static inline __attribute__((always_inline)) int hawk_walk_on(struct hawk_thread *thread)
 {
 	return hawk_walk_plainly(thread) || hawk_step_otherwise(thread);
-}
-
-/* Gives the frame that was pushed last another address. */
-static inline __attribute__((always_inline)) void hawk_replace_frame(struct hawk_thread *thread, __u64 pc)
-{
-	struct hawk_walk *walk = &thread->walk;
-	__u64 *frame = &thread->frames[(walk->depth - 1) & (HAWK_MAX_FRAMES - 1)];
-
-	if (*frame & HAWK_FRAME_INTERRUPTED)
-		walk->hash ^= HAWK_HASH_INTERRUPTED;
-	walk->address = pc - 1;
-	*frame = pc;
 }
 
 /* What was learnt of another generation's rules counts no more. Not static: checked once by the verifier. */

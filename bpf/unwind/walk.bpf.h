@@ -145,7 +145,17 @@ static __always_inline __u64 hawk_mixed(__u64 frame)
 	return hawk_mix_frame(settings.hash_key.addend, settings.hash_key.multiplier, frame);
 }
 
-static __always_inline int hawk_step_unruled(struct hawk_thread *thread, __u32 kind);
+static __always_inline __u64 hawk_trampoline(void)
+{
+	return trampoline_address();
+}
+
+static __always_inline __u64 hawk_replaced_return(struct hawk_thread *thread, __u64 slot, __u64 trampoline)
+{
+	return replaced_return(slot, trampoline);
+}
+
+static __always_inline int hawk_step_unruled(struct hawk_thread *thread);
 
 static __always_inline int hawk_walk_plainly(struct hawk_thread *thread);
 
@@ -229,22 +239,9 @@ __noinline int operator_step(struct hawk_thread *thread)
 	return hawk_push_frame(thread, pc, 0);
 }
 
-/* Where no table helps: the address may be the kernel's trampoline in place of another, or lie in an operator new without a frame pointer,
- * for which there is a rule made from its code. */
-static __always_inline int hawk_step_unruled(struct hawk_thread *thread, __u32 kind)
+/* Where no table helps: the address may lie in an operator new without a frame pointer, for which there is a rule made from its code. */
+static __always_inline int hawk_step_unruled(struct hawk_thread *thread)
 {
-	struct hawk_walk *walk = &thread->walk;
-
-	__u64 pc = hawk_last_pc(thread);
-
-	if (kind == HAWK_RULE_NO_CODE && pc == trampoline_address()) {
-		__u64 replaced = replaced_return(walk->sp + HAWK_RETURN_SLOT, pc);
-
-		if (!replaced)
-			return HAWK_STEP_NONE;
-		hawk_replace_frame(thread, replaced);
-		return HAWK_STEP_DONE;
-	}
 	if (operator_step(thread))
 		return HAWK_STEP_DONE;
 	return settings.unwind == HAWK_UNWIND_AUTO ? HAWK_STEP_GUESS : HAWK_STEP_NONE;
@@ -254,6 +251,7 @@ static __always_inline int hawk_step_unruled(struct hawk_thread *thread, __u32 k
 static __always_inline bool begin_along_frame_pointers(struct hawk_thread *thread)
 {
 	thread->walk.is_guessed = 1;
+	hawk_step_over_trampoline(thread);
 	for (int step = 0; step < HAWK_MAX_OPERATOR_STEPS; step++) {
 		if (!operator_step(thread))
 			break;

@@ -1,6 +1,8 @@
 // Stacks of programs without frame pointers: complete, and right address by address, or flagged.
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <string>
 
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
@@ -154,6 +156,22 @@ KERNEL_TEST_ON(unwinding, return_probes_of_others, kUnwindWays) {
   const ReturnProbe after(program.pid(), "probed_descend");
   const Ledger ledger = program.run();
   expect_equal(trace.finish(), ledger);
+}
+
+// The stacks end where nothing can be found out, but never before the direct caller.
+KERNEL_TEST_ON(unwinding, return_probes_of_others_while_mappings_change, kCallWays) {
+  LedgerProgram program({.program = "probed_while_mapping"});
+  const ReturnProbe on_malloc(program.pid(), "malloc");
+  const ReturnProbe on_calloc(program.pid(), "calloc");
+  const ReturnProbe on_realloc(program.pid(), "realloc");
+  Trace trace = Trace::attach(program.pid(), way);
+  const Ledger ledger = program.run();
+  const Report report = trace.finish();
+  expect_sound(report);
+  EXPECT_TRUE(report.exact);
+  std::map<std::string, Numbers> sums;
+  for (const ReportStack& stack : report.stacks) sums[stack.direct_caller()] += stack.numbers;
+  EXPECT_EQ(sums, ledger.sites);
 }
 
 /// Bytes in complete stacks, and in all.

@@ -83,7 +83,11 @@ __u32 hawk_max_depth() { return current->max_depth; }
 /// Any key.
 __u64 hawk_mixed(__u64 frame) { return hawk_mix_frame(0x0123456789abcdef, 0xfedcba9876543211, frame); }
 
-int hawk_step_unruled(hawk_thread* thread, __u32 kind);
+__u64 hawk_trampoline();
+
+__u64 hawk_replaced_return(hawk_thread* thread, __u64 slot, __u64 trampoline);
+
+int hawk_step_unruled(hawk_thread* thread);
 
 /// As in the kernel, what is not there can be shown too, and is 0.
 int hawk_show_page(hawk_thread* thread, __u64 page) {
@@ -114,6 +118,13 @@ __u64 hawk_later_run_differs(hawk_thread* thread, hawk_memo* memo, __u32 run, __
   return hawk_run_differs(thread, memo, run, first_block, HAWK_MEMO_MOST_BLOCKS);
 }
 
+__u64 hawk_trampoline() { return current->tables->trampoline; }
+
+__u64 hawk_replaced_return(hawk_thread* thread, __u64 slot, __u64 /*trampoline*/) {
+  const auto replaced = thread->tables->replaced_returns.find(slot);
+  return replaced == thread->tables->replaced_returns.end() ? 0 : replaced->second;
+}
+
 int hawk_walk_plainly(hawk_thread* thread) {
   thread->has_asked = false;
   const hawk_reader reader = {.origin = thread->walk.sp & ~0xfffULL, .thread = thread};
@@ -128,16 +139,7 @@ int hawk_walk_plainly(hawk_thread* thread) {
   }
 }
 
-int hawk_step_unruled(hawk_thread* thread, __u32 kind) {
-  const hawk::HostTables& tables = *thread->tables;
-  if (kind == HAWK_RULE_NO_CODE && tables.trampoline && hawk_last_pc(thread) == tables.trampoline) {
-    const auto replaced = tables.replaced_returns.find(thread->walk.sp + HAWK_RETURN_SLOT);
-    if (replaced == tables.replaced_returns.end()) return HAWK_STEP_NONE;
-    hawk_replace_frame(thread, replaced->second);
-    return HAWK_STEP_DONE;
-  }
-  return thread->may_guess ? HAWK_STEP_GUESS : HAWK_STEP_NONE;
-}
+int hawk_step_unruled(hawk_thread* thread) { return thread->may_guess ? HAWK_STEP_GUESS : HAWK_STEP_NONE; }
 
 }  // namespace
 

@@ -47,8 +47,8 @@ std::map<std::string, Numbers> sum_by_site(const Report& report, const Ledger& l
     } else if (ledger.foreign.contains(caller)) {
       foreign[caller] += stack.numbers;
     } else if (!ledger.totals || contains(stack, ledger)) {
-      ADD_FAILURE() << "a stack that no function of the ledger called the allocator with: " << stack.text() << "\n  "
-                    << stack.numbers;
+      ADD_FAILURE() << "a stack that no function of the ledger called the allocator with: " << stack.text() << " ("
+                    << stack.unwound << ", " << stack.end << ")\n  " << stack.numbers;
     }
   }
   for (const auto& [function, count] : ledger.foreign) {

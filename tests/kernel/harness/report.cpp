@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -90,6 +91,13 @@ std::map<std::string, std::uint64_t> read_calls_at_points(const json& target) {
   return calls;
 }
 
+std::string name_or_address(const ReportFrame& frame) {
+  if (!frame.function.empty()) return frame.function;
+  std::ostringstream address;
+  address << "0x" << std::hex << frame.address;
+  return address.str();
+}
+
 }  // namespace
 
 std::vector<const ReportFrame*> ReportStack::outer_frames() const {
@@ -121,9 +129,7 @@ std::vector<std::uint64_t> ReportStack::addresses_above() const {
 
 std::string ReportStack::text() const {
   std::string text;
-  for (const ReportFrame& frame : frames) {
-    text += (text.empty() ? "" : " < ") + (frame.function.empty() ? "?" : frame.function);
-  }
+  for (const ReportFrame& frame : frames) text += (text.empty() ? "" : " < ") + name_or_address(frame);
   return text;
 }
 

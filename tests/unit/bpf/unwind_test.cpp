@@ -241,5 +241,15 @@ TEST(Unwind, PutsBackTheReturnAddressThatAProbeHasReplaced) {
   expect_walks(world, at(in(kSmall) + 1), {in(kSmall) + 1, end_of_small, kTrampoline}, HAWK_END_NO_CODE);
 }
 
+// Then nothing can be found out about the address of the trampoline, but what it replaces is known all the same.
+TEST(Unwind, PutsBackAReplacedReturnAddressWhileMappingsAreBeingChanged) {
+  World world = world_with(of_kind(HAWK_RULE_CHANGING));
+  world.replace_return(kLowest + kFrame - 8, in(kSmall), in(kSpecial));
+  world.word(kLowest + 2 * kFrame - 8) = in(kOutermost);
+  expect_walks(world, at(in(kSmall) + 1), {in(kSmall) + 1, in(kSmall), in(kOutermost)}, HAWK_END_OUTERMOST);
+  world.word(kLowest + 2 * kFrame - 8) = in(kSpecial);
+  expect_walks(world, at(in(kSmall) + 1), {in(kSmall) + 1, in(kSmall), in(kSpecial)}, HAWK_END_CHANGING);
+}
+
 }  // namespace
 }  // namespace hawk
