@@ -100,9 +100,11 @@ static inline __attribute__((always_inline)) __u32 hawk_home_bucket(__u64 hash)
 static inline __attribute__((always_inline)) __u32 hawk_bucket_choice(__u64 hash, __u32 choice)
 {
 	const __u32 in_quarter = HAWK_PAGE_BUCKETS / HAWK_BUCKET_CHOICES, home = hawk_home_bucket(hash);
-	const __u32 number = choice == home / in_quarter ? home : (__u32)(hash >> HAWK_BESIDE_SHIFT);
+	const __u32 beside = (__u32)(hash >> HAWK_BESIDE_SHIFT);
+	/* Without a branch, which the verifier would follow both ways for each choice. */
+	const __u32 is_home = (__u32)(((__u64)(choice ^ home / in_quarter) - 1) >> 63);
 
-	return number % in_quarter + choice * in_quarter;
+	return (beside ^ ((beside ^ home) & -is_home)) % in_quarter + choice * in_quarter;
 }
 
 #endif

@@ -30,7 +30,9 @@ std::vector<ReadAhead::Source> ReadAhead::sources_of(int proc_pid, const std::ve
   std::vector<std::pair<const Mapping*, Source>> found;
   found.reserve(files.size());
   for (const auto& [key, mapping] : files) {
-    found.emplace_back(mapping, Source{.path = map_files_path(proc_pid, mapping->start, mapping->end), .key = key});
+    found.emplace_back(mapping, Source{.path = map_files_path(proc_pid, mapping->start, mapping->end),
+                                       .key = key,
+                                       .mapped_bytes = mapping->end - mapping->start});
   }
   const auto comes_first = [](const auto& a, const auto& b) {
     const std::uint64_t bytes = a.first->end - a.first->start, others = b.first->end - b.first->start;
@@ -53,6 +55,19 @@ std::vector<ReadAhead::Source> ReadAhead::sources_of(const std::vector<std::stri
 
 std::string ReadAhead::key_of(const MappedModule& module) {
   return module.inode != 0 ? key_of_file(module.device, module.inode) : module.path;
+}
+
+std::size_t ReadAhead::workers_for(const std::vector<Source>& sources) {
+  // A worker begins in 10 ms of CPU time, in which another one reads 4 MiB of code, or some hundred small files. The
+  // largest file is read by one of them in any case.
+  constexpr std::uint64_t kBytes = 4u << 20;
+  constexpr std::size_t kFiles = 100, kMostWorkers = 2;
+  std::uint64_t sum = 0, largest = 0;
+  for (const Source& source : sources) {
+    sum += source.mapped_bytes;
+    largest = std::max(largest, source.mapped_bytes);
+  }
+  return sum - largest >= kBytes || sources.size() >= kFiles ? kMostWorkers : 1;
 }
 
 ReadAhead::ReadAhead(std::vector<Source> sources, FileWants wants, FileReader& first, std::size_t worker_count)
@@ -106,7 +121,6 @@ void ReadAhead::finish(Entry& entry, FileState file, std::optional<FileStudy> st
   entry.file = file;
   entry.study = std::move(study);
   if (!std::exchange(entry.is_read, true)) --unread_;
-  if (awaited_ == &entry) read_one_.notify_all();
   if (unread_ == 0) read_all_.notify_all();
 }
 
@@ -148,6 +162,8 @@ void ReadAhead::work(FileReader& reader) {
       if (!entry.is_read) finish(entry, {}, std::nullopt);
     }
     lock.lock();
+    // Not after each file: with thousands of small ones, to wait for each takes longer than to read it.
+    if (awaited_ != nullptr && awaited_->is_read) read_one_.notify_all();
   }
 }
 

@@ -27,7 +27,8 @@ class ReadAhead {
   /// A file to read.
   struct Source {
     std::string path;
-    std::string key;  ///< by which take() finds it
+    std::string key;                 ///< by which take() finds it
+    std::uint64_t mapped_bytes = 0;  ///< of its largest mapping with code; 0: not known
   };
   /// Those with code in `mappings`, large ones first, opened as process `proc_pid` has them (see ModuleMap).
   static std::vector<Source> sources_of(int proc_pid, const std::vector<Mapping>& mappings);
@@ -35,6 +36,10 @@ class ReadAhead {
   static std::vector<Source> sources_of(const std::vector<std::string>& paths);
   /// The key of a module's file: for one that is not mapped yet its path.
   static std::string key_of(const MappedModule& module);
+
+  /// How many workers are worth their start: another one takes as long to begin as the first does for some megabytes of
+  /// code.
+  static std::size_t workers_for(const std::vector<Source>& sources);
 
   /// Begins to read the files in `wants`, in this order, and their tables up to kMaxRowsInSum rows, with that many
   /// workers, the first of which is that of `first`. `first` must not be used until wait() has returned or this object

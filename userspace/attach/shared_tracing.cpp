@@ -63,10 +63,12 @@ Result<AttachWay> SharedTracing::choose_way() const {
 }
 
 std::unique_ptr<ReadAhead> SharedTracing::begin_reading_ahead(std::vector<ReadAhead::Source> files) {
-  constexpr std::size_t kWorkers = 2, kMostKeys = 1024;
+  constexpr std::size_t kMostKeys = 1024;
   if (read_ahead_.size() >= kMostKeys) read_ahead_.clear();
   std::erase_if(files, [&](const ReadAhead::Source& file) { return !read_ahead_.insert(file.key).second; });
-  return files.empty() ? nullptr : std::make_unique<ReadAhead>(std::move(files), wants(), files_, kWorkers);
+  if (files.empty()) return nullptr;
+  const std::size_t workers = ReadAhead::workers_for(files);
+  return std::make_unique<ReadAhead>(std::move(files), wants(), files_, workers);
 }
 
 /// If following is only the default and the kernel cannot do it, the trace goes on without and a line says so.

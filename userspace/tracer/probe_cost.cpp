@@ -36,7 +36,7 @@ namespace {
 using Function = void (*)();
 
 /// The cheapest batch counts: whatever makes one dearer is not the probe.
-constexpr int kBatches = 20;
+constexpr int kBatches = 8;
 constexpr int kCallsPerBatch = 25;
 
 std::uint64_t ns_per_call(Function function) {

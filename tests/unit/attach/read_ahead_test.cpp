@@ -57,6 +57,19 @@ TEST_F(OwnFiles, AreReadAsByOneWorker) {
   }
 }
 
+ReadAhead::Source source_of(std::uint64_t mapped_bytes) {
+  return {.path = "", .key = "", .mapped_bytes = mapped_bytes};
+}
+
+TEST(ReadAhead, HasAnotherWorkerWhereThatIsWorthItsStart) {
+  constexpr std::uint64_t kMiB = 1u << 20;
+  EXPECT_EQ(ReadAhead::workers_for({source_of(100 * kMiB)}), 1u) << "one file is read by one worker";
+  EXPECT_EQ(ReadAhead::workers_for({source_of(2 * kMiB), source_of(kMiB), source_of(kMiB / 8)}), 1u)
+      << "a small program";
+  EXPECT_EQ(ReadAhead::workers_for({source_of(100 * kMiB), source_of(4 * kMiB)}), 2u);
+  EXPECT_EQ(ReadAhead::workers_for(std::vector<ReadAhead::Source>(100, source_of(4096))), 2u) << "many small files";
+}
+
 TEST_F(OwnFiles, AreTakenOnce) {
   FileReader first(HAWK_FILE_WORKER);
   ReadAhead reading(own_sources(), kAll, first, 1);
