@@ -13,16 +13,16 @@ void StackOrder::forget() {
   size_ = 0;
 }
 
-/// With what they are sorted by, so that the stacks are gone through once: they may be megabytes.
-std::vector<ValuedStack> StackOrder::members(const Moment& moment, ScreenSort sort) const {
+/// With what they are sorted by, so that the stacks are gone through once: they may be megabytes. `wanted`: see
+/// LeadingStacks.
+LeadingStacks StackOrder::members(const Moment& moment, ScreenSort sort, std::size_t wanted) const {
   const bool is_difference = sort == ScreenSort::kChange || sort == ScreenSort::kRate;
   const Quantity quantity = quantity_of(sort);
-  std::vector<ValuedStack> members;
-  members.reserve(moment.now.stacks.size());
+  LeadingStacks members(wanted);
   for (const StackRecord& stack : moment.now.stacks) {
     if (bytes_of(stack.counters, quantity) < min_size_bytes_ || !is_listed(stack.counters, sort)) continue;
     const Counters* const before = is_difference ? moment.counters_before(stack.id) : nullptr;
-    members.push_back({.value = sort_value(stack.counters, before, sort), .stack = &stack});
+    members.add({.value = sort_value(stack.counters, before, sort), .stack = &stack});
   }
   return members;
 }
@@ -72,11 +72,14 @@ void StackOrder::keep_ranks(std::vector<const StackRecord*>& stacks, const Snaps
 
 void StackOrder::update(const Moment& moment, Symbolizer& symbolizer, StackFilter& filter, ScreenSort sort, bool held,
                         std::size_t wanted) {
-  std::vector<ValuedStack> listed = members(moment, sort);
+  const std::size_t most = held ? 0 : std::max<std::size_t>(1, wanted);
+  // By name, and by the filter, any of them may be wanted.
+  const bool is_by_value = sort != ScreenSort::kFunction && filter.pattern().empty();
+  LeadingStacks all = members(moment, sort, is_by_value ? most : 0);
+  std::vector<ValuedStack> listed = all.take();
   filter.apply(listed, moment.now, symbolizer);
-  size_ = listed.size();
-  std::vector<const StackRecord*> stacks =
-      sorted(std::move(listed), moment, symbolizer, sort, held ? 0 : std::max<std::size_t>(1, wanted));
+  size_ = is_by_value ? all.added() : listed.size();
+  std::vector<const StackRecord*> stacks = sorted(std::move(listed), moment, symbolizer, sort, most);
   if (held) {
     keep_ranks(stacks, moment.now);
     size_ = stacks.size();

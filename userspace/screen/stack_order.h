@@ -36,7 +36,7 @@ class StackOrder {
   std::size_t size() const { return size_; }
 
  private:
-  std::vector<ValuedStack> members(const Moment& moment, ScreenSort sort) const;
+  LeadingStacks members(const Moment& moment, ScreenSort sort, std::size_t wanted) const;
   std::vector<const StackRecord*> sorted(std::vector<ValuedStack> members, const Moment& moment, Symbolizer& symbolizer,
                                          ScreenSort sort, std::size_t wanted);
   void know_labels(const std::vector<const StackRecord*>& stacks, const Snapshot& now, Symbolizer& symbolizer);

@@ -68,12 +68,24 @@ void keep_top(std::vector<const StackRecord*>& stacks, SortKey sort, std::size_t
       stacks, [sort](const StackRecord& stack) { return sort_value(stack.counters, sort); }, top);
 }
 
+namespace {
+
+bool comes_first(const ValuedStack& a, const ValuedStack& b) {
+  return a.value != b.value ? a.value > b.value : a.stack->id < b.stack->id;
+}
+
+}  // namespace
+
+void LeadingStacks::cut() {
+  const auto last = stacks_.begin() + static_cast<std::ptrdiff_t>(top_ - 1);
+  std::nth_element(stacks_.begin(), last, stacks_.end(), comes_first);
+  least_ = last->value;
+  stacks_.resize(top_);
+}
+
 void keep_top(std::vector<ValuedStack> valued, std::vector<const StackRecord*>& stacks, std::size_t top) {
   const std::size_t kept = top == 0 ? valued.size() : std::min(top, valued.size());
   const auto end = valued.begin() + static_cast<std::ptrdiff_t>(kept);
-  const auto comes_first = [](const ValuedStack& a, const ValuedStack& b) {
-    return a.value != b.value ? a.value > b.value : a.stack->id < b.stack->id;
-  };
   if (kept < valued.size()) std::nth_element(valued.begin(), end, valued.end(), comes_first);
   std::sort(valued.begin(), end, comes_first);
   stacks.resize(kept);

@@ -40,6 +40,34 @@ struct ValuedStack {
   std::uint64_t value = 0;
   const StackRecord* stack = nullptr;
 };
+/// Of stacks that come one by one, those that keep_top would keep. Nearly all of many are seen at once to be none of
+/// them.
+class LeadingStacks {
+ public:
+  /// `top`: 0: all.
+  explicit LeadingStacks(std::size_t top) : top_(top) {}
+
+  void add(const ValuedStack& stack) {
+    ++added_;
+    if (stack.value < least_) return;
+    stacks_.push_back(stack);
+    if (top_ != 0 && stacks_.size() >= 2 * top_ + kRoom) cut();
+  }
+  /// How many have been added.
+  std::size_t added() const { return added_; }
+  /// All that were added if that is no more than `top`; otherwise those, and perhaps others. In no order.
+  std::vector<ValuedStack> take() { return std::move(stacks_); }
+
+ private:
+  static constexpr std::size_t kRoom = 64;
+  void cut();
+
+  std::size_t top_;
+  std::size_t added_ = 0;
+  std::uint64_t least_ = 0;  ///< what is less is no longer among them
+  std::vector<ValuedStack> stacks_;
+};
+
 /// The same of `valued`, into `stacks`.
 void keep_top(std::vector<ValuedStack> valued, std::vector<const StackRecord*>& stacks, std::size_t top);
 /// The same by any number that stacks have.

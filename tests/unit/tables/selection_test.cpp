@@ -82,6 +82,27 @@ TEST(Selection, EveryCutIsTheBeginningOfTheWholeOrder) {
   }
 }
 
+TEST(Selection, ThoseThatComeOneByOneAreCutToTheSame) {
+  constexpr std::size_t kStacks = 1000;
+  std::vector<StackRecord> records(kStacks);
+  std::vector<ValuedStack> all;
+  for (std::size_t i = 0; i < kStacks; ++i) {
+    records[i].id = StackId(i);
+    all.push_back({.value = i * 7919 % 331, .stack = &records[i]});  // each value three times
+  }
+  for (const std::size_t top : {0u, 1u, 5u, 300u, 999u, 1000u, 5000u}) {
+    LeadingStacks cut(top);
+    for (const ValuedStack& stack : all) cut.add(stack);
+    EXPECT_EQ(cut.added(), kStacks);
+    std::vector<ValuedStack> left = cut.take();
+    EXPECT_LE(left.size(), top == 0 ? kStacks : std::max<std::size_t>(top, 2 * top + 64));
+    std::vector<const StackRecord*> kept, expected;
+    keep_top(std::move(left), kept, top);
+    keep_top(all, expected, top);
+    EXPECT_EQ(kept, expected) << top;
+  }
+}
+
 TEST(Selection, NothingSelectsNothing) {
   EXPECT_TRUE(select_stacks(Snapshot(), {}).empty());
   EXPECT_TRUE(ids_of(sample(), {SortKey::kLive, 0, 1'000'000}).empty());
