@@ -189,15 +189,20 @@ static inline __attribute__((always_inline)) void hawk_replace_frame(struct hawk
 	*frame = pc;
 }
 
-/* The kernel's trampoline is in place of the last frame's address: gives it its own. Also while mappings are being changed, when that is
- * the caller of the allocator at points and all that can be known of the stack. 0: it is not, or nothing says what it replaces. */
-static inline __attribute__((always_inline)) int hawk_step_over_trampoline(struct hawk_thread *thread)
+static inline __attribute__((always_inline)) int hawk_is_at_trampoline(const struct hawk_thread *thread)
 {
 	const __u64 trampoline = hawk_trampoline();
 
-	if (!trampoline || hawk_last_pc(thread) != trampoline)
+	return trampoline && hawk_last_pc(thread) == trampoline;
+}
+
+/* Where the kernel's trampoline is in place of the last frame's address, gives it its own. Also while mappings are being changed, when
+ * that is the caller of the allocator at points and all that can be known of the stack. 0: it is not, or nothing says what it replaces. */
+static inline __attribute__((always_inline)) int hawk_step_over_trampoline(struct hawk_thread *thread)
+{
+	if (!hawk_is_at_trampoline(thread))
 		return 0;
-	const __u64 replaced = hawk_replaced_return(thread, thread->walk.sp + HAWK_RETURN_SLOT, trampoline);
+	const __u64 replaced = hawk_replaced_return(thread, thread->walk.sp + HAWK_RETURN_SLOT, hawk_last_pc(thread));
 
 	if (!replaced)
 		return 0;
@@ -224,8 +229,8 @@ HAWK_GLOBAL int hawk_step_with_care(struct hawk_thread *thread, __u32 number)
 	case HAWK_RULE_CHANGING:
 		return hawk_step_over_trampoline(thread) || hawk_end_walk(walk, HAWK_END_CHANGING);
 	case HAWK_RULE_NO_CODE:
-		if (hawk_step_over_trampoline(thread))
-			return 1;
+		if (hawk_is_at_trampoline(thread))
+			return hawk_step_over_trampoline(thread) || hawk_end_walk(walk, HAWK_END_NO_CODE);
 		/* fallthrough */
 	case HAWK_RULE_NO_TABLE:
 	case HAWK_RULE_GAP:

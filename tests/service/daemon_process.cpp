@@ -83,6 +83,7 @@ void DaemonProcess::reload(const std::string& targets) {
 void DaemonProcess::finish() {
   process_.send_signal(SIGTERM);
   EXPECT_EQ(process_.wait(), 0) << process_.errors();
+  EXPECT_EQ(process_.errors().find(" () "), std::string::npos) << "a process without a name: " << process_.errors();
 }
 
 std::vector<std::string> DaemonProcess::recordings(const std::string& target) const {

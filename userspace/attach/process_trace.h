@@ -111,6 +111,8 @@ class ProcessTrace {
   ModuleFile locate(ModuleId id);
 
   int pid() const { return subject_.target.pid; }
+  /// Of a process that ends at once, what its maker or its own program was called may be all that is ever known.
+  const std::string& comm() const { return subject_.target.comm; }
   /// See Probing.
   std::set<std::pair<std::uint64_t, std::uint64_t>> probed_files() const { return probing_.probed_files(); }
   /// The process that has started it, if that was traced then.

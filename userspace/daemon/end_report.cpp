@@ -19,8 +19,9 @@ std::string readable(std::uint64_t bytes) { return format_bytes(bytes, NumberSty
 
 /// The lines of a message are ours: a name has none.
 std::string whose(const TargetState& target, const TargetProcess& process, const ProcessEnd& end) {
-  return fmt::format("{}: process {} ({}) {}", target.config.name, process.facts.pid,
-                     printable_unicode(process.facts.comm), text_of(end));
+  const std::string comm = printable_unicode(process.facts.comm);
+  return fmt::format("{}: process {}{} {}", target.config.name, process.facts.pid,
+                     comm.empty() ? "" : fmt::format(" ({})", comm), text_of(end));
 }
 
 std::string_view kind_of(const ProcessEnd& end) {

@@ -155,6 +155,7 @@ void TargetTracing::adopt(ProcessTrace& trace) {
   if (is_new) {
     ++target->counts.processes_seen;
     if (facts) process.facts = std::move(*facts);
+    if (process.facts.comm.empty()) process.facts.comm = trace.comm();
     process.facts.pid = trace.pid();
     process.found_unix_ns = unix_time_ns();
   }
