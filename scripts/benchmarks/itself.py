@@ -119,6 +119,11 @@ def measure_own_use(bench, suffix, *options, terminal=None):
             bench.add(name + suffix, value)
 
 
+def attaching_rounds(bench):
+    """Once takes a third of a second, and scatters by a fifth: how long the kernel waits for its grace periods."""
+    return bench.rounds if bench.quick else 4 * bench.rounds
+
+
 def measure_attaching(bench, target, suffix, rounds):
     for _ in bench.own_turns(rounds):
         with time_bound.of(60), traced(bench, target.pid, '--require-exact', '-o', '/dev/null', '--top',
@@ -156,11 +161,11 @@ def measure_itself(bench):
         measure_stacks(bench)
     bench.progress('hawktrace itself: attach and detach')
     with bench.trying(f'{THREADS} threads'):
-        measure_threads(bench, THREADS, '', bench.rounds)
+        measure_threads(bench, THREADS, '', attaching_rounds(bench))
     with bench.trying(f'{MANY_THREADS:,} threads'):
-        measure_threads(bench, MANY_THREADS, ', threads', bench.long_rounds)
+        measure_threads(bench, MANY_THREADS, ', threads', attaching_rounds(bench))
     with bench.trying(f'{FILES:,} files'):
-        measure_files(bench, bench.long_rounds)
+        measure_files(bench, attaching_rounds(bench))
     bench.progress('hawktrace itself: CPU and memory')
     with bench.trying('own CPU and memory'):
         for _ in bench.own_turns(bench.long_rounds):
