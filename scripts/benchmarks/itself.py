@@ -119,13 +119,9 @@ def measure_own_use(bench, suffix, *options, terminal=None):
             bench.add(name + suffix, value)
 
 
-def attaching_rounds(bench):
-    """Once takes a third of a second, and scatters by a fifth: how long the kernel waits for its grace periods."""
-    return bench.rounds if bench.quick else 4 * bench.rounds
-
-
-def measure_attaching(bench, target, suffix, rounds):
-    for _ in bench.own_turns(rounds):
+def measure_attaching(bench, target, suffix):
+    # Once takes a third of a second, and scatters by a fifth: how long the kernel waits for its grace periods.
+    for _ in bench.own_turns(bench.rounds if bench.quick else 4 * bench.rounds):
         with time_bound.of(60), traced(bench, target.pid, '--require-exact', '-o', '/dev/null', '--top',
                                             '1') as tracer:
             cpu_ms = tracer.cpu_seconds() * 1e3
@@ -135,14 +131,14 @@ def measure_attaching(bench, target, suffix, rounds):
             bench.add('detach' + suffix, detach_ms)
 
 
-def measure_threads(bench, count, suffix, rounds):
+def measure_threads(bench, count, suffix):
     with Program([bench.programs / 'bench_threads', count]) as target:
         if target.answer() != [count]:
             raise Unmeasured(f'bench_threads does not start {count} threads')
-        measure_attaching(bench, target, suffix, rounds)
+        measure_attaching(bench, target, suffix)
 
 
-def measure_files(bench, rounds):
+def measure_files(bench):
     """Files that are mapped as libraries are: copies of one, each with symbols of its own to look through."""
     with tempfile.TemporaryDirectory(prefix='hawktrace-bench-') as directory:
         for number in range(FILES):
@@ -150,7 +146,7 @@ def measure_files(bench, rounds):
         with Program([bench.programs / 'bench_files', directory]) as target:
             if target.answer() != [FILES]:
                 raise Unmeasured(f'{FILES} files could not be mapped')
-            measure_attaching(bench, target, ', files', rounds)
+            measure_attaching(bench, target, ', files')
 
 
 def measure_itself(bench):
@@ -161,11 +157,11 @@ def measure_itself(bench):
         measure_stacks(bench)
     bench.progress('hawktrace itself: attach and detach')
     with bench.trying(f'{THREADS} threads'):
-        measure_threads(bench, THREADS, '', attaching_rounds(bench))
+        measure_threads(bench, THREADS, '')
     with bench.trying(f'{MANY_THREADS:,} threads'):
-        measure_threads(bench, MANY_THREADS, ', threads', attaching_rounds(bench))
+        measure_threads(bench, MANY_THREADS, ', threads')
     with bench.trying(f'{FILES:,} files'):
-        measure_files(bench, attaching_rounds(bench))
+        measure_files(bench)
     bench.progress('hawktrace itself: CPU and memory')
     with bench.trying('own CPU and memory'):
         for _ in bench.own_turns(bench.long_rounds):

@@ -17,6 +17,10 @@ constexpr std::array<std::pair<SortKey, std::string_view>, 5> kSortKeys = {{
     {SortKey::kFreedCount, "freed-count"},
 }};
 
+bool comes_first(const ValuedStack& a, const ValuedStack& b) {
+  return a.value != b.value ? a.value > b.value : a.stack->id < b.stack->id;
+}
+
 }  // namespace
 
 std::optional<SortKey> parse_sort_key(std::string_view text) {
@@ -67,14 +71,6 @@ void keep_top(std::vector<const StackRecord*>& stacks, SortKey sort, std::size_t
   keep_top(
       stacks, [sort](const StackRecord& stack) { return sort_value(stack.counters, sort); }, top);
 }
-
-namespace {
-
-bool comes_first(const ValuedStack& a, const ValuedStack& b) {
-  return a.value != b.value ? a.value > b.value : a.stack->id < b.stack->id;
-}
-
-}  // namespace
 
 void LeadingStacks::cut() {
   const auto last = stacks_.begin() + static_cast<std::ptrdiff_t>(top_ - 1);

@@ -1,10 +1,10 @@
 #include "tests/kernel/harness/report.h"
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -92,10 +92,7 @@ std::map<std::string, std::uint64_t> read_calls_at_points(const json& target) {
 }
 
 std::string name_or_address(const ReportFrame& frame) {
-  if (!frame.function.empty()) return frame.function;
-  std::ostringstream address;
-  address << "0x" << std::hex << frame.address;
-  return address.str();
+  return frame.function.empty() ? fmt::format("{:#x}", frame.address) : frame.function;
 }
 
 }  // namespace
