@@ -15,7 +15,7 @@ static void* work(void* unused) {
     void* block = malloc(64);
     __asm__ volatile("" : : "r"(block) : "memory");
     free(block);
-    nanosleep(&rest, NULL);
+    nanosleep(&rest, NULL); /* the rate of its calls: nothing is waited for */
   }
   return unused;
 }

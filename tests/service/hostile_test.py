@@ -166,6 +166,7 @@ class Hostile(unittest.TestCase):
         self.until('their ends', lambda: not self.target(daemon)['processes'])
 
     def until(self, what, is_so):
+        """By asking again: of what is waited for the daemon announces nothing."""
         until = time.monotonic() + PATIENCE_S
         while not is_so():
             self.assertLess(time.monotonic(), until, what)
@@ -398,6 +399,7 @@ class Hostile(unittest.TestCase):
         until = time.monotonic() + 5
         while time.monotonic() < until:
             ledger = Ledger('signal', '9')
+            # The rate of the restarts, and no wait: the daemon may have found it by then, or not.
             time.sleep(0.05)
             ledger.run()
             ledger.end()

@@ -141,6 +141,7 @@ TEST(daemon, traces_a_watched_process_whose_cgroup_has_little_left) {
       "[target.leak]\ncomm = \"slow-leak\"\nmode = \"watch\"\nwatch-every = \"100ms\"\n"
       "watch-min-growth = \"8M\"\nwatch-time-to-limit = \"10m\"\n");
   ChildProcess::Setup setup{.argv = cgroup.runner()};
+  // Its sleep is the rate at which it leaks.
   const std::string script =
       "import time\nblocks = []\nwhile len(blocks) < 200:\n  blocks.append(bytearray(2 << 20))\n  time.sleep(0.1)\n";
   for (const std::string& word : {directory.path("slow-leak"), std::string("-c"), script}) setup.argv.push_back(word);

@@ -180,6 +180,7 @@ class Systemd:
     def end(self):
         (self.cgroup / 'cgroup.kill').write_text('1')
         self.process.wait()
+        # A kill of a cgroup does not wait for the ends.
         while 'populated 1' in (self.cgroup / 'cgroup.events').read_text():
             time.sleep(0.1)
         for path in sorted(self.cgroup.rglob('*'), reverse=True):

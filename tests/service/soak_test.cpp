@@ -166,7 +166,7 @@ TEST(daemon, leaves_nothing_behind_after_a_soak) {
   const std::uint64_t heap_before = daemon.metric("hawktrace_heap_bytes");
   const std::uint64_t memory_before = daemon.anonymous_bytes();
   for (const auto until = std::chrono::steady_clock::now() + length; std::chrono::steady_clock::now() < until;) {
-    std::this_thread::sleep_for(pause);
+    std::this_thread::sleep_for(pause);  // the pace of a long soak; none by default
     service.step();
   }
   service.end_all();

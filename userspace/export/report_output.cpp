@@ -80,7 +80,7 @@ std::string hint_for(int error_number, const std::string& path) {
   }
 }
 
-/// What was written for now next to the file that it is to replace. Removed again unless it does.
+/// What has been written next to the file that it is to replace. Removed again unless it does.
 class Replacement {
  public:
   /// `like`: the file to replace.

@@ -163,7 +163,7 @@ class Prometheus(Scratch):
                 pass
             finally:
                 connection.close()
-            time.sleep(0.1)
+            time.sleep(0.1)  # Prometheus announces neither that it listens nor that it has scraped
         raise AssertionError((self.directory / 'log').read_text(encoding='utf-8'))
 
     def test_top_stacks_are_bounded_and_come_when_they_are_known(self):
