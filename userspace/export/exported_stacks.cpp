@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -68,6 +70,14 @@ void ExportedStacks::split(GroupKind kind) {
   }
   records_.clear();
   for (const StackRecord& stack : split_) records_.push_back(&stack);
+}
+
+std::vector<std::size_t> ExportedStacks::by_number() const {
+  std::vector<std::size_t> indices(records_.size());
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  std::stable_sort(indices.begin(), indices.end(),
+                   [this](std::size_t one, std::size_t other) { return records_[one]->id < records_[other]->id; });
+  return indices;
 }
 
 void ExportedStacks::append_placeholders(FrameList& calls, const StackRecord& stack, bool has_calls) const {

@@ -41,6 +41,8 @@ class ExportedStacks {
   /// With Grouping::split_by() a record for each group of processes that has the stack, with their counters. In the
   /// order of the report. At some of their locations no call may be left: see calls_at().
   const std::vector<const StackRecord*>& records() const { return records_; }
+  /// Indices in records(), by the numbers of stacks.
+  std::vector<std::size_t> by_number() const;
   /// The sums over records().
   const Counters& totals() const { return totals_; }
 

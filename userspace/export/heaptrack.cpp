@@ -10,8 +10,8 @@
 #include "userspace/export/exchange_formats.h"
 #include "userspace/export/exported_stacks.h"
 #include "userspace/export/heaptrack_events.h"
+#include "userspace/export/numbered_paths.h"
 #include "userspace/export/piece_writer.h"
-#include "userspace/views/call_tree.h"
 
 namespace hawk {
 namespace {
@@ -49,10 +49,7 @@ class HeaptrackFile {
 
   void write() {
     head();
-    for (const StackRecord* record : stacks_.records()) {
-      traces_.push_back(trace_of(*record));
-      if (!out_.go_on()) return;
-    }
+    if (!put_traces()) return;
     out_.text() += "c 0\n";
     HeaptrackEvents events(out_, stacks_.records(), traces_);
     if (detail_ == Detail::kAll ? !put_series(events) || !events.advance_to_end() : !put_live(events)) return;
@@ -104,30 +101,41 @@ class HeaptrackFile {
     return entry->second;
   }
 
-  void add_trace(CallTree::Node& node, std::uint32_t key, std::uint64_t address, std::span<const ListedFrame> calls) {
-    const std::size_t instruction = instruction_number(key, address, calls);
-    const std::size_t before = tree_.size();
-    const CallTree::Node parent = node;
-    node = tree_.below(parent, key);
-    if (tree_.size() != before) out_.put("t {:x} {:x}\n", instruction, static_cast<std::uint32_t>(parent));
+  /// Placeholders have numbers behind those of the locations.
+  std::uint32_t first_placeholder() const { return static_cast<std::uint32_t>(request_.snapshot.locations.size()); }
+
+  NumberedPaths paths() const {
+    NumberedPaths paths;
+    for (const StackRecord* record : stacks_.records()) {
+      const FrameList placeholders = stacks_.placeholders_of(*record);
+      for (auto call = placeholders.rbegin(); call != placeholders.rend(); ++call) {
+        paths.push(first_placeholder() + static_cast<std::uint32_t>(stacks_.function_of(**call)));
+      }
+      for (std::size_t i = record->frames.size(); i-- > 0;) {
+        if (!stacks_.calls_at(record->frames[i]).empty()) paths.push(static_cast<std::uint32_t>(record->frames[i]));
+      }
+      paths.end_path();
+    }
+    return paths;
   }
 
-  /// The number of the trace of a stack; that of its callers are those of nodes of the tree.
-  std::uint32_t trace_of(const StackRecord& record) {
-    CallTree::Node node = CallTree::kRoot;
-    const auto placeholder_key = static_cast<std::uint32_t>(request_.snapshot.locations.size());
-    const FrameList placeholders = stacks_.placeholders_of(record);
-    for (auto call = placeholders.rbegin(); call != placeholders.rend(); ++call) {
-      add_trace(node, placeholder_key + static_cast<std::uint32_t>(stacks_.function_of(**call)), 0,
-                std::span(*call, 1));
-    }
-    for (std::size_t i = record.frames.size(); i-- > 0;) {
-      const LocationId id = record.frames[i];
-      if (stacks_.calls_at(id).empty()) continue;
-      add_trace(node, static_cast<std::uint32_t>(id), call_address(request_.snapshot.location(id)),
-                stacks_.calls_at(id));
-    }
-    return static_cast<std::uint32_t>(node);
+  std::size_t instruction_of(std::uint32_t call) {
+    if (call >= first_placeholder())
+      return instruction_number(call, 0, std::span(stacks_.placeholders()).subspan(call - first_placeholder(), 1));
+    const LocationId id{call};
+    return instruction_number(call, call_address(request_.snapshot.location(id)), stacks_.calls_at(id));
+  }
+
+  /// A trace is a node of the tree of calls. False: no more is wanted.
+  bool put_traces() {
+    bool is_wanted = true;
+    traces_ = paths().number_nodes([&](std::uint32_t, std::uint32_t caller, std::uint32_t call) {
+      if (!is_wanted) return;
+      const std::size_t instruction = instruction_of(call);
+      out_.put("t {:x} {:x}\n", instruction, caller);
+      is_wanted = out_.go_on();
+    });
+    return is_wanted;
   }
 
   /// What is known of the time before the snapshot. Where a file has no room for all events there is no series: what
@@ -157,8 +165,7 @@ class HeaptrackFile {
   const ExportedStacks stacks_;
   PieceWriter out_;
   const Detail detail_;
-  CallTree tree_;  ///< of locations; a node is the trace of its number
-  std::vector<std::uint32_t> traces_;
+  std::vector<std::uint32_t> traces_;  ///< of the records, in their order
   std::unordered_map<std::string, std::size_t> texts_;
   std::unordered_map<std::uint32_t, std::size_t> instructions_;
 };
