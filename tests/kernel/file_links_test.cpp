@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -23,6 +24,7 @@
 #include "tests/kernel/harness/report.h"
 #include "tests/kernel/harness/target_report.h"
 #include "tests/support/scratch_directory.h"
+#include "userspace/process/mappings.h"
 
 namespace hawk {
 namespace {
@@ -61,6 +63,7 @@ class Tracing {
       ::poll(nullptr, 0, 1);
     }
   }
+  pid_t pid() const { return process_.pid(); }
   void kill() {
     process_.send_signal(SIGKILL);
     EXPECT_EQ(process_.wait(), 128 + SIGKILL);
@@ -245,6 +248,34 @@ KERNEL_TEST_ON(file_links, of_a_killed_hawktrace_are_gone, kFileWays) {
   tracing.kill();
   expect_probed_here(false);
   target.run();
+}
+
+/// Whether the process executes code of libc's file.
+bool runs_libc(pid_t pid) {
+  const Result<std::vector<Mapping>> mappings = read_mappings(pid);
+  return std::any_of(mappings->begin(), mappings->end(), [](const Mapping& mapping) {
+    return mapping.executable && std::filesystem::path(mapping.path).filename() == "libc.so.6";
+  });
+}
+
+/// hawktrace maps the same files, and would run into its own probes a million times while it reads a large library.
+KERNEL_TEST_ON(file_links, leave_hawktrace_itself_alone, kOneWay) {
+  const Programs programs = start(1, "churn");
+  Tracing tracing(way, choice_of(programs));
+  ASSERT_TRUE(runs_libc(programs.front()->pid()));
+  EXPECT_FALSE(runs_libc(tracing.pid()));
+  const std::vector<pid_t> workers = children_of(tracing.pid());
+  EXPECT_FALSE(workers.empty());
+  for (const pid_t worker : workers) EXPECT_FALSE(runs_libc(worker));
+  tracing.finish();
+}
+
+/// Links for a process do not reach it: to move its code would take time for nothing.
+KERNEL_TEST_ON(file_links, are_why_hawktrace_moves_its_code, kOneWay) {
+  const Programs programs = start(1, "churn");
+  Tracing tracing(way, choice_of(programs), "process");
+  EXPECT_TRUE(runs_libc(tracing.pid()));
+  tracing.finish();
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "userspace/attach/file_users.h"
 #include "userspace/base/log.h"
 #include "userspace/base/threads.h"
+#include "userspace/process/own_code.h"
 #include "userspace/process/process.h"
 #include "userspace/tables/attach_text.h"
 
@@ -28,6 +29,11 @@ hawk_unwind kernel_unwind(UnwindMethod method) {
   return HAWK_UNWIND_AUTO;
 }
 
+/// Whether probes may be made for all processes that map a file, this one and its workers too.
+bool may_link_files(const TraceConfig& config) {
+  return config.links ? config.links == LinkScope::kFile : config.first_processes.size() >= 2;
+}
+
 Result<std::optional<ProbeCosts>> costs_here(AttachWay way, std::jthread& detaching) {
   // Detaching perf events takes the kernel several times as long.
   if (way == AttachWay::kPerf && verbosity() != Verbosity::kVerbose) return std::nullopt;
@@ -44,6 +50,8 @@ SharedTracing::SharedTracing(const TraceConfig& config)
     : config_(config),
       is_by_plan_(config.attach_via.value_or(AttachWay::kPoints) == AttachWay::kPoints),
       began_(config.clock_began.value_or(std::chrono::steady_clock::now())) {
+  // The worker is started with this.
+  if (may_link_files(config)) move_own_code();
   files_.start();
 }
 
@@ -87,8 +95,7 @@ Result<LinkScope> SharedTracing::choose_scope() {
     return fail(ExitCode::kPrivilege, "make links for all processes that map a file: this requires uprobe sessions",
                 features_.uprobe_session ? "leave --attach-via out" : "sessions need Linux 6.13: leave --links out");
   }
-  if (!has_sessions || config_.links == LinkScope::kProcess) return LinkScope::kProcess;
-  if (!config_.links && config_.first_processes.size() < 2) return LinkScope::kProcess;
+  if (!has_sessions || !may_link_files(config_)) return LinkScope::kProcess;
   return config_.links ? *config_.links : scope_for(config_.first_processes, kCostsOfSessions, {});
 }
 
@@ -109,8 +116,12 @@ bool SharedTracing::should_choose_scope(std::size_t targets) {
   return true;
 }
 
-void SharedTracing::choose_scope_again(std::span<const int> targets, const std::set<MappedFile>& files) {
-  if (scope_for(targets, kCostsOfInherited, files) == LinkScope::kProcess) return;
+bool SharedTracing::should_extend_probes(std::span<const int> targets, const std::set<MappedFile>& files) {
+  return scope_for(targets, kCostsOfInherited, files) == LinkScope::kFile;
+}
+
+void SharedTracing::extend_probes() {
+  move_own_code();
   const Result<void> extended = engine_->extend_probes_to_all();
   extended_ = extended.has_value();
   if (!extended) log_verbose(extended.error().what);
@@ -118,7 +129,8 @@ void SharedTracing::choose_scope_again(std::span<const int> targets, const std::
 
 Result<void> SharedTracing::load() {
   if (engine_) return {};
-  features_ = HAWK_TRY(probe_kernel_features());
+  const KernelTypes types;
+  features_ = HAWK_TRY(probe_kernel_features(types));
   links_ = HAWK_TRY(choose_scope());
   settle_following();
   way_ = HAWK_TRY(choose_way());
@@ -151,7 +163,8 @@ Result<void> SharedTracing::load() {
                              .by_thread = config_.by_thread,
                              .histograms = config_.histograms,
                              .programs_on_functions = features_.programs_on_functions,
-                             .kernel_preempts = features_.preempts_itself}));
+                             .kernel_preempts = features_.preempts_itself},
+                            types));
   if (config_.follows_regions) region_feed_ = HAWK_TRY(RegionFeed::make(engine->region_ring_fd()));
   mapping_events_ = HAWK_TRY(MappingEvents::make(engine->mapping_events()));
   engine_ = std::move(engine);

@@ -71,8 +71,10 @@ class SharedTracing {
   /// So many processes are traced now. Whether it is to be chosen again whom inherited probes are for: they have become
   /// many, and were that the last time as well. To be called for each drain.
   bool should_choose_scope(std::size_t targets);
-  /// Chooses it: these processes are traced, and these files probed. See Engine::extend_probes_to_all.
-  void choose_scope_again(std::span<const int> targets, const std::set<MappedFile>& files);
+  /// Whether they are to be for all processes: these are traced, and these files probed.
+  bool should_extend_probes(std::span<const int> targets, const std::set<MappedFile>& files);
+  /// See Engine::extend_probes_to_all.
+  void extend_probes();
   /// The clock by which blocks are born, of all targets.
   const TraceClock& clock() const { return clock_; }
   void advance_clock() { engine_->set_clock(clock_.advance()); }

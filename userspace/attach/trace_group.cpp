@@ -49,7 +49,9 @@ void TraceGroup::drain() {
     pids.push_back(trace->pid());
     files.merge(trace->probed_files());
   }
-  shared_.choose_scope_again(pids, files);
+  if (!shared_.should_extend_probes(pids, files)) return;
+  for (ProcessTrace* const trace : living) trace->check_breakpoints();
+  shared_.extend_probes();
 }
 
 void TraceGroup::read_maps() {

@@ -77,6 +77,7 @@ int main_program(int argc, char** argv) {
 }  // namespace hawk
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::strcmp(argv[1], hawk::kWorkerArgument) == 0) return hawk::run_worker();
+  if (argc == 2 && std::strcmp(argv[1], hawk::kWorkerArgument) == 0) return hawk::run_worker(false);
+  if (argc == 2 && std::strcmp(argv[1], hawk::kMovedWorkerArgument) == 0) return hawk::run_worker(true);
   return hawk::main_program(argc, argv);
 }

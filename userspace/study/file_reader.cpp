@@ -54,8 +54,10 @@ FileStudy FileReader::read(const FileQuestion& question) {
 FileStudy FileReader::read_first(std::span<const FileQuestion> questions, std::size_t& sent) {
   for (;;) {
     FileStudy study;
-    const bool is_new = workers_.current() == nullptr;
+    const std::uint32_t before = workers_.number();
     WorkerProcess* const worker = workers_.get();
+    const bool is_new = workers_.number() != before;
+    if (is_new) sent = 0;
     if (worker == nullptr) {
       study.gap = workers_.why_none();
       return study;
@@ -66,7 +68,6 @@ FileStudy FileReader::read_first(std::span<const FileQuestion> questions, std::s
     const bool has_hung = worker->has_hung();
     study.table.reset();
     study.gap = workers_.lose();
-    sent = 0;
     // The old worker may have ended for other reasons, or have been damaged by an earlier file.
     if (is_new || has_hung) return study;
   }

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "userspace/base/system_failure.h"
+#include "userspace/process/own_code.h"
 #include "userspace/study/worker_usage.h"
 
 namespace hawk {
@@ -48,10 +49,10 @@ class Inheritance {
   }
 
   /// Returns errno, or 0.
-  int start(const std::string& program, pid_t& pid) const {
+  int start(const std::string& program, const char* how, pid_t& pid) const {
     if (error_ != 0) return error_;
     char name[] = "hawktrace", argument[64] = {};
-    ::strncpy(argument, kWorkerArgument, sizeof argument - 1);
+    ::strncpy(argument, how, sizeof argument - 1);
     char* arguments[] = {name, argument, nullptr};
     char* environment[] = {nullptr};
     return ::posix_spawn(&pid, program.c_str(), &files_, &attributes_, arguments, environment);
@@ -83,11 +84,14 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& p
   // posix_spawn() says of a descriptor that is to keep its number nothing else than that it is kept open by exec.
   const Inheritance inheritance(ends->second.fd());
   pid_t pid = 0;
-  const int error = inheritance.start(program, pid);
+  const bool has_moved_code = own_code_is_moved();
+  const int error = inheritance.start(program, has_moved_code ? kMovedWorkerArgument : kWorkerArgument, pid);
   if (error != 0) return system_failure(ExitCode::kPrivilege, what, error);
   note_worker_started(pid);
-  return std::unique_ptr<WorkerProcess>(new WorkerProcess(pid, std::move(ends->first), limits));
+  return std::unique_ptr<WorkerProcess>(new WorkerProcess(pid, std::move(ends->first), limits, has_moved_code));
 }
+
+bool WorkerProcess::has_code_as_we() const { return has_moved_code_ == own_code_is_moved(); }
 
 WorkerProcess::~WorkerProcess() { stop(Ending::kAtOnce); }
 

@@ -14,6 +14,8 @@ namespace hawk {
 
 /// With this as its only argument hawktrace is a worker: see run_worker().
 inline constexpr const char* kWorkerArgument = "--read-files-for-parent";
+/// The same of a process that runs copies of its code (move_own_code()), as the worker then does.
+inline constexpr const char* kMovedWorkerArgument = "--read-files-for-parent-with-moved-code";
 /// What is started as a worker, unless a test says otherwise.
 inline constexpr const char* kThisProgram = "/proc/self/exe";
 /// The descriptor on which a worker finds its end of the channel.
@@ -30,13 +32,16 @@ struct WorkerLimits {
 /// channel: not our memory, environment, descriptors, terminal or signals.
 class WorkerProcess {
  public:
-  /// Starts `program` with kWorkerArgument.
+  /// Starts `program` with kWorkerArgument, or kMovedWorkerArgument if this process runs copies of its code.
   static Result<std::unique_ptr<WorkerProcess>> start(const std::string& program, WorkerLimits limits = {});
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   ~WorkerProcess();
 
   Channel& channel() { return channel_; }
+
+  /// Whether it runs copies of its code as this process does by now.
+  bool has_code_as_we() const;
 
   /// From its next piece of work on.
   void set_limits(WorkerLimits limits) { limits_ = limits; }
@@ -56,8 +61,8 @@ class WorkerProcess {
   std::string end();
 
  private:
-  WorkerProcess(pid_t pid, Channel channel, WorkerLimits limits)
-      : pid_(pid), channel_(std::move(channel)), limits_(limits) {}
+  WorkerProcess(pid_t pid, Channel channel, WorkerLimits limits, bool has_moved_code)
+      : pid_(pid), channel_(std::move(channel)), limits_(limits), has_moved_code_(has_moved_code) {}
   enum class Ending { kAtOnce, kByItself };
 
   std::optional<double> processor_seconds() const;
@@ -69,6 +74,7 @@ class WorkerProcess {
   pid_t pid_;
   Channel channel_;
   WorkerLimits limits_;
+  bool has_moved_code_;
   std::chrono::steady_clock::time_point began_;      ///< the current piece of work
   std::chrono::steady_clock::time_point looked_at_;  ///< when its limits were last asked for
   std::optional<double> began_at_;  ///< in its own processor time; nullopt: not asked for, as most work takes less than

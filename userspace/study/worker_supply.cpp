@@ -10,6 +10,7 @@ constexpr int kMostLost = 32;
 }  // namespace
 
 WorkerProcess* WorkerSupply::get() {
+  if (worker_ && !worker_->has_code_as_we()) end();
   if (worker_) return worker_.get();
   if (hung_ >= kMostHung) why_none_ = "reading other files took too long";
   if (lost_ >= kMostLost) why_none_ = "reading other files failed too often";

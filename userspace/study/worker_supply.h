@@ -20,7 +20,8 @@ class WorkerSupply {
 
   /// The worker that there is; nullptr: none.
   WorkerProcess* current() const { return worker_.get(); }
-  /// The worker, started now if there is none; nullptr: there will be none, and why_none() says why.
+  /// The worker, started now if there is none, or one in place of it if it still runs code that we do not any more;
+  /// nullptr: there will be none, and why_none() says why.
   WorkerProcess* get();
   /// From now on there is this one, which has worked for another supply, unless there is one.
   void adopt(std::unique_ptr<WorkerProcess> worker);

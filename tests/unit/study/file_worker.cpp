@@ -1,4 +1,4 @@
 // The worker of hawktrace, without hawktrace.
 #include "userspace/study/worker.h"
 
-int main() { return hawk::run_worker(); }
+int main() { return hawk::run_worker(false); }
