@@ -5,9 +5,11 @@
 #ifndef HAWKTRACE_CHILDREN_BPF_H
 #define HAWKTRACE_CHILDREN_BPF_H
 
+#include "bpf/calls.bpf.h"
 #include "bpf/followed_children.bpf.h"
 #include "bpf/layout.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/target_programs.bpf.h"
 #include "bpf/threads.bpf.h"
 
 /* What is known of a task of such a process. */
@@ -122,6 +124,38 @@ static __always_inline void on_child_exec(bool may_hold)
 	known->is_counted = 1;
 	known->has_executed = 1;
 	count_program(task, known->program);
+}
+
+/* Any process has made `child`, which may be a thread of its own. */
+static __always_inline int on_process_fork(struct task_struct *child, bool may_hold)
+{
+	if (BPF_CORE_READ(child, tgid) == BPF_CORE_READ(child, pid))
+		__sync_fetch_and_add(&state.processes_begun, 1);
+	on_fork(child, may_hold);
+	return 0;
+}
+
+/* The old program's heap is gone. The new one's number keeps their blocks and stacks apart. */
+static __always_inline int on_process_exec(bool may_hold)
+{
+	__u64 key = current_key();
+	struct hawk_thread *thread = thread_with_key(key);
+	struct hawk_target *target = target_of_current_group();
+
+	__sync_fetch_and_add(&state.processes_begun, 1);
+	if (!target)
+		on_child_exec(may_hold);
+	if (!target && !thread)
+		return 0;
+	if (thread && target)
+		forget_calls(thread);
+	else if (thread)
+		close_calls(thread, true);
+	release_slot(key);
+	bpf_task_storage_delete(&threads, bpf_get_current_task_btf());
+	if (target)
+		begin_program(target);
+	return 0;
 }
 
 #endif

@@ -6,6 +6,7 @@
 #define HAWKTRACE_FOLLOWED_CHILDREN_BPF_H
 
 #include "bpf/calls.bpf.h"
+#include "bpf/free_lists.bpf.h"
 #include "bpf/layout.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/target_programs.bpf.h"
@@ -75,6 +76,8 @@ static __always_inline void count_copied_call(const struct hawk_target *child)
 	const struct pt_regs *registers = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	__u64 word = 0;
 
+	if (is_before_block(thread))
+		count_loss(child->program, HAWK_LOSS_LOST_CALL);
 	if (!thread || thread->call.sp <= BPF_CORE_READ(registers, sp))
 		return;
 	if (look_at_slot(thread, &thread->call, &word) != HAWK_SLOT_USED_AGAIN)

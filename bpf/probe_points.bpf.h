@@ -120,12 +120,18 @@ static long look_in_new_code(__u32 index, __u64 *of_program)
 static __always_inline void look_a_last_time(bool ends)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 memory = memory_key(task);
 
 	if (!state.enabled)
 		return;
 	struct hawk_target *target = target_of_current_group();
 
-	if (!target || !target->enabled || memory_key(task) != target->memory)
+	if (!target || !target->enabled)
+		return;
+	/* It was killed inside an exec, which has given it other memory, and has begun no program in it. */
+	if (ends && memory && memory != target->memory)
+		target->unrun_code.end = HAWK_END_OF_MEMORY;
+	if (memory != target->memory)
 		return;
 	if (ends && !target->is_shared)
 		target->unrun_code = unrun_code_of(task);

@@ -6,8 +6,9 @@
 
 #include "bpf/types.h"
 
-/* Of all targets; some hundred for a program with several allocators. A power of two. */
-#define HAWK_MAX_PROBE_POINTS 8192
+/* Of all targets; 114 for glibc followed by plans, some hundred for a program with several allocators. A power of two, which the index
+ * of the first in hawk_points_word has room for. */
+#define HAWK_MAX_PROBE_POINTS 32768
 /* Of the code that ends with the first byte of the probed instruction, and the same in words. */
 #define HAWK_POINT_BYTES 16
 #define HAWK_POINT_WORDS 2

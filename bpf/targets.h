@@ -117,6 +117,7 @@ struct hawk_target {
 	__u64 probed_files_mask;  /* the files with probes that it has them in: see HAWK_FILE_BITS; user space adds */
 	__u64 children_executed;  /* of UNTRACED_CHILD, those that run a program of their own */
 	__u64 doubted_calls;      /* interrupted calls that are a loss if they are left, of which it is not known */
+	__u64 interrupted_calls;  /* counted, but perhaps not through yet (free_lists.bpf.h) */
 	__u64 unwind_misses;      /* look-ups of rules that the cache did not have */
 	__u64 losses[HAWK_LOSS_COUNT] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));

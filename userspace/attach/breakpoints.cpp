@@ -226,12 +226,16 @@ std::vector<AddressRange> Breakpoints::hulls() const {
   return found;
 }
 
-/// And of modules that are not mapped, each once: the programs may see them mapped.
+/// And of files that are not mapped, each once: the programs may see them mapped. A process's program before this one
+/// may have had the same file as another module.
 std::vector<Breakpoints::Point> Breakpoints::all_points() const {
   std::vector<Point> all = points_;
   for (const Watched& watched : watched_) {
-    const auto is_its = [&](const Point& point) { return point.module == watched.module; };
-    if (std::any_of(points_.begin(), points_.end(), is_its)) continue;
+    const auto is_its = [&](const Point& point) {
+      return point.module == watched.module ||
+             modules_.module(point.module).file == modules_.module(watched.module).file;
+    };
+    if (std::any_of(all.begin(), all.end(), is_its)) continue;
     for (const ProbedCode& code : watched.code) all.push_back({.module = watched.module, .code = &code});
   }
   return all;
@@ -252,8 +256,10 @@ void Breakpoints::publish() {
     name_file(modules_.module(point.module), points.back());
   }
   // A check may have been made since the last ones were taken.
-  note_last_look(last_look_.set(points, hulls_));
-  published_ = std::move(all);
+  const LastLook::Change change = last_look_.set(points, hulls_);
+  note_last_look(change.seen);
+  is_published_ = change.is_made;  // what there is no room for now there may be room for later
+  if (change.is_made) published_ = std::move(all);
 }
 
 void Breakpoints::report(const Point& point, std::vector<Missing>& missing) {

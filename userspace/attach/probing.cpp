@@ -73,17 +73,23 @@ void Probing::let_go_of_tracer() {
   modules_.forget_look_ups();
 }
 
+/// Published before they are looked at: what is reported here would be reported again by the programs, as of code that
+/// nobody has told them of, if the process ended between the two.
 void Probing::check_breakpoints(bool is_last) {
   looked_at_ = std::chrono::steady_clock::now();
+  breakpoints_->publish();
   count_missing(breakpoints_->find_missing(is_last));
 }
+
+void Probing::publish_breakpoints() { breakpoints_->publish(); }
 
 void Probing::take_last_look() { count_missing(breakpoints_->take_last_look()); }
 
 void Probing::check_breakpoints_in_time() {
   constexpr std::chrono::seconds kOften{1};
   take_last_look();
-  if (breakpoints_->is_look_due() || std::chrono::steady_clock::now() - looked_at_ >= kOften) check_breakpoints(false);
+  if (breakpoints_->is_look_due() || std::chrono::steady_clock::now() - looked_at_ >= kOften)
+    return check_breakpoints(false);
   breakpoints_->publish();
 }
 

@@ -55,6 +55,8 @@ class Probing {
   /// The same, if there is reason to think so, or if the last look was a second ago: a process changes its code unseen.
   /// To be called often.
   void check_breakpoints_in_time();
+  /// Tells the programs where to look when the process's memory, or that of a copy of it, is about to go.
+  void publish_breakpoints();
   /// What the programs saw when the process's memory was about to go.
   void take_last_look();
   /// The tracer is about to go: from now on only what is known is asked for.

@@ -249,6 +249,8 @@ void ProcessTrace::take_mapping_events() {
   }
   if (changes.read_all) take_mappings_again();
   probing_.note_studied(changes.new_files);
+  // What a thread that goes on starts has the points for its last look from here, and may end before any more comes.
+  if (is_probed()) probing_.publish_breakpoints();
   if (tracer_) tracer_->release_held(holds);
   if (is_probed()) probing_.check_breakpoints_in_time();
 }

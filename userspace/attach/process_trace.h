@@ -115,6 +115,10 @@ class ProcessTrace {
   const std::string& comm() const { return subject_.target.comm; }
   /// See Probing.
   std::set<std::pair<std::uint64_t, std::uint64_t>> probed_files() const { return probing_.probed_files(); }
+  /// Probes are about to be placed in all processes: breakpoints that this one is without by now would be there again.
+  void check_breakpoints() {
+    if (is_probed()) probing_.check_breakpoints(false);
+  }
   /// The process that has started it, if that was traced then.
   std::optional<int> maker_pid() const { return subject_.maker_pid; }
   /// Readable once the target has ended; -1: it had when it was found.

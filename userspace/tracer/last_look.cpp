@@ -30,24 +30,26 @@ void LastLook::set_files(std::span<const hawk_probe_point> points) {
   }
 }
 
-std::vector<LastLook::Missing> LastLook::set(std::span<const hawk_probe_point> points,
-                                             std::span<const AddressRange> code) {
-  const std::uint64_t before = std::exchange(own_, store_.add(points));
-  const bool keeps_borrowed = !points.empty() && own_ == 0 && target_->borrows_points != 0;
-  if (!keeps_borrowed) {
-    __atomic_store_n(&target_->probe_points, own_, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&target_->borrows_points, 0, __ATOMIC_SEQ_CST);
-    set_files(points.first(hawk_points_count(own_)));
-  }
-  std::vector<Missing> missing = take_missing_of(before);
-  store_.retire(before);
+void LastLook::set_ranges(std::span<const AddressRange> code) {
   for (std::size_t i = 0; i < HAWK_MAX_PROBED_RANGES; ++i) {
     const AddressRange range = i < code.size() ? code[i] : AddressRange{};
     __atomic_store_n(&target_->probed_ranges[i].end, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&target_->probed_ranges[i].start, range.start, __ATOMIC_SEQ_CST);
     __atomic_store_n(&target_->probed_ranges[i].end, range.end, __ATOMIC_SEQ_CST);
   }
-  return missing;
+}
+
+LastLook::Change LastLook::set(std::span<const hawk_probe_point> points, std::span<const AddressRange> code) {
+  set_ranges(code);
+  const std::uint64_t added = store_.add(points);
+  if (added == 0 && !points.empty()) return {.is_made = false, .seen = take_missing()};
+  const std::uint64_t before = std::exchange(own_, added);
+  __atomic_store_n(&target_->probe_points, own_, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&target_->borrows_points, 0, __ATOMIC_SEQ_CST);
+  set_files(points);
+  std::vector<Missing> seen = take_missing_of(before);
+  store_.retire(before);
+  return {.is_made = true, .seen = std::move(seen)};
 }
 
 std::vector<LastLook::Missing> LastLook::take_missing() { return take_missing_of(own_); }

@@ -28,16 +28,21 @@ class LastLook {
     bool is_in_new_code = false;  ///< where code was mapped since, and not at its address, or there as well
     bool operator==(const Missing&) const = default;
   };
-  /// Sets the points to check from now on, replacing the previous ones; without room there are none, or still those
-  /// that its process has borrowed. `code`: where these points lie, one range for each file; anonymous memory that
-  /// becomes code there is announced as a change of the mappings. Returns take_missing() of the points before.
-  std::vector<Missing> set(std::span<const hawk_probe_point> points, std::span<const AddressRange> code);
+  struct Change {
+    bool is_made = false;
+    std::vector<Missing> seen;  ///< take_missing() of the points before
+  };
+  /// Sets the points to check from now on, replacing the previous ones. Without room those stay, its own or those that
+  /// it has borrowed: the programs know what it maps of the same files. `code`: where these points lie, one range for
+  /// each file; anonymous memory that becomes code there is announced as a change of the mappings.
+  Change set(std::span<const hawk_probe_point> points, std::span<const AddressRange> code);
   /// Each is reported once.
   std::vector<Missing> take_missing();
 
  private:
   std::vector<Missing> take_missing_of(std::uint64_t word) const;
   void set_files(std::span<const hawk_probe_point> points);
+  void set_ranges(std::span<const AddressRange> code);
 
   hawk_target* target_;  ///< nullptr: another one has it
   ProbePointStore& store_;

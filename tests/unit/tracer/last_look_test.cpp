@@ -42,7 +42,7 @@ TEST_F(LastLookTest, WhatWasSeenIsTakenOnce) {
 TEST_F(LastLookTest, WhatWasSeenOfPointsThatAreReplacedIsNotLost) {
   look_.set(three_, {});
   points_[2].is_missing = HAWK_MISSING_THERE;
-  EXPECT_EQ(look_.set(two_, {}), (Seen{{2, false}}));
+  EXPECT_EQ(look_.set(two_, {}).seen, (Seen{{2, false}}));
   EXPECT_TRUE(look_.take_missing().empty()) << "nothing is said of the new points";
   ASSERT_EQ(hawk_points_count(target_->probe_points), 2U);
   EXPECT_EQ(points_[hawk_points_first(target_->probe_points)].address, 0x8000U);
@@ -62,7 +62,7 @@ TEST_F(LastLookTest, PointsOfAnotherTargetAreLeftAlone) {
 }
 
 TEST_F(LastLookTest, MorePointsThanThereIsRoomForAreLeftOut) {
-  EXPECT_TRUE(look_.set(std::vector<hawk_probe_point>(HAWK_MAX_PROBE_POINTS + 1, at(0x1000)), {}).empty());
+  EXPECT_FALSE(look_.set(std::vector<hawk_probe_point>(HAWK_MAX_PROBE_POINTS + 1, at(0x1000)), {}).is_made);
   EXPECT_EQ(target_->probe_points, 0U);
 }
 
@@ -100,14 +100,30 @@ TEST_F(LastLookTest, ATargetThatIsLetGoHasNoPoints) {
 TEST_F(LastLookTest, BorrowedPointsAreKeptWhereThereIsNoRoom) {
   hawk_target other = {};
   LastLook other_look(other, store_);
-  ASSERT_TRUE(other_look.set(std::vector<hawk_probe_point>(HAWK_MAX_PROBE_POINTS, at(0x1000)), {}).empty());
+  ASSERT_TRUE(other_look.set(std::vector<hawk_probe_point>(HAWK_MAX_PROBE_POINTS, at(0x1000)), {}).is_made);
   ASSERT_NE(other.probe_points, 0U);
   target_->probe_points = other.probe_points;
   target_->borrows_points = HAWK_POINTS_OF_MAKER;
-  look_.set(three_, {});
+  EXPECT_FALSE(look_.set(three_, {}).is_made);
   EXPECT_EQ(target_->probe_points, other.probe_points);
   EXPECT_EQ(target_->borrows_points, HAWK_POINTS_OF_MAKER);
   EXPECT_TRUE(look_.take_missing().empty());
+}
+
+/// Many processes: the programs look on at what they know of this one.
+TEST_F(LastLookTest, OwnPointsAreKeptWhereThereIsNoRoomForOthers) {
+  look_.set(three_, {});
+  hawk_target other = {};
+  LastLook other_look(other, store_);
+  ASSERT_TRUE(other_look.set(std::vector<hawk_probe_point>(HAWK_MAX_PROBE_POINTS - 4, at(0x1000)), {}).is_made);
+  points_[1].is_missing = HAWK_MISSING_THERE;
+  const LastLook::Change refused = look_.set(two_, {});
+  EXPECT_FALSE(refused.is_made);
+  EXPECT_EQ(refused.seen, (Seen{{1, false}}));
+  ASSERT_EQ(hawk_points_count(target_->probe_points), 3U);
+  EXPECT_EQ(points_[hawk_points_first(target_->probe_points)].address, 0x1000U);
+  points_[2].is_missing = HAWK_MISSING_IN_NEW_CODE;
+  EXPECT_EQ(look_.take_missing(), (Seen{{2, true}}));
 }
 
 }  // namespace
