@@ -60,9 +60,8 @@ static __always_inline bool passed_on(const struct hawk_thread *thread, __u64 ad
 	return thread->last_freed == address;
 }
 
-static __always_inline void on_free(struct pt_regs *ctx)
+static __always_inline void on_free(struct hawk_thread *thread, struct pt_regs *ctx)
 {
-	struct hawk_thread *thread = known_thread(ctx);
 	__u64 address = ctx->di;
 	struct hawk_block block = {};
 

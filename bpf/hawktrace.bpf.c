@@ -26,6 +26,7 @@
 
 #include "bpf/calls.bpf.h"
 #include "bpf/children.bpf.h"
+#include "bpf/free_lists.bpf.h"
 #include "bpf/frees.bpf.h"
 #include "bpf/mapping_events.bpf.h"
 #include "bpf/probe_points.bpf.h"
@@ -69,6 +70,7 @@ int alloc_session(struct pt_regs *ctx)
 		on_return_probe(thread, ctx, HAWK_SEEN_IN_SESSION);
 		return 1;
 	}
+	note_seen(thread, 0);
 	return on_entry(thread, ctx, bpf_get_attach_cookie(ctx), true) ? 0 : 1;
 }
 
@@ -76,7 +78,11 @@ SEC("uprobe")
 int alloc_entry(struct pt_regs *ctx)
 {
 	stay_on_threads_stack();
-	on_entry(known_thread(ctx), ctx, probe_cookie(ctx), false);
+
+	struct hawk_thread *thread = known_thread(ctx);
+
+	note_seen(thread, 0);
+	on_entry(thread, ctx, probe_cookie(ctx), false);
 	return 0;
 }
 
@@ -103,6 +109,7 @@ int alloc_yield(struct pt_regs *ctx)
 	struct hawk_thread *thread = known_thread(ctx);
 	__u64 cookie = probe_cookie(ctx);
 
+	note_seen(thread, cookie);
 	if (cookie & HAWK_COOKIE_POINT)
 		on_yield(thread, ctx, cookie);
 	else
@@ -114,7 +121,11 @@ SEC("uprobe")
 int free_entry(struct pt_regs *ctx)
 {
 	stay_on_threads_stack();
-	on_free(ctx);
+
+	struct hawk_thread *thread = known_thread(ctx);
+
+	note_seen(thread, 0);
+	on_free(thread, ctx);
 	return 0;
 }
 
@@ -253,11 +264,12 @@ int BPF_PROG(memory_left_by_exec)
 	return 0;
 }
 
-static __always_inline int on_process_fork(struct task_struct *child, bool may_hold)
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(signal_delivered, int signal, struct kernel_siginfo *info, struct k_sigaction *action)
 {
-	if (BPF_CORE_READ(child, tgid) == BPF_CORE_READ(child, pid))
-		__sync_fetch_and_add(&state.processes_begun, 1);
-	on_fork(child, may_hold);
+	/* 0: what it does to a process by itself; 1: nothing (include/uapi/asm-generic/signal-defs.h). */
+	if ((__u64)BPF_CORE_READ(action, sa.sa_handler) > 1)
+		on_handler(thread_with_key(current_key()));
 	return 0;
 }
 
@@ -271,29 +283,6 @@ SEC("tp_btf/sched_process_fork")
 int BPF_PROG(process_fork_holding, struct task_struct *parent, struct task_struct *child)
 {
 	return on_process_fork(child, true);
-}
-
-// The old program's heap is gone. The new one's number keeps their blocks and stacks apart.
-static __always_inline int on_process_exec(bool may_hold)
-{
-	__u64 key = current_key();
-	struct hawk_thread *thread = thread_with_key(key);
-	struct hawk_target *target = target_of_current_group();
-
-	__sync_fetch_and_add(&state.processes_begun, 1);
-	if (!target)
-		on_child_exec(may_hold);
-	if (!target && !thread)
-		return 0;
-	if (thread && target)
-		forget_calls(thread);
-	else if (thread)
-		close_calls(thread, true);
-	release_slot(key);
-	bpf_task_storage_delete(&threads, bpf_get_current_task_btf());
-	if (target)
-		begin_program(target);
-	return 0;
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -388,8 +377,10 @@ int BPF_PROG(thread_exit, struct task_struct *task)
 		note_where_it_ended();
 		end_group();
 	}
-	if (thread)
+	if (thread) {
+		note_end(thread);
 		close_calls(thread, !all_end);
+	}
 	release_slot(key);
 	return 0;
 }

@@ -261,9 +261,8 @@ static __always_inline void on_tree_entry(const struct ma_state *mas, __u64 entr
 static __always_inline struct hawk_target *mapping_target_at_hand(void)
 {
 	__u64 key = current_key();
-	__u32 slot = slot_choice(key, 0);
-	const struct hawk_thread *thread = thread_owners[slot] == key ? bpf_map_lookup_elem(&thread_slots, &slot) : NULL;
-	struct hawk_target *target = thread ? target_of(thread) : NULL;
+	const struct hawk_thread *thread = slot_of_choice(key, 0);
+	struct hawk_target *target = thread && thread->owner == key ? target_of(thread) : NULL;
 
 	/* Not one that shares the target's memory, which may have become a target itself. */
 	if (target && is_followed(thread) && target->group == (__u32)bpf_get_current_task_btf()->tgid)

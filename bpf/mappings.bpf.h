@@ -6,6 +6,7 @@
 #include <bpf/bpf_core_read.h>
 
 #include "bpf/arch/x86_64/direct_memory.bpf.h"
+#include "bpf/loops.bpf.h"
 #include "bpf/maps.bpf.h"
 
 static __always_inline __u64 hawk_mappings_version(const struct hawk_thread *thread);
@@ -369,7 +370,7 @@ __noinline int hawk_range_holds(__u32 index)
 		return 1;
 	if (is_changing_mappings())
 		return 0;
-	bpf_loop(HAWK_MAPPING_ATTEMPTS, find_mapping, &check, 0);
+	loop_apart(HAWK_MAPPING_ATTEMPTS, find_mapping, &check);
 	if (check.error == -HAWK_EBUSY)
 		return -HAWK_EBUSY;
 	return check.holds;

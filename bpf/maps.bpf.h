@@ -216,7 +216,11 @@ struct hawk_view {
 
 /* A thread of the target: the call it is in, and scratch memory for its walk, which outlives preemption; a per-CPU buffer
  * would be shared by two threads that preempt each other inside a program. */
+/* Classes of sizes that a thread remembers; a power of two. */
+#define HAWK_KNOWN_CLASSES 64u
+
 struct hawk_thread {
+	__u64 owner;              /* the key (threads.bpf.h) of the thread that has this slot of thread_slots; 0: it is free */
 	struct hawk_call call;
 	/* In map memory and not in registers, because the verifier follows the exact values of registers: it would check all
 	 * that comes after a walk once for each of its 256 possible depths. */
@@ -232,14 +236,27 @@ struct hawk_thread {
 	__u32 interrupted_count;
 	__u32 tid;                /* with hawk_config.by_thread: its number in the pid namespace of user space; 0: none there */
 	__u32 reads_directly;     /* this walk does */
+	__u32 role;               /* of the point that it is at: enum hawk_yield_role, but HAWK_YIELDS_AHEAD. Here as the walk is */
+	/* Of the last call that was seen before it took its block (free_lists.bpf.h). */
+	__u64 list_at;            /* where the first block of its list stands; 0: there was no such call */
+	__u64 listed;             /* the one that it was to take; 0: there was none */
+	__u64 listed_ip;          /* where the thread was then */
+	__u64 listed_sp;
+	__u64 first_listed;       /* the one there when something was seen again */
+	__u64 classes_at;         /* where the table is that the known classes are from; 0: there are none */
+	__u32 classes_mapped;     /* and how often the process had mapped code of an allocator then */
+	__u32 known_classes[HAWK_KNOWN_CLASSES];
+	__u32 is_interrupted;     /* that call may have been, by a signal, and nothing has been seen of the thread since */
 	__u32 window_bytes;
+	__u32 pad_0;
+	struct hawk_memos memos;
+	/* Up to here is what nearly every event needs, on few pages. */
 	__u64 window_base;
 	__u64 window[HAWK_WINDOW_WORDS];
 	__u64 frames[HAWK_MAX_FRAMES + HAWK_STEPS_AT_ONCE]; /* in the last ones are none; the verifier wants them */
 	__u32 known_generation;   /* of the rules that the known steps follow */
-	__u32 pad_0;
+	__u32 pad_1;
 	struct hawk_known_step known_steps[HAWK_KNOWN_STEPS];
-	struct hawk_memos memos;
 	struct hawk_call interrupted[HAWK_INTERRUPTED_CALLS]; /* the latest last; those in use come first */
 	/* The last blocks that the program was given while another call was open. */
 	struct hawk_range blocks_inside[HAWK_BLOCKS_INSIDE];
@@ -247,7 +264,7 @@ struct hawk_thread {
 	__u64 left_word;
 };
 
-/* Thread -> its state, found through thread_owners. Most threads have theirs here: no call into the kernel is needed to
+/* Thread -> its state, found by its key, which is there as well. Most threads have theirs here: no call into the kernel is needed to
  * find it. Written by programs only. Full: the thread gets task storage. */
 #define HAWK_THREAD_SLOTS 1024u
 struct {
@@ -256,9 +273,6 @@ struct {
 	__type(value, struct hawk_thread);
 	__uint(max_entries, HAWK_THREAD_SLOTS);
 } thread_slots SEC(".maps");
-
-/* Slot of thread_slots -> the key (threads.bpf.h) of the thread that has it; 0: free. */
-__u64 thread_owners[HAWK_THREAD_SLOTS];
 
 /* Task -> its state, of threads for which there was no slot. */
 struct {

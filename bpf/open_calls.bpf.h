@@ -275,6 +275,10 @@ __noinline int close_calls(struct hawk_thread *thread, int is_loss)
 	for (__u32 i = 0; i < HAWK_INTERRUPTED_CALLS && i < thread->interrupted_count; i++)
 		close_call(&thread->interrupted[i], is_loss);
 	close_call(&thread->call, is_loss);
+	/* A call that it may have left was counted. */
+	if (thread->is_interrupted)
+		count_loss(program_of(thread), HAWK_LOSS_LOST_CALL);
+	end_interruption(thread);
 	thread->interrupted_count = 0;
 	thread->left_slot = 0;
 	return 0;
@@ -302,6 +306,7 @@ static __noinline void forget_calls(struct hawk_thread *thread)
 	for (__u32 i = 0; i < HAWK_INTERRUPTED_CALLS && i < thread->interrupted_count; i++)
 		forget_call(&thread->interrupted[i]);
 	forget_call(&thread->call);
+	end_interruption(thread);
 	thread->interrupted_count = 0;
 	thread->left_slot = 0;
 }

@@ -3,6 +3,7 @@
 #ifndef HAWKTRACE_RETURNED_STRINGS_BPF_H
 #define HAWKTRACE_RETURNED_STRINGS_BPF_H
 
+#include "bpf/loops.bpf.h"
 #include "bpf/maps.bpf.h"
 
 /* As much is read at once, and so often: some 8 MB. */
@@ -36,7 +37,7 @@ __noinline __u64 take_string(struct hawk_call *call, __u64 address)
 
 	if (!call || !address)
 		return 0;
-	bpf_loop(HAWK_STRING_PARTS, read_string_part, &string, 0);
+	loop_apart(HAWK_STRING_PARTS, read_string_part, &string);
 	call->size_bytes = string.bytes;
 	if (string.is_whole)
 		return address;

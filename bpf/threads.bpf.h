@@ -154,16 +154,26 @@ static __always_inline __u32 slot_choice(__u64 key, __u32 number)
 	return (__u32)(key * HAWK_GOLDEN_RATIO >> 40) + number & (HAWK_THREAD_SLOTS - 1);
 }
 
-/* A slot of `owner`; HAWK_THREAD_SLOTS: none. */
-static __noinline __u32 search_slot(__u64 key, __u64 owner)
+/* One of its slots. */
+static __always_inline struct hawk_thread *slot_of_choice(__u64 key, __u32 number)
 {
-	for (__u32 i = 0; i < HAWK_SLOT_CHOICES; i++) {
-		__u32 slot = slot_choice(key, i);
+	__u32 slot = slot_choice(key, number);
 
-		if (thread_owners[slot] == owner)
-			return slot;
+	return bpf_map_lookup_elem(&thread_slots, &slot);
+}
+
+/* A slot of `owner`; NULL: none. */
+static __noinline struct hawk_thread *search_slot(__u64 key, __u64 owner)
+{
+	/* The kernel writes a look-up out in place, which costs as much for each as in loops.bpf.h. */
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < HAWK_SLOT_CHOICES; i++) {
+		struct hawk_thread *thread = slot_of_choice(key, i);
+
+		if (thread && thread->owner == owner)
+			return thread;
 	}
-	return HAWK_THREAD_SLOTS;
+	return NULL;
 }
 
 static __noinline struct hawk_thread *stored_thread(void)
@@ -175,13 +185,12 @@ static __noinline struct hawk_thread *stored_thread(void)
 
 static __always_inline struct hawk_thread *thread_with_key(__u64 key)
 {
-	__u32 slot = slot_choice(key, 0);
+	struct hawk_thread *thread = slot_of_choice(key, 0);
 
-	if (thread_owners[slot] != key)
-		slot = search_slot(key, key);
-	if (slot >= HAWK_THREAD_SLOTS)
-		return stored_thread();
-	return bpf_map_lookup_elem(&thread_slots, &slot);
+	if (thread && thread->owner == key)
+		return thread;
+	thread = search_slot(key, key);
+	return thread ? thread : stored_thread();
 }
 
 /* The state of the current thread, which is one of a target's then; NULL: it has none. */
@@ -225,6 +234,7 @@ static __always_inline struct hawk_thread *begin_thread(struct hawk_thread *thre
 		thread->tid = visible_number(BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid));
 	note_kernel_places(thread);
 	hawk_forget_walks(&thread->memos);
+	thread->classes_at = 0;
 	return thread;
 }
 
@@ -233,27 +243,36 @@ static __noinline struct hawk_thread *new_thread(struct pt_regs *ctx)
 {
 	struct hawk_target *target = target_on_memory_of(bpf_get_current_task_btf());
 	__u64 key = thread_key(ctx);
-	__u32 slot, program;
+	struct hawk_thread *thread;
+	__u32 program;
 
 	if (!target || !target->enabled)
 		return NULL;
 	program = target->program;
 	/* When it ends it must be found again. */
-	slot = key == current_key() ? search_slot(key, 0) : HAWK_THREAD_SLOTS;
-	if (slot < HAWK_THREAD_SLOTS && __sync_val_compare_and_swap(&thread_owners[slot], 0, key) == 0)
-		return begin_thread(bpf_map_lookup_elem(&thread_slots, &slot), program);
+	thread = key == current_key() ? search_slot(key, 0) : NULL;
+	if (thread && __sync_val_compare_and_swap(&thread->owner, 0, key) == 0)
+		return begin_thread(thread, program);
 	state.threads_in_storage = 1;
-	struct hawk_thread *thread =
-		bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-
+	thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread)
 		count_loss(program, HAWK_LOSS_THREAD_STATE);
 	return begin_thread(thread, program);
 }
 
+/* It is known now what became of the call that a signal has interrupted (free_lists.bpf.h), or will not be. */
+static __always_inline void end_interruption(struct hawk_thread *thread)
+{
+	if (thread->is_interrupted && is_followed(thread))
+		__sync_fetch_and_add(&target_of(thread)->interrupted_calls, -1);
+	thread->is_interrupted = 0;
+	thread->list_at = 0;
+}
+
 /* As in the state of a thread that has made no call yet. */
 static __always_inline void reset_thread(struct hawk_thread *thread)
 {
+	end_interruption(thread);
 	thread->call.sp = 0;
 	thread->call.rare = 0;
 	thread->call.inner_address = 0;
@@ -299,7 +318,7 @@ static __always_inline void check_sharer(struct task_struct *task)
 
 	if (!target || (__u32)BPF_CORE_READ(task, tgid) == target->group || !BPF_CORE_READ(task, utask))
 		return;
-	if (search_slot(key, key) < HAWK_THREAD_SLOTS || bpf_task_storage_get(&threads, task, NULL, 0))
+	if (search_slot(key, key) || bpf_task_storage_get(&threads, task, NULL, 0))
 		return;
 	count_loss(target->program, HAWK_LOSS_UNSEEN_SHARER);
 }
@@ -307,16 +326,12 @@ static __always_inline void check_sharer(struct task_struct *task)
 /* The current thread has ended: its slot, if it has one, is free. What is in it must be as in a new one. */
 static __always_inline void release_slot(__u64 owner)
 {
-	__u32 slot = search_slot(owner, owner), key = slot;
-	struct hawk_thread *thread;
+	struct hawk_thread *thread = search_slot(owner, owner);
 
-	if (slot >= HAWK_THREAD_SLOTS)
+	if (!thread)
 		return;
-	/* A copy: up to 6.12 the verifier forgets the bound of what it has seen passed by address. */
-	thread = bpf_map_lookup_elem(&thread_slots, &key);
-	if (thread)
-		reset_thread(thread);
-	thread_owners[slot] = 0;
+	reset_thread(thread);
+	thread->owner = 0;
 }
 
 #endif

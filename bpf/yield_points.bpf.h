@@ -6,10 +6,8 @@
 #define HAWKTRACE_YIELD_POINTS_BPF_H
 
 #include "bpf/calls.bpf.h"
+#include "bpf/free_lists.bpf.h"
 #include "bpf/yield_points.h"
-
-/* Written by user space, before the probes are made. */
-struct hawk_yield_point yield_points[HAWK_MAX_YIELD_POINTS];
 
 /* How often something was seen at each point. Read by user space, which begins with zero when it gives a number away. */
 __u64 point_hits[HAWK_HIT_STRIPES][HAWK_MAX_YIELD_POINTS] __attribute__((aligned(64)));
@@ -41,10 +39,25 @@ static __always_inline void read_yield(struct hawk_thread *thread, struct pt_reg
 {
 	yielded->size_bytes = point->role == HAWK_YIELDS_RESULT ? 0 : yielded_size(thread, ctx, point);
 	yielded->end.result = register_at_hand(ctx, point->result);
+	thread->role = point->role;
 	yielded->end.pc = 0;
 	yielded->end.sp = ctx->sp + point->slot_at + 8;
 	yielded->end.fp = ctx->bp;
 	yielded->end.fp_at = point->rbp_at == HAWK_NOT_ON_STACK ? 0 : ctx->sp + point->rbp_at;
+}
+
+/* The same at a point before the block is taken; false: nothing is known (counted). */
+static __always_inline bool read_ahead(struct hawk_thread *thread, struct pt_regs *ctx, __u32 number, struct hawk_yielded *yielded)
+{
+	__u64 block = first_listed(thread, number, ctx->ip, yielded->size_bytes,
+				   register_at_hand(ctx, yield_points[number & (HAWK_MAX_YIELD_POINTS - 1)].lists));
+
+	thread->listed_sp = ctx->sp;
+	/* It is not counted anyway. */
+	if (yielded->size_bytes < settings.min_block_bytes)
+		thread->list_at = 0;
+	yielded->end.result = block;
+	return block != HAWK_UNREADABLE_LIST;
 }
 
 /* Opens a call that is under way. */
@@ -201,9 +214,9 @@ static __always_inline bool see_with_others(struct hawk_thread *thread, struct p
 			yielded->end.fp_at = thread->call.sp - thread->call.inner_rbp_words * 8;
 		return true;
 	}
-	if (point->role == HAWK_YIELDS_RESULT)
+	if (thread->role == HAWK_YIELDS_RESULT)
 		return is_remembered(thread, yielded->end.sp - 8);
-	if (point->role == HAWK_YIELDS_ALL && is_same_call(thread, yielded->end.sp - 8)) {
+	if (thread->role == HAWK_YIELDS_ALL && is_same_call(thread, yielded->end.sp - 8)) {
 		/* Opened for the sake of calls that are made in it. */
 		thread->call.size_bytes = yielded->size_bytes;
 		thread->call.kind = point->kind;
@@ -241,17 +254,22 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 		point = &yield_points[number];
 	}
 	read_yield(thread, ctx, point, &yielded);
-	if (!thread->call.sp && point->role == HAWK_YIELDS_ALL) {
+	if (point->role == HAWK_YIELDS_AHEAD && !read_ahead(thread, ctx, number, &yielded))
+		return;
+	if (!thread->call.sp && thread->role == HAWK_YIELDS_ALL) {
 		address = see_at_once(thread, &yielded, &block);
 	} else {
 		if (!see_with_others(thread, ctx, point, number, &yielded))
 			return;
-		address = point->role == HAWK_YIELDS_SIZE ? 0 : end_call(thread, &yielded.end, &block);
+		address = thread->role == HAWK_YIELDS_SIZE ? 0 : end_call(thread, &yielded.end, &block);
 	}
 	struct hawk_tally tally = { .hits = cpus_own_stripes(HAWK_HIT_STRIPES) ? hits_of(number) : NULL };
 
 	if (address)
 		count_block(thread, address, &block, &yielded.end, HAWK_SEEN_BEFORE, &tally);
+	/* Where its block is seen it is counted. */
+	if (point->role == HAWK_YIELDS_AHEAD && thread->role == HAWK_YIELDS_SIZE)
+		return;
 	if (!tally.is_done || !tally.hits)
 		__sync_fetch_and_add(hits_of(number), 1);
 }

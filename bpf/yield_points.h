@@ -13,6 +13,7 @@ enum hawk_yield_role {
 	HAWK_YIELDS_ALL,          /* size and result */
 	HAWK_YIELDS_SIZE,         /* the thread remembers it */
 	HAWK_YIELDS_RESULT,       /* of the size what the thread remembers, from its entry or from a point as above */
+	HAWK_YIELDS_AHEAD,        /* all: the block that the call is about to take from a free list. If that has none, the size */
 };
 
 /* Counters of points are in so many stripes, of which each processor uses one; a power of two. */
@@ -24,6 +25,8 @@ enum hawk_yield_role {
 #define HAWK_NO_REGISTER 16
 /* In place of a distance from rsp. */
 #define HAWK_NOT_ON_STACK 0xffff
+/* How far it may be from a point before the block is taken to where that has been, in bytes of code. */
+#define HAWK_LONGEST_WAY 4096ull
 /* Points at one instruction, each for another caller. */
 #define HAWK_MOST_CALLERS 16u
 
@@ -47,6 +50,14 @@ struct hawk_yield_point {
 	__u8 more_callers;        /* points at this instruction for other callers, of which the numbers follow */
 	__u8 pad_0;
 	__s32 caller_return;      /* what stands there, in bytes from the probed instruction */
+	/* HAWK_YIELDS_AHEAD: where the first block of the list stands (FreeList of userspace/code/yield_plan.h). */
+	__u8 lists;               /* register */
+	__u8 list_shift;
+	__u8 size_shift;
+	__u8 pad_1;
+	__u32 size_added;
+	__s32 classes;            /* in bytes from the probed instruction */
+	__s32 head;
 };
 
 #endif

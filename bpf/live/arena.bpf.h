@@ -7,6 +7,7 @@
 
 #include "bpf/arch/x86_64/direct_memory.bpf.h"
 #include "bpf/live/arena_layout.h"
+#include "bpf/loops.bpf.h"
 #include "bpf/maps.bpf.h"
 
 #define __arena __attribute__((address_space(1)))
@@ -21,7 +22,7 @@ struct {
 extern void bpf_preempt_disable(void) __weak __ksym;
 extern void bpf_preempt_enable(void) __weak __ksym;
 
-#define HAWK_REPEAT(count, callback, context) bpf_loop((count), (void *)(callback), (context), 0)
+#define HAWK_REPEAT(count, callback, context) loop_apart((count), (void *)(callback), (context))
 
 static __always_inline int hawk_has_arena(void)
 {

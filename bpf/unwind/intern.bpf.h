@@ -4,6 +4,7 @@
 #define HAWKTRACE_INTERN_BPF_H
 
 #include "bpf/arch/x86_64/call_site.h"
+#include "bpf/loops.bpf.h"
 #include "bpf/unwind/walk.bpf.h"
 
 /* An entry of stack_index: the upper bits of the hash, which 20 bits of stack number leave free. Frames are not compared: two
@@ -68,7 +69,7 @@ static __noinline __u32 index_number(__u64 hash, __u32 number)
 		.number = HAWK_NO_STACK,
 	};
 
-	bpf_loop(HAWK_INDEX_CHOICES, take_entry, &search, 0);
+	loop_apart(HAWK_INDEX_CHOICES, take_entry, &search);
 	return search.number;
 }
 
@@ -118,7 +119,7 @@ static __noinline void cut_at_garbage(struct hawk_thread *thread)
 	struct hawk_frame_loop loop = { .thread = thread, .depth = walk->depth, .done = 1 };
 
 	loop.hash = hawk_hash_frame(start_of_hash(thread), hawk_mixed(thread->frames[0]));
-	bpf_loop(HAWK_MAX_FRAMES - 1, keep_return_address, &loop, 0);
+	loop_apart(HAWK_MAX_FRAMES - 1, keep_return_address, &loop);
 	if (loop.done < walk->depth) {
 		walk->depth = loop.done;
 		walk->end = HAWK_END_NO_CALL;
@@ -164,7 +165,7 @@ __noinline int location_of(__u64 address)
 		.number = HAWK_NO_LOCATION,
 	};
 
-	bpf_loop(HAWK_LOCATION_CHOICES, take_location, &search, 0);
+	loop_apart(HAWK_LOCATION_CHOICES, take_location, &search);
 	return search.number;
 }
 
@@ -189,7 +190,7 @@ static __noinline bool name_locations(struct hawk_thread *thread, __u32 depth)
 {
 	struct hawk_frame_loop loop = { .thread = thread, .depth = depth };
 
-	bpf_loop(HAWK_MAX_FRAMES, name_location, &loop, 0);
+	loop_apart(HAWK_MAX_FRAMES, name_location, &loop);
 	return loop.done == depth;
 }
 
@@ -243,7 +244,7 @@ static __noinline bool store_frames(struct hawk_thread *thread, __u32 depth, __u
 	if (loop.first + taken > state.frames_ready)
 		return false;
 	*first = loop.first;
-	bpf_loop(HAWK_MAX_FRAMES / 2, store_two_frames, &loop, 0);
+	loop_apart(HAWK_MAX_FRAMES / 2, store_two_frames, &loop);
 	return loop.done == taken;
 }
 

@@ -3,6 +3,7 @@
 #ifndef HAWKTRACE_MEMO_BPF_H
 #define HAWKTRACE_MEMO_BPF_H
 
+#include "bpf/loops.bpf.h"
 #include "bpf/unwind/intern.bpf.h"
 
 static __always_inline int hawk_show_page(struct hawk_thread *thread, __u64 page)
@@ -70,7 +71,7 @@ __noinline int remember_walk(struct hawk_thread *thread, __u64 pc, __u64 sp, __u
 
 	hawk_begin_remembering(thread, pc, sp, fp);
 	hawk_begin_walk(thread, start_of_hash(thread), pc, sp, fp, thread->walk.generation);
-	bpf_loop(HAWK_MAX_FRAMES, remember_step, &thread, 0);
+	loop_apart(HAWK_MAX_FRAMES, remember_step, &thread);
 	hawk_end_remembering(thread, hash, number);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef HAWKTRACE_REPLACED_RETURNS_BPF_H
 #define HAWKTRACE_REPLACED_RETURNS_BPF_H
 
+#include "bpf/loops.bpf.h"
 #include "bpf/maps.bpf.h"
 
 /* Where the kernel's return trampoline lies in this process; 0: it has none. Not static: checked once by the verifier, which looks
@@ -58,7 +59,7 @@ __noinline __u64 replaced_return(__u64 slot, __u64 trampoline)
 		.trampoline = trampoline,
 	};
 
-	bpf_loop(HAWK_MAX_RETURN_INSTANCES, look_at_instance, &search, 0);
+	loop_apart(HAWK_MAX_RETURN_INSTANCES, look_at_instance, &search);
 	return search.replaced;
 }
 

@@ -3,6 +3,7 @@
 #ifndef HAWKTRACE_RULES_BPF_H
 #define HAWKTRACE_RULES_BPF_H
 
+#include "bpf/loops.bpf.h"
 #include "bpf/mappings.bpf.h"
 #include "bpf/unwind/rule_cache.h"
 
@@ -67,7 +68,7 @@ __noinline int search_mapped_file(__u64 address, __u32 generation, __u64 own_vma
 	if (own_vma)
 		identify_mapping(NULL, (struct vm_area_struct *)own_vma, &position);
 	else
-		bpf_loop(HAWK_MAPPING_ATTEMPTS, find_file_position, &position, 0);
+		loop_apart(HAWK_MAPPING_ATTEMPTS, find_file_position, &position);
 	if (position.error == -HAWK_EBUSY)
 		return HAWK_RULE_CHANGING;
 	for (__u32 number = 0; number < HAWK_MAX_FILE_PARTS && position.part.inode; number++) {

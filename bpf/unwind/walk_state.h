@@ -45,14 +45,15 @@ struct hawk_two_words {
 #define HAWK_KNOWN_STEPS 128
 #define HAWK_CALL_ALIGNMENT_SHIFT 4
 
-/* Walks that a thread remembers, see memo.h. They take 3 KB of each thread. */
-#define HAWK_MEMO_BITS 3
+/* Walks that a thread remembers, see memo.h. They take 7 KB of each thread. Where they are is chance: of the seven stacks of a
+ * redis-server that does nothing but SET, two would have to be walked each time if there were places for eight. */
+#define HAWK_MEMO_BITS 5
 #define HAWK_MEMOS (1u << HAWK_MEMO_BITS)
 /* Words are compared so many at a time. */
 #define HAWK_MEMO_BLOCK_WORDS 4
 /* For the words of all of them, the newest in place of the oldest; a power of two. And the most that one may have: a frame has one word,
  * or two where frame pointers lead to the next. */
-#define HAWK_MEMO_BLOCKS 64u
+#define HAWK_MEMO_BLOCKS 128u
 #define HAWK_MEMO_MOST_BLOCKS 32u
 
 /* Pages that one may go through, a run of blocks each; a power of two. */

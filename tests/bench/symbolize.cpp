@@ -58,7 +58,7 @@ void symbolize(Kind& symbolizer, const char* path, hawk::UniqueFd fd, bool one_b
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == hawk::kWorkerArgument) return hawk::run_worker();
+  if (argc == 2 && std::string_view(argv[1]) == hawk::kWorkerArgument) return hawk::run_worker(false);
   const std::set<std::string_view> words(argv + 1, argv + argc);
   const bool one_by_one = words.contains("--one-by-one");
   const bool here = words.contains("--here");

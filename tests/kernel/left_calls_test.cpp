@@ -3,28 +3,17 @@
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/traced_ledger.h"
 
 namespace hawk {
 namespace {
 
-struct Traced {
-  Report report;
-  Ledger ledger;
-};
-
-Traced trace_left(Way way, const std::string& program_name, const std::vector<std::string>& arguments) {
-  LedgerProgram program({.program = program_name, .arguments = arguments});
-  Trace trace = Trace::attach(program.pid(), way);
-  Traced traced;
-  traced.ledger = program.run();
-  traced.report = trace.finish();
-  program.close_input();
-  EXPECT_EQ(program.wait(), 0) << "the target lives on";
-  return traced;
+TracedLedger trace_left(Way way, const std::string& program, const std::vector<std::string>& arguments) {
+  return trace_to_end({.program = program, .arguments = arguments}, way);
 }
 
 /// All is equal but that so many calls have been abandoned. With return probes that is all of them.
-void expect_left(Way way, Traced traced) {
+void expect_left(Way way, TracedLedger traced) {
   const bool by_points = way == Way::kPointsArena;
   traced.ledger.losses["abandoned_calls"] = traced.ledger.values.at(by_points ? "left_with_a_block" : "left");
   expect_equal(traced.report, traced.ledger);
@@ -40,7 +29,7 @@ KERNEL_TEST_OF_COUNTS(left_calls, by_the_end_of_a_thread) {
 
 /// With points what is thrown passes as through any function; with return probes it would end the program.
 KERNEL_TEST_ON(left_calls, by_exceptions, kPointsWays) {
-  const Traced traced = trace_left(way, "thrown_between_points", {});
+  const TracedLedger traced = trace_left(way, "thrown_between_points", {});
   expect_equal(traced.report, traced.ledger);
   EXPECT_EQ(traced.report.calls_at_points.at("malloc"), traced.report.totals.allocated_count);
 }
@@ -53,7 +42,7 @@ KERNEL_TEST_OF_COUNTS(left_calls, by_switching_contexts) {
 }
 
 KERNEL_TEST_OF_COUNTS(left_calls, interrupted_and_resumed) {
-  const Traced traced = trace_left(way, "left_between_points", {"returns"});
+  const TracedLedger traced = trace_left(way, "left_between_points", {"returns"});
   expect_equal(traced.report, traced.ledger);
 }
 

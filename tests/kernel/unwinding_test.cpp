@@ -9,6 +9,7 @@
 #include "tests/kernel/harness/ledger.h"
 #include "tests/kernel/harness/recorded_trace.h"
 #include "tests/kernel/harness/return_probe.h"
+#include "tests/kernel/harness/traced_ledger.h"
 
 namespace hawk {
 namespace {
@@ -16,21 +17,6 @@ namespace {
 /// By tables with guesses where there are none, and by tables alone.
 constexpr Way kUnwindWays[] = {Way::kSessionArena, Way::kCfiArena};
 constexpr Way kTablesOnly[] = {Way::kCfiArena};
-
-struct Traced {
-  Ledger ledger;
-  Report report;
-};
-
-/// What the program and hawktrace say.
-Traced trace(const LedgerProgram::Setup& setup, Way way, const std::vector<std::string>& options = {}) {
-  LedgerProgram program(setup);
-  Trace trace = Trace::attach(program.pid(), way, options);
-  Traced traced = {.ledger = program.run(), .report = trace.finish()};
-  program.close_input();
-  EXPECT_EQ(program.wait(), 0) << "the target lives on";
-  return traced;
-}
 
 /// The names of tests and of the programs whose stacks are all complete.
 constexpr const char* kComplete[][2] = {
@@ -52,14 +38,14 @@ constexpr const char* kVariants[] = {"gcc_O2_pie",   "gcc_O2_static",   "gcc_O3_
 const int kRegistered = [] {
   for (const auto& [name, program] : kComplete) {
     const auto body = [program = program](Way way) {
-      const Traced traced = trace({.program = program}, way);
+      const TracedLedger traced = trace_to_end({.program = program}, way);
       expect_equal(traced.report, traced.ledger);
     };
     register_kernel_test("unwinding", name, body, kUnwindWays);
   }
   for (const std::string variant : kVariants) {
     const auto body = [variant](Way way) {
-      const Traced traced = trace({.program = "functions_" + variant}, way);
+      const TracedLedger traced = trace_to_end({.program = "functions_" + variant}, way);
       expect_equal(traced.report, traced.ledger);
     };
     register_kernel_test("unwinding", "functions_" + variant, body, kTablesOnly);
@@ -108,7 +94,7 @@ void expect_flagged(const Report& report, const std::vector<std::string>& functi
 }
 
 KERNEL_TEST_ON(unwinding, generated_code, kUnwindWays) {
-  const auto [ledger, report] = trace({.program = "jit_region"}, way);
+  const auto [ledger, report] = trace_to_end({.program = "jit_region"}, way);
   expect_equal_but_flagged(report, ledger);
   if (unwind(way) == "cfi") {
     expect_cut(report, {"below_frame", ""}, "no_code");
@@ -120,7 +106,7 @@ KERNEL_TEST_ON(unwinding, generated_code, kUnwindWays) {
 }
 
 KERNEL_TEST_ON(unwinding, code_without_tables, kUnwindWays) {
-  const auto [ledger, report] = trace({.program = "without_tables", .arguments = {ledger_path("")}}, way);
+  const auto [ledger, report] = trace_to_end({.program = "without_tables", .arguments = {ledger_path("")}}, way);
   expect_equal_but_flagged(report, ledger);
   expect_whole(report, {"below_debug_frame", "through_library", "call_library", "main"}, "complete");
   if (unwind(way) == "cfi") {
@@ -135,13 +121,15 @@ KERNEL_TEST_ON(unwinding, code_without_tables, kUnwindWays) {
 }
 
 KERNEL_TEST_ON(unwinding, as_deep_as_can_be, kUnwindWays) {
-  const auto [ledger, report] = trace({.program = "recursion", .arguments = {"256"}}, way, {"--stack-depth", "256"});
+  const auto [ledger, report] =
+      trace_to_end({.program = "recursion", .arguments = {"256"}}, way, {"--stack-depth", "256"});
   expect_equal(report, ledger);
   EXPECT_EQ(ledger.values.at("frames"), 256u);
 }
 
 KERNEL_TEST_ON(unwinding, one_frame_too_deep, kUnwindWays) {
-  const auto [ledger, report] = trace({.program = "recursion", .arguments = {"257"}}, way, {"--stack-depth", "256"});
+  const auto [ledger, report] =
+      trace_to_end({.program = "recursion", .arguments = {"257"}}, way, {"--stack-depth", "256"});
   expect_equal(report, ledger);
   ASSERT_EQ(report.stacks.size(), 1u);
   EXPECT_EQ(report.stacks[0].functions().size(), 256u);
@@ -194,7 +182,7 @@ struct Share {
 /// followed.
 KERNEL_TEST_ON(unwinding, every_instruction, kUnwindWays) {
   keep_names_in_recordings();  // stacks pass through the vDSO, which is in no file
-  const auto [ledger, report] = trace({.program = "stepped"}, way);
+  const auto [ledger, report] = trace_to_end({.program = "stepped"}, way);
   expect_equal_but_flagged(report, ledger);
   const std::vector<ReportStack> ours = stacks_of(report, "in_handler");
   for (const ReportStack& stack : ours) EXPECT_EQ(stack.unwound, "complete") << stack.end << ": " << stack.text();
@@ -230,7 +218,7 @@ void expect_right_or_flagged(const std::vector<ReportStack>& stacks, const std::
 }
 
 KERNEL_TEST_ON(unwinding, code_mapped_over_other_code, kUnwindWays) {
-  const auto [ledger, report] = trace({.program = "mapped_over", .arguments = {ledger_path("")}}, way);
+  const auto [ledger, report] = trace_to_end({.program = "mapped_over", .arguments = {ledger_path("")}}, way);
   expect_equal_but_flagged(report, ledger);
   for (const char* site : {"on_known", "on_elsewhere"}) {
     for (const ReportStack& stack : stacks_of(report, site)) {
@@ -244,18 +232,18 @@ KERNEL_TEST_ON(unwinding, code_mapped_over_other_code, kUnwindWays) {
 }
 
 KERNEL_TEST_OF_CALLS(unwinding, remembered_walks) {
-  const auto [ledger, report] = trace({.program = "remembered_walks"}, way);
+  const auto [ledger, report] = trace_to_end({.program = "remembered_walks"}, way);
   expect_equal(report, ledger);
 }
 
 KERNEL_TEST_OF_CALLS(unwinding, remembered_walks_without_frames) {
-  const auto [ledger, report] = trace({.program = "remembered_walks_without_frames"}, way);
+  const auto [ledger, report] = trace_to_end({.program = "remembered_walks_without_frames"}, way);
   expect_equal(report, ledger);
 }
 
 /// The dynamic linker allocates too, so that only our own stacks can be compared.
 KERNEL_TEST_ON(unwinding, libraries_come_and_go, kUnwindWays) {
-  const auto [ledger, report] = trace({.program = "reloaded_libraries", .arguments = {ledger_path("")}}, way);
+  const auto [ledger, report] = trace_to_end({.program = "reloaded_libraries", .arguments = {ledger_path("")}}, way);
   expect_sound(report);
   EXPECT_TRUE(report.exact);
   std::map<std::string, Numbers> sums;

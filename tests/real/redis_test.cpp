@@ -65,7 +65,7 @@ TEST_P(redis, agrees_with_a_preloaded_counter) {
   benchmark(directory, "2000");  // blocks that are older than the trace
 
   const Witnesses witnesses = trace_counted(server, GetParam(), [&] {
-    benchmark(directory, "20000");
+    benchmark(directory, "10000");
     expect_answers(directory);
   });
 
@@ -91,7 +91,8 @@ TEST_P(redis, is_exact_under_load) {
   expect_same_untraced(server, server_alone(directory));
 }
 
-INSTANTIATE_TEST_SUITE_P(, redis, testing::Values(Way::kSessionArena, Way::kSessionHash, Way::kMultiArena),
+INSTANTIATE_TEST_SUITE_P(, redis,
+                         testing::Values(Way::kPointsArena, Way::kSessionArena, Way::kSessionHash, Way::kMultiArena),
                          [](const testing::TestParamInfo<Way>& test) { return way_name(test.param); });
 
 }  // namespace

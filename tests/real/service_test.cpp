@@ -60,7 +60,8 @@ TEST_P(service, agrees_with_a_preloaded_counter) {
   serve(1);
 }
 
-INSTANTIATE_TEST_SUITE_P(, service, testing::Values(Way::kSessionArena, Way::kSessionHash, Way::kMultiArena),
+INSTANTIATE_TEST_SUITE_P(, service,
+                         testing::Values(Way::kPointsArena, Way::kSessionArena, Way::kSessionHash, Way::kMultiArena),
                          [](const testing::TestParamInfo<Way>& test) { return way_name(test.param); });
 
 }  // namespace

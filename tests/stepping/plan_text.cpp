@@ -11,7 +11,7 @@ constexpr std::array kRegisters = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rs
                                    "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
 constexpr std::array kConditions = {"o", "no", "b", "ae", "e", "ne", "be", "a",
                                     "s", "ns", "p", "np", "l", "ge", "le", "g"};
-constexpr std::array kKinds = {"yield", "size", "yield-after-size", "forward", "return-probe"};
+constexpr std::array kKinds = {"yield", "size", "yield-after-size", "forward", "return-probe", "yield-ahead"};
 
 std::string operand_text(const Operand& operand) {
   switch (operand.kind) {
@@ -39,6 +39,10 @@ std::string point_text(const YieldPoint& point, std::uint64_t entry_offset) {
   text += fmt::format(", return address [rsp+{:#x}], rbp {}", point.slot_words * 8,
                       point.saved_rbp_words ? fmt::format("[rsp+{:#x}]", *point.saved_rbp_words * 8) : "rbp");
   if (point.inner) text += fmt::format(", inner call at [slot-{:#x}]", point.inner->words * 8);
+  if (const auto& list = point.ahead) {
+    text += fmt::format(", ahead [{}{:+#x} + ([{:#x} + ((size + {:#x}) >> {})] << {})]", kRegisters[list->lists],
+                        list->head, list->classes_vaddr, list->size_added, list->size_shift, list->list_shift);
+  }
   return text + "\n";
 }
 

@@ -9,13 +9,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "bpf/arch/x86_64/condition.h"
 #include "bpf/requested_size.h"
+#include "tests/stepping/mapped_code.h"
 #include "tests/stepping/string_functions.h"
 
 namespace hawk::testing {
@@ -53,55 +52,6 @@ struct Seen {
   std::string where;
 };
 
-/// Where in the process a file's code is.
-class Code {
- public:
-  Code(pid_t process, const std::string& path, const AllocatorFile& allocator) {
-    std::ifstream maps(fmt::format("/proc/{}/maps", process));
-    for (std::string line; std::getline(maps, line);) {
-      std::istringstream words(line);
-      std::string range, flags, offset, device, inode, name;
-      words >> range >> flags >> offset >> device >> inode >> name;
-      if (name != path || flags.find('x') == std::string::npos) continue;
-      start_ = std::stoull(range.substr(0, range.find('-')), nullptr, 16);
-      end_ = std::stoull(range.substr(range.find('-') + 1), nullptr, 16);
-      offset_ = std::stoull(offset, nullptr, 16);
-    }
-    for (const AllocatorFunction& function : allocator.functions) {
-      if (function.kind == HAWK_CALL_FREE) continue;
-      if (function.yields.points.empty() || function.yields.opens_at_entry) entries_[function.entry_offset] = &function;
-      for (const YieldPoint& point : function.yields.points) points_[point.file_offset].push_back({&function, &point});
-    }
-  }
-
-  bool is_mapped() const { return start_ != 0; }
-  std::uint64_t address_of(std::uint64_t offset) const { return start_ + offset - offset_; }
-  std::optional<std::uint64_t> offset_of(std::uint64_t address) const {
-    return address >= start_ && address < end_ ? std::optional(address - start_ + offset_) : std::nullopt;
-  }
-  bool is_seen(std::uint64_t address) const {
-    const std::optional<std::uint64_t> offset = offset_of(address);
-    return offset && (points_.contains(*offset) || entries_.contains(*offset));
-  }
-  struct At {
-    const AllocatorFunction* function;
-    const YieldPoint* point;
-  };
-  const std::vector<At>* points_at(std::uint64_t offset) const {
-    const auto found = points_.find(offset);
-    return found == points_.end() ? nullptr : &found->second;
-  }
-  const AllocatorFunction* entry_at(std::uint64_t offset) const {
-    const auto found = entries_.find(offset);
-    return found == entries_.end() ? nullptr : found->second;
-  }
-
- private:
-  std::uint64_t start_ = 0, end_ = 0, offset_ = 0;
-  std::map<std::uint64_t, std::vector<At>> points_;
-  std::map<std::uint64_t, const AllocatorFunction*> entries_;
-};
-
 /// What is read-only too.
 void change_code(pid_t thread, std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -113,7 +63,7 @@ void change_code(pid_t thread, std::uint64_t address, const std::vector<std::uin
 /// One call, stepped through.
 class Call {
  public:
-  Call(pid_t thread, const Code& code, std::uint64_t size_bytes, Stepped& shown)
+  Call(pid_t thread, const MappedCode& code, std::uint64_t size_bytes, Stepped& shown)
       : thread_(thread), code_(code), size_bytes_(size_bytes), shown_(shown) {}
 
   /// Whether anything can be seen there.
@@ -127,9 +77,9 @@ class Call {
     const std::optional<std::uint64_t> offset = code_.offset_of(regs.rip);
     if (!offset) return;
     if (const AllocatorFunction* function = code_.entry_at(*offset)) enter(*function, regs);
-    const std::vector<Code::At>* points = code_.points_at(*offset);
+    const std::vector<MappedCode::At>* points = code_.points_at(*offset);
     if (points == nullptr) return;
-    for (const Code::At& at : *points) {
+    for (const MappedCode::At& at : *points) {
       // Functions that share a point say the same of it.
       if (hit(*at.function, *at.point, regs)) break;
     }
@@ -212,6 +162,15 @@ class Call {
     }
   }
 
+  /// The block that the call is going to take.
+  std::uint64_t first_of(const FreeList& list, const YieldPoint& point, std::uint64_t size,
+                         const user_regs_struct& regs) const {
+    const std::uint32_t rounded = static_cast<std::uint32_t>(size + list.size_added) >> list.size_shift;
+    const std::uint64_t number = word_at(thread_, regs.rip - point.vaddr + list.classes_vaddr + rounded) & 0xff;
+    return word_at(thread_, register_of(regs, list.lists) + (number << list.list_shift) +
+                                static_cast<std::uint64_t>(std::int64_t{list.head}));
+  }
+
   /// The open call that has its block made by the one with this slot.
   const Open* outer_of(std::uint64_t slot) const {
     const auto outer = std::find_if(open_.begin(), open_.end(), [&](const Open& open) {
@@ -233,9 +192,13 @@ class Call {
     if (outer != nullptr) slot = outer->slot;
     // Of the call that is open more is known.
     if (outer != nullptr && (point.kind == PointKind::kSize || point.kind == PointKind::kForward)) return true;
-    switch (point.kind) {
+    const std::uint64_t listed = point.ahead ? first_of(*point.ahead, point, size, regs) : 0;
+    const PointKind kind = point.kind != PointKind::kYieldAhead ? point.kind
+                           : listed != 0                        ? PointKind::kYield
+                                                                : PointKind::kSize;
+    switch (kind) {
       case PointKind::kYield:
-        yield(value(point.result, regs), size, slot, where);
+        yield(point.ahead ? listed : value(point.result, regs), size, slot, where);
         return true;
       case PointKind::kSize:
       case PointKind::kReturnProbe:
@@ -252,6 +215,7 @@ class Call {
         close(slot);
         return true;
       case PointKind::kYieldAfterSize:
+      case PointKind::kYieldAhead:
         break;
     }
     const auto open = std::find_if(open_.begin(), open_.end(), [&](const Open& each) {
@@ -265,7 +229,7 @@ class Call {
   }
 
   const pid_t thread_;
-  const Code& code_;
+  const MappedCode& code_;
   const std::uint64_t size_bytes_;
   Stepped& shown_;
   std::vector<Open> open_;
@@ -346,7 +310,7 @@ class Stepper {
   const AllocatorFile& allocator_;
   const StepOptions& options_;
   Stepped& shown_;
-  std::optional<Code> code_;
+  std::optional<MappedCode> code_;
   std::map<pid_t, Call> calls_;
   std::map<pid_t, std::uint64_t> stepped_to_;
   StringFunctions strings_;

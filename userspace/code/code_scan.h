@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "userspace/code/exception_table.h"
@@ -33,7 +34,7 @@ class CodeScan {
     std::uint64_t from;
   };
   void scan();
-  void scan_piece(const LoadSegment& segment, std::uint64_t start);
+  void scan_piece(const LoadSegment& segment, std::uint64_t start, std::span<const std::uint8_t> code);
   /// What looks like a jump may be a part of an instruction, or of two.
   bool is_instruction(std::uint64_t vaddr) const;
 

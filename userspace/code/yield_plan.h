@@ -6,9 +6,9 @@
 /// first instruction, and is proved over the machine code:
 ///
 /// 1. Every path from the entry to a `ret` with which the function returns, tail jumps included, runs through exactly
-///    one final point (kYield, kYieldAfterSize, kForward, kReturnProbe) whose condition holds, once. A path that
-///    returns the constant 0 and has not passed a kSize may have none; so may one that goes on as another function's
-///    call. Paths lead over calls, and from calls to where their exceptions are handled.
+///    one final point (kYield, kYieldAhead, kYieldAfterSize, kForward, kReturnProbe) whose condition holds, once. A
+///    path that returns the constant 0 and has not passed a kSize may have none; so may one that goes on as another
+///    function's call. Paths lead over calls, and from calls to where their exceptions are handled.
 /// 2. Behind kYield and kYieldAfterSize nothing is left to happen but the return, or the program's end: there is no
 ///    call but of memset, memcpy and memmove, no loop and nothing that could be left otherwise; `result` is what the
 ///    function returns; rsp moves by known amounts. Paths that go elsewhere lead to a call or jump from which, over all
@@ -38,6 +38,14 @@
 ///    and no call in which a probed function might be called. When it returns null, the planned function returns null
 ///    or calls it once more in the same way. No path behind such a call comes by a point of the planned function's own.
 ///
+/// 10. A kYieldAhead is at a branch of the function's own, of which 3. and 5. to 7. hold as of a kYield. The way on
+///    which it counts leads past no point and over no other branch to one that tests a register for zero, and on it is
+///    nothing but computation and loads: no store, no call, no locked instruction; rsp stays. It is short
+///    (HAWK_LONGEST_WAY). `ahead` says where that register is loaded from, by the size and by registers as they are at
+///    the point. If it is not zero, it is what the function returns, as 2. says of that branch; and the first store
+///    behind it is to where it was loaded from. If it is zero, the point is a kSize. All ways to the branch are such
+///    ones.
+///
 /// What programs may rely on, then:
 ///
 /// - kYield: where it has `called_by`, and the word at its slot is not that call's return address, ignore it. Otherwise
@@ -50,6 +58,9 @@
 ///   is, the call began before the trace, or is none of a probed function: ignore it.
 /// - A point whose slot is that of an open call's inner one, with the return address of that there, is of the open
 ///   call: it returns what the inner one returns.
+/// - kYieldAhead: if the word that `ahead` names is not null, it is what the call returns as soon as its thread goes
+///   on, and the point is a kYield; otherwise it is a kSize. So it is unless a signal's handler runs first that
+///   allocates, frees, or does not return.
 /// - kForward: the call goes on as one of another function, with the same slot, block and size, which is seen by its
 ///   own points or probes. The one that is open at this slot is undone: nothing has happened yet.
 /// - kReturnProbe: rsp is the slot, and no kSize precedes. An entry probe and a return probe in this place see the call
@@ -66,9 +77,13 @@
 ///   pages for a size;
 /// - that memset, memcpy and memmove, by these names, return their first argument and do nothing else that matters;
 /// - that abort ends the program: who leaves its signal's handler by longjmp goes on without a block that was counted;
+/// - that no debugger has a thread run other code while it stops between a kYieldAhead and where the block is taken;
 /// - that a call returns once or not at all, and an access to memory behind a point does not fault;
 /// - that what the file defines and calls by name is its own: if another file takes its place, a call stays open, which
 ///   is seen;
+/// - that what a function loads, and writes to with no lock taken and nothing else that threads agree by in between, is
+///   its thread's own: another one's change would be lost. And that what it looks up by the size has been there since
+///   the allocator began;
 /// - that there are no restartable sequences but with the signature that is searched for.
 ///
 /// What cannot be followed has no plan: `fallback` says why, and the entry and return probes remain.
@@ -99,6 +114,7 @@ enum class PointKind : std::uint8_t {
   kYieldAfterSize,
   kForward,
   kReturnProbe,
+  kYieldAhead,
 };
 
 /// Where a value is while the instruction of a point has not run yet.
@@ -123,6 +139,19 @@ struct InnerCall {
   bool operator==(const InnerCall&) const = default;
 };
 
+/// Where the first block of a free list stands: one list of several, which its class says, a byte in a table that is
+/// looked into by the rounded size. At `lists` + (class << list_shift) + head, with the class at
+/// classes_vaddr + (size + size_added, as 32 bits, >> size_shift).
+struct FreeList {
+  std::uint8_t lists = 0;  ///< register, as it is at the point
+  std::uint8_t list_shift = 0;
+  std::int32_t head = 0;
+  std::uint64_t classes_vaddr = 0;
+  std::uint32_t size_added = 0;
+  std::uint8_t size_shift = 0;
+  bool operator==(const FreeList&) const = default;
+};
+
 /// One instruction to probe.
 struct YieldPoint {
   std::uint64_t vaddr = 0;
@@ -139,6 +168,7 @@ struct YieldPoint {
   std::optional<std::uint32_t> saved_rbp_words;
   std::optional<InnerCall> inner = {};      ///< of a kSize, see above
   std::optional<InnerCall> called_by = {};  ///< of a kYield in a function that the planned one calls
+  std::optional<FreeList> ahead = {};       ///< of a kYieldAhead
   bool operator==(const YieldPoint&) const = default;
 };
 

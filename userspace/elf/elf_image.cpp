@@ -102,6 +102,10 @@ std::vector<std::uint8_t> ElfImage::bytes_at(std::uint64_t vaddr, std::uint64_t 
   return segments().read(vaddr, wanted_bytes);
 }
 
+std::size_t ElfImage::bytes_at(std::uint64_t vaddr, std::span<std::uint8_t> buffer) const {
+  return segments().read(vaddr, buffer);
+}
+
 ElfSegments::CodeSearch ElfImage::search_code(std::span<const std::uint8_t> bytes) const {
   return segments().search_code(bytes);
 }

@@ -59,6 +59,7 @@ class ElfImage : public ElfLayout {
   bool has_sections() const;
   /// See ElfSegments::read.
   std::vector<std::uint8_t> bytes_at(std::uint64_t vaddr, std::uint64_t wanted_bytes) const;
+  std::size_t bytes_at(std::uint64_t vaddr, std::span<std::uint8_t> buffer) const;
   /// See ElfSegments::CodeSearch.
   ElfSegments::CodeSearch search_code(std::span<const std::uint8_t> bytes) const;
   /// Whether the unwinder's table says that the function which begins at `vaddr` handles no exceptions: neither catches

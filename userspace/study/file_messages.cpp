@@ -15,11 +15,13 @@ constexpr std::size_t kNumberBytes = sizeof(std::uint64_t);
 constexpr std::uint64_t kNumbers32 = std::uint64_t{1} << 32;
 constexpr std::uint64_t kKinds = HAWK_CALL_CONTROL_BY_NUMBER + 1;
 constexpr std::uint64_t kRegisters = 16;
+/// Of the narrower ones that can be shifted.
+constexpr std::uint64_t kRegisterBits = 32;
 constexpr std::uint64_t kConditions = 16;
 constexpr std::uint64_t kOperandKinds = static_cast<std::uint64_t>(Operand::Kind::kConstant) + 1;
-constexpr std::uint64_t kPointKinds = static_cast<std::uint64_t>(PointKind::kReturnProbe) + 1;
-/// Two addresses, a kind, three operands of two numbers each, and four numbers more.
-constexpr std::size_t kLeastPointBytes = 13 * kNumberBytes;
+constexpr std::uint64_t kPointKinds = static_cast<std::uint64_t>(PointKind::kYieldAhead) + 1;
+/// Two addresses, a kind, three operands of two numbers each, and seven numbers more.
+constexpr std::size_t kLeastPointBytes = 16 * kNumberBytes;
 /// Of code that is one piece of a plan.
 constexpr std::uint64_t kMostPlannedBytes = std::uint64_t{1} << 20;
 /// After the last row for which there is room: the end of the table, the entry point, the start of a context.
@@ -99,6 +101,17 @@ void write_inner_call(WireWriter& writer, const std::optional<InnerCall>& inner)
   writer.number(inner->return_vaddr);
 }
 
+void write_free_list(WireWriter& writer, const std::optional<FreeList>& list) {
+  writer.number(list ? 1 : 0);
+  if (!list) return;
+  writer.number(list->lists);
+  writer.number(list->list_shift);
+  writer.number(static_cast<std::uint32_t>(list->head));
+  writer.number(list->classes_vaddr);
+  writer.number(list->size_added);
+  writer.number(list->size_shift);
+}
+
 void write_yield_point(WireWriter& writer, const YieldPoint& point) {
   writer.number(point.vaddr);
   writer.number(point.file_offset);
@@ -112,6 +125,7 @@ void write_yield_point(WireWriter& writer, const YieldPoint& point) {
   write_optional(writer, point.saved_rbp_words);
   write_inner_call(writer, point.inner);
   write_inner_call(writer, point.called_by);
+  write_free_list(writer, point.ahead);
 }
 
 std::optional<InnerCall> read_inner_call(WireReader& reader) {
@@ -121,6 +135,18 @@ std::optional<InnerCall> read_inner_call(WireReader& reader) {
   inner.saved_rbp_words = read_optional<std::uint32_t>(reader, kMaxPointWords + 1);
   inner.return_vaddr = reader.number();
   return inner;
+}
+
+std::optional<FreeList> read_free_list(WireReader& reader) {
+  if (reader.number_below(2) == 0) return std::nullopt;
+  FreeList list;
+  list.lists = static_cast<std::uint8_t>(reader.number_below(kRegisters));
+  list.list_shift = static_cast<std::uint8_t>(reader.number_below(kRegisterBits));
+  list.head = static_cast<std::int32_t>(reader.number_below(kNumbers32));
+  list.classes_vaddr = reader.number();
+  list.size_added = static_cast<std::uint32_t>(reader.number_below(kNumbers32));
+  list.size_shift = static_cast<std::uint8_t>(reader.number_below(kRegisterBits));
+  return list;
 }
 
 YieldPoint read_yield_point(WireReader& reader) {
@@ -137,6 +163,7 @@ YieldPoint read_yield_point(WireReader& reader) {
   point.saved_rbp_words = read_optional<std::uint32_t>(reader, kMaxPointWords + 1);
   point.inner = read_inner_call(reader);
   point.called_by = read_inner_call(reader);
+  point.ahead = read_free_list(reader);
   return point;
 }
 

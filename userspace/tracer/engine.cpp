@@ -16,13 +16,13 @@ namespace hawk {
 Engine::Engine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Engine::~Engine() = default;
 
-Result<std::unique_ptr<Engine>> Engine::make(const EngineOptions& options) {
+Result<std::unique_ptr<Engine>> Engine::make(const EngineOptions& options, const KernelTypes& types) {
   auto parts = std::make_unique<Parts>();
   parts->options = options;
-  Result<void> loaded = parts->load(options.live_table.value_or(LiveTable::kArena));
+  Result<void> loaded = parts->load(options.live_table.value_or(LiveTable::kArena), types);
   if (!loaded && !options.live_table && loaded.error().exit_code == ExitCode::kPrivilege) {
     log_verbose("the live table cannot be an arena on this kernel: a hash map is used");
-    loaded = parts->load(LiveTable::kHash);
+    loaded = parts->load(LiveTable::kHash, types);
   }
   HAWK_TRY_VOID(loaded);
   if (parts->table == LiveTable::kArena && !options.kernel_preempts)

@@ -12,6 +12,7 @@
 #include "userspace/tables/drained.h"
 #include "userspace/tracer/attach_way.h"
 #include "userspace/tracer/code_tables.h"
+#include "userspace/tracer/kernel_types.h"
 #include "userspace/tracer/link_scope.h"
 #include "userspace/tracer/live_table.h"
 #include "userspace/tracer/lives_reader.h"
@@ -55,7 +56,8 @@ struct Birth {
 /// Single-threaded.
 class Engine {
  public:
-  static Result<std::unique_ptr<Engine>> make(const EngineOptions& options);
+  /// `types`: the running kernel's.
+  static Result<std::unique_ptr<Engine>> make(const EngineOptions& options, const KernelTypes& types);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
   ~Engine();

@@ -48,12 +48,12 @@ Result<KernelMaps> map_arrays(hawktrace& skeleton, const hawk_config& config) {
 
 }  // namespace
 
-Result<void> Engine::Parts::load(LiveTable kind) {
+Result<void> Engine::Parts::load(LiveTable kind, const KernelTypes& types) {
   table = kind;
   plan = HAWK_TRY(plan_memory(options.memory, table, possible_cpu_numbers()));
   later = {};
   const auto use_maps = [this](hawktrace* made) { return made != nullptr ? open_memory(*made) : close_memory(); };
-  skeleton = HAWK_TRY(load_programs(options, table, plan, later, use_maps));
+  skeleton = HAWK_TRY(load_programs(options, table, plan, types, later, use_maps));
   return {};
 }
 
@@ -154,6 +154,15 @@ Result<void> Engine::Parts::watch_mappings() {
   log_verbose("the kernel does not allow programs on its functions: mappings are reported by tracepoints");
   HAWK_TRY_VOID(attach_tracepoint(options.holds ? programs.tree_entry_holding : programs.tree_entry));
   return attach_tracepoint(programs.mappings_unlocked);
+}
+
+Result<void> Engine::Parts::watch_signals_for(const std::vector<YieldProbe>& points) {
+  const auto is_ahead = [](const YieldProbe& probe) { return probe.point.role == HAWK_YIELDS_AHEAD; };
+  if (watches_signals || std::none_of(points.begin(), points.end(), is_ahead)) return {};
+  HAWK_TRY_VOID(later.require(skeleton->progs.signal_delivered));
+  HAWK_TRY_VOID(attach_tracepoint(skeleton->progs.signal_delivered));
+  watches_signals = true;
+  return {};
 }
 
 Result<void> Engine::Parts::attach_tracepoint(bpf_program* program) {

@@ -66,18 +66,21 @@ struct Engine::Parts {
   std::optional<TargetPlaces> places;
   std::uint32_t programs_swept = 0;  ///< of those that have ended
   std::vector<UniqueFd> tracepoints;
-  std::jthread closing;    ///< the tracepoints, when no more is counted
+  std::jthread closing;  ///< the tracepoints, when no more is counted
+  bool watches_signals = false;
   PassedOver passed_over;  ///< the programs on them
   ProbeRemover remover;
   CopiedProbes copied_probes;  ///< of multi links for processes whose children are not traced
   FixedMapsMemory segments_memory, reserve_memory, fixed_memory;
 
   /// Loads the programs and sizes their maps.
-  Result<void> load(LiveTable kind);
+  Result<void> load(LiveTable kind, const KernelTypes& types);
   Result<void> open_maps();
   Result<void> attach_tracepoints();
   /// The kernel makes no difference between a tracepoint and a function here.
   Result<void> attach_tracepoint(bpf_program* program);
+  /// If there are points at which calls are seen before they have taken their blocks.
+  Result<void> watch_signals_for(const std::vector<YieldProbe>& points);
   /// Where the programs for functions that may throw are.
   Result<hawktrace*> programs_for_throwing();
   /// Where those are for functions whose returns the kernel's return probes see.

@@ -15,7 +15,6 @@
 #include "userspace/base/unique_fd.h"
 #include "userspace/tracer/kernel_code.h"
 #include "userspace/tracer/kernel_preemption.h"
-#include "userspace/tracer/kernel_types.h"
 #include "userspace/tracer/libbpf_messages.h"
 #include "userspace/tracer/links.h"
 #include "userspace/tracer/trivial_program.h"
@@ -63,7 +62,7 @@ bool preempts_itself(const KernelTypes& types) {
 
 }  // namespace
 
-Result<KernelFeatures> probe_kernel_features() {
+Result<KernelFeatures> probe_kernel_features(const KernelTypes& types) {
   show_libbpf_messages();
   if (!load_trivial_program(0)) {
     return system_failure(ExitCode::kPrivilege, "load a BPF program", errno,
@@ -74,7 +73,6 @@ Result<KernelFeatures> probe_kernel_features() {
   features.uprobe_session = features.uprobe_multi && link_error(kAttachTypeUprobeSession, 0) == EBADF;
   // A kernel with the repaired filter refuses a negative pid before it looks at the path.
   features.pid_filter = features.uprobe_multi && link_error(kAttachTypeUprobeMulti, -1) == EINVAL;
-  const KernelTypes types;
   features.programs_on_functions = can_be_on_functions(types);
   features.holds = can_hold_threads(types);
   features.preempts_itself = preempts_itself(types);

@@ -4,6 +4,7 @@
 
 #include "userspace/base/result.h"
 #include "userspace/tracer/attach_way.h"
+#include "userspace/tracer/kernel_types.h"
 
 namespace hawk {
 
@@ -23,8 +24,9 @@ struct KernelFeatures {
   bool preempts_itself = true;
 };
 
-/// Tries each feature with a program that is never hit. kPrivilege when not even the simplest program can be loaded.
-Result<KernelFeatures> probe_kernel_features();
+/// Tries each feature with a program that is never hit; `types`: the running kernel's. kPrivilege when not even the
+/// simplest program can be loaded.
+Result<KernelFeatures> probe_kernel_features(const KernelTypes& types);
 
 /// Fails if processes cannot pass their probes on to those that they make, as InheritedProbes has it.
 Result<void> require_inheritance(const KernelFeatures& features);

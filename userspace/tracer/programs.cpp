@@ -146,6 +146,7 @@ void configure(hawktrace& skeleton, const EngineOptions& options, const hawk_con
   const bool session = options.way == AttachWay::kSession;
   bpf_program__set_autoload(skeleton.progs.alloc_session, session && !options.by_plan);
   bpf_program__set_autoload(skeleton.progs.alloc_yield, options.by_plan);
+  bpf_program__set_autoload(skeleton.progs.signal_delivered, options.by_plan);
   bpf_program__set_autoload(skeleton.progs.alloc_entry, !session);
   bpf_program__set_autoload(skeleton.progs.alloc_return, !session);
   if (options.way == AttachWay::kPerf) return;
@@ -256,7 +257,7 @@ Result<OpenObject> open_object(Choose choose, const KernelTypes& kernel, bool ma
   HAWK_TRY_VOID(choose(*opened.skeleton));
   if (makes_maps) opened.maps = std::make_unique<MapsAhead>(*opened.skeleton->obj);
   if (!path.empty()) {
-    opened.types = reduce_types(kernel.all(), types_wanted_by(*opened.skeleton->obj)).value_or(ReducedTypes());
+    if (kernel.table() != nullptr) opened.types = reduce_types(*kernel.table(), types_wanted_by(*opened.skeleton->obj));
     HAWK_TRY_VOID(opened.file.fill(opened.types.btf.empty() ? kernel.all() : Bytes(opened.types.btf)));
   }
   return opened;
@@ -279,7 +280,8 @@ class ObjectLoader {
             .use_maps = [this] { return use_maps(); },
             .types = opened_.types.btf.empty() ? nullptr : &opened_.types,
             .maps = opened_.maps.get(),
-            .later = {skeleton->progs.unfollowed_entry, skeleton->progs.arena_shrink, skeleton->progs.arena_sweep}};
+            .later = {skeleton->progs.unfollowed_entry, skeleton->progs.signal_delivered, skeleton->progs.arena_shrink,
+                      skeleton->progs.arena_sweep}};
   }
 
   bool use_maps() {
@@ -344,8 +346,7 @@ std::span<std::byte> memory_of_zeros(const hawktrace& skeleton) {
 }
 
 Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, const MemoryPlan& plan,
-                               LaterPrograms& later, const UseMaps& use_maps) {
-  const KernelTypes types;
+                               const KernelTypes& types, LaterPrograms& later, const UseMaps& use_maps) {
   const hawk_config config = HAWK_TRY(make_config(options, table, plan, types));
   const auto choose = [&](hawktrace& skeleton) -> Result<void> {
     configure(skeleton, options, config, plan, types);

@@ -13,6 +13,7 @@
 #include "userspace/base/owned.h"
 #include "userspace/base/result.h"
 #include "userspace/tracer/engine.h"
+#include "userspace/tracer/kernel_types.h"
 #include "userspace/tracer/live_table.h"
 #include "userspace/tracer/memory_plan.h"
 #include "userspace/tracer/waiting_program.h"
@@ -31,7 +32,7 @@ using UseMaps = std::function<Result<void>(hawktrace*)>;
 
 /// Loads what every trace needs that is attached as `options` say; what may not be needed is put into `later`.
 Result<Skeleton> load_programs(const EngineOptions& options, LiveTable table, const MemoryPlan& plan,
-                               LaterPrograms& later, const UseMaps& use_maps);
+                               const KernelTypes& types, LaterPrograms& later, const UseMaps& use_maps);
 
 /// Loads the programs for functions that may throw, which use the maps of `first`. Apart from the others because under
 /// sessions only they need them, few processes have such functions, and the kernel takes as long to check them as it

@@ -12,62 +12,12 @@
 #include <tuple>
 #include <utility>
 
-#include "userspace/tracer/kernel_types.h"
-
 namespace hawk {
 namespace {
 
 constexpr std::uint32_t kVoid = 0;
 /// Where a type's kind begins in btf_type::info.
 constexpr unsigned kKindShift = 24;
-
-/// One type as it is written.
-struct Written {
-  btf_type type = {};
-  Bytes after;  ///< what follows it: members, values, dimensions
-};
-
-/// Types by number. The kernel has more than a hundred thousand, of which next to none are looked at.
-class Types {
- public:
-  /// False: not understood.
-  bool read(Bytes btf) {
-    ByteCursor beginning(btf);
-    const auto header = beginning.number<btf_header>();
-    if (!beginning.ok() || header.magic != BTF_MAGIC) return false;
-    const Bytes content = part_of(btf, header.hdr_len);
-    names_ = part_of(content, header.str_off, header.str_len);
-    types_ = part_of(content, header.type_off, header.type_len);
-    constexpr std::size_t kUsualBytes = 24;
-    starts_.reserve(types_.size() / kUsualBytes);
-    starts_.push_back(0);  // void, which is not written
-    ByteCursor cursor(types_);
-    while (!cursor.at_end()) {
-      starts_.push_back(static_cast<std::uint32_t>(cursor.next() - types_.data()));
-      const auto type = cursor.number<btf_type>();
-      const std::optional<std::uint64_t> after = bytes_after(BTF_INFO_KIND(type.info), BTF_INFO_VLEN(type.info));
-      if (!after) return false;
-      cursor.skip(*after);
-    }
-    return cursor.ok();
-  }
-
-  std::uint32_t count() const { return static_cast<std::uint32_t>(starts_.size()); }
-  Written at(std::uint32_t number) const {
-    ByteCursor cursor(part_of(types_, starts_[number]));
-    const auto type = cursor.number<btf_type>();
-    return {type, cursor.take(bytes_after(BTF_INFO_KIND(type.info), BTF_INFO_VLEN(type.info)).value_or(0))};
-  }
-  btf_type type_at(std::uint32_t number) const {
-    return ByteCursor(part_of(types_, starts_[number])).number<btf_type>();
-  }
-  Bytes text_at(std::uint32_t offset) const { return part_of(names_, offset); }
-  std::string_view name_at(std::uint32_t offset) const { return ByteCursor(part_of(names_, offset)).text(); }
-
- private:
-  Bytes types_, names_;
-  std::vector<std::uint32_t> starts_;
-};
 
 bool may_be_wanted(std::uint32_t kind) {
   return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION || kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64 ||
@@ -171,7 +121,7 @@ struct Taken {
 
 /// As it is to be written, with the numbers that the kernel has: without what a pointer leads to, or where parameters
 /// are compared, and so their kinds alone, without what a structure is made of.
-std::pair<btf_type, std::vector<std::uint8_t>> form_of(const Types& types, const Taken& taken) {
+std::pair<btf_type, std::vector<std::uint8_t>> form_of(const TypeTable& types, const Taken& taken) {
   auto [type, bytes] = types.at(taken.number);
   std::vector<std::uint8_t> after(bytes.begin(), bytes.end());
   const unsigned kind = BTF_INFO_KIND(type.info);
@@ -188,7 +138,7 @@ std::pair<btf_type, std::vector<std::uint8_t>> form_of(const Types& types, const
 /// What is wanted, and what that is made of.
 class Needed {
  public:
-  Needed(const Types& types, const WantedTypes& wanted)
+  Needed(const TypeTable& types, const WantedTypes& wanted)
       : types_(types), is_needed_{std::vector<bool>(types.count()), std::vector<bool>(types.count())} {
     look_for(wanted);
     while (!pending_.empty()) {
@@ -235,7 +185,7 @@ class Needed {
     all_.push_back({in_signature, number});
   }
 
-  const Types& types_;
+  const TypeTable& types_;
   std::array<std::vector<bool>, 2> is_needed_;
   std::vector<Taken> pending_, all_;
   std::set<std::string_view> functions_;  ///< that there are; as libbpf does, the first of each name
@@ -311,9 +261,7 @@ std::string_view essential_name(std::string_view name) {
   return flavor == std::string_view::npos || flavor == 0 ? name : name.substr(0, flavor);
 }
 
-std::optional<ReducedTypes> reduce_types(Bytes btf, const WantedTypes& wanted) {
-  Types types;
-  if (!types.read(btf)) return std::nullopt;
+ReducedTypes reduce_types(const TypeTable& types, const WantedTypes& wanted) {
   const Needed needed(types, wanted);
   Writer writer;
   for (const Taken& taken : needed.all()) {

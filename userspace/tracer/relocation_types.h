@@ -2,13 +2,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "userspace/base/byte_cursor.h"
+#include "userspace/tracer/type_table.h"
 
 namespace hawk {
 
@@ -33,8 +32,7 @@ struct ReducedTypes {
 /// accesses are fitted to the running kernel by. And functions, of whose parameters the kinds can be compared. libbpf
 /// looks through all types for each name that it is asked for: here it finds them in a tenth of the time. A function
 /// that the kernel does not have is there all the same, with parameters that none has: libbpf would look for it in the
-/// types of all modules, which are written to go with all types of the kernel. nullopt: this is no BTF, or has kinds
-/// that are not known.
-std::optional<ReducedTypes> reduce_types(Bytes btf, const WantedTypes& wanted);
+/// types of all modules, which are written to go with all types of the kernel.
+ReducedTypes reduce_types(const TypeTable& types, const WantedTypes& wanted);
 
 }  // namespace hawk

@@ -94,6 +94,7 @@ struct Tracer::Impl {
   Result<void> attach_plans(int fd, const ProbeSets& sets) {
     std::optional<std::vector<Probe>> probed = engine.yield_points->add(sets.yields);
     if (!probed) return fail(ExitCode::kPrivilege, "more points are to be probed than there is room for");
+    HAWK_TRY_VOID(engine.watch_signals_for(sets.yields));
     probed->insert(probed->end(), sets.planned_entries.begin(), sets.planned_entries.end());
     return probes.add(engine.skeleton->progs.alloc_yield, fd, *probed);
   }
@@ -209,9 +210,7 @@ Plans Tracer::plans() const {
 
 void Tracer::settle(AllocatorFile& allocator) const {
   if (!follows_plans()) return give_up_plans(allocator, "not asked for");
-  settle_plans(allocator);
-  if (!impl_->engine.yield_points->has_room_for(yield_probes_of(allocator)))
-    give_up_plans(allocator, "there is no room for more points");
+  impl_->engine.yield_points->settle(allocator);
 }
 
 bool Tracer::shares_probes(int fd) const { return impl_->engine.file_links || impl_->has_inherited(fd); }
@@ -358,6 +357,7 @@ void Tracer::stop_counting() {
 /// No call can return any more: what is still counted as nested in an open one was hidden by it.
 void Tracer::count_unfinished() {
   count_loss(HAWK_LOSS_ABANDONED_CALL, impl_->target.doubted_calls);
+  count_loss(HAWK_LOSS_LOST_CALL, impl_->target.interrupted_calls);
   count_loss(HAWK_LOSS_HIDDEN_CALL, pending_on(impl_->engine.maps, impl_->target.reserved_numbers + HAWK_NESTED).count);
 }
 

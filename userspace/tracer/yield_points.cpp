@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "userspace/code/plan_reliance.h"
+#include "userspace/tracer/moving_memory.h"
 
 namespace hawk {
 namespace {
@@ -38,6 +39,20 @@ bool encode_size(const YieldPoint& point, hawk_yield_point& encoded) {
   if (point.size.kind != Operand::Kind::kStack || !at) return false;
   encoded.size_at = *at;
   return true;
+}
+
+/// Fills in where the first block of the list stands; false: the programs cannot take it.
+bool encode_list(const YieldPoint& point, hawk_yield_point& encoded) {
+  if (!point.ahead) return false;
+  const FreeList& list = *point.ahead;
+  const auto distance = static_cast<std::int64_t>(list.classes_vaddr - point.vaddr);
+  encoded.lists = list.lists;
+  encoded.list_shift = list.list_shift;
+  encoded.size_shift = list.size_shift;
+  encoded.size_added = list.size_added;
+  encoded.classes = static_cast<__s32>(distance);
+  encoded.head = list.head;
+  return encoded.classes == distance;
 }
 
 /// Fills in what is known of the call by which the block is made; false: the programs cannot take it.
@@ -91,6 +106,12 @@ bool can_take(const YieldPoint& point, hawk_call_kind kind) {
   if (point.kind == PointKind::kForward) return true;
   if (point.kind == PointKind::kReturnProbe) return can_return_be_probed(point, kind);
   return encode_yield(point, kind).has_value();
+}
+
+bool looks_ahead(const AllocatorFunction& function) {
+  const std::vector<YieldPoint>& points = function.yields.points;
+  return std::any_of(points.begin(), points.end(),
+                     [](const YieldPoint& point) { return point.kind == PointKind::kYieldAhead; });
 }
 
 bool is_same(const hawk_yield_point& a, const hawk_yield_point& b) { return std::memcmp(&a, &b, sizeof(a)) == 0; }
@@ -154,6 +175,9 @@ std::optional<hawk_yield_point> encode_yield(const YieldPoint& point, hawk_call_
     case PointKind::kYieldAfterSize:
       encoded.role = HAWK_YIELDS_RESULT;
       break;
+    case PointKind::kYieldAhead:
+      encoded.role = HAWK_YIELDS_AHEAD;
+      break;
     default:
       return std::nullopt;
   }
@@ -164,6 +188,7 @@ std::optional<hawk_yield_point> encode_yield(const YieldPoint& point, hawk_call_
   // Otherwise the call that is open says it.
   if (encoded.role != HAWK_YIELDS_RESULT) encoded.kind = static_cast<__u8>(seen_as);
   if (encoded.role == HAWK_YIELDS_SIZE) return encoded;
+  if (encoded.role == HAWK_YIELDS_AHEAD) return encode_list(point, encoded) ? std::optional(encoded) : std::nullopt;
   if (is_register(point.result)) encoded.result = static_cast<__u8>(point.result.index);
   const bool tells_result =
       is_register(point.result) || (point.result.kind == Operand::Kind::kConstant && point.result.index == 0);
@@ -186,6 +211,12 @@ void settle_plans(AllocatorFile& allocator) {
     }
   }
   settle_reliance(allocator);
+}
+
+void give_up_looking_ahead(AllocatorFile& allocator, const std::string& reason) {
+  for (AllocatorFunction& function : allocator.functions) {
+    if (looks_ahead(function)) function.yields = no_plan(reason);
+  }
 }
 
 void give_up_plans(AllocatorFile& allocator, const std::string& reason) {
@@ -228,6 +259,14 @@ bool YieldPoints::has_room_for(const std::vector<YieldProbe>& probes) const {
     if (!number_of(callers_at(left))) added += callers_at(left).size();
   }
   return count() + added <= points_.size();
+}
+
+void YieldPoints::settle(AllocatorFile& allocator) const {
+  const auto& functions = allocator.functions;
+  if (std::any_of(functions.begin(), functions.end(), looks_ahead) && may_move_memory())
+    give_up_looking_ahead(allocator, "the kernel may move the memory in which its lists are");
+  settle_plans(allocator);
+  if (!has_room_for(yield_probes_of(allocator))) give_up_plans(allocator, "there is no room for more points");
 }
 
 std::optional<std::uint32_t> YieldPoints::add_callers(std::span<const YieldProbe> callers) {

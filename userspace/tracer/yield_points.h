@@ -19,6 +19,9 @@ std::optional<hawk_yield_point> encode_yield(const YieldPoint& point, hawk_call_
 
 /// Takes the plan from functions that the programs cannot follow by it, and says in its place why.
 void settle_plans(AllocatorFile& allocator);
+/// Takes the plan from functions whose calls it sees before they have taken their blocks. To be called before
+/// settle_plans().
+void give_up_looking_ahead(AllocatorFile& allocator, const std::string& reason);
 /// Takes the plans from all functions.
 void give_up_plans(AllocatorFile& allocator, const std::string& reason);
 
@@ -48,6 +51,9 @@ class YieldPoints {
   bool is_half_taken() const { return count() >= points_.size() / 2; }
   /// How often something was seen there, of the same caller, in all processes together; 0 for one that is not known.
   std::uint64_t hits(const YieldProbe& probe) const;
+  /// Takes the plans from functions that the programs cannot follow by them on this machine, and from all if there is
+  /// no room for them.
+  void settle(AllocatorFile& allocator) const;
   /// Forgets those from this number on, which no probe may have any more.
   void forget_from(std::uint32_t count) { file_offsets_.resize(count); }
 

@@ -37,7 +37,8 @@ Tracer Library::trace(Engine& engine, int pid, bool filter) const {
 }
 
 TestEngine::TestEngine(Way way, const TestEngineOptions& options) {
-  const Result<KernelFeatures> found = probe_kernel_features();
+  const KernelTypes types;
+  const Result<KernelFeatures> found = probe_kernel_features(types);
   if (!found) throw std::runtime_error(found.error().what);
   features = *found;
   const LiveTable table = live_table(way) == "arena" ? LiveTable::kArena : LiveTable::kHash;
@@ -50,7 +51,8 @@ TestEngine::TestEngine(Way way, const TestEngineOptions& options) {
                     .unwind = HAWK_UNWIND_FP,
                     .histograms = options.histograms,
                     .programs_on_functions = features.programs_on_functions,
-                    .kernel_preempts = options.kernel_preempts.value_or(features.preempts_itself)});
+                    .kernel_preempts = options.kernel_preempts.value_or(features.preempts_itself)},
+                   types);
   if (!made) throw std::runtime_error(made.error().what);
   engine = *std::move(made);
 }

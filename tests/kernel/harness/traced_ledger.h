@@ -17,4 +17,7 @@ struct TracedLedger {
 /// Traces the ledger program `program` from its ledger's begin to its end.
 TracedLedger trace_ledger(const std::string& program, Way way, const std::vector<std::string>& options = {});
 
+/// The same of a program with more to say of how it is run; expects that it lives on, and ends by itself.
+TracedLedger trace_to_end(const LedgerProgram::Setup& setup, Way way, const std::vector<std::string>& options = {});
+
 }  // namespace hawk

@@ -164,6 +164,13 @@ static inline void ledger_wait(void) {
   while (read(0, &byte, 1) < 0 && errno == EINTR) continue;
 }
 
+/* What was counted while the program got ready is older than the trace. */
+static inline void forget_ledger(void) {
+  struct ledger_site* site;
+  for (site = __start_ledger_sites; site < __stop_ledger_sites; site++)
+    site->allocated_bytes = site->allocated_count = site->freed_bytes = site->freed_count = 0;
+}
+
 /* Everything up to here is older than the trace. */
 static inline void ledger_begin(void) {
   ledger_write("ready\n", 6);

@@ -56,12 +56,6 @@ __attribute__((noinline)) static void note_stack(const char* function) {
   __atomic_clear(&noting, __ATOMIC_RELEASE);
 }
 
-/* What was counted while the program got ready is older than the trace. */
-static inline void forget_ledger(void) {
-  struct ledger_site* site;
-  for (site = __start_ledger_sites; site < __stop_ledger_sites; site++)
-    site->allocated_bytes = site->allocated_count = site->freed_bytes = site->freed_count = 0;
-}
 static inline void forget_stacks(void) { noted_word_count = noted_stack_count = 0; }
 
 /* Where programs are linked statically, libgcc sorts the tables on first use, in memory that it allocates. */

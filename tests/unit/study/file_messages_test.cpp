@@ -24,18 +24,21 @@ FileCode some_code() {
   function.return_offsets = {0x1010, 0x1020};
   function.return_points = {{0x1008, {0x401008, 4, 3, 5, std::nullopt}}, {0x100c, {0x40100c, std::nullopt, 0, 1, 0}}};
   function.may_throw = true;
-  function.yields.points = {{.vaddr = 0x401008,
-                             .file_offset = 0x1008,
-                             .kind = PointKind::kYieldAfterSize,
-                             .single_stepped = true,
-                             .condition = 4,
-                             .result = {Operand::Kind::kRegister, 11},
-                             .size = {Operand::Kind::kStack, 40},
-                             .size_factor = {Operand::Kind::kConstant, 0},
-                             .slot_words = 50,
-                             .saved_rbp_words = 49,
-                             .inner = InnerCall{.words = 4, .saved_rbp_words = 2, .return_vaddr = 0x401100},
-                             .called_by = InnerCall{.words = 7, .saved_rbp_words = 3, .return_vaddr = 0x401200}}};
+  function.yields.points = {
+      {.vaddr = 0x401008,
+       .file_offset = 0x1008,
+       .kind = PointKind::kYieldAfterSize,
+       .single_stepped = true,
+       .condition = 4,
+       .result = {Operand::Kind::kRegister, 11},
+       .size = {Operand::Kind::kStack, 40},
+       .size_factor = {Operand::Kind::kConstant, 0},
+       .slot_words = 50,
+       .saved_rbp_words = 49,
+       .inner = InnerCall{.words = 4, .saved_rbp_words = 2, .return_vaddr = 0x401100},
+       .called_by = InnerCall{.words = 7, .saved_rbp_words = 3, .return_vaddr = 0x401200},
+       .ahead = FreeList{
+           .lists = 8, .list_shift = 5, .head = -16, .classes_vaddr = 0x403000, .size_added = 7, .size_shift = 3}}};
   function.yields.code = {{.file_offset = 0x1000, .bytes = 30}, {.file_offset = 0x2000, .bytes = 1}};
   function.yields.opens_at_entry = true;
   function.yields.relies_on = {0x1800, 0x1900};

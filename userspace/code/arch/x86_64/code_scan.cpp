@@ -23,6 +23,19 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20;
 /// glibc and tcmalloc register sequences with no other (RSEQ_SIG in glibc's sysdeps/unix/sysv/linux/x86/bits/rseq.h).
 constexpr std::array<std::uint8_t, 4> kAbortSignature = {0x53, 0x30, 0x05, 0x53};
 
+constexpr bool is_near_branch(std::uint8_t second_byte) { return second_byte >= 0x80 && second_byte <= 0x8f; }
+constexpr bool is_near_jump_or_call(std::uint8_t byte) { return byte == 0xe8 || byte == 0xe9; }
+
+/// Whether a byte may be of what is looked for. Nearly all are not.
+constexpr std::array<bool, 256> kMayCount = [] {
+  std::array<bool, 256> may = {};
+  for (std::size_t byte = 0; byte < may.size(); ++byte) {
+    const auto value = static_cast<std::uint8_t>(byte);
+    may[byte] = is_near_branch(value) || is_near_jump_or_call(value) || value == kAbortSignature[0];
+  }
+  return may;
+}();
+
 /// A function, and jumps into its middle.
 class Middle {
  public:
@@ -81,16 +94,16 @@ class Middle {
 
 }  // namespace
 
-void CodeScan::scan_piece(const LoadSegment& segment, std::uint64_t start) {
-  const std::span<const std::uint8_t> code = image_.code_at(start, kPiece);
+void CodeScan::scan_piece(const LoadSegment& segment, std::uint64_t start, std::span<const std::uint8_t> code) {
   for (std::size_t i = 0; i + kNearBytes <= code.size(); ++i) {
+    if (!kMayCount[code[i]]) continue;
     if (code[i] == kAbortSignature[0] && std::memcmp(&code[i], kAbortSignature.data(), kAbortSignature.size()) == 0) {
       // mov r32, imm32. What comes before the first byte has been seen with the piece before.
       const bool is_operand = i == 0 ? start != segment.vaddr : code[i - 1] >= 0xb8 && code[i - 1] <= 0xbf;
       has_abort_handlers_ = has_abort_handlers_ || !is_operand;
     }
-    const bool is_branch = code[i] >= 0x80 && code[i] <= 0x8f && i > 0 && code[i - 1] == 0x0f;
-    if (i + kNearBytes == code.size() || (code[i] != 0xe8 && code[i] != 0xe9 && !is_branch)) continue;
+    const bool is_branch = is_near_branch(code[i]) && i > 0 && code[i - 1] == 0x0f;
+    if (i + kNearBytes == code.size() || (!is_near_jump_or_call(code[i]) && !is_branch)) continue;
     std::int32_t distance;
     std::memcpy(&distance, &code[i + 1], sizeof(distance));
     const std::uint64_t end = start + i + 1 + sizeof(distance);
@@ -101,11 +114,16 @@ void CodeScan::scan_piece(const LoadSegment& segment, std::uint64_t start) {
 
 void CodeScan::scan() {
   if (std::exchange(is_scanned_, true)) return;
+  // Most of it is looked at here alone, and need not be kept.
+  std::vector<std::uint8_t> piece(kPiece);
   for (const LoadSegment& segment : image_.code()) {
     if (segment.file_bytes > kMaxBytes) has_abort_handlers_ = true;
     // Pieces overlap by a jump's bytes but one.
     for (std::uint64_t done = 0; done < std::min(segment.file_bytes, kMaxBytes); done += kPiece - kNearBytes - 1) {
-      scan_piece(segment, segment.vaddr + done);
+      const std::uint64_t start = segment.vaddr + done;
+      const std::uint64_t left = segment.file_bytes - done;
+      const std::span<std::uint8_t> wanted = std::span(piece).first(std::min<std::uint64_t>(kPiece, left));
+      scan_piece(segment, start, wanted.first(image_.bytes_at(start, wanted)));
     }
   }
   std::sort(near_jumps_.begin(), near_jumps_.end(), [](const Jump& a, const Jump& b) { return a.target < b.target; });

@@ -37,10 +37,6 @@ bool only_computes(const Instruction& instruction) {
   }
 }
 
-bool is_written_memory(const ZydisDecodedOperand& operand) {
-  return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
-}
-
 /// A move to a place in the function's frame, below the return address, where no rbp has been saved.
 bool is_spill(const Instruction& instruction, const StackState& before) {
   const ZydisDecodedOperand& place = instruction.operands[0];
@@ -54,8 +50,7 @@ bool is_spill(const Instruction& instruction, const StackState& before) {
 }
 
 bool stores_only_to_frame(const Instruction& instruction, const StackState& before) {
-  const auto operands = std::span(instruction.operands).first(instruction.decoded.operand_count);
-  if (std::none_of(operands.begin(), operands.end(), is_written_memory)) return true;
+  if (!instruction.writes_memory()) return true;
   // What is pushed lies below all that has been pushed before.
   return instruction.decoded.mnemonic == ZYDIS_MNEMONIC_PUSH || is_spill(instruction, before);
 }

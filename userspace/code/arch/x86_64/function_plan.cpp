@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "userspace/code/arch/x86_64/free_lists.h"
 #include "userspace/code/arch/x86_64/yield_cost.h"
 
 namespace hawk {
@@ -12,6 +13,10 @@ namespace {
 constexpr std::size_t kMostPoints = 64;
 /// Bytes of the shortest nop that the kernel replaces.
 constexpr std::uint64_t kLeastReplacedNop = 5;
+
+bool opens_call(const YieldPoint& point) {
+  return point.kind == PointKind::kSize || point.kind == PointKind::kYieldAhead;
+}
 
 }  // namespace
 
@@ -43,7 +48,7 @@ YieldPlan FunctionPlan::run() {
   const bool skips = !at_entry && returns_block(asked_.kind);
   YieldPlan plan = make(at_entry, skips ? Failures::kUnseen : Failures::kAtBranches);
   const bool is_opened = plan.opens_at_entry || std::any_of(plan.points.begin(), plan.points.end(),
-                                                            [](auto& point) { return point.kind == PointKind::kSize; });
+                                                            [](auto& point) { return opens_call(point); });
   // What is opened has to be closed on every path.
   if (plan.fallback.empty() && is_opened && !at_entry) plan = make(false, Failures::kAtBranches);
   if (plan.fallback.empty() || at_entry) return plan;
@@ -103,7 +108,8 @@ std::vector<bool> FunctionPlan::leading_to(std::vector<std::size_t> pending) con
 
 YieldPlan FunctionPlan::make(bool opens_at_entry, Failures failures) {
   YieldPlan plan = choose_points(opens_at_entry, failures);
-  return plan.fallback.empty() ? finished(std::move(plan)) : plan;
+  if (!plan.fallback.empty()) return plan;
+  return finished(opens_at_entry ? std::move(plan) : look_ahead(std::move(plan)));
 }
 
 YieldPlan FunctionPlan::choose_points(bool opens_at_entry, Failures failures) {
@@ -175,6 +181,22 @@ YieldPoint FunctionPlan::point_on(const Seat& seat, PointKind kind) const {
   point.condition = seat.condition;
   point.single_stepped = !node.is_emulated;
   return point;
+}
+
+YieldPlan FunctionPlan::look_ahead(YieldPlan plan) const {
+  const auto point_at = [&](std::uint64_t vaddr) {
+    return std::find_if(plan.points.begin(), plan.points.end(), [&](auto& point) { return point.vaddr == vaddr; });
+  };
+  for (const FreeListTaken& taken :
+       find_free_lists(graph_, plan.points, [this](std::size_t node) { return is_own(node); })) {
+    for (const FreeListTaken::Way& way : taken.ways) {
+      YieldPoint& point = *point_at(graph_.nodes[way.branch].instruction.vaddr);
+      point.kind = PointKind::kYieldAhead;
+      point.ahead = way.list;
+    }
+    plan.points.erase(point_at(graph_.nodes[taken.test].instruction.vaddr));
+  }
+  return plan;
 }
 
 bool FunctionPlan::is_failure(const ResultHolders& result) const {

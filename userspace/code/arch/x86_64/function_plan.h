@@ -77,6 +77,8 @@ class FunctionPlan {
   SizeSeats seat_sizes(std::vector<std::size_t> wanted, const std::set<std::size_t>& taken, bool opens_at_entry);
   void add_sizes(const SizeSeats& sizes, YieldPlan& plan) const;
   YieldPoint point_on(const Seat& seat, PointKind kind) const;
+  /// With one point in place of two wherever the block can be known where the size is.
+  YieldPlan look_ahead(YieldPlan plan) const;
   bool is_failure(const ResultHolders& result) const;
   bool add_returns(const ReturnSeats& returns, const SizeSeats& sizes, YieldPlan& plan) const;
 

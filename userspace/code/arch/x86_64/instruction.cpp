@@ -90,12 +90,21 @@ std::string Instruction::mnemonic() const {
 }
 
 bool Instruction::writes(ZydisRegister wide_register) const {
-  for (const ZydisDecodedOperand& operand : std::span(operands.data(), decoded.operand_count)) {
+  for (const ZydisDecodedOperand& operand : all_operands()) {
     if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER) continue;
     if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0) continue;
     if (ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operand.reg.value) == wide_register) return true;
   }
   return false;
+}
+
+bool is_written_memory(const ZydisDecodedOperand& operand) {
+  return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+}
+
+bool Instruction::writes_memory() const {
+  const auto all = all_operands();
+  return std::any_of(all.begin(), all.end(), is_written_memory);
 }
 
 bool Instruction::is_register(std::size_t operand, ZydisRegister wanted) const {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "userspace/elf/elf_image.h"
@@ -21,6 +22,9 @@ inline constexpr std::array kGeneralRegisters = {
 
 /// The number of the general register that an operand of 32 or 64 bits is; nullopt: it is none.
 std::optional<std::size_t> wide_register_number(const ZydisDecodedOperand& operand);
+
+/// Whether it is memory that the instruction writes to.
+bool is_written_memory(const ZydisDecodedOperand& operand);
 
 /// Where control goes after an instruction.
 enum class Flow {
@@ -58,6 +62,10 @@ struct Instruction {
   std::string mnemonic() const;
   /// Whether it changes any part of a 64-bit register, hidden effects included.
   bool writes(ZydisRegister wide_register) const;
+  /// Whether it writes to memory, hidden effects included.
+  bool writes_memory() const;
+  /// Those that are hidden included.
+  std::span<const ZydisDecodedOperand> all_operands() const { return std::span(operands).first(decoded.operand_count); }
   bool is_register(std::size_t operand, ZydisRegister wanted) const;
   /// Without prefixes but REX. Source: arch/x86/kernel/uprobes.c, branch_setup_xol_ops() and push_setup_xol_ops().
   /// push rsp counts as stepped: the emulation has to store the old value, which older kernels do not promise.

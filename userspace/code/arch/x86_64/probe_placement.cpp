@@ -18,20 +18,13 @@ constexpr int kMaxSteps = 16;
 /// How much of what the function jumps to is searched for jumps back; its own extent is searched whole.
 constexpr std::size_t kMaxWalked = 1024;
 
-bool writes_memory(const Instruction& instruction) {
-  const auto operands = std::span(instruction.operands).first(instruction.decoded.operand_count);
-  return std::any_of(operands.begin(), operands.end(), [](const ZydisDecodedOperand& operand) {
-    return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
-  });
-}
-
 /// Whether the stack and the frame pointer are after `instruction` what they were before. Flags, other registers and
 /// memory may change: whatever the function does there, it has done before the probe. Only a function that frees must
 /// not have written anything yet, or another thread might own the block before its end is counted.
 bool keeps_stack(const Instruction& instruction, hawk_call_kind kind) {
   if (instruction.flow != Flow::kNext) return false;
   if (instruction.writes(ZYDIS_REGISTER_RSP) || instruction.writes(ZYDIS_REGISTER_RBP)) return false;
-  return kind != HAWK_CALL_FREE || !writes_memory(instruction);
+  return kind != HAWK_CALL_FREE || !instruction.writes_memory();
 }
 
 /// Where the function's jumps lead; nullopt when that cannot be known.

@@ -127,12 +127,10 @@ class BackStep {
 
 /// Whether the instruction writes to memory that is not the function's own.
 bool writes_elsewhere(const CodeNode& node) {
-  const auto& operands = node.instruction.operands;
-  return std::any_of(
-      operands.begin(), operands.begin() + node.instruction.decoded.operand_count, [&](const auto& operand) {
-        const bool is_written = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
-        return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && is_written && !stack_position(operand, node.before);
-      });
+  const auto operands = node.instruction.all_operands();
+  return std::any_of(operands.begin(), operands.end(), [&](const ZydisDecodedOperand& operand) {
+    return is_written_memory(operand) && !stack_position(operand, node.before);
+  });
 }
 
 /// Whether a `ret` returns to the caller what the ABI says.

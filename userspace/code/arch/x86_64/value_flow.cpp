@@ -12,10 +12,6 @@ constexpr std::uint32_t kRax = 1u << 0;
 /// rbx, rbp, r12 to r15.
 constexpr std::uint32_t kPreserved = 1u << 3 | 1u << 5 | 0xf000u;
 
-std::span<const ZydisDecodedOperand> operands_of(const Instruction& instruction) {
-  return std::span(instruction.operands).first(instruction.decoded.operand_count);
-}
-
 bool is_memory(const ZydisDecodedOperand& operand) { return operand.type == ZYDIS_OPERAND_TYPE_MEMORY; }
 bool is_written(const ZydisDecodedOperand& operand) { return (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0; }
 
@@ -53,7 +49,7 @@ StackLimit limit_after(const CodeNode& node, bool has_frame_pointer) {
   const auto lower = [&](std::optional<std::int64_t> to) { limit = std::min(limit, to.value_or(kNothingPrivate)); };
   const bool moves_frame = mnemonic == ZYDIS_MNEMONIC_MOV && (instruction.is_register(0, ZYDIS_REGISTER_RBP) ||
                                                               instruction.is_register(0, ZYDIS_REGISTER_RSP));
-  for (const ZydisDecodedOperand& operand : operands_of(instruction)) {
+  for (const ZydisDecodedOperand& operand : instruction.all_operands()) {
     const bool by_rsp = is_based_on(operand, ZYDIS_REGISTER_RSP);
     const bool by_frame = is_based_on(operand, ZYDIS_REGISTER_RBP) && node.before.rbp_changed && has_frame_pointer;
     if (by_frame && !node.before.rbp && (is_written(operand) || mnemonic == ZYDIS_MNEMONIC_LEA)) lower(std::nullopt);
@@ -65,7 +61,8 @@ StackLimit limit_after(const CodeNode& node, bool has_frame_pointer) {
   }
   if (moves_frame || mnemonic == ZYDIS_MNEMONIC_LEAVE) return limit;
   // Hidden uses by push, pop, call and ret move rsp and show nothing.
-  for (const ZydisDecodedOperand& operand : operands_of(instruction).first(instruction.decoded.operand_count_visible)) {
+  for (const ZydisDecodedOperand& operand :
+       instruction.all_operands().first(instruction.decoded.operand_count_visible)) {
     const bool is_read = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
     if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER || !is_read) continue;
     const bool is_adjusted = &operand == instruction.operands.data() &&
@@ -105,7 +102,7 @@ class Step {
 
   void drop_written(Holders& holders) const {
     if (holders.words.empty()) return;
-    for (const ZydisDecodedOperand& operand : operands_of(instruction_)) {
+    for (const ZydisDecodedOperand& operand : instruction_.all_operands()) {
       if (!is_memory(operand) || !is_written(operand) || node_.is_call()) continue;
       if (const auto start = stack_position(operand, node_.before)) holders.drop_words(*start, operand.size / 8);
     }

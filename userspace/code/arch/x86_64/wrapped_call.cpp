@@ -75,7 +75,7 @@ class Epilogue {
     const ZydisMnemonic mnemonic = instruction.decoded.mnemonic;
     if (mnemonic == ZYDIS_MNEMONIC_MOV) return move(at);
     if (node.is_branch() || instruction.flow == Flow::kJump || mnemonic == ZYDIS_MNEMONIC_NOP) return true;
-    if (!is_harmless(instruction) || writes_memory(instruction)) return false;
+    if (!is_harmless(instruction) || instruction.writes_memory()) return false;
     const bool is_cleared = is_zeroing(instruction), tests = is_test(instruction);
     forget(node.written);
     if (is_cleared) constants_[*wide_register_number(instruction.operands[0])] = 0;
@@ -103,15 +103,6 @@ class Epilogue {
     const auto &to = instruction.operands[0], &from = instruction.operands[1];
     return instruction.decoded.mnemonic == ZYDIS_MNEMONIC_XOR && wide_register_number(to) &&
            from.type == ZYDIS_OPERAND_TYPE_REGISTER && to.reg.value == from.reg.value;
-  }
-
-  static bool writes_memory(const Instruction& instruction) {
-    for (std::size_t i = 0; i < instruction.decoded.operand_count; ++i) {
-      const ZydisDecodedOperand& operand = instruction.operands[i];
-      const bool is_written = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
-      if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY && is_written) return true;
-    }
-    return false;
   }
 
   bool move(std::size_t at) {

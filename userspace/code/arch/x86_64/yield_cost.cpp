@@ -11,7 +11,8 @@ namespace hawk {
 namespace {
 
 bool is_final(const YieldPoint& point) {
-  return point.kind == PointKind::kYield || point.kind == PointKind::kYieldAfterSize;
+  return point.kind == PointKind::kYield || point.kind == PointKind::kYieldAfterSize ||
+         point.kind == PointKind::kYieldAhead;
 }
 
 }  // namespace

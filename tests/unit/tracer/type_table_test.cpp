@@ -1,19 +1,18 @@
-#include "userspace/tracer/kernel_types.h"
+#include "userspace/tracer/type_table.h"
 
 #include <bpf/btf.h>
 #include <gtest/gtest.h>
 #include <linux/btf.h>
 
-#include <memory>
+#include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "userspace/base/owned.h"
+#include "tests/unit/tracer/made_types.h"
 
 namespace hawk {
 namespace {
-
-using OwnedBtf = std::unique_ptr<btf, Freer<btf__free>>;
 
 /// One type of each kind, each with members where it has such; functions and tracepoints before, between and behind.
 OwnedBtf types_of_every_kind() {
@@ -58,53 +57,71 @@ OwnedBtf types_of_every_kind() {
   return all;
 }
 
-Bytes bytes_of(const btf* types) {
-  __u32 size = 0;
-  const void* const data = btf__raw_data(types, &size);
-  return {static_cast<const std::uint8_t*>(data), size};
-}
-
-TEST(FindType, FindsWhatLibbpfFindsBehindEveryKind) {
+TEST(TypeTable, FindsWhatLibbpfFindsBehindEveryKind) {
   const OwnedBtf all = types_of_every_kind();
+  const TypeTable table = table_of(all.get());
+  EXPECT_EQ(table.count(), btf__type_cnt(all.get()));
   for (const char* name : {"before_all", "between", "behind_al", "behind_all"}) {
     const int known = btf__find_by_name_kind(all.get(), name, BTF_KIND_FUNC);
     ASSERT_GT(known, 0) << name;
-    EXPECT_EQ(find_type(bytes_of(all.get()), BTF_KIND_FUNC, name), static_cast<unsigned>(known)) << name;
+    EXPECT_EQ(table.find(BTF_KIND_FUNC, name), static_cast<unsigned>(known)) << name;
   }
   for (const char* name : {"btf_trace_between", "btf_trace_behind_all"}) {
     const int known = btf__find_by_name_kind(all.get(), name, BTF_KIND_TYPEDEF);
     ASSERT_GT(known, 0) << name;
-    EXPECT_EQ(find_type(bytes_of(all.get()), BTF_KIND_TYPEDEF, name), static_cast<unsigned>(known)) << name;
+    EXPECT_EQ(table.find(BTF_KIND_TYPEDEF, name), static_cast<unsigned>(known)) << name;
   }
 }
 
-TEST(FindType, KnowsNoPartOfANameAndNoOtherKind) {
+TEST(TypeTable, HasEachTypeAsLibbpfHasIt) {
   const OwnedBtf all = types_of_every_kind();
-  for (const char* name : {"", "before", "before_all_", "structure", "behind_a", "btf_trace_between"}) {
-    EXPECT_EQ(find_type(bytes_of(all.get()), BTF_KIND_FUNC, name), 0U) << name;
+  const TypeTable table = table_of(all.get());
+  for (__u32 number = 1; number < btf__type_cnt(all.get()); ++number) {
+    const btf_type* const known = btf__type_by_id(all.get(), number);
+    const TypeTable::Written found = table.at(number);
+    EXPECT_EQ(std::memcmp(&found.type, known, sizeof(*known)), 0) << number;
+    EXPECT_EQ(table.name_at(found.type.name_off), btf__name_by_offset(all.get(), known->name_off)) << number;
+    // It is followed by the next one.
+    const bool is_last = number + 1 == btf__type_cnt(all.get());
+    if (is_last) break;
+    const auto* const next = reinterpret_cast<const std::uint8_t*>(btf__type_by_id(all.get(), number + 1));
+    EXPECT_EQ(sizeof(*known) + found.after.size(), next - reinterpret_cast<const std::uint8_t*>(known)) << number;
   }
 }
 
-TEST(FindType, DoesNotGuessBehindAKindThatItDoesNotKnow) {
+TEST(TypeTable, KnowsNoPartOfANameAndNoOtherKind) {
+  const OwnedBtf all = types_of_every_kind();
+  const TypeTable table = table_of(all.get());
+  for (const char* name : {"", "before", "before_all_", "structure", "behind_a", "btf_trace_between"}) {
+    EXPECT_EQ(table.find(BTF_KIND_FUNC, name), 0U) << name;
+  }
+}
+
+TEST(TypeTable, DoesNotGuessBehindAKindThatItDoesNotKnow) {
   const OwnedBtf all = types_of_every_kind();
   const Bytes whole = bytes_of(all.get());
   std::vector<std::uint8_t> changed(whole.begin(), whole.end());
   btf_type* const first = reinterpret_cast<btf_type*>(changed.data() + sizeof(btf_header));
   first->info = 31U << 24;
-  EXPECT_EQ(find_type(changed, BTF_KIND_FUNC, "behind_all"), std::nullopt);
+  EXPECT_FALSE(TypeTable::read(changed));
 }
 
 /// However the bytes end: nothing is invented, and nothing beyond them is read.
-TEST(FindType, EndsWithTheBytes) {
+TEST(TypeTable, IsNoneOfTypesThatAreCutOff) {
   const OwnedBtf all = types_of_every_kind();
   const Bytes whole = bytes_of(all.get());
-  const auto known = static_cast<unsigned>(btf__find_by_name_kind(all.get(), "before_all", BTF_KIND_FUNC));
+  btf_header header = {};
+  std::memcpy(&header, whole.data(), sizeof(header));
+  const std::size_t types_end = header.hdr_len + header.type_off + header.type_len;
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const std::vector<std::uint8_t> part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
-    const std::uint32_t found = find_type(part, BTF_KIND_FUNC, "before_all").value_or(0);
+    const std::optional<TypeTable> table = TypeTable::read(part);
+    EXPECT_EQ(table.has_value(), size >= types_end) << size;
+    if (!table) continue;
+    const auto known = static_cast<unsigned>(btf__find_by_name_kind(all.get(), "behind_all", BTF_KIND_FUNC));
+    const std::uint32_t found = table->find(BTF_KIND_FUNC, "behind_all");
     EXPECT_TRUE(found == 0 || found == known) << size;
   }
-  EXPECT_EQ(find_type({}, BTF_KIND_FUNC, "before_all"), std::nullopt);
 }
 
 }  // namespace
