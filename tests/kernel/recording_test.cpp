@@ -43,15 +43,21 @@ TEST(recording, a_report_of_it_equals_the_live_one) {
   expect_same_report("stack_table_full", "json");
 }
 
-TEST(recording, equals_the_live_report_of_a_command_that_replaces_its_program) {
+/// The same of a command that has a child and then replaces its program.
+void expect_same_report_at(const std::string& interval) {
+  SCOPED_TRACE(interval);
   const ScratchDirectory directory;
   ChildProcess hawktrace({.argv = {HAWKTRACE_PATH, "record", "-o", directory.path("heap.hawk"), "--report",
-                                   directory.path("live"), "--format", "json", "--interval", "100ms", "--", "/bin/sh",
+                                   directory.path("live"), "--format", "json", "--interval", interval, "--", "/bin/sh",
                                    "-c", "x=$(/bin/true); exec sort /etc/passwd"}});
   hawktrace.read_to_end();
   EXPECT_EQ(hawktrace.wait(), 0) << hawktrace.errors();
   EXPECT_EQ(report_of(directory.path("heap.hawk"), {"--format", "json"}), content_of(directory.path("live")));
 }
+
+TEST(recording, equals_the_live_report_of_a_command_that_replaces_its_program) { expect_same_report_at("100ms"); }
+
+TEST(recording, equals_the_live_report_if_a_child_ends_before_the_first_interval) { expect_same_report_at("1h"); }
 
 TEST(recording, holds_the_names_of_threads) {
   const ScratchDirectory directory;

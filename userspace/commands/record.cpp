@@ -123,8 +123,20 @@ class Recording : public TraceUse {
   }
 
   Result<void> end_in_file(ProcessTrace& trace, const Snapshot& last) {
+    HAWK_TRY_VOID(begin_those_before(trace));
     ended_.insert(&trace);
     return recording_.end(trace, last);
+  }
+
+  /// Traces stand in the file in the order in which they were found, as in the live report. A child may end before
+  /// there is an interval of its parent.
+  Result<void> begin_those_before(const ProcessTrace& trace) {
+    for (const auto& other : heap_->traces()) {
+      if (other.get() == &trace) return {};
+      if (!ended_.contains(other.get()) && !recording_.has_part_of(*other))
+        HAWK_TRY_VOID(recording_.append(*other, DumpCause::kNone));
+    }
+    return {};
   }
 
   /// An interval of each process that is still traced.

@@ -44,6 +44,8 @@ class TraceRecording {
   Result<void> append(ProcessTrace& trace, DumpCause cause);
   /// Its last one; `last` is the trace's last snapshot. It is not known any more after that.
   Result<void> end(ProcessTrace& trace, const Snapshot& last);
+  /// Whether the file that is written has an interval of it, and not its last one.
+  bool has_part_of(ProcessTrace& trace) const { return file_ && file_->parts.contains(&trace); }
   /// Ends all that are known, and the file.
   Result<void> end_file();
   /// The same, if it is to be followed by another.
