@@ -97,7 +97,7 @@ static __noinline bool settle_rare(struct hawk_call *call)
 }
 
 /* Closes a call that will not return. What a realloc had taken out was never given up. */
-static __noinline void abandon(struct hawk_call *call, bool is_loss)
+static __always_inline void abandon(struct hawk_call *call, bool is_loss)
 {
 	put_back(call);
 	settle_doubt(call);
@@ -166,43 +166,40 @@ static __always_inline bool too_small(struct pt_regs *ctx, __u64 cookie)
 	return hawk_requested_bytes(kind, arguments.first, arguments.second, arguments.third) < settings.min_block_bytes;
 }
 
-/* Entry of an allocating function, in a thread that may not be known yet. Returns whether its return is wanted. In a session
- * it can still be left out: where its system call would be answered as if it were the process's, which that might not
- * survive. */
-static __always_inline bool on_entry(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie, const bool in_session)
+/* Entry of an allocating function. In a session its return can still be left out: where its system call would be answered as if it
+ * were the process's, which that might not survive. */
+static __always_inline enum hawk_outcome on_entry(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie, const bool in_session)
 {
 	__u32 entry = (cookie & HAWK_COOKIE_MAY_THROW ? HAWK_ENTRY_MAY_THROW : 0) | (in_session ? HAWK_ENTRY_IN_SESSION : 0);
 
 	int inside = HAWK_INSIDE_OWN;
 
-	if (!state.enabled || (thread && !is_followed(thread) && !follow_again(thread)))
-		return false;
+	if (!state.enabled || (thread && !is_still_followed(thread)))
+		return HAWK_NOTHING_WANTED;
 	if (thread && thread->call.sp && hawk_takes_block(cookie & HAWK_COOKIE_KIND))
 		undo_passed_on(thread, ctx->sp, arguments_at(ctx, cookie).first);
 	if (thread && thread->call.sp) {
 		inside = enter_inside(thread, ctx->sp, ctx->bp, entry);
 		if (inside == HAWK_INSIDE_NOTHING)
-			return false;
+			return HAWK_NOTHING_WANTED;
 	}
 	if (too_small(ctx, cookie)) {
 		if (thread)
 			resume_call(thread);
-		return false;
+		return HAWK_NOTHING_WANTED;
 	}
 	if (!thread)
-		thread = new_thread(ctx);
-	if (!thread)
-		return false;
+		return HAWK_STATE_WANTED;
 	if (in_session && settings.returns_are_calls && interceptors_of(bpf_get_current_task_btf())) {
 		count_loss(program_of(thread), HAWK_LOSS_INTERCEPTED_CALL);
 		resume_call(thread);
-		return false;
+		return HAWK_NOTHING_WANTED;
 	}
 	open_call(&thread->call, ctx, cookie);
 	/* Who gives back a block of the program's is the program. */
 	if (inside == HAWK_INSIDE_UNKNOWN)
 		thread->call.may_be_nested = !thread->call.old_found;
-	return true;
+	return HAWK_RETURN_WANTED;
 }
 
 /* The address that a call handed to the program; 0: it failed. */

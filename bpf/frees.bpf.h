@@ -60,7 +60,7 @@ static __always_inline bool passed_on(const struct hawk_thread *thread, __u64 ad
 	return thread->last_freed == address;
 }
 
-static __always_inline void on_free(struct hawk_thread *thread, struct pt_regs *ctx)
+static __always_inline enum hawk_outcome on_free(struct hawk_thread *thread, struct pt_regs *ctx)
 {
 	__u64 address = ctx->di;
 	struct hawk_block block = {};
@@ -69,10 +69,11 @@ static __always_inline void on_free(struct hawk_thread *thread, struct pt_regs *
 	if (state.frees_moved)
 		address = first_argument_at(ctx, probe_cookie(ctx));
 	if (!address || !state.enabled)
-		return;
-	thread = followed_thread(thread, ctx);
+		return HAWK_NOTHING_WANTED;
 	if (!thread)
-		return;
+		return HAWK_STATE_WANTED;
+	if (!is_still_followed(thread))
+		return HAWK_NOTHING_WANTED;
 	enum hawk_taking taking = live_free(thread, address, &block);
 
 	if (taking == HAWK_TAKEN) {
@@ -82,14 +83,15 @@ static __always_inline void on_free(struct hawk_thread *thread, struct pt_regs *
 		/* Where small blocks are left alone nearly every free is of this kind, and to know whose it was is not worth
 		 * two reads of the target. */
 		if (!settings.min_block_bytes && (is_allocators(thread, ctx) || passed_on(thread, address)))
-			return;
+			return HAWK_NOTHING_WANTED;
 		if (end_block_of_left(thread, address))
-			return;
+			return HAWK_NOTHING_WANTED;
 		note_unknown_free(program_of(thread), address);
 		count_untraced_free(program_of(thread));
 	}
 	if (target_of(thread)->several_allocators)
 		thread->last_freed = address;
+	return HAWK_NOTHING_WANTED;
 }
 
 #endif

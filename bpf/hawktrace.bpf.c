@@ -26,15 +26,13 @@
 
 #include "bpf/calls.bpf.h"
 #include "bpf/children.bpf.h"
-#include "bpf/free_lists.bpf.h"
-#include "bpf/frees.bpf.h"
+#include "bpf/hits.bpf.h"
 #include "bpf/mapping_events.bpf.h"
 #include "bpf/probe_points.bpf.h"
 #include "bpf/regions.bpf.h"
 #include "bpf/target_programs.bpf.h"
 #include "bpf/threads_stack.bpf.h"
 #include "bpf/unfollowed.bpf.h"
-#include "bpf/yield_points.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -71,7 +69,7 @@ int alloc_session(struct pt_regs *ctx)
 		return 1;
 	}
 	note_seen(thread, 0);
-	return on_entry(thread, ctx, bpf_get_attach_cookie(ctx), true) ? 0 : 1;
+	return SEE_HIT(see_entry, thread, ctx, bpf_get_attach_cookie(ctx), true) == HAWK_RETURN_WANTED ? 0 : 1;
 }
 
 SEC("uprobe")
@@ -82,7 +80,7 @@ int alloc_entry(struct pt_regs *ctx)
 	struct hawk_thread *thread = known_thread(ctx);
 
 	note_seen(thread, 0);
-	on_entry(thread, ctx, probe_cookie(ctx), false);
+	SEE_HIT(see_entry, thread, ctx, probe_cookie(ctx), false);
 	return 0;
 }
 
@@ -110,10 +108,7 @@ int alloc_yield(struct pt_regs *ctx)
 	__u64 cookie = probe_cookie(ctx);
 
 	note_seen(thread, cookie);
-	if (cookie & HAWK_COOKIE_POINT)
-		on_yield(thread, ctx, cookie);
-	else
-		on_entry(thread, ctx, cookie, false);
+	SEE_HIT(see_yield, thread, ctx, cookie);
 	return 0;
 }
 
@@ -125,7 +120,7 @@ int free_entry(struct pt_regs *ctx)
 	struct hawk_thread *thread = known_thread(ctx);
 
 	note_seen(thread, 0);
-	on_free(thread, ctx);
+	SEE_HIT(see_free, thread, ctx);
 	return 0;
 }
 

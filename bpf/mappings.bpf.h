@@ -69,13 +69,6 @@ static __always_inline __u64 hawk_mappings_version(const struct hawk_thread *thr
 }
 
 /* A range that is compared with the kernel's mapping. */
-struct hawk_mapping_check {
-	__u64 start;              /* of the range */
-	__u32 index;              /* of the range */
-	__u32 holds;
-	long error;               /* of bpf_find_vma */
-};
-
 /* Since 6.8 /proc/PID/maps shows the file of an overlay file system (file_user_inode, include/linux/fs.h), which the kernel
  * keeps beside the file that it really maps: its path follows. On 6.5 to 6.7 the type has another field. */
 struct backing_file___hawk {
@@ -119,6 +112,7 @@ static __always_inline bool is_inode_of(struct inode *inode, const struct hawk_c
 struct hawk_mapping {
 	__u64 start, end, file_offset;
 	__u64 file;               /* the kernel's; 0: none */
+	__u64 flags;              /* vm_flags */
 };
 
 static __always_inline struct hawk_mapping mapping_at(struct vm_area_struct *vma)
@@ -126,7 +120,8 @@ static __always_inline struct hawk_mapping mapping_at(struct vm_area_struct *vma
 	return (struct hawk_mapping){ .start = BPF_CORE_READ(vma, vm_start),
 				      .end = BPF_CORE_READ(vma, vm_end),
 				      .file_offset = BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT,
-				      .file = (__u64)BPF_CORE_READ(vma, vm_file) };
+				      .file = (__u64)BPF_CORE_READ(vma, vm_file),
+				      .flags = BPF_CORE_READ(vma, vm_flags) };
 }
 
 /* Whether that is what the range says. Either inode is the file's: perf events named the one that is really mapped until that was
@@ -150,19 +145,41 @@ __noinline int is_mapping_of(const struct hawk_mapping *mapping, __u32 index)
 	return inode && is_inode_of(inode, range);
 }
 
-/* The same; if it is, that is remembered. */
-static __always_inline bool compare_with(struct vm_area_struct *vma, __u32 index)
+/* The same; if it is, that is remembered. `vma`: where the kernel has the mapping. */
+static __always_inline bool compare_with(const struct hawk_mapping *mapping, __u64 vma, __u32 index)
 {
-	const struct hawk_mapping mapping = mapping_at(vma);
-	int holds = is_mapping_of(&mapping, index);
+	int holds = is_mapping_of(mapping, index);
 
-	hawk_range_state_at(index)->vma = holds ? (__u64)vma : 0;
+	hawk_range_state_at(index)->vma = holds ? vma : 0;
 	return holds;
 }
 
-static long compare_mapping(struct task_struct *task, struct vm_area_struct *vma, struct hawk_mapping_check *check)
+/* In place of where the kernel has a mapping: its lock was not to be had. */
+#define HAWK_MAPPINGS_BUSY 1
+
+/* What the kernel has mapped at an address. */
+struct hawk_mapping_search {
+	__u64 vma;                /* 0: nothing */
+	struct hawk_mapping mapping; /* begins at the address, until it is found */
+};
+
+/* With the kernel's lock, so that all is of one moment. What is behind it is looked at later: calls may be only so deep, and if its
+ * file is gone by then, the mapping is. */
+static long copy_mapping(struct task_struct *task, struct vm_area_struct *vma, struct hawk_mapping_search *search)
 {
-	check->holds = compare_with(vma, check->index);
+	search->vma = (__u64)vma;
+	search->mapping = mapping_at(vma);
+	return 0;
+}
+
+static long find_mapping(__u32 attempt, struct hawk_mapping_search *search)
+{
+	long error = bpf_find_vma(bpf_get_current_task_btf(), search->mapping.start, copy_mapping, search, 0);
+
+	if (error != -HAWK_EBUSY)
+		return 1;
+	if (attempt == HAWK_MAPPING_ATTEMPTS - 1)
+		search->vma = HAWK_MAPPINGS_BUSY;
 	return 0;
 }
 
@@ -189,7 +206,11 @@ static __always_inline bool is_attached(struct vm_area_struct *vma)
 /* Whether there is still a mapping at `vma`, which is what the range says. Not static: checked once by the verifier. */
 __noinline int attached_holds(__u64 vma, __u32 index)
 {
-	return vma && is_attached((struct vm_area_struct *)vma) && compare_with((struct vm_area_struct *)vma, index);
+	if (!vma || !is_attached((struct vm_area_struct *)vma))
+		return 0;
+	const struct hawk_mapping mapping = mapping_at((struct vm_area_struct *)vma);
+
+	return compare_with(&mapping, vma, index);
 }
 
 /* Whether a range holds, by the mapping that was found for it before: without the lock that the kernel's own search takes,
@@ -246,62 +267,61 @@ static __always_inline __u64 changes_of_mappings(void)
 #define HAWK_TREE_LEVELS 8
 #define HAWK_NODE_SLOTS 16
 #define HAWK_ALLOCATION_NODE_SLOTS 10
+#define HAWK_TREE_STEPS (HAWK_TREE_LEVELS * HAWK_NODE_SLOTS)
 
 /* A slot of the tree of mappings: what its range has. */
 struct hawk_tree_slot {
 	__u64 address;            /* that is looked for */
 	__u64 entry;              /* the node, and at last what its leaf holds; 0: nothing is mapped there */
 	__u64 first, last;        /* addresses */
-	__u64 pivots_at;          /* in the node that is looked at */
-	__u64 at;                 /* which of its slots */
+	__u64 node_at;            /* the step that came to the node, from which on each passes a slot */
 };
 
-/* In bpf_loop, whose body the verifier checks once, and not for each pivot. */
-static long pass_pivot(__u32 at, struct hawk_tree_slot *slot)
+/* Passes one slot, or goes down by it. In bpf_loop, whose body the verifier checks once, and in one for all levels: a callback is one
+ * of the eight frames that calls may have. What the steps themselves would count the verifier would follow. */
+static long step_in_tree(__u32 step, struct hawk_tree_slot *slot)
 {
-	__u64 pivot = 0;
-
-	bpf_probe_read_kernel(&pivot, sizeof(pivot), (void *)(slot->pivots_at + at * sizeof(__u64)));
-	if (!pivot)
-		return 1;
-	if (slot->address <= pivot) {
-		slot->last = pivot;
-		return 1;
-	}
-	slot->first = pivot + 1;
-	slot->at = at + 1;
-	return 0;
-}
-
-static long descend(__u32 level, struct hawk_tree_slot *slot)
-{
-	__u64 node = slot->entry & ~HAWK_NODE_MASK;
+	__u64 node = slot->entry & ~HAWK_NODE_MASK, at = step - slot->node_at, pivot = 0;
 	__u32 type = slot->entry >> HAWK_NODE_TYPE_SHIFT & HAWK_NODE_TYPE_MASK;
 	bool is_allocation = type == HAWK_NODE_ALLOCATION_RANGE;
+	__u64 pivots_at = node + bpf_core_field_offset(struct maple_range_64, pivot);
 
-	slot->pivots_at = node + bpf_core_field_offset(struct maple_range_64, pivot);
-	slot->at = 0;
-	bpf_loop(is_allocation ? HAWK_ALLOCATION_NODE_SLOTS - 1 : HAWK_NODE_SLOTS - 1, pass_pivot, slot, 0);
+	if (at < (is_allocation ? HAWK_ALLOCATION_NODE_SLOTS : HAWK_NODE_SLOTS) - 1)
+		bpf_probe_read_kernel(&pivot, sizeof(pivot), (void *)(pivots_at + at * sizeof(__u64)));
+	if (pivot && slot->address > pivot) {
+		slot->first = pivot + 1;
+		return 0;
+	}
+	if (pivot)
+		slot->last = pivot;
 	node += is_allocation ? bpf_core_field_offset(struct maple_arange_64, slot)
 			      : bpf_core_field_offset(struct maple_range_64, slot);
 	slot->entry = 0;
-	bpf_probe_read_kernel(&slot->entry, sizeof(slot->entry), (void *)(node + slot->at * sizeof(__u64)));
+	bpf_probe_read_kernel(&slot->entry, sizeof(slot->entry), (void *)(node + at * sizeof(__u64)));
+	slot->node_at = step + 1;
 	return type == HAWK_NODE_LEAF || !slot->entry ? 1 : 0;
 }
 
-/* The address of the mapping at an address of the current process, by its tree; 0: none, or it could not be found. Without the
- * kernel's lock: the tree may be changed meanwhile. Not static: checked once by the verifier. */
+/* The address of the mapping at slot->address in the current process, by its tree; 0: none, or it could not be found. Without the
+ * kernel's lock: the tree may be changed meanwhile. */
+static __always_inline __u64 look_in_tree(struct hawk_tree_slot *slot)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	slot->entry = (__u64)BPF_CORE_READ(task, mm, mm_mt.ma_root);
+	/* A tree of one entry has no node. */
+	if ((slot->entry & 3) != 2)
+		return 0;
+	bpf_loop(HAWK_TREE_STEPS, step_in_tree, slot, 0);
+	return slot->entry & 3 ? 0 : slot->entry;
+}
+
+/* The same. Not static: checked once by the verifier. */
 __noinline __u64 vma_in_tree(__u64 address)
 {
 	struct hawk_tree_slot slot = { .address = address };
-	struct task_struct *task = bpf_get_current_task_btf();
 
-	slot.entry = (__u64)BPF_CORE_READ(task, mm, mm_mt.ma_root);
-	/* A tree of one entry has no node. */
-	if ((slot.entry & 3) != 2)
-		return 0;
-	bpf_loop(HAWK_TREE_LEVELS, descend, &slot, 0);
-	return slot.entry & 3 ? 0 : slot.entry;
+	return look_in_tree(&slot);
 }
 
 static __always_inline struct vm_area_struct *search_tree(__u64 address)
@@ -309,27 +329,13 @@ static __always_inline struct vm_area_struct *search_tree(__u64 address)
 	return (struct vm_area_struct *)vma_in_tree(address);
 }
 
-/* Whether a range holds by what the tree has there, which is looked at all the same. */
-static __always_inline bool tree_holds(__u64 start, __u32 index)
-{
-	return attached_holds(vma_in_tree(start), index);
-}
-
-static long find_mapping(__u32 attempt, struct hawk_mapping_check *check)
-{
-	check->error = bpf_find_vma(bpf_get_current_task_btf(), check->start, compare_mapping, check, 0);
-	return check->error == -HAWK_EBUSY ? 0 : 1;
-}
-
-/* What is mapped at an address in no range. */
-struct hawk_file_position {
-	__u64 address;
-	__u64 file_offset;        /* of the address */
-	struct hawk_file_part part; /* inode 0: no code of a file */
-	long error;               /* of bpf_find_vma */
-};
-
 #define HAWK_VM_EXEC 4ul
+
+/* The kernel's file that a mapping has code of; 0: none. */
+static __always_inline __u64 code_file_of(const struct hawk_mapping *mapping)
+{
+	return mapping->flags & HAWK_VM_EXEC ? mapping->file : 0;
+}
 
 /* The kernel's file at this address. Not static: checked once by the verifier. */
 __noinline int identify_file(__u64 address, struct hawk_file_part *part)
@@ -343,37 +349,26 @@ __noinline int identify_file(__u64 address, struct hawk_file_part *part)
 	return 0;
 }
 
-static __noinline long identify_mapping(struct task_struct *task, struct vm_area_struct *vma, struct hawk_file_position *position)
-{
-	__u64 file = (__u64)BPF_CORE_READ(vma, vm_file);
-
-	if (!file || !(BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC))
-		return 0;
-	identify_file(file, &position->part);
-	position->file_offset = (BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT) + (position->address - BPF_CORE_READ(vma, vm_start));
-	return 0;
-}
-
-/* With the kernel's lock: what is put together of several fields must be of one moment. */
-static long find_file_position(__u32 attempt, struct hawk_file_position *position)
-{
-	position->error = bpf_find_vma(bpf_get_current_task_btf(), position->address, identify_mapping, position, 0);
-	return position->error == -HAWK_EBUSY ? 0 : 1;
-}
-
 /* Not static: checked once by the verifier. */
 __noinline int hawk_range_holds(__u32 index)
 {
-	struct hawk_mapping_check check = { .start = code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)].start, .index = index };
+	const __u64 start = code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)].start;
+	/* For more there is no room on the stacks of programs on threads' stacks, nor for a function of its own. */
+	union {
+		struct hawk_tree_slot slot;
+		struct hawk_mapping_search search;
+	} place = { .slot = { .address = start } };
 
-	if (remembered_holds(index) || tree_holds(check.start, index))
+	/* What the tree has there is looked at all the same. */
+	if (remembered_holds(index) || attached_holds(look_in_tree(&place.slot), index))
 		return 1;
 	if (is_changing_mappings())
 		return 0;
-	loop_apart(HAWK_MAPPING_ATTEMPTS, find_mapping, &check);
-	if (check.error == -HAWK_EBUSY)
+	place.search = (struct hawk_mapping_search){ .mapping = { .start = start } };
+	loop_apart(HAWK_MAPPING_ATTEMPTS, find_mapping, &place.search);
+	if (place.search.vma == HAWK_MAPPINGS_BUSY)
 		return -HAWK_EBUSY;
-	return check.holds;
+	return place.search.vma && compare_with(&place.search.mapping, place.search.vma, index);
 }
 
 #endif

@@ -64,7 +64,7 @@ static __always_inline bool resume_call(struct hawk_thread *thread)
 }
 
 /* Forgets the newest call, which was left as it seems. Should it return all the same, that is seen by its slot. */
-static __noinline void leave_newest(struct hawk_thread *thread, __u64 word)
+static __always_inline void leave_newest(struct hawk_thread *thread, __u64 word)
 {
 	thread->left_slot = thread->call.may_throw ? thread->call.sp : 0;
 	thread->left_word = word;

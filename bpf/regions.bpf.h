@@ -157,7 +157,7 @@ static __always_inline struct hawk_range search_next(struct hawk_region_search *
 	slot->address = search->address;
 	slot->entry = search->root;
 	slot->last = ~0ull;
-	bpf_loop(HAWK_TREE_LEVELS, descend, slot, 0);
+	bpf_loop(HAWK_TREE_STEPS, step_in_tree, slot, 0);
 	search->address = slot->last + 1;
 	search->is_done = slot->last == ~0ull || search->address >= search->end;
 	return (struct hawk_range){ .start = slot->first, .end = slot->last == ~0ull ? slot->last : slot->last + 1 };

@@ -297,12 +297,25 @@ __noinline int follow_again(struct hawk_thread *thread)
 	return 1;
 }
 
+/* What comes of a hit. */
+enum hawk_outcome {
+	HAWK_NOTHING_WANTED,
+	HAWK_RETURN_WANTED,       /* of the call that has begun */
+	HAWK_STATE_WANTED,        /* nothing has been done: the thread has no state, and is to be given one first */
+};
+
+/* Whether the current thread, whose state this is, is followed, perhaps as one of another target than so far. */
+static __always_inline bool is_still_followed(struct hawk_thread *thread)
+{
+	return is_followed(thread) || follow_again(thread);
+}
+
 /* The state of the current thread, which has that of `known`, or none so far; NULL: it is not followed. */
 static __always_inline struct hawk_thread *followed_thread(struct hawk_thread *known, struct pt_regs *ctx)
 {
 	if (!known)
 		return new_thread(ctx);
-	return is_followed(known) || follow_again(known) ? known : NULL;
+	return is_still_followed(known) ? known : NULL;
 }
 
 /* The task, which may share a target's memory without being one of its threads, is about to leave that memory. The kernel's

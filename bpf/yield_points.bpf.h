@@ -174,18 +174,9 @@ __noinline int see_inner_call(struct hawk_thread *thread, __u32 number, __u64 sl
 #define HAWK_NO_POINT HAWK_MAX_YIELD_POINTS
 #define HAWK_UNKNOWN_POINT (HAWK_MAX_YIELD_POINTS + 1)
 
-/* Of the points at one instruction, of which `number` is the first, the one for the caller that waits: `slot` is where its return address
- * stands. Without a thread, of which nothing is known yet, by a helper. Not static: checked once by the verifier. */
-__noinline int find_caller(struct hawk_thread *thread, __u32 number, __u64 ip, __u64 slot)
+/* Of the points at one instruction, of which `number` is the first, the one for the caller at this address. */
+static __always_inline int point_of_caller(__u32 number, __u64 ip, __u64 return_address)
 {
-	__u64 return_address = 0, trampoline = trampoline_address();
-	bool is_read = thread && read_target_word(thread, slot, &return_address);
-
-	if (!is_read && bpf_probe_read_user(&return_address, sizeof(return_address), (void *)slot))
-		return HAWK_UNKNOWN_POINT;
-	/* Another tracer may have a return probe on the function. */
-	if (trampoline && return_address == trampoline)
-		return_address = replaced_return(slot, trampoline);
 	for (__u32 i = 0; i < HAWK_MOST_CALLERS; i++) {
 		const struct hawk_yield_point *point = &yield_points[(number + i) & (HAWK_MAX_YIELD_POINTS - 1)];
 
@@ -195,6 +186,26 @@ __noinline int find_caller(struct hawk_thread *thread, __u32 number, __u64 ip, _
 			break;
 	}
 	return HAWK_NO_POINT;
+}
+
+/* The same for the caller that waits: `slot` is where its return address stands. Without a thread, of which nothing is known yet, by a
+ * helper. Not static: checked once by the verifier. */
+__noinline int find_caller(struct hawk_thread *thread, __u32 number, __u64 ip, __u64 slot)
+{
+	__u64 return_address = 0, trampoline;
+	bool is_read = thread && read_target_word(thread, slot, &return_address);
+	int found;
+
+	if (!is_read && bpf_probe_read_user(&return_address, sizeof(return_address), (void *)slot))
+		return HAWK_UNKNOWN_POINT;
+	found = point_of_caller(number, ip, return_address);
+	if (found != HAWK_NO_POINT)
+		return found;
+	/* Another tracer may have a return probe on the function. */
+	trampoline = trampoline_address();
+	if (!trampoline || return_address != trampoline)
+		return HAWK_NO_POINT;
+	return point_of_caller(number, ip, replaced_return(slot, trampoline));
 }
 
 /* A call that is seen here alone, while no other is open: nearly every one. As end_call. */
@@ -225,7 +236,7 @@ static __always_inline bool see_with_others(struct hawk_thread *thread, struct p
 	return enter_late(thread, ctx, yielded, point);
 }
 
-static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie)
+static __always_inline enum hawk_outcome on_yield(struct hawk_thread *thread, struct pt_regs *ctx, __u64 cookie)
 {
 	__u32 number = cookie >> HAWK_COOKIE_POINT_SHIFT & (HAWK_MAX_YIELD_POINTS - 1);
 	const struct hawk_yield_point *point = &yield_points[number];
@@ -234,33 +245,34 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 	__u64 address;
 
 	if (point->condition != HAWK_ALWAYS && !hawk_condition_holds(ctx->flags, point->condition))
-		return;
+		return HAWK_NOTHING_WANTED;
 	if (!state.enabled)
-		return;
+		return HAWK_NOTHING_WANTED;
 	const bool is_shared = point->caller_at != HAWK_NOT_ON_STACK;
 
 	/* Or a thread for which there is no room would lose a call that is none. */
 	if (is_shared && !thread && find_caller(NULL, number, ctx->ip, ctx->sp + point->caller_at) == HAWK_NO_POINT)
-		return;
-	thread = followed_thread(thread, ctx);
+		return HAWK_NOTHING_WANTED;
 	if (!thread)
-		return;
+		return HAWK_STATE_WANTED;
+	if (!is_still_followed(thread))
+		return HAWK_NOTHING_WANTED;
 	if (is_shared) {
 		number = find_caller(thread, number, ctx->ip, ctx->sp + point->caller_at);
 		if (number == HAWK_UNKNOWN_POINT)
 			count_loss(program_of(thread), HAWK_LOSS_UNREADABLE_RESULT);
 		if (number >= HAWK_MAX_YIELD_POINTS)
-			return;
+			return HAWK_NOTHING_WANTED;
 		point = &yield_points[number];
 	}
 	read_yield(thread, ctx, point, &yielded);
 	if (point->role == HAWK_YIELDS_AHEAD && !read_ahead(thread, ctx, number, &yielded))
-		return;
+		return HAWK_NOTHING_WANTED;
 	if (!thread->call.sp && thread->role == HAWK_YIELDS_ALL) {
 		address = see_at_once(thread, &yielded, &block);
 	} else {
 		if (!see_with_others(thread, ctx, point, number, &yielded))
-			return;
+			return HAWK_NOTHING_WANTED;
 		address = thread->role == HAWK_YIELDS_SIZE ? 0 : end_call(thread, &yielded.end, &block);
 	}
 	struct hawk_tally tally = { .hits = cpus_own_stripes(HAWK_HIT_STRIPES) ? hits_of(number) : NULL };
@@ -269,9 +281,10 @@ static __always_inline void on_yield(struct hawk_thread *thread, struct pt_regs 
 		count_block(thread, address, &block, &yielded.end, HAWK_SEEN_BEFORE, &tally);
 	/* Where its block is seen it is counted. */
 	if (point->role == HAWK_YIELDS_AHEAD && thread->role == HAWK_YIELDS_SIZE)
-		return;
+		return HAWK_NOTHING_WANTED;
 	if (!tally.is_done || !tally.hits)
 		__sync_fetch_and_add(hits_of(number), 1);
+	return HAWK_NOTHING_WANTED;
 }
 
 #endif

@@ -33,6 +33,17 @@ enum hawk_taking {
 #define hawk_load(p) (*(volatile __typeof__(*(p)) *)(p))
 
 typedef struct hawk_bucket __arena *hawk_bucket_ref;
+
+/* As functions that are not static are given them, to which the verifier passes numbers. */
+HAWK_INLINE __u64 hawk_address_of_bucket(hawk_bucket_ref bucket)
+{
+	return (__u64)bucket;
+}
+
+HAWK_INLINE hawk_bucket_ref hawk_bucket_at(__u64 address)
+{
+	return (hawk_bucket_ref)address;
+}
 typedef struct hawk_live_page __arena *hawk_page_ref;
 
 /* ----------------------------------------------------------------------------------------------------------- locks */
@@ -96,6 +107,8 @@ HAWK_INLINE int hawk_lock(__u32 __arena *lock)
 
 /* --------------------------------------------------------------------------------------------------------- buckets */
 
+#define HAWK_WORDS_IN_CACHE_LINE (HAWK_CACHE_LINE_BYTES / sizeof(__u64))
+
 /* Begins to fetch `count` of them, next to each other, into the caches. By loads, of which the processor can have more under way than of
  * stores. */
 HAWK_INLINE void hawk_fetch_buckets(hawk_bucket_ref first, __u32 count)
@@ -105,7 +118,7 @@ HAWK_INLINE void hawk_fetch_buckets(hawk_bucket_ref first, __u32 count)
 #ifdef __clang__
 #pragma clang loop unroll(disable)
 #endif
-	for (__u32 word = 0; word < count * sizeof(*first) / sizeof(*words); word += HAWK_CACHE_LINE_BYTES / sizeof(*words))
+	for (__u32 word = 0; word < count * sizeof(*first) / sizeof(*words); word += HAWK_WORDS_IN_CACHE_LINE)
 		(void)words[word];
 }
 
@@ -212,14 +225,16 @@ static long hawk_compare_program(__u32 attempt, void *context)
 	return 1;
 }
 
-/* Bit i, of one i at most: slot i holds this address of this program. */
-static __attribute__((noinline)) __u32 hawk_search_block(hawk_bucket_ref bucket, __u32 low, __u32 high_and_stack, __u32 program)
+/* Bit i, of one i at most: slot i of the bucket holds this address of this program. Not static: checked once by the verifier. */
+__attribute__((noinline)) __u32 hawk_search_block(__u64 bucket, __u32 low, __u32 high_and_stack, __u32 program)
 {
+	if (!hawk_has_arena())
+		return 0;
 	struct hawk_block_search search = {
-		.bucket = bucket,
+		.bucket = hawk_bucket_at(bucket),
 		.high_and_stack = high_and_stack,
 		.program = program,
-		.slots = hawk_slots_with_low(bucket, low),
+		.slots = hawk_slots_with_low(hawk_bucket_at(bucket), low),
 		.found = 0,
 	};
 

@@ -43,6 +43,18 @@ HAWK_INLINE __u32 hawk_first_home_of_area(__u64 hash)
 	return hawk_home_bucket(hash) & ~(HAWK_AREA_BUCKETS - 1);
 }
 
+/* Begins to fetch the buckets of an area, of which this is the first: without a loop, each round of which the verifier follows. */
+HAWK_INLINE void hawk_fetch_area(hawk_bucket_ref first)
+{
+	const volatile __u64 __arena *words = (const volatile __u64 __arena *)first;
+
+#ifdef __clang__
+#pragma clang loop unroll(full)
+#endif
+	for (__u32 word = 0; word < HAWK_AREA_BUCKETS * sizeof(*first) / sizeof(*words); word += HAWK_WORDS_IN_CACHE_LINE)
+		(void)words[word];
+}
+
 /* The buckets of what blocks may be in the 2 KiB around `address`, of those that lie as it does in their 32 bytes (geometry.h). Not static:
  * checked once by the verifier. */
 __attribute__((noinline)) int hawk_fetch_around(__u64 address, __u32 program)
@@ -59,7 +71,7 @@ __attribute__((noinline)) int hawk_fetch_around(__u64 address, __u32 program)
 	for (__u32 area = 0; area < HAWK_FETCHED_AREAS; area++) {
 		const __u64 hash = hawk_live_hash(first + ((__u64)area << HAWK_AREA_BYTES_LOG2), program);
 
-		hawk_fetch_buckets(&hawk_page_at(hash, geometry)->buckets[hawk_first_home_of_area(hash)], HAWK_AREA_BUCKETS);
+		hawk_fetch_area(&hawk_page_at(hash, geometry)->buckets[hawk_first_home_of_area(hash)]);
 	}
 	return 0;
 }

@@ -80,7 +80,7 @@ static long hawk_unlock_choice(__u32 number, void *context)
 
 HAWK_INLINE __u32 hawk_search_in(hawk_bucket_ref bucket, const struct hawk_request *request)
 {
-	return hawk_search_block(bucket, request->slot.low, request->slot.high_and_stack, request->program);
+	return hawk_search_block(hawk_address_of_bucket(bucket), request->slot.low, request->slot.high_and_stack, request->program);
 }
 
 /* Finds the bucket that holds the block; no function of its own, of which there can only be so many within one another. */
@@ -180,7 +180,7 @@ __attribute__((noinline)) int hawk_attempt_in_choices(struct hawk_request *reque
 
 static long hawk_attempt_again(__u32 attempt, void *context)
 {
-	int is_settled = hawk_attempt_in_choices(*(struct hawk_request **)context);
+	int is_settled = hawk_attempt_in_choices((struct hawk_request *)context);
 
 	(void)attempt;
 	/* Or clang, which has seen that function, leaves the bound out that the verifier wants to see. */
@@ -188,14 +188,11 @@ static long hawk_attempt_again(__u32 attempt, void *context)
 	return is_settled & 1;
 }
 
-/* The long way. Not static, for the same reason. */
-__attribute__((noinline)) int hawk_do_slowly(struct hawk_request *request)
+/* The long way. */
+HAWK_INLINE void hawk_do_slowly(struct hawk_request *request)
 {
-	if (!request || !hawk_has_arena())
-		return 0;
 	request->result = request->is_take ? (__u32)HAWK_TAKE_TIMEOUT : (__u32)HAWK_LOCK_TIMEOUT;
-	HAWK_REPEAT(HAWK_LOCK_ATTEMPTS, hawk_attempt_again, &request);
-	return 0;
+	HAWK_REPEAT(HAWK_LOCK_ATTEMPTS, hawk_attempt_again, request);
 }
 
 /* Whether what is in a slot, whose address has the lower bits that are looked for, is the block of the request: it is handed out then. */
@@ -220,10 +217,12 @@ HAWK_INLINE int hawk_take_first(hawk_bucket_ref bucket, __u32 slots, struct hawk
 }
 
 /* Bit i: choice i of the buckets has a block with these lower bits. Of the home, which is locked, no block comes or goes meanwhile, and those
- * of others do not matter. Without branches, as hawk_slots_with_low. */
-static __attribute__((noinline)) __u32 hawk_choices_with_low(hawk_bucket_ref home, __u64 hash, __u32 low)
+ * of others do not matter. Without branches, as hawk_slots_with_low. Not static: checked once by the verifier. */
+__attribute__((noinline)) __u32 hawk_choices_with_low(__u64 home, __u64 hash, __u32 low)
 {
-	hawk_bucket_ref first = home - hawk_home_bucket(hash);
+	if (!hawk_has_arena())
+		return 0;
+	hawk_bucket_ref first = hawk_bucket_at(home) - hawk_home_bucket(hash);
 	__u32 found = 0;
 
 #ifdef __clang__
@@ -238,7 +237,7 @@ static __attribute__((noinline)) __u32 hawk_choices_with_low(hawk_bucket_ref hom
  * for in ascending order alone. */
 HAWK_INLINE int hawk_take_beside(hawk_bucket_ref home, struct hawk_request *request)
 {
-	__u32 choices = hawk_choices_with_low(home, request->hash, request->slot.low);
+	__u32 choices = hawk_choices_with_low(hawk_address_of_bucket(home), request->hash, request->slot.low);
 	hawk_bucket_ref bucket = home - hawk_home_bucket(request->hash) + hawk_bucket_choice(request->hash, hawk_lowest(choices));
 	int taken;
 
@@ -265,10 +264,12 @@ HAWK_INLINE int hawk_take_at_home(hawk_bucket_ref home, struct hawk_request *req
 }
 
 /* Puts a block whose home, which is locked, is full into another bucket, if one is to be had at once: locks are waited for in ascending
- * order alone. */
-static __attribute__((noinline)) int hawk_insert_beside(hawk_bucket_ref home, struct hawk_request *request)
+ * order alone. Not static: checked once by the verifier. */
+__attribute__((noinline)) int hawk_insert_beside(__u64 home_at, struct hawk_request *request)
 {
-	hawk_bucket_ref first = home - hawk_home_bucket(request->hash);
+	if (!request || !hawk_has_arena())
+		return 0;
+	hawk_bucket_ref home = hawk_bucket_at(home_at), first = home - hawk_home_bucket(request->hash);
 
 #ifdef __clang__
 #pragma clang loop unroll(disable)
@@ -297,11 +298,11 @@ HAWK_INLINE int hawk_insert_at_home(hawk_bucket_ref home, struct hawk_request *r
 	__u32 slots = hawk_free_slots(home);
 
 	if (hawk_has_low(home, request->slot.low) ||
-	    (hawk_displaced(home) && hawk_choices_with_low(home, request->hash, request->slot.low)))
+	    (hawk_displaced(home) && hawk_choices_with_low(hawk_address_of_bucket(home), request->hash, request->slot.low)))
 		return 0;
 	if (slots)
 		hawk_put(home, hawk_lowest(slots), &request->slot);
-	else if (!hawk_insert_beside(home, request))
+	else if (!hawk_insert_beside(hawk_address_of_bucket(home), request))
 		return 0;
 	request->growth_check = hawk_count_insertion();
 	request->result = HAWK_INSERTED;

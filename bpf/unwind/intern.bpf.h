@@ -186,7 +186,7 @@ static long name_location(__u32 number, struct hawk_frame_loop *loop)
 
 /* Puts numbers of locations where the addresses of the frames are; false: no room. Apart from storing them, so that a stack
  * for which there is none takes no frames, each time that it is met. */
-static __noinline bool name_locations(struct hawk_thread *thread, __u32 depth)
+static __always_inline bool name_locations(struct hawk_thread *thread, __u32 depth)
 {
 	struct hawk_frame_loop loop = { .thread = thread, .depth = depth };
 

@@ -26,7 +26,7 @@ static __always_inline int hawk_view_is_true(const struct hawk_thread *thread)
 	return view_holds(&thread->view);
 }
 
-static __always_inline __u64 hawk_later_run_differs(struct hawk_thread *thread, struct hawk_memo *memo, __u32 run, __u64 first_block);
+static __always_inline __u64 hawk_any_run_differs(struct hawk_thread *thread, struct hawk_memo *memo, __u32 run, __u64 first_block);
 
 #include "bpf/unwind/memo.h"
 
@@ -36,7 +36,7 @@ __noinline int run_differs(struct hawk_thread *thread, struct hawk_memo *memo, _
 	return !thread || !memo || !HAWK_PAGES_CAN_BE_SHOWN || hawk_run_differs(thread, memo, run, first_block, HAWK_MEMO_MOST_BLOCKS);
 }
 
-static __always_inline __u64 hawk_later_run_differs(struct hawk_thread *thread, struct hawk_memo *memo, __u32 run, __u64 first_block)
+static __always_inline __u64 hawk_any_run_differs(struct hawk_thread *thread, struct hawk_memo *memo, __u32 run, __u64 first_block)
 {
 	return (__u64)run_differs(thread, memo, run, first_block);
 }

@@ -15,7 +15,7 @@
  *     hawk_view(thread)               where that can be read
  *     hawk_word_in_view(view, place)  the word at this distance from the page's beginning; 0 also where nothing is mapped
  *     hawk_view_is_true(thread)       whether the page is still the thread's
- *     hawk_later_run_differs(thread, number, run)
+ *     hawk_any_run_differs(thread, number, run)
  *                                     calls hawk_run_differs */
 #ifndef HAWKTRACE_MEMO_H
 #define HAWKTRACE_MEMO_H
@@ -90,15 +90,14 @@ static inline __attribute__((always_inline)) __u64 hawk_run_differs(struct hawk_
 	return differs;
 }
 
-/* Whether all the words of the memo are as they were; of the first page it has so many blocks at most. */
-static inline __attribute__((always_inline)) int hawk_words_are_alike(struct hawk_thread *thread, struct hawk_memo *memo,
-								       const __u32 most)
+/* Whether all the words of the memo are as they were; `differs`: what is known of those in the first page. */
+static inline __attribute__((always_inline)) int hawk_words_are_alike(struct hawk_thread *thread, struct hawk_memo *memo, __u64 differs)
 {
-	__u64 differs = hawk_run_differs(thread, memo, 0, memo->first_block, most), block = memo->first_block;
+	__u64 block = memo->first_block;
 
 	for (__u32 run = 1; run < HAWK_MEMO_RUNS && run < memo->run_count && !differs; run++) {
 		block += memo->runs[run - 1].blocks;
-		differs = hawk_later_run_differs(thread, memo, run, block);
+		differs = hawk_any_run_differs(thread, memo, run, block);
 	}
 	return !differs && hawk_view_is_true(thread);
 }
@@ -114,7 +113,7 @@ static inline __attribute__((always_inline)) __u32 hawk_remembered_number(struct
 
 	if (!hawk_begins_alike(thread, memo, pc, sp, fp, generation, memo->generation))
 		return HAWK_NO_STACK;
-	if (hawk_words_are_alike(thread, memo, HAWK_MEMO_MOST_BLOCKS)) {
+	if (hawk_words_are_alike(thread, memo, hawk_any_run_differs(thread, memo, 0, memo->first_block))) {
 		memo->failures = 0;
 		return memo->number;
 	}
@@ -134,7 +133,7 @@ static inline __attribute__((always_inline)) __u32 hawk_number_at_hand(struct ha
 
 	if (!hawk_begins_alike(thread, memo, pc, sp, fp, generation, memo->generation_at_hand))
 		return HAWK_NO_STACK;
-	if (!hawk_words_are_alike(thread, memo, HAWK_MEMO_BLOCKS_AT_HAND))
+	if (!hawk_words_are_alike(thread, memo, hawk_run_differs(thread, memo, 0, memo->first_block, HAWK_MEMO_BLOCKS_AT_HAND)))
 		return HAWK_NO_STACK;
 	memo->failures = 0;
 	return memo->number;

@@ -6,18 +6,13 @@
 #include "bpf/loops.bpf.h"
 #include "bpf/maps.bpf.h"
 
-/* Where the kernel's return trampoline lies in this process; 0: it has none. Not static: checked once by the verifier, which looks
- * long at plain accesses (threads.bpf.h), and not for each of its callers' states. */
+/* Where the kernel's return trampoline lies in this process; 0: it has none. Not static: checked once by the verifier. */
 __noinline __u64 trampoline_address(void)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm = BPF_CORE_READ(bpf_get_current_task_btf(), mm);
+	struct xol_area *area = mm ? BPF_CORE_READ(mm, uprobes_state.xol_area) : NULL;
 
-	if (!mm)
-		return 0;
-	struct xol_area *area = mm->uprobes_state.xol_area;
-
-	return area ? area->vaddr : 0;
+	return area ? BPF_CORE_READ(area, vaddr) : 0;
 }
 
 /* Return probes that one thread can have open, one inside the other. */

@@ -63,26 +63,36 @@ __noinline int hawk_search_rows(const struct hawk_code_range *range, __u64 addre
  * without the kernel's lock; 0: it is not. HAWK_RULE_CHANGING: the lock is not to be had. Not static: checked once by the verifier. */
 __noinline int search_mapped_file(__u64 address, __u32 generation, __u64 own_vma)
 {
-	struct hawk_file_position position = { .address = address };
+	/* For more there is no room on the stacks of programs on threads' stacks. */
+	union {
+		struct hawk_mapping_search search;
+		struct hawk_file_part part;
+	} place = { .search = { .mapping = { .start = address } } };
 
 	if (own_vma)
-		identify_mapping(NULL, (struct vm_area_struct *)own_vma, &position);
+		place.search.mapping = mapping_at((struct vm_area_struct *)own_vma);
 	else
-		loop_apart(HAWK_MAPPING_ATTEMPTS, find_file_position, &position);
-	if (position.error == -HAWK_EBUSY)
+		loop_apart(HAWK_MAPPING_ATTEMPTS, find_mapping, &place.search);
+	if (place.search.vma == HAWK_MAPPINGS_BUSY)
 		return HAWK_RULE_CHANGING;
-	for (__u32 number = 0; number < HAWK_MAX_FILE_PARTS && position.part.inode; number++) {
-		position.part.number = number;
-		const struct hawk_code_range *code = bpf_map_lookup_elem(&known_files, &position.part);
+	const __u64 file_offset = place.search.mapping.file_offset + (address - place.search.mapping.start);
+	const __u64 file = code_file_of(&place.search.mapping);
+
+	place.part = (struct hawk_file_part){};
+	if (file)
+		identify_file(file, &place.part);
+	for (__u32 number = 0; number < HAWK_MAX_FILE_PARTS && place.part.inode; number++) {
+		place.part.number = number;
+		const struct hawk_code_range *code = bpf_map_lookup_elem(&known_files, &place.part);
 
 		/* User space has not read it yet. */
 		if (!code)
 			return HAWK_RULE_NO_CODE;
-		if (position.file_offset < code->start || position.file_offset >= code->end)
+		if (file_offset < code->start || file_offset >= code->end)
 			continue;
 		if (!code->row_count)
 			break;
-		return hawk_search_rows(code, position.file_offset);
+		return hawk_search_rows(code, file_offset);
 	}
 	hawk_cache_rule(unwind_cache, address, generation, HAWK_RULE_NO_CODE_CACHED);
 	return HAWK_RULE_NO_CODE;

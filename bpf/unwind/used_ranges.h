@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) __u64 hawk_used_turn(const struct h
 }
 
 /* Attempts to begin a generation. Each that fails has met a range that was noted meanwhile, of which there are few. */
-#define HAWK_GENERATION_ATTEMPTS 32
+#define HAWK_GENERATION_ATTEMPTS 8
 
 /* Makes everything void that was cached since `turn` was read or before, unless that has been done meanwhile. `next`: a generation
  * that no other has begun: targets share the cache. False: ranges go on being noted, and it was not done. */

@@ -20,11 +20,9 @@
 #define HAWK_WINDOW_BELOW 64
 #define HAWK_WINDOW_SIZE (HAWK_WINDOW_WORDS * 8)
 
-/* Reads a window around `address`; false: not even the rest of its page. Not static: checked once by the verifier. */
-__noinline int read_window(struct hawk_thread *thread, __u64 address)
+/* Reads a window around `address`; false: not even the rest of its page. */
+static __always_inline int read_window(struct hawk_thread *thread, __u64 address)
 {
-	if (!thread)
-		return 0;
 	__u32 left = HAWK_PAGE_MASK + 1 - (address & HAWK_PAGE_MASK);
 
 	thread->window_base = address - HAWK_WINDOW_BELOW;

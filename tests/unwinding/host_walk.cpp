@@ -105,7 +105,7 @@ __u64 hawk_word_in_view(const void* view, __u64 place) {
 
 int hawk_view_is_true(const hawk_thread* thread) { return thread->page_in_view != 0; }
 
-__u64 hawk_later_run_differs(hawk_thread* thread, hawk_memo* memo, __u32 run, __u64 first_block);
+__u64 hawk_any_run_differs(hawk_thread* thread, hawk_memo* memo, __u32 run, __u64 first_block);
 
 }  // namespace
 
@@ -114,7 +114,7 @@ __u64 hawk_later_run_differs(hawk_thread* thread, hawk_memo* memo, __u32 run, __
 
 namespace {
 
-__u64 hawk_later_run_differs(hawk_thread* thread, hawk_memo* memo, __u32 run, __u64 first_block) {
+__u64 hawk_any_run_differs(hawk_thread* thread, hawk_memo* memo, __u32 run, __u64 first_block) {
   return hawk_run_differs(thread, memo, run, first_block, HAWK_MEMO_MOST_BLOCKS);
 }
 
