@@ -112,7 +112,6 @@ static __always_inline bool is_inode_of(struct inode *inode, const struct hawk_c
 struct hawk_mapping {
 	__u64 start, end, file_offset;
 	__u64 file;               /* the kernel's; 0: none */
-	__u64 flags;              /* vm_flags */
 };
 
 static __always_inline struct hawk_mapping mapping_at(struct vm_area_struct *vma)
@@ -120,19 +119,18 @@ static __always_inline struct hawk_mapping mapping_at(struct vm_area_struct *vma
 	return (struct hawk_mapping){ .start = BPF_CORE_READ(vma, vm_start),
 				      .end = BPF_CORE_READ(vma, vm_end),
 				      .file_offset = BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT,
-				      .file = (__u64)BPF_CORE_READ(vma, vm_file),
-				      .flags = BPF_CORE_READ(vma, vm_flags) };
+				      .file = (__u64)BPF_CORE_READ(vma, vm_file) };
 }
 
 /* Whether that is what the range says. Either inode is the file's: perf events named the one that is really mapped until that was
- * mended (6.18, and 6.12 after 6.12.43). Not static: checked once by the verifier. */
-__noinline int is_mapping_of(const struct hawk_mapping *mapping, __u32 index)
+ * mended (6.18, and 6.12 after 6.12.43). */
+static __always_inline int says_mapping(const struct hawk_mapping *mapping, __u32 index)
 {
 	const struct hawk_code_range *range = &code_ranges[index & (2 * HAWK_MAX_CODE_RANGES - 1)];
 	struct file *file;
 	struct inode *inode;
 
-	if (!mapping || mapping->start > range->start || mapping->end < range->end)
+	if (mapping->start > range->start || mapping->end < range->end)
 		return 0;
 	if (!mapping->file)
 		return !range->inode;
@@ -145,11 +143,15 @@ __noinline int is_mapping_of(const struct hawk_mapping *mapping, __u32 index)
 	return inode && is_inode_of(inode, range);
 }
 
-/* The same; if it is, that is remembered. `vma`: where the kernel has the mapping. */
-static __always_inline bool compare_with(const struct hawk_mapping *mapping, __u64 vma, __u32 index)
+/* The same. Not static: checked once by the verifier. */
+__noinline int is_mapping_of(const struct hawk_mapping *mapping, __u32 index)
 {
-	int holds = is_mapping_of(mapping, index);
+	return mapping && says_mapping(mapping, index);
+}
 
+/* Remembers where the kernel has the mapping, if that is what the range says. */
+static __always_inline int note_mapping(__u32 index, __u64 vma, int holds)
+{
 	hawk_range_state_at(index)->vma = holds ? vma : 0;
 	return holds;
 }
@@ -210,7 +212,8 @@ __noinline int attached_holds(__u64 vma, __u32 index)
 		return 0;
 	const struct hawk_mapping mapping = mapping_at((struct vm_area_struct *)vma);
 
-	return compare_with(&mapping, vma, index);
+	/* Without a call, for whose stack there is no room. */
+	return note_mapping(index, vma, says_mapping(&mapping, index));
 }
 
 /* Whether a range holds, by the mapping that was found for it before: without the lock that the kernel's own search takes,
@@ -331,10 +334,30 @@ static __always_inline struct vm_area_struct *search_tree(__u64 address)
 
 #define HAWK_VM_EXEC 4ul
 
-/* The kernel's file that a mapping has code of; 0: none. */
-static __always_inline __u64 code_file_of(const struct hawk_mapping *mapping)
+/* What is mapped at an address in no range. */
+struct hawk_file_position {
+	__u64 address;
+	__u64 file_offset;        /* of the address */
+	__u64 file;               /* the kernel's; 0: no code of a file; HAWK_MAPPINGS_BUSY */
+};
+
+static long note_position(struct task_struct *task, struct vm_area_struct *vma, struct hawk_file_position *position)
 {
-	return mapping->flags & HAWK_VM_EXEC ? mapping->file : 0;
+	position->file = BPF_CORE_READ(vma, vm_flags) & HAWK_VM_EXEC ? (__u64)BPF_CORE_READ(vma, vm_file) : 0;
+	position->file_offset = (BPF_CORE_READ(vma, vm_pgoff) << HAWK_PAGE_SHIFT) + (position->address - BPF_CORE_READ(vma, vm_start));
+	return 0;
+}
+
+/* As find_mapping. */
+static long find_position(__u32 attempt, struct hawk_file_position *position)
+{
+	long error = bpf_find_vma(bpf_get_current_task_btf(), position->address, note_position, position, 0);
+
+	if (error != -HAWK_EBUSY)
+		return 1;
+	if (attempt == HAWK_MAPPING_ATTEMPTS - 1)
+		position->file = HAWK_MAPPINGS_BUSY;
+	return 0;
 }
 
 /* The kernel's file at this address. Not static: checked once by the verifier. */
@@ -368,7 +391,7 @@ __noinline int hawk_range_holds(__u32 index)
 	loop_apart(HAWK_MAPPING_ATTEMPTS, find_mapping, &place.search);
 	if (place.search.vma == HAWK_MAPPINGS_BUSY)
 		return -HAWK_EBUSY;
-	return place.search.vma && compare_with(&place.search.mapping, place.search.vma, index);
+	return place.search.vma && note_mapping(index, place.search.vma, is_mapping_of(&place.search.mapping, index));
 }
 
 #endif

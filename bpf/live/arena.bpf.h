@@ -49,6 +49,12 @@ static __always_inline bool hawk_kernel_preempts(void)
 	return settings.kernel_preempts;
 }
 
+/* Up to 6.12 the kernel refuses it; none that can show pages does. */
+static __always_inline bool hawk_calls_global(void)
+{
+	return HAWK_PAGES_CAN_BE_SHOWN;
+}
+
 static __always_inline __u64 hawk_count_at(__u64 address)
 {
 	/* Each time anew. */

@@ -34,7 +34,8 @@ enum hawk_taking {
 
 typedef struct hawk_bucket __arena *hawk_bucket_ref;
 
-/* As functions that are not static are given them, to which the verifier passes numbers. */
+/* Functions that are not static are checked once by the verifier, but while preemption is off they may be called only if
+ * hawk_calls_global(): so there are some in two kinds, of which one is never reached. What they are given are numbers. */
 HAWK_INLINE __u64 hawk_address_of_bucket(hawk_bucket_ref bucket)
 {
 	return (__u64)bucket;
@@ -225,21 +226,36 @@ static long hawk_compare_program(__u32 attempt, void *context)
 	return 1;
 }
 
-/* Bit i, of one i at most: slot i of the bucket holds this address of this program. Not static: checked once by the verifier. */
-__attribute__((noinline)) __u32 hawk_search_block(__u64 bucket, __u32 low, __u32 high_and_stack, __u32 program)
+HAWK_INLINE __u32 hawk_search_slots(hawk_bucket_ref bucket, __u32 low, __u32 high_and_stack, __u32 program)
 {
-	if (!hawk_has_arena())
-		return 0;
 	struct hawk_block_search search = {
-		.bucket = hawk_bucket_at(bucket),
+		.bucket = bucket,
 		.high_and_stack = high_and_stack,
 		.program = program,
-		.slots = hawk_slots_with_low(hawk_bucket_at(bucket), low),
+		.slots = hawk_slots_with_low(bucket, low),
 		.found = 0,
 	};
 
 	HAWK_REPEAT(HAWK_BUCKET_SLOTS, hawk_compare_program, &search);
 	return search.found;
+}
+
+static __attribute__((noinline)) __u32 hawk_search_block_here(hawk_bucket_ref bucket, __u32 low, __u32 high_and_stack, __u32 program)
+{
+	return hawk_search_slots(bucket, low, high_and_stack, program);
+}
+
+__attribute__((noinline)) __u32 hawk_search_block_once(__u64 bucket, __u32 low, __u32 high_and_stack, __u32 program)
+{
+	return hawk_has_arena() ? hawk_search_slots(hawk_bucket_at(bucket), low, high_and_stack, program) : 0;
+}
+
+/* Bit i, of one i at most: slot i holds this address of this program. */
+HAWK_INLINE __u32 hawk_search_block(hawk_bucket_ref bucket, __u32 low, __u32 high_and_stack, __u32 program)
+{
+	if (hawk_calls_global())
+		return hawk_search_block_once(hawk_address_of_bucket(bucket), low, high_and_stack, program);
+	return hawk_search_block_here(bucket, low, high_and_stack, program);
 }
 
 HAWK_INLINE void hawk_get(hawk_bucket_ref bucket, __u32 at, struct hawk_slot *slot)

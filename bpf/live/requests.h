@@ -80,7 +80,7 @@ static long hawk_unlock_choice(__u32 number, void *context)
 
 HAWK_INLINE __u32 hawk_search_in(hawk_bucket_ref bucket, const struct hawk_request *request)
 {
-	return hawk_search_block(hawk_address_of_bucket(bucket), request->slot.low, request->slot.high_and_stack, request->program);
+	return hawk_search_block(bucket, request->slot.low, request->slot.high_and_stack, request->program);
 }
 
 /* Finds the bucket that holds the block; no function of its own, of which there can only be so many within one another. */
@@ -216,13 +216,9 @@ HAWK_INLINE int hawk_take_first(hawk_bucket_ref bucket, __u32 slots, struct hawk
 	return 1;
 }
 
-/* Bit i: choice i of the buckets has a block with these lower bits. Of the home, which is locked, no block comes or goes meanwhile, and those
- * of others do not matter. Without branches, as hawk_slots_with_low. Not static: checked once by the verifier. */
-__attribute__((noinline)) __u32 hawk_choices_with_low(__u64 home, __u64 hash, __u32 low)
+HAWK_INLINE __u32 hawk_look_in_choices(hawk_bucket_ref home, __u64 hash, __u32 low)
 {
-	if (!hawk_has_arena())
-		return 0;
-	hawk_bucket_ref first = hawk_bucket_at(home) - hawk_home_bucket(hash);
+	hawk_bucket_ref first = home - hawk_home_bucket(hash);
 	__u32 found = 0;
 
 #ifdef __clang__
@@ -233,11 +229,30 @@ __attribute__((noinline)) __u32 hawk_choices_with_low(__u64 home, __u64 hash, __
 	return found;
 }
 
+static __attribute__((noinline)) __u32 hawk_choices_with_low_here(hawk_bucket_ref home, __u64 hash, __u32 low)
+{
+	return hawk_look_in_choices(home, hash, low);
+}
+
+__attribute__((noinline)) __u32 hawk_choices_with_low_once(__u64 home, __u64 hash, __u32 low)
+{
+	return hawk_has_arena() ? hawk_look_in_choices(hawk_bucket_at(home), hash, low) : 0;
+}
+
+/* Bit i: choice i of the buckets has a block with these lower bits. Of the home, which is locked, no block comes or goes meanwhile, and those
+ * of others do not matter. Without branches, as hawk_slots_with_low. */
+HAWK_INLINE __u32 hawk_choices_with_low(hawk_bucket_ref home, __u64 hash, __u32 low)
+{
+	if (hawk_calls_global())
+		return hawk_choices_with_low_once(hawk_address_of_bucket(home), hash, low);
+	return hawk_choices_with_low_here(home, hash, low);
+}
+
 /* Takes a block that is not in its home bucket, which is locked, out of the one where it is, if that is to be had at once: locks are waited
  * for in ascending order alone. */
 HAWK_INLINE int hawk_take_beside(hawk_bucket_ref home, struct hawk_request *request)
 {
-	__u32 choices = hawk_choices_with_low(hawk_address_of_bucket(home), request->hash, request->slot.low);
+	__u32 choices = hawk_choices_with_low(home, request->hash, request->slot.low);
 	hawk_bucket_ref bucket = home - hawk_home_bucket(request->hash) + hawk_bucket_choice(request->hash, hawk_lowest(choices));
 	int taken;
 
@@ -263,13 +278,9 @@ HAWK_INLINE int hawk_take_at_home(hawk_bucket_ref home, struct hawk_request *req
 	return !hawk_displaced(home) || hawk_take_beside(home, request);
 }
 
-/* Puts a block whose home, which is locked, is full into another bucket, if one is to be had at once: locks are waited for in ascending
- * order alone. Not static: checked once by the verifier. */
-__attribute__((noinline)) int hawk_insert_beside(__u64 home_at, struct hawk_request *request)
+HAWK_INLINE int hawk_insert_in_choices(hawk_bucket_ref home, struct hawk_request *request)
 {
-	if (!request || !hawk_has_arena())
-		return 0;
-	hawk_bucket_ref home = hawk_bucket_at(home_at), first = home - hawk_home_bucket(request->hash);
+	hawk_bucket_ref first = home - hawk_home_bucket(request->hash);
 
 #ifdef __clang__
 #pragma clang loop unroll(disable)
@@ -292,17 +303,36 @@ __attribute__((noinline)) int hawk_insert_beside(__u64 home_at, struct hawk_requ
 	return 0;
 }
 
+static __attribute__((noinline)) int hawk_insert_beside_here(hawk_bucket_ref home, struct hawk_request *request)
+{
+	return hawk_insert_in_choices(home, request);
+}
+
+__attribute__((noinline)) int hawk_insert_beside_once(__u64 home, struct hawk_request *request)
+{
+	return request && hawk_has_arena() && hawk_insert_in_choices(hawk_bucket_at(home), request);
+}
+
+/* Puts a block whose home, which is locked, is full into another bucket, if one is to be had at once: locks are waited for in ascending
+ * order alone. */
+HAWK_INLINE int hawk_insert_beside(hawk_bucket_ref home, struct hawk_request *request)
+{
+	if (hawk_calls_global())
+		return hawk_insert_beside_once(hawk_address_of_bucket(home), request);
+	return hawk_insert_beside_here(home, request);
+}
+
 /* The same, to put one in. */
 HAWK_INLINE int hawk_insert_at_home(hawk_bucket_ref home, struct hawk_request *request)
 {
 	__u32 slots = hawk_free_slots(home);
 
 	if (hawk_has_low(home, request->slot.low) ||
-	    (hawk_displaced(home) && hawk_choices_with_low(hawk_address_of_bucket(home), request->hash, request->slot.low)))
+	    (hawk_displaced(home) && hawk_choices_with_low(home, request->hash, request->slot.low)))
 		return 0;
 	if (slots)
 		hawk_put(home, hawk_lowest(slots), &request->slot);
-	else if (!hawk_insert_beside(hawk_address_of_bucket(home), request))
+	else if (!hawk_insert_beside(home, request))
 		return 0;
 	request->growth_check = hawk_count_insertion();
 	request->result = HAWK_INSERTED;

@@ -58,13 +58,9 @@ static long hawk_unlock_in_set(__u32 number, void *context)
 }
 
 /* Bit i: slot i of the bucket holds a block that is not to stay there, because it belongs in another page of the set, or its program has
- * ended. Most stay: to look at all slots takes less than a callback for each block. Without branches, as hawk_slots_with_low. Not static:
- * checked once by the verifier. */
-__attribute__((noinline)) __u32 hawk_misplaced(__u64 bucket_at, __u32 position, const struct hawk_step *step)
+ * ended. Most stay: to look at all slots takes less than a callback for each block. Without branches, as hawk_slots_with_low. */
+static __attribute__((noinline)) __u32 hawk_misplaced(hawk_bucket_ref bucket, __u32 position, const struct hawk_step *step)
 {
-	if (!step || !hawk_has_arena())
-		return 0;
-	hawk_bucket_ref bucket = hawk_bucket_at(bucket_at);
 	__u32 staying = 0;
 
 #ifdef __clang__
@@ -138,7 +134,7 @@ static long hawk_empty_misplaced(__u32 number, void *context)
 	moves.step = step;
 	moves.page = hawk_set_page(step, moves.position);
 	moves.bucket = &moves.page->buckets[number % HAWK_PAGE_BUCKETS];
-	moves.slots = hawk_misplaced(hawk_address_of_bucket(moves.bucket), moves.position, step);
+	moves.slots = hawk_misplaced(moves.bucket, moves.position, step);
 	if (moves.slots)
 		HAWK_REPEAT(HAWK_BUCKET_SLOTS, hawk_move_one, &moves);
 	return 0;

@@ -65,19 +65,18 @@ __noinline int search_mapped_file(__u64 address, __u32 generation, __u64 own_vma
 {
 	/* For more there is no room on the stacks of programs on threads' stacks. */
 	union {
-		struct hawk_mapping_search search;
+		struct hawk_file_position position;
 		struct hawk_file_part part;
-	} place = { .search = { .mapping = { .start = address } } };
+	} place = { .position = { .address = address } };
 
 	if (own_vma)
-		place.search.mapping = mapping_at((struct vm_area_struct *)own_vma);
+		note_position(NULL, (struct vm_area_struct *)own_vma, &place.position);
 	else
-		loop_apart(HAWK_MAPPING_ATTEMPTS, find_mapping, &place.search);
-	if (place.search.vma == HAWK_MAPPINGS_BUSY)
-		return HAWK_RULE_CHANGING;
-	const __u64 file_offset = place.search.mapping.file_offset + (address - place.search.mapping.start);
-	const __u64 file = code_file_of(&place.search.mapping);
+		loop_apart(HAWK_MAPPING_ATTEMPTS, find_position, &place.position);
+	const __u64 file = place.position.file, file_offset = place.position.file_offset;
 
+	if (file == HAWK_MAPPINGS_BUSY)
+		return HAWK_RULE_CHANGING;
 	place.part = (struct hawk_file_part){};
 	if (file)
 		identify_file(file, &place.part);

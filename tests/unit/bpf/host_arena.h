@@ -41,6 +41,7 @@ inline __u32 hawk_cpu() { return hawk::host_arena::cpu; }
 inline void hawk_preempt_disable() {}
 inline void hawk_preempt_enable() {}
 inline int hawk_kernel_preempts() { return 1; }
+inline int hawk_calls_global() { return 1; }
 inline __u64 hawk_count_at(__u64 /*address*/) { return 0; }
 #define HAWK_LOCK_ATTEMPTS hawk::host_arena::lock_attempts
 inline void hawk_relax() { std::this_thread::yield(); }
