@@ -135,6 +135,8 @@ Result<void> SharedTracing::load() {
   settle_following();
   way_ = HAWK_TRY(choose_way());
   if (!config_.attach_via) is_by_plan_ = should_follow_plans(way_, config_.follows_children);
+  // Most of it is waiting for the kernel's grace periods, which nobody who detaches should have to do.
+  measuring_costs_ = try_thread([this] { measured_costs_ = costs_here(way_, detaching_costs_); });
   if (config_.holds && !features_.holds) {
     log_info(
         "this kernel cannot hold threads (Linux 6.18 and newer can): an allocator that a new program maps is probed a "
@@ -167,9 +169,6 @@ Result<void> SharedTracing::load() {
   mapping_events_ = HAWK_TRY(MappingEvents::make(engine->mapping_events()));
   engine_ = std::move(engine);
   unwinding_.emplace(*engine_);
-  // Not while the programs are checked, for which all wait. Most of it is waiting for the kernel's grace periods, which
-  // nobody who detaches should have to do.
-  measuring_costs_ = try_thread([this] { measured_costs_ = costs_here(way_, detaching_costs_); });
   return {};
 }
 
