@@ -68,7 +68,6 @@ static __always_inline __u64 hawk_mappings_version(const struct hawk_thread *thr
 	return hawk_version_of(target_of(thread), version);
 }
 
-/* A range that is compared with the kernel's mapping. */
 /* Since 6.8 /proc/PID/maps shows the file of an overlay file system (file_user_inode, include/linux/fs.h), which the kernel
  * keeps beside the file that it really maps: its path follows. On 6.5 to 6.7 the type has another field. */
 struct backing_file___hawk {
@@ -174,15 +173,21 @@ static long copy_mapping(struct task_struct *task, struct vm_area_struct *vma, s
 	return 0;
 }
 
+/* After an attempt to find one, of which this came: 0: there is to be another. `found` says if there was none that had the lock. */
+static __always_inline long end_attempt(long error, __u32 attempt, __u64 *found)
+{
+	if (error != -HAWK_EBUSY)
+		return 1;
+	if (attempt == HAWK_MAPPING_ATTEMPTS - 1)
+		*found = HAWK_MAPPINGS_BUSY;
+	return 0;
+}
+
 static long find_mapping(__u32 attempt, struct hawk_mapping_search *search)
 {
 	long error = bpf_find_vma(bpf_get_current_task_btf(), search->mapping.start, copy_mapping, search, 0);
 
-	if (error != -HAWK_EBUSY)
-		return 1;
-	if (attempt == HAWK_MAPPING_ATTEMPTS - 1)
-		search->vma = HAWK_MAPPINGS_BUSY;
-	return 0;
+	return end_attempt(error, attempt, &search->vma);
 }
 
 /* Up to 6.14. */
@@ -348,16 +353,11 @@ static long note_position(struct task_struct *task, struct vm_area_struct *vma, 
 	return 0;
 }
 
-/* As find_mapping. */
 static long find_position(__u32 attempt, struct hawk_file_position *position)
 {
 	long error = bpf_find_vma(bpf_get_current_task_btf(), position->address, note_position, position, 0);
 
-	if (error != -HAWK_EBUSY)
-		return 1;
-	if (attempt == HAWK_MAPPING_ATTEMPTS - 1)
-		position->file = HAWK_MAPPINGS_BUSY;
-	return 0;
+	return end_attempt(error, attempt, &position->file);
 }
 
 /* The kernel's file at this address. Not static: checked once by the verifier. */

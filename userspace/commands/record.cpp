@@ -131,10 +131,15 @@ class Recording : public TraceUse {
   /// Traces stand in the file in the order in which they were found, as in the live report. A child may end before
   /// there is an interval of its parent.
   Result<void> begin_those_before(const ProcessTrace& trace) {
-    for (const auto& other : heap_->traces()) {
-      if (other.get() == &trace) return {};
-      if (!ended_.contains(other.get()) && !recording_.has_part_of(*other))
-        HAWK_TRY_VOID(recording_.append(*other, DumpCause::kNone));
+    if (std::string path = recording_.path(); path != begun_in_) {
+      begun_in_ = std::move(path);
+      begun_ = 0;
+    }
+    const Traces& traces = heap_->traces();
+    for (; begun_ < traces.size() && traces[begun_].get() != &trace; ++begun_) {
+      ProcessTrace& other = *traces[begun_];
+      if (!ended_.contains(&other) && !recording_.has_part_of(other))
+        HAWK_TRY_VOID(recording_.append(other, DumpCause::kNone));
     }
     return {};
   }
@@ -158,6 +163,8 @@ class Recording : public TraceUse {
   TraceRecording recording_;
   TargetInfo named_after_;               ///< the first process, for the pattern
   std::set<const ProcessTrace*> ended_;  ///< those whose last interval has been written
+  std::size_t begun_ = 0;                ///< so many of the first ones found have their place
+  std::string begun_in_;                 ///< in this file
   std::string last_name_;                ///< as the pattern gave it
   int files_ = 0;
   std::optional<ReportOutput> output_;

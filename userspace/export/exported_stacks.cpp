@@ -72,6 +72,12 @@ void ExportedStacks::split(GroupKind kind) {
   for (const StackRecord& stack : split_) records_.push_back(&stack);
 }
 
+void ExportedStacks::push_locations(const StackRecord& stack, NumberedPaths& paths) const {
+  for (std::size_t i = stack.frames.size(); i-- > 0;) {
+    if (!calls_at(stack.frames[i]).empty()) paths.push(static_cast<std::uint32_t>(stack.frames[i]));
+  }
+}
+
 std::vector<std::size_t> ExportedStacks::by_number() const {
   std::vector<std::size_t> indices(records_.size());
   std::iota(indices.begin(), indices.end(), std::size_t{0});

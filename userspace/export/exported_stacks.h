@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "userspace/export/format.h"
+#include "userspace/export/numbered_paths.h"
 #include "userspace/report/call_table.h"
 #include "userspace/report/frame_list.h"
 #include "userspace/views/target_groups.h"
@@ -60,6 +61,8 @@ class ExportedStacks {
   /// The calls at a location of a stack, an inlined one first; none: they are hidden, and it is not one of
   /// locations().
   std::span<const ListedFrame> calls_at(LocationId location) const { return table_.at(location); }
+  /// Adds the stack's locations that have calls to the last path, from the outermost inwards.
+  void push_locations(const StackRecord& stack, NumberedPaths& paths) const;
   /// All of them but those without a location, by number.
   const std::vector<ListedFrame>& all_calls() const { return table_.calls(); }
   /// The calls that have no location: the two that stand for what is missing, and those that stand for processes. Their

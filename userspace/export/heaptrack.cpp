@@ -111,9 +111,7 @@ class HeaptrackFile {
       for (auto call = placeholders.rbegin(); call != placeholders.rend(); ++call) {
         paths.push(first_placeholder() + static_cast<std::uint32_t>(stacks_.function_of(**call)));
       }
-      for (std::size_t i = record->frames.size(); i-- > 0;) {
-        if (!stacks_.calls_at(record->frames[i]).empty()) paths.push(static_cast<std::uint32_t>(record->frames[i]));
-      }
+      stacks_.push_locations(*record, paths);
       paths.end_path();
     }
     return paths;

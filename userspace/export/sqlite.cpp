@@ -226,10 +226,7 @@ class SqliteFile {
   std::vector<std::uint32_t> add_nodes() {
     NumberedPaths paths;
     for (const StackRecord* record : stacks_.records()) {
-      for (std::size_t i = record->frames.size(); i-- > 0;) {
-        const LocationId location = record->frames[i];
-        if (!stacks_.calls_at(location).empty()) paths.push(static_cast<std::uint32_t>(location));
-      }
+      stacks_.push_locations(*record, paths);
       paths.end_path();
     }
     Inserter nodes(database_, "INSERT INTO nodes VALUES (?, ?, ?)");

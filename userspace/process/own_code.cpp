@@ -15,6 +15,7 @@
 #include <iterator>
 #include <vector>
 
+#include "userspace/base/breakpoint_bytes.h"
 #include "userspace/base/regular_file.h"
 #include "userspace/base/unique_fd.h"
 #include "userspace/process/mappings.h"
@@ -23,9 +24,6 @@ namespace hawk {
 namespace {
 
 std::atomic<bool> is_moved = false;
-
-/// What the kernel places at a probe (UPROBE_SWBP_INSN, arch/x86/include/asm/uprobes.h).
-constexpr unsigned char kBreakpoint = 0xcc;
 
 bool are_of_one_file(const Mapping& one, const Mapping& other) {
   return one.device == other.device && one.inode == other.inode;
@@ -63,13 +61,6 @@ UniqueFd copy_of(const Mapping& mapping) {
   return copy;
 }
 
-/// Whether the process runs what is in the file, but for breakpoints: nobody has changed its code in another way.
-bool is_same_code(const Mapping& mapping, const unsigned char* copy) {
-  const auto* const code = reinterpret_cast<const unsigned char*>(mapping.start);
-  return std::equal(code, code + (mapping.end - mapping.start), copy,
-                    [](unsigned char own, unsigned char other) { return (own == other) | (own == kBreakpoint); });
-}
-
 /// The kernel puts one mapping into the place of the other under its lock: a thread that runs there waits for that, and
 /// finds the same instructions.
 void move(const Mapping& mapping) {
@@ -78,7 +69,9 @@ void move(const Mapping& mapping) {
   if (!copy) return;
   void* const beside = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, copy.get(), 0);
   if (beside == MAP_FAILED) return;
-  const bool is_same = is_same_code(mapping, static_cast<const unsigned char*>(beside));
+  // Or somebody has changed the code in another way.
+  const bool is_same = is_same_code({static_cast<const std::uint8_t*>(beside), bytes},
+                                    {reinterpret_cast<const std::uint8_t*>(mapping.start), bytes});
   ::munmap(beside, bytes);
   if (!is_same) return;
   // If it is refused the old one stays.

@@ -5,11 +5,11 @@
 #include <cstring>
 
 #include "bpf/probe_points.h"
+#include "userspace/base/breakpoint_bytes.h"
 
 namespace hawk {
 namespace {
 
-constexpr std::uint8_t kBreakpoint = 0xcc;  ///< int3
 /// What the kernel replaces at most, a nop of ten bytes. Programs that hook a function overwrite five to fourteen.
 constexpr std::size_t kBytesFromProbe = 10;
 /// A probe that is further from the function's entry has been placed in other code.
@@ -55,11 +55,6 @@ std::optional<ProbedCode> read_planned(const ElfLayout& image, const AllocatorFu
                     .file_offset = piece.file_offset,
                     .probe_at = 0,
                     .bytes = {bytes.begin(), bytes.end()}};
-}
-
-bool is_same_code(std::span<const std::uint8_t> file, std::span<const std::uint8_t> memory) {
-  return std::equal(file.begin(), file.end(), memory.begin(),
-                    [](std::uint8_t a, std::uint8_t b) { return a == b || b == kBreakpoint; });
 }
 
 /// How many bytes come before the displacement of the call that stands over a nop; 0: no call does.
