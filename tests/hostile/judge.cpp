@@ -12,6 +12,7 @@
 #include "tests/kernel/harness/child_process.h"
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/own_libc.h"
 #include "tests/kernel/harness/ready_pipe.h"
 #include "tests/kernel/harness/report.h"
 #include "tests/support/scratch_directory.h"
@@ -74,11 +75,12 @@ Conversation run_alone(const ChildProcess::Setup& setup) {
       target, [](pid_t) {}, [] {});
 }
 
-ChildProcess::Setup setup_of(const HostileTarget& target) {
+ChildProcess::Setup setup_of(const HostileTarget& target, const ScratchDirectory& directory) {
   const std::string& program = target.program.empty() ? target.name : target.program;
   ChildProcess::Setup setup{.argv = {program.starts_with("/") ? program : HAWK_HOSTILE_DIR "/" + program},
                             .environment = target.environment};
   setup.argv.insert(setup.argv.end(), target.arguments.begin(), target.arguments.end());
+  if (target.has_own_libc) setup.environment.merge(with_own_libc(directory));
   return setup;
 }
 
@@ -139,9 +141,9 @@ class Tracing {
 };
 
 /// `hawktrace -- COMMAND`: the command's words come through hawktrace's standard streams, and so does its status.
-std::pair<Conversation, Outcome> run_from_start(const HostileTarget& target, Road road) {
+std::pair<Conversation, Outcome> run_from_start(const HostileTarget& target, const ChildProcess::Setup& alone,
+                                                Road road) {
   const ScratchDirectory directory;
-  const ChildProcess::Setup alone = setup_of(target);
   ChildProcess::Setup setup{.argv = hawktrace_command(target, road, directory.path("report.json")),
                             .environment = alone.environment};
   setup.argv.insert(setup.argv.end(), {"--no-follow", "--"});
@@ -268,14 +270,16 @@ std::string road_name(Road road) {
 
 void judge(const HostileTarget& target, Road road) {
   signal(SIGPIPE, SIG_IGN);  // a target may have closed its standard input
-  const Conversation alone = run_alone(setup_of(target));
+  const ScratchDirectory directory;
+  const ChildProcess::Setup setup = setup_of(target, directory);
+  const Conversation alone = run_alone(setup);
   if (target.from_start) {
-    const auto [traced, outcome] = run_from_start(target, road);
+    const auto [traced, outcome] = run_from_start(target, setup, road);
     expect_verdict(target, outcome, traced);
     return expect_unharmed(target, alone, traced);
   }
   Tracing tracing(target, road);
-  ChildProcess process(setup_of(target));
+  ChildProcess process(setup);
   const Conversation traced = converse(
       process, [&](pid_t pid) { tracing.begin(pid); }, [&] { tracing.end(); });
   expect_verdict(target, tracing.outcome(), traced);

@@ -31,6 +31,7 @@ struct HostileTarget {
   std::string program = {};                             ///< in targets/, or a path
   std::map<std::string, std::string> environment = {};  ///< of the target
   std::vector<std::string> options = {};                ///< of hawktrace
+  bool has_own_libc = false;                            ///< see with_own_libc
   bool from_start = false;                              ///< `hawktrace -- PROGRAM` instead of `-p PID`
   bool varies = false;                                  ///< its ledger differs from run to run
   std::span<const Road> roads = {kAutoRoad};

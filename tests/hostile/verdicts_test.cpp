@@ -101,12 +101,12 @@ const HostileTarget kTargets[] = {
     // By points a block is counted before it is stored where others can free it.
     {.name = "memalign_race"},
     {.name = "memalign_race_by_returns", .verdict = Verdict::kNotExact, .cause = "early_frees", .program = "memalign_race", .roads = kReturnRoads},
-    {.name = "moved_code", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .arguments = {"moved"}},
-    {.name = "dropped_code", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .arguments = {"dropped"}, .program = "moved_code"},
+    {.name = "moved_code", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .arguments = {"moved"}, .has_own_libc = true},
+    {.name = "dropped_code", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .arguments = {"dropped"}, .program = "moved_code", .has_own_libc = true},
     {.name = "collapsed_code", .arguments = {"collapsed"}, .program = "moved_code"},
     {.name = "execute_only_code", .arguments = {"execute_only"}, .program = "moved_code"},
-    {.name = "execs_and_drops", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .roads = kAllRoads},
-    {.name = "execs_and_drops_from_start", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .program = "execs_and_drops", .from_start = true, .roads = kAllRoads},
+    {.name = "execs_and_drops", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .has_own_libc = true, .roads = kAllRoads},
+    {.name = "execs_and_drops_from_start", .verdict = Verdict::kNotExact, .cause = "missing_breakpoints", .program = "execs_and_drops", .has_own_libc = true, .from_start = true, .roads = kAllRoads},
     {.name = "many_allocators"},
     {.name = "many_functions", .verdict = Verdict::kNotExact, .cause = "functions_not_probed", .roads = kAllRoads},
 };

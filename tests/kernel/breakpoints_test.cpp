@@ -6,6 +6,7 @@
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/own_libc.h"
 
 namespace hawk {
 namespace {
@@ -16,16 +17,28 @@ struct Traced {
   std::string warnings;
 };
 
-/// Traces patched_code, which changes libc's code in its memory; expects that it lives on to its end.
+/// ledgers/patched_code.c, which changes the code of its libc in its memory.
+class PatchedCode {
+ public:
+  PatchedCode(const std::string& change, const std::string& when)
+      : program_({.program = "patched_code", .arguments = {change, when}, .environment = with_own_libc(directory_)}) {}
+  LedgerProgram* operator->() { return &program_; }
+
+ private:
+  ScratchDirectory directory_;
+  LedgerProgram program_;
+};
+
+/// Traces it; expects that it lives on to its end.
 Traced trace_patched(Way way, const std::string& change, bool is_before) {
-  LedgerProgram program({.program = "patched_code", .arguments = {change, is_before ? "before" : "during"}});
-  Trace trace = Trace::attach(program.pid(), way);
+  PatchedCode program(change, is_before ? "before" : "during");
+  Trace trace = Trace::attach(program->pid(), way);
   Traced traced;
-  traced.ledger = program.run();
+  traced.ledger = program->run();
   traced.report = trace.finish();
   traced.warnings = trace.process().errors();
-  program.close_input();
-  EXPECT_EQ(program.wait(), 0) << "the target is unharmed";
+  program->close_input();
+  EXPECT_EQ(program->wait(), 0) << "the target is unharmed";
   return traced;
 }
 
@@ -87,16 +100,16 @@ KERNEL_TEST_OF_CALLS(breakpoints, get_into_code_that_was_writable) {
 
 /// The points that hawktrace counts where it has said that breakpoints are missing before the program ends.
 std::uint64_t missing_when_ended(Way way, const std::string& when) {
-  LedgerProgram program({.program = "patched_code", .arguments = {"dropped", when}});
-  Trace trace = Trace::attach(program.pid(), way, {"--interval", "100ms"});
-  program.run();
+  PatchedCode program("dropped", when);
+  Trace trace = Trace::attach(program->pid(), way, {"--interval", "100ms"});
+  program->run();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
   while (trace.process().errors().find("is not traced") == std::string::npos) {
     if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("no breakpoint is missed");
     std::this_thread::yield();
   }
-  program.close_input();
-  EXPECT_EQ(program.wait(), 0) << "the target is unharmed";
+  program->close_input();
+  EXPECT_EQ(program->wait(), 0) << "the target is unharmed";
   return trace.wait_for_report().losses.at("missing_breakpoints");
 }
 
@@ -106,11 +119,11 @@ KERNEL_TEST_OF_CALLS(breakpoints, of_a_later_program_are_counted_once) {
 
 /// There is no further look before the target has ended.
 void expect_missing_at_the_end(Way way, const std::string& change) {
-  LedgerProgram program({.program = "patched_code", .arguments = {change, "end"}});
-  Trace trace = Trace::attach(program.pid(), way, {"--interval", "3600"});
+  PatchedCode program(change, "end");
+  Trace trace = Trace::attach(program->pid(), way, {"--interval", "3600"});
   Traced traced;
-  traced.ledger = program.run();
-  EXPECT_EQ(program.wait(), 0) << "the target is unharmed";
+  traced.ledger = program->run();
+  EXPECT_EQ(program->wait(), 0) << "the target is unharmed";
   traced.report = trace.wait_for_report();
   traced.warnings = trace.process().errors();
   expect_missing(traced, "malloc", "missing_breakpoints");

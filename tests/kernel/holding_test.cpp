@@ -19,6 +19,7 @@
 #include "tests/kernel/harness/child_process.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/own_libc.h"
 #include "tests/kernel/harness/traced_family.h"
 #include "tests/kernel/harness/tracefs.h"
 #include "tests/support/scratch_directory.h"

@@ -15,6 +15,7 @@
 #include "tests/kernel/harness/child_process.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/own_libc.h"
 #include "tests/kernel/harness/traced_family.h"
 #include "tests/support/file_content.h"
 #include "tests/support/scratch_directory.h"

@@ -13,6 +13,7 @@
 #include "tests/kernel/harness/child_process.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/own_libc.h"
 #include "tests/kernel/harness/recorder.h"
 #include "tests/kernel/harness/region_compare.h"
 #include "tests/kernel/harness/report.h"

@@ -11,6 +11,7 @@
 
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/own_libc.h"
 #include "tests/kernel/harness/traced_family.h"
 #include "tests/support/file_content.h"
 #include "tests/support/scratch_directory.h"
@@ -21,21 +22,6 @@ namespace {
 constexpr Way kFollowWays[] = {Way::kPointsArena, Way::kPerfHash};
 constexpr Way kPointsWay[] = {Way::kPointsArena};
 constexpr Way kFileWays[] = {Way::kPointsArena, Way::kSessionArena};
-
-/// A command that runs another with a libc of its own in its usual place, where programs of other users find it, too.
-std::vector<std::string> beside_own_libc(const ScratchDirectory& directory, std::vector<std::string> command) {
-  constexpr const char* kLibc = "/usr/lib/x86_64-linux-gnu/libc.so.6";
-  std::filesystem::copy_file(kLibc, directory.path("libc.so.6"));
-  std::vector<std::string> words = {"unshare",
-                                    "--mount",
-                                    "sh",
-                                    "-c",
-                                    "mount --bind \"$0\" \"$1\" && shift && exec \"$@\"",
-                                    directory.path("libc.so.6"),
-                                    kLibc};
-  words.insert(words.end(), command.begin(), command.end());
-  return words;
-}
 
 nlohmann::json trace_unruly(Way way, const ScratchDirectory& directory, std::vector<std::string> family,
                             std::vector<std::string> options = {}, const std::string& program = "unruly_family") {

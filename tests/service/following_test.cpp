@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/own_libc.h"
 #include "tests/kernel/harness/recorder.h"
 #include "tests/kernel/harness/traced_family.h"
 #include "tests/service/daemon_process.h"

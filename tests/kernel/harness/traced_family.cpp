@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <utility>
 
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/own_libc.h"
 #include "tests/kernel/harness/tracefs.h"
 
 namespace hawk {
@@ -68,11 +68,6 @@ std::vector<std::string> family_words(Way way, const ScratchDirectory& directory
   std::vector<std::string> command = {ledger_path("family")};
   command.insert(command.end(), family.begin(), family.end());
   return command_words(way, directory, command, options);
-}
-
-std::map<std::string, std::string> with_own_libc(const ScratchDirectory& directory) {
-  std::filesystem::copy_file("/usr/lib/x86_64-linux-gnu/libc.so.6", directory.path("libc.so.6"));
-  return {{"LD_LIBRARY_PATH", directory.path("")}};
 }
 
 RecordedHawktrace::RecordedHawktrace(ChildProcess::Setup setup) : hawktrace_(with_plan(std::move(setup))) {}

@@ -46,12 +46,7 @@ std::vector<std::string> command_words(Way way, const ScratchDirectory& director
 /// The same of ledgers/family.c with these arguments.
 std::vector<std::string> family_words(Way way, const ScratchDirectory& directory,
                                       const std::vector<std::string>& family, const std::vector<std::string>& options);
-/// The environment that gives the family a libc in the directory which other tests do not probe. When the kernel
-/// removes another tracer's probe from a file, it looks at every process that has it mapped; one that fork has just
-/// made does not count as traced for a moment (perf_event_init_task comes before copy_mm, kernel/fork.c) and can lose
-/// the breakpoint that it has copied. hawktrace counts that (missing_breakpoints), rightly: seen beside other tests in
-/// 1 of some 50,000 forks.
-std::map<std::string, std::string> with_own_libc(const ScratchDirectory& directory);
+
 /// A hawktrace of which nothing may be left in the kernel when it has ended.
 class RecordedHawktrace {
  public:
