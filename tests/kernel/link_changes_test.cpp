@@ -95,7 +95,8 @@ KERNEL_TEST_ON(link_changes, lose_and_double_nothing, kFollowWays) {
   const std::map<std::string, std::string> environment = with_own_libc(directory);
   const Stranger stranger(directory);
   ChildProcess hawktrace({.argv = pool_words(way, directory, ""), .environment = environment});
-  const std::string line = "one link per file: 61 processes share a file";
+  // Beside other tests that may be chosen before all of them are there, and then stays so.
+  const std::string line = "one link per file: ";
   wait_until(line, [&] { return hawktrace.errors().find(line) != std::string::npos; });
   wait_until("a probe in other processes", [&] { return stranger.changed_bytes() > 0; });
   hawktrace.send_byte();
