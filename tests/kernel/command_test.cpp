@@ -4,15 +4,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 
 #include "tests/kernel/harness/compare.h"
+#include "tests/kernel/harness/enough_time.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
 #include "userspace/base/unique_fd.h"
 
 namespace hawk {
 namespace {
+
+using namespace std::chrono_literals;
 
 /// Of what no way to attach has a part in.
 constexpr std::array kOneWay = {Way::kSessionArena};
@@ -143,37 +147,51 @@ KERNEL_TEST_OF_CALLS(command, replaces_its_program) {
   EXPECT_EQ(report.exec_count, 1u);
 }
 
-/// The report comes on time, and the command lives on.
-KERNEL_TEST_OF_CALLS(command, outlives_the_trace) {
-  Trace trace = Trace::launch({ledger_path("ends"), "wait"}, way, {"--duration", "0.5"});
+/// The report comes on time, and the command lives on. Returns whether it had called its allocator by then.
+bool expect_outlived(Way way, std::chrono::milliseconds duration) {
+  const auto start = std::chrono::steady_clock::now();
+  Trace trace = Trace::launch({ledger_path("ends"), "wait"}, way, {"--duration", in_milliseconds(duration)});
   const Ledger ledger = run_command(trace);
   const std::optional<pid_t> child = command_of(trace.process().pid());
-  ASSERT_TRUE(child);
-  const UniqueFd command(static_cast<int>(::syscall(SYS_pidfd_open, *child, 0)));
+  if (std::chrono::steady_clock::now() - start >= duration) return false;
+  EXPECT_TRUE(child);
+  const UniqueFd command(static_cast<int>(::syscall(SYS_pidfd_open, child.value_or(-1), 0)));
   const Report report = trace.wait_for_report();
   expect_equal(report, ledger);
   EXPECT_FALSE(report.target_exited);
-  EXPECT_NE(trace.process().errors().find("still running, as process " + std::to_string(*child)), std::string::npos)
+  EXPECT_NE(trace.process().errors().find("still running, as process " + std::to_string(child.value_or(-1))),
+            std::string::npos)
       << trace.process().errors();
   EXPECT_EQ(::syscall(SYS_pidfd_send_signal, command.get(), 0, nullptr, 0), 0) << "it lives on";
   trace.process().close_input();  // and ends now
   EXPECT_TRUE(wait_readable(command.get()));
+  return true;
 }
 
-/// `argument`: of the ledger program, which waits for its input, or for signals that it has blocked.
-void expect_killed(Way way, const std::vector<std::string>& words) {
-  Trace trace = Trace::launch(words, way, {"--duration", "0.5", "--kill"});
-  EXPECT_EQ(trace.process().read_line(), "ready");
+KERNEL_TEST_OF_CALLS(command, outlives_the_trace) {
+  in_enough_time(500ms, [&](std::chrono::milliseconds duration) { return expect_outlived(way, duration); });
+}
+
+/// `words`: a command that waits for its input, or for signals that it has blocked. Returns whether it was ready within
+/// the duration.
+bool expect_killed(Way way, const std::vector<std::string>& words, std::chrono::milliseconds duration) {
+  const auto start = std::chrono::steady_clock::now();
+  Trace trace = Trace::launch(words, way, {"--duration", in_milliseconds(duration), "--kill"});
+  const std::optional<std::string> ready = trace.process().next_line();
   const std::optional<pid_t> child = command_of(trace.process().pid());
-  ASSERT_TRUE(child);
-  const UniqueFd command(static_cast<int>(::syscall(SYS_pidfd_open, *child, 0)));
+  const UniqueFd command(static_cast<int>(::syscall(SYS_pidfd_open, child.value_or(-1), 0)));
+  if (std::chrono::steady_clock::now() - start >= duration) return false;
+  EXPECT_EQ(ready, "ready");
   trace.wait_for_report();
   EXPECT_TRUE(wait_readable(command.get()));
+  return true;
 }
 
 KERNEL_TEST_ON(command, is_killed_on_demand, kOneWay) {
-  expect_killed(way, {ledger_path("ends"), "wait"});
-  expect_killed(way, {"/bin/sh", "-c", "trap '' TERM; echo ready; read word; read word"});
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {ledger_path("ends"), "wait"}, {"/bin/sh", "-c", "trap '' TERM; echo ready; read word; read word"}}) {
+    in_enough_time(500ms, [&](std::chrono::milliseconds duration) { return expect_killed(way, words, duration); });
+  }
 }
 
 /// It has ended before anything could be read of it, and allocates nothing; its files were announced when it mapped

@@ -169,7 +169,7 @@ TEST_F(NamesAreRead, and_none_is_left_behind) {
   hawktrace_.send_signal(SIGKILL);
   EXPECT_EQ(hawktrace_.wait(), 128 + SIGKILL);
   // It ends with the channel; whose process it is then may take a moment to see it.
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
   while (read_file("/proc/" + std::to_string(*reader) + "/comm") == "hawktrace-read\n" &&
          status_line(*reader, "State").substr(0, 1) != "Z" && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::yield();

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "tests/kernel/harness/compare.h"
+#include "tests/kernel/harness/enough_time.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
 #include "tests/kernel/harness/traced_ledger.h"
@@ -16,6 +17,8 @@
 
 namespace hawk {
 namespace {
+
+using namespace std::chrono_literals;
 
 KERNEL_TEST(target, killed) {
   LedgerProgram program({.program = "ends", .arguments = {"wait"}});
@@ -108,14 +111,19 @@ KERNEL_TEST(target, replaces_its_program_twice_while_hawktrace_is_stopped) {
 }
 
 KERNEL_TEST(trace, ends_after_its_duration) {
-  LedgerProgram program({.program = "ends", .arguments = {"wait"}});
-  Trace trace = Trace::attach(program.pid(), way, {"--duration", "2"});
-  const Ledger ledger = program.run();
-  const Report report = trace.wait_for_report();
-  expect_equal(report, ledger);
-  EXPECT_FALSE(report.target_exited);
-  program.close_input();
-  EXPECT_EQ(program.wait(), 0);
+  in_enough_time(2s, [&](std::chrono::milliseconds duration) {
+    LedgerProgram program({.program = "ends", .arguments = {"wait"}});
+    const auto start = std::chrono::steady_clock::now();
+    Trace trace = Trace::attach(program.pid(), way, {"--duration", in_milliseconds(duration)});
+    const Ledger ledger = program.run();
+    if (std::chrono::steady_clock::now() - start >= duration) return false;
+    const Report report = trace.wait_for_report();
+    expect_equal(report, ledger);
+    EXPECT_FALSE(report.target_exited);
+    program.close_input();
+    EXPECT_EQ(program.wait(), 0);
+    return true;
+  });
 }
 
 /// Whether a signal has been sent to the process that it has not taken yet.

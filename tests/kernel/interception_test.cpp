@@ -1,5 +1,4 @@
 // Targets whose system calls are intercepted. That of the kernel's return probes would be the end of them.
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +6,7 @@
 #include "tests/kernel/harness/compare.h"
 #include "tests/kernel/harness/kernel_test.h"
 #include "tests/kernel/harness/ledger.h"
+#include "tests/kernel/harness/own_libc.h"
 
 namespace hawk {
 namespace {
@@ -21,8 +21,13 @@ void expect_unharmed(LedgerProgram& program) {
   EXPECT_EQ(program.wait(), 0) << "the target is unharmed";
 }
 
+// Targets with a libc of their own: sessions on other processes' libc would have the kernel arm return probes in them
+// as well, which are the end of those whose calls are intercepted by then.
+
 void expect_refused(Way way, const std::string& interceptor, const std::string& reason, const std::string& hint) {
-  LedgerProgram program({.program = "intercepted_calls", .arguments = {interceptor, "before"}});
+  const ScratchDirectory directory;
+  LedgerProgram program(
+      {.program = "intercepted_calls", .arguments = {interceptor, "before"}, .environment = with_own_libc(directory)});
   ChildProcess hawktrace(
       {.argv = {HAWKTRACE_PATH, "-p", std::to_string(program.pid()), "--attach-via", attach_via(way)}});
   EXPECT_EQ(hawktrace.wait(), 4);
@@ -33,13 +38,10 @@ void expect_refused(Way way, const std::string& interceptor, const std::string& 
   expect_unharmed(program);
 }
 
-/// With a libc of its own: sessions on other processes' libc would have the kernel arm return probes here as well.
 void expect_counted(Way way, std::vector<std::string> arguments) {
   const ScratchDirectory directory;
-  std::filesystem::copy_file("/usr/lib/x86_64-linux-gnu/libc.so.6", directory.path("libc.so.6"));
-  LedgerProgram program({.program = "intercepted_calls",
-                         .arguments = std::move(arguments),
-                         .environment = {{"LD_LIBRARY_PATH", directory.path("")}}});
+  LedgerProgram program(
+      {.program = "intercepted_calls", .arguments = std::move(arguments), .environment = with_own_libc(directory)});
   Trace trace = Trace::attach(program.pid(), way);
   const Ledger ledger = program.run();
   expect_equal(trace.finish(), ledger);

@@ -156,7 +156,7 @@ TEST(recording, fetches_debug_files_from_a_server) {
                        .environment = {{"DEBUGINFOD_URLS", ""}}});
   // Until it has found the file.
   output_of({"curl", "--silent", "--fail", "--retry", "1000", "--retry-delay", "1", "--retry-all-errors",
-             "--retry-max-time", "60", "--output", "/dev/null", url + "/buildid/" + build_id_of(copy) + "/debuginfo"});
+             "--retry-max-time", "150", "--output", "/dev/null", url + "/buildid/" + build_id_of(copy) + "/debuginfo"});
 
   const std::string recording = directory.path("heap.hawk");
   const auto environment = [&](const std::string& cache) {

@@ -17,6 +17,16 @@ using Screen = std::vector<std::string>;
 
 std::string pid_of(const LedgerProgram& program) { return std::to_string(program.pid()); }
 
+/// What the lines of the list say behind their numbers.
+std::vector<std::string> names_on(const Screen& list) {
+  std::vector<std::string> names;
+  for (const std::string& line : list) {
+    const std::size_t name = line.find("leaf");
+    if (name != std::string::npos) names.push_back(line.substr(name));
+  }
+  return names;
+}
+
 /// A program with thousands of stacks that hold something, and hawktrace's screen on it.
 class live_screen : public testing::Test {
  protected:
@@ -30,7 +40,11 @@ class live_screen : public testing::Test {
   void open_with_stacks(std::size_t columns, std::size_t rows, const std::string& locale = "C.UTF-8") {
     open(columns, rows, locale);
     program_.run();
-    terminal_->wait_for("leaf");
+    wait_for_stacks(rows);
+  }
+  /// The screen may have been drawn when the program had begun to allocate; then keys go to a list of few stacks.
+  void wait_for_stacks(std::size_t rows) {
+    terminal_->wait_until([rows](const Screen& list) { return names_on(list).size() > rows / 2; });
   }
   TmuxTerminal& terminal() { return *terminal_; }
 
@@ -42,6 +56,7 @@ TEST_F(live_screen, list_and_stack) {
   open(200, 60);
   terminal().wait_for_all({"no allocation yet", "exact"});
   program_.run();
+  wait_for_stacks(60);
   EXPECT_EQ(terminal().wait_for_all({"stacks 1 to", "LIVE▼", "leaf"}).size(), 60U);
   terminal().press("Down");
   terminal().wait_for("Esc top");
@@ -65,16 +80,6 @@ TEST_F(live_screen, several_processes) {
   terminal.wait_for("FUNCTION < CALLERS");
   terminal.press("q");
   terminal.wait_for("2 processes, traced for ");
-}
-
-/// What the lines of the list say behind their numbers.
-std::vector<std::string> names_on(const Screen& list) {
-  std::vector<std::string> names;
-  for (const std::string& line : list) {
-    const std::size_t name = line.find("leaf");
-    if (name != std::string::npos) names.push_back(line.substr(name));
-  }
-  return names;
 }
 
 TEST_F(live_screen, rows_differ) {

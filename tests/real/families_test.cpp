@@ -1,5 +1,6 @@
 // Services and builds of many processes, from their first instruction on: `hawktrace -- COMMAND` follows what it
 // starts. The numbers of each process must be those that a preloaded counter has written for it, to the byte.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "tests/kernel/harness/child_process.h"
+#include "tests/kernel/harness/own_libc.h"
 #include "tests/kernel/harness/traced_family.h"
 #include "tests/real/family_account.h"
 #include "tests/real/services.h"
@@ -58,6 +60,7 @@ class CountedFamily {
     // In hawktrace itself the counter would count as well.
     words.insert(words.end(),
                  {"--", "env", "LD_PRELOAD=" HAWK_FAMILY_COUNTER_PATH, HAWK_FAMILY_VARIABLE "=" + accounts.string()});
+    for (const auto& [name, value] : with_own_libc(directory_)) words.push_back(fmt::format("{}={}", name, value));
     words.insert(words.end(), command.begin(), command.end());
     hawktrace_ = std::make_unique<RecordedHawktrace>(ChildProcess::Setup{.argv = words});
   }

@@ -13,10 +13,9 @@ static pid_t fork_with_number(pid_t number) {
 int main(void) {
   struct relay relay;
   relay_open(&relay);
-  const pid_t number = 31337;
-  pid_t child = fork_with_number(number);
-  ledger_require(child >= 0, "a process can choose its number");
-  if (child == 0) {
+  const pid_t first = fork();
+  ledger_require(first >= 0, "there is a process");
+  if (first == 0) {
     relay_wait(relay.to_helper);
     ledger_begin();
     allocate_a_while(100);
@@ -24,18 +23,18 @@ int main(void) {
       ledger_line("site", site->function, &site->allocated_bytes, 4);
     _exit(3);
   }
-  trace_instead(child);
+  trace_instead(first);
   relay_send(relay.to_helper);
   int status = 0;
-  waitpid(child, &status, 0);
+  waitpid(first, &status, 0);
   say("first", (uint64_t)WEXITSTATUS(status));
-  child = fork_with_number(number);
-  ledger_require(child >= 0, "the number can be had again");
-  if (child == 0) {
+  const pid_t second = fork_with_number(first);
+  ledger_require(second >= 0, "the number can be had again");
+  if (second == 0) {
     allocate_a_while(2000);
     _exit(4);
   }
-  waitpid(child, &status, 0);
+  waitpid(second, &status, 0);
   say("second", (uint64_t)WEXITSTATUS(status));
   ledger_write("done\n", 5);
   return 0;
