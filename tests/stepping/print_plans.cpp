@@ -19,7 +19,14 @@ int main(int argc, char** argv) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
     fmt::print("== {} ({:.1f} ms)\n", argv[i], took.count());
     for (const hawk::AllocatorFunction& function : file.functions) {
-      if (function.kind != HAWK_CALL_FREE) fmt::print("{}", hawk::testing::plan_text(function));
+      if (function.kind == HAWK_CALL_FREE) {
+        fmt::print("{}: at {:#x}\n", function.names.front(), function.probe_offset);
+      } else {
+        fmt::print("{}", hawk::testing::plan_text(function));
+      }
+    }
+    for (const hawk::UnprobedFunction& function : file.unprobed) {
+      fmt::print("{}: not probed: {}\n", function.name, function.reason);
     }
   }
   return 0;

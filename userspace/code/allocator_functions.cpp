@@ -6,7 +6,8 @@
 /// A block must be counted once. On the allocating side the BPF programs ensure that: they count the outermost call of
 /// a thread only. On the freeing side there is no such rule, because a free is counted at its entry; so a freeing
 /// function that only forwards its block to another function of the catalogue must not be probed itself. The same
-/// applies to C++ operators, so that libstdc++'s wrappers, which may throw, are not probed.
+/// applies to C++ operators, so that libstdc++'s wrappers, which may throw, are not probed. One that passes on another
+/// pointer must be: if an allocator in front of another puts headers before its blocks, the program's blocks are its.
 ///
 /// "Only forwards" means: every path from the entry to a return leads through such a call, paths on which the pointer
 /// is null aside. jemalloc's operator new has a path that retries with malloc when memory is short, but others that do
@@ -249,9 +250,9 @@ AllocatorFile find_allocator_functions(const ElfImage& image, Plans plans) {
   const std::set<std::uint64_t> harmless = add_families(image, candidates);
   for (auto& [vaddr, candidate] : candidates) std::sort(candidate.names.begin(), candidate.names.end());
   ReturnsByEntry returns;
+  const std::set<std::uint64_t> forwarders = find_forwarders(resolver, candidates);
   for (const auto& [vaddr, candidate] : candidates) {
-    const bool may_be_forwarder = candidate.only_operators || candidate.kind == HAWK_CALL_FREE;
-    if (may_be_forwarder && is_forwarder(resolver, candidates, candidate)) continue;
+    if (forwarders.contains(vaddr)) continue;
     if (candidate.kind == HAWK_CALL_UNFOLLOWED && is_wrapper(resolver, candidates, harmless, candidate)) continue;
     add_function(resolver, scan, candidates, candidate, file, returns);
   }

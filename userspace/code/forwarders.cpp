@@ -1,10 +1,13 @@
 #include "userspace/code/forwarders.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <vector>
 
+#include "userspace/code/arch/x86_64/value_flow.h"
 #include "userspace/code/call_effects.h"
 
 namespace hawk {
@@ -63,13 +66,65 @@ class Forwarding {
   std::map<std::uint64_t, bool> known_;  ///< by where code begins
 };
 
+/// The register in which a function that frees is given its block.
+std::uint8_t block_register(const Candidates& candidates, const CodeTarget& target) {
+  if (target.vaddr && candidates.contains(*target.vaddr)) return candidates.at(*target.vaddr).arguments[0];
+  return find_in_catalogue(target.name).value_or(CatalogueEntry()).arguments[0];
+}
+
+/// Looks at one function.
+class Forwarder {
+ public:
+  Forwarder(BranchTargets& resolver, const Candidates& candidates, const Candidate& candidate)
+      : resolver_(resolver), candidates_(candidates), candidate_(candidate) {
+    WalkOptions options;
+    options.skip_null_argument = candidate.kind == HAWK_CALL_FREE;
+    options.record_steps = candidate.kind == HAWK_CALL_FREE;
+    options.ends_path = [&](const CodeTarget& target) { return is_forwarded_to(candidates, candidate, target); };
+    walk_ = walk_function(resolver, candidate.extent, options);
+  }
+
+  bool forwards() const { return ends_every_path(walk_); }
+
+  bool passes_its_block_on() const {
+    const CodeGraph graph =
+        graph_of(resolver_, candidate_.extent.vaddr, walk_, [](const CodeTarget&, const StackState&) { return false; });
+    const std::vector<Values> values = follow_values(graph, std::array{std::optional(candidate_.arguments[0])});
+    for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
+      const CodeTarget target = target_of(resolver_, graph.nodes[node].instruction);
+      if (!is_forwarded_to(candidates_, candidate_, target)) continue;
+      if ((values[node].front().registers >> block_register(candidates_, target) & 1) == 0) return false;
+    }
+    return true;
+  }
+
+ private:
+  BranchTargets& resolver_;
+  const Candidates& candidates_;
+  const Candidate& candidate_;
+  FunctionWalk walk_;
+};
+
 }  // namespace
 
-bool is_forwarder(BranchTargets& resolver, const Candidates& candidates, const Candidate& candidate) {
-  WalkOptions options;
-  options.skip_null_argument = candidate.kind == HAWK_CALL_FREE;
-  options.ends_path = [&](const CodeTarget& target) { return is_forwarded_to(candidates, candidate, target); };
-  return ends_every_path(walk_function(resolver, candidate.extent, options));
+std::set<std::uint64_t> find_forwarders(BranchTargets& resolver, const Candidates& candidates) {
+  std::set<std::uint64_t> found;
+  bool makes_blocks = false;  // of an operator new that is probed
+  for (const auto& [vaddr, candidate] : candidates) {
+    if (!candidate.only_operators || candidate.kind == HAWK_CALL_FREE) continue;
+    if (Forwarder(resolver, candidates, candidate).forwards()) {
+      found.insert(vaddr);
+    } else {
+      makes_blocks = true;
+    }
+  }
+  for (const auto& [vaddr, candidate] : candidates) {
+    if (candidate.kind != HAWK_CALL_FREE) continue;
+    const Forwarder forwarder(resolver, candidates, candidate);
+    const bool may_change_block = candidate.only_operators && !makes_blocks;
+    if (forwarder.forwards() && (may_change_block || forwarder.passes_its_block_on())) found.insert(vaddr);
+  }
+  return found;
 }
 
 bool always_forwards(BranchTargets& resolver, const Candidates& candidates, const Candidate& candidate) {

@@ -7,9 +7,11 @@
 
 namespace hawk {
 
-/// Whether every path from the function's entry to a return leads through a call of another candidate or of a function
-/// of the catalogue, paths on which a free's pointer is null aside.
-bool is_forwarder(BranchTargets& resolver, const Candidates& candidates, const Candidate& candidate);
+/// The C++ operators and freeing functions, by where they begin, that need no probe: every path from the entry to a
+/// return leads through a call of another candidate or of a function of the catalogue, paths on which a free's pointer
+/// is null aside. What frees passes on the very block, unless that is an operator delete where no operator new is
+/// probed either: who puts a header before its blocks passes on another one.
+std::set<std::uint64_t> find_forwarders(BranchTargets& resolver, const Candidates& candidates);
 
 /// The same, where the call may also be made by functions of the file that are called in between.
 bool always_forwards(BranchTargets& resolver, const Candidates& candidates, const Candidate& candidate);

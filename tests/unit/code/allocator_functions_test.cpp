@@ -104,6 +104,12 @@ TEST(AllocatorFunctionsOfFile, OperatorsWhoseBlocksAreMallocsAreNoAllocator) {
   EXPECT_TRUE(probed_in("own_operators_forward.so").empty());
 }
 
+/// What is passed on is another pointer than the one that the program was given.
+TEST(AllocatorFunctionsOfFile, AFreeThatPassesOnAHeaderIsProbed) {
+  EXPECT_EQ(probed_in("headers.so"), (std::vector<Names>{{"free"}, {"malloc"}}));
+  EXPECT_EQ(probed_in("headers_own_new.so"), (std::vector<Names>{{"_ZdlPv"}, {"_Znwm"}, {"free"}, {"malloc"}}));
+}
+
 TEST(AllocatorFunctionsOfFile, OperatorsAloneAreNoAllocator) {
   const AllocatorFile file = find_allocator_functions(testing::open_image(testing::fixture_path("operators.so")));
   EXPECT_TRUE(file.functions.empty());
