@@ -108,6 +108,16 @@ KERNEL_TEST_OF_CALLS(command, replaced_by_one_without_an_allocator) {
   EXPECT_EQ(report.losses.at("no_allocator"), 1u);
 }
 
+/// The allocator is hawktrace's as well. This one ends a program that frees by another function than fits.
+TEST(command, shares_an_allocator_that_checks_its_callers) {
+  ChildProcess hawktrace({.argv = {HAWKTRACE_PATH, "-q", "-o", "/dev/null", "--", ledger_path("ends"), "exit", "0"},
+                          .environment = {{"LD_PRELOAD", "libtcmalloc_minimal_debug.so.4"}}});
+  EXPECT_EQ(hawktrace.read_line(), "ready");
+  hawktrace.send_byte();
+  hawktrace.read_to_end();
+  EXPECT_EQ(hawktrace.wait(), 0) << hawktrace.errors();
+}
+
 KERNEL_TEST_OF_CALLS(command, exit_code_passes_through) {
   Trace trace = Trace::launch({ledger_path("ends"), "exit", "7"}, way);
   const Ledger ledger = run_command(trace);

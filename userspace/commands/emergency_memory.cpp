@@ -32,7 +32,9 @@ bool is_in_pool(const void* address) noexcept {
 
 }  // namespace
 
-// As the standard library's, which these replace: operator new[] and the nothrow forms call this one.
+// As the standard library's, which these replace, where the other forms call the first one. They are all here, because
+// those of a preloaded allocator would not: what its operator new[] returns would come to this operator delete
+// (gperftools' debugging library ends the program then). The forms for aligned memory go together, wherever they are.
 void* operator new(std::size_t bytes) {
   const std::size_t wanted = bytes == 0 ? 1 : bytes;
   while (true) {
@@ -49,6 +51,23 @@ void operator delete(void* address) noexcept {
 }
 
 void operator delete(void* address, std::size_t) noexcept { ::operator delete(address); }
+void operator delete(void* address, const std::nothrow_t&) noexcept { ::operator delete(address); }
+
+void* operator new[](std::size_t bytes) { return ::operator new(bytes); }
+void operator delete[](void* address) noexcept { ::operator delete(address); }
+void operator delete[](void* address, std::size_t) noexcept { ::operator delete(address); }
+void operator delete[](void* address, const std::nothrow_t&) noexcept { ::operator delete(address); }
+
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return ::operator new(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t& nothrow) noexcept {
+  return ::operator new(bytes, nothrow);
+}
 
 namespace hawk {
 
