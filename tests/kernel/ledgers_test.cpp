@@ -47,6 +47,7 @@ const LedgerCase kCases[] = {
     {"functions", "jemalloc_prefixed_otherwise", "jemalloc_jemalloc", {}, {}, kPointsWays},
     {"functions", "of_recent_allocators", "recent_functions"},
     {"functions", "that_begin_again", "looping_functions"},
+    {"functions", "with_hidden_ways", "hidden_ways"},
     {"functions", "ifunc", "ifunc"},
     {"functions", "ifunc_by_table", "ifunc_by_table"},
     {"functions", "made_by_one_function", "made_by_one_function"},

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "userspace/code/arch/x86_64/return_thunk.h"
+
 namespace hawk {
 namespace {
 
@@ -79,9 +81,11 @@ class Walker {
       case Flow::kIndirectJump:
         return jump(*instruction, slot_target(*instruction), state);
       case Flow::kReturn:
-        // A ret above or below the return address belongs to code behind a call that never returns.
-        if (before.rsp.value_or(0) == 0) returns_.insert(vaddr);
+        if (before.rsp.value_or(0) != 0) return give_up("it returns to an address that it has put on the stack");
+        returns_.insert(vaddr);
         return;
+      case Flow::kFar:
+        return give_up("it goes where cannot be followed");
       case Flow::kEnd:
         return;
     }
@@ -128,6 +132,8 @@ class Walker {
       ended_paths_.insert(instruction.vaddr);
       if (options_.calls_end_paths) return;
     }
+    if (target.vaddr && changes_return(resolver_.image(), *target.vaddr))
+      return give_up("it calls code that goes on elsewhere than behind the call");
     // A call that is the function's last instruction does not return either.
     const bool is_last = function_.size_bytes != 0 && return_vaddr == function_.vaddr + function_.size_bytes;
     if (!is_last && !is_noreturn(target, before)) reach(return_vaddr, state);

@@ -5,12 +5,26 @@
 namespace hawk {
 namespace {
 
-/// Whether all blocks that the function that begins there returns are seen at points of its own.
+/// Whether the function that begins there has points.
+bool has_points(const AllocatorFile& allocator, std::uint64_t entry_offset) {
+  return std::any_of(allocator.functions.begin(), allocator.functions.end(), [&](const AllocatorFunction& function) {
+    return function.entry_offset == entry_offset && !function.yields.points.empty();
+  });
+}
+
+/// Whether all blocks that it returns are seen at those.
 bool is_relied_on(const AllocatorFile& allocator, std::uint64_t entry_offset) {
   return std::any_of(allocator.functions.begin(), allocator.functions.end(), [&](const AllocatorFunction& function) {
     return function.entry_offset == entry_offset && !function.yields.points.empty() && !function.yields.goes_on &&
            !has_return_probe(function);
   });
+}
+
+bool has_all_it_needs(const AllocatorFile& allocator, const YieldPlan& plan) {
+  return std::all_of(plan.relies_on.begin(), plan.relies_on.end(),
+                     [&](std::uint64_t other) { return is_relied_on(allocator, other); }) &&
+         std::all_of(plan.leaves_block_to.begin(), plan.leaves_block_to.end(),
+                     [&](std::uint64_t other) { return has_points(allocator, other); });
 }
 
 }  // namespace
@@ -19,10 +33,7 @@ void settle_reliance(AllocatorFile& allocator) {
   for (bool settled = false; !settled;) {
     settled = true;
     for (AllocatorFunction& function : allocator.functions) {
-      const std::vector<std::uint64_t>& others = function.yields.relies_on;
-      if (std::all_of(others.begin(), others.end(),
-                      [&](std::uint64_t other) { return is_relied_on(allocator, other); }))
-        continue;
+      if (has_all_it_needs(allocator, function.yields)) continue;
       function.yields = no_plan("it continues in a function of which points do not show all blocks");
       settled = false;
     }

@@ -69,13 +69,17 @@
 /// What is trusted:
 ///
 /// - the ABI: calls preserve rbx, rbp, r12 to r15 and rsp, and write to no word of a frame of which no address is
-///   taken;
+///   taken, but for arguments that they are passed there; and code that reads a word after a call, and has not written
+///   to it since, has not passed it as one;
 /// - that code is entered at addresses of functions, of which no public symbol names one in the middle of a function
 ///   that has a plan; by direct jumps; and by the unwinder where its tables have handlers, which exceptions reach from
 ///   calls alone; and that what these tables call a function is one instruction after another;
 /// - that a page is larger than what malloc aligns its blocks to, so that pvalloc does not go on in malloc, with whole
 ///   pages for a size;
 /// - that memset, memcpy and memmove, by these names, return their first argument and do nothing else that matters;
+/// - that what ends the program by hlt or ud2 ends it; a handler of int3 or `int n` returns;
+/// - that a function returns by `ret` to its own return address: one with a `ret` anywhere else, or with a call of code
+///   that changes its return address (return_thunk.h), has no plan;
 /// - that abort ends the program: who leaves its signal's handler by longjmp goes on without a block that was counted;
 /// - that no debugger has a thread run other code while it stops between a kYieldAhead and where the block is taken;
 /// - that a call returns once or not at all, and an access to memory behind a point does not fault;
@@ -189,6 +193,9 @@ struct YieldPlan {
   bool opens_at_entry = false;
   /// Other functions of the file, by the offsets of their entries, without whose plans this one is none.
   std::vector<std::uint64_t> relies_on = {};
+  /// The same of those that it goes on in (kForward), and that are given no block where this one is: at an entry probe
+  /// the block that this one may have freed would be taken for one that is still live.
+  std::vector<std::uint64_t> leaves_block_to = {};
   bool goes_on = false;  ///< some paths go on as another function's call
   std::string fallback;  ///< why there is no plan, for the report; empty: there is one
   bool operator==(const YieldPlan&) const = default;

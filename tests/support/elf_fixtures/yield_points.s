@@ -129,6 +129,76 @@ middle:
 	ret
 	finish asks_twice
 
+# Where it goes on is written over its own return address, as in the thunks in place of indirect jumps.
+	begin by_thunk
+	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	je	1f
+	ret
+1:	mov	shown(%rip), %rax
+	call	3f
+2:	pause
+	lfence
+	jmp	2b
+3:	mov	%rax, (%rsp)
+	ret
+	finish by_thunk
+
+# It returns to where it goes on.
+	begin by_return
+	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	je	1f
+	ret
+1:	mov	shown(%rip), %rax
+	push	%rax
+	ret
+	finish by_return
+
+# The trap's handler may return.
+	begin trapped
+	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	je	1f
+	ret
+1:	int3
+	mov	8+blocks(%rip), %rax
+	test	%rax, %rax
+	je	2f
+	ret
+2:	xor	%eax, %eax
+	ret
+	finish trapped
+
+# The size is on the stack alone while something is called that calls nothing. Only where it is read afterwards it is none of the
+# call's arguments.
+	.macro	over_call name, place, behind
+	begin	\name
+	sub	$24, %rsp
+	mov	%rdi, \place
+	mov	%rdi, 16(%rsp)
+	call	middle_of_call
+	\behind
+	mov	blocks(%rip), %rax
+	test	%rax, %rax
+	je	1f
+	add	$24, %rsp
+	ret
+1:	xor	%eax, %eax
+	add	$24, %rsp
+	ret
+	finish	\name
+	.endm
+	over_call	size_is_argument, (%rsp), "movq $0, 16(%rsp)"
+	over_call	size_is_read, (%rsp), "movq $0, 16(%rsp); cmp (%rsp), %rax"
+	over_call	size_above_what_is_read, 8(%rsp), "movq $0, 16(%rsp); cmp (%rsp), %rax"
+	.globl	middle_of_call
+	.hidden	middle_of_call
+	begin	middle_of_call
+	xor	%edi, %edi
+	ret
+	finish	middle_of_call
+
 # Where it goes on is known at run time only.
 # As plain, but for another function, which begins where the block has been found.
 	begin begun_inside

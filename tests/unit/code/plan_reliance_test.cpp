@@ -70,5 +70,18 @@ TEST(PlanReliance, GoesWithTheLastOfThem) {
   EXPECT_FALSE(without.functions[2].yields.points.empty());
 }
 
+/// One that is seen at its entry would undo what has been done to the block before.
+TEST(PlanReliance, IsOnPointsWhereTheBlockIsLeftBehind) {
+  AllocatorFile file;
+  file.functions = {function_with(0x100, {}), function_with(0x200, {})};
+  file.functions[0].yields.leaves_block_to = {0x200};
+  file.functions[1].yields.goes_on = true;
+  settle_reliance(file);
+  EXPECT_FALSE(file.functions[0].yields.points.empty());
+  file.functions[1].yields = no_plan("none");
+  settle_reliance(file);
+  EXPECT_TRUE(file.functions[0].yields.points.empty());
+}
+
 }  // namespace
 }  // namespace hawk

@@ -100,7 +100,8 @@ TEST(YieldPoints, TheSizeIsReadOnceOnAPath) {
 }
 
 TEST(YieldPoints, WhatCannotBeProvedHasNoPlan) {
-  for (const char* name : {"size_changed", "block_changed", "avoided", "entered", "by_table"}) {
+  for (const char* name :
+       {"size_changed", "block_changed", "avoided", "entered", "by_table", "by_thunk", "by_return"}) {
     const YieldPlan plan = plan_of(name);
     EXPECT_TRUE(plan.points.empty()) << name;
     EXPECT_NE(plan.fallback, "") << name;
@@ -142,6 +143,24 @@ TEST(YieldPoints, WhatWritesBesideItsOperandLeavesNoSizeOnTheStack) {
   for (const char* name : {"popped_over", "bit_set", "shown_above"}) {
     for (const YieldPoint& point : plan_of(name).points) EXPECT_NE(point.kind, PointKind::kYield) << name;
   }
+}
+
+/// The handler of a trap returns, unlike what ends a program.
+TEST(YieldPoints, ATrapIsNoEnd) {
+  const YieldPlan plan = plan_of("trapped");
+  EXPECT_EQ(plan.fallback, "");
+  EXPECT_EQ(plan.points.size(), 2u);
+}
+
+TEST(YieldPoints, ArgumentsOnTheStackAreTheCallees) {
+  for (const char* name : {"size_is_read", "size_above_what_is_read"}) {
+    const YieldPlan plan = plan_of(name);
+    EXPECT_EQ(plan.fallback, "") << name;
+    ASSERT_EQ(plan.points.size(), 1u) << name;
+    EXPECT_EQ(plan.points[0].kind, PointKind::kYield) << name;
+    EXPECT_EQ(plan.points[0].size.kind, Operand::Kind::kStack) << name;
+  }
+  for (const YieldPoint& point : plan_of("size_is_argument").points) EXPECT_NE(point.kind, PointKind::kYield);
 }
 
 TEST(YieldPoints, WhatLooksLikeAJumpInTheMiddleOfAnInstructionIsNone) {

@@ -10,6 +10,7 @@
 #include "bpf/kinds.h"
 #include "userspace/code/arch/x86_64/constants.h"
 #include "userspace/code/arch/x86_64/instruction.h"
+#include "userspace/code/arch/x86_64/return_thunk.h"
 
 namespace hawk {
 namespace {
@@ -127,6 +128,8 @@ struct CallEffects::Look {
   std::function<bool()> at_return = [] { return true; };
   /// Of calls that return, and of jumps whose target this file does not show.
   std::function<bool(const CodeTarget&)> at_target = [](const CodeTarget&) { return true; };
+  /// Of instructions at which a program ends.
+  std::function<void()> at_stop = [] {};
   /// Of calls and jumps that do not return.
   std::function<void(const CodeTarget&, std::optional<std::uint32_t>)> at_end = [](const CodeTarget&,
                                                                                    std::optional<std::uint32_t>) {};
@@ -136,14 +139,16 @@ CallEffects::Exits CallEffects::exits_of(std::uint64_t vaddr, std::optional<std:
   // While it is looked into it is taken to be left.
   const auto [known, is_new] = exits_.emplace(std::pair(vaddr, first_argument), Exits());
   if (!is_new) return known->second;
-  bool may_throw = false;
+  bool may_throw = false, has_end = false;  // an endless loop alone is left by what is not seen: as in a thunk
   Look look;
   look.at_return = [] { return false; };
+  look.at_stop = [&] { has_end = true; };
   look.at_end = [&](const CodeTarget& target, std::optional<std::uint32_t> first) {
+    has_end = true;
     may_throw = may_throw || !ends_program(target, first);
   };
   ++depth_;
-  const bool is_certain = depth_ <= kMaxDepth && follow(vaddr, first_argument, look);
+  const bool is_certain = depth_ <= kMaxDepth && follow(vaddr, first_argument, look) && has_end;
   --depth_;
   return known->second = Exits{.by_return = !is_certain, .by_throw = !is_certain || may_throw};
 }
@@ -230,7 +235,10 @@ class CallEffects::Follower {
         return call(instruction, before, state);
       case Flow::kReturn:
         return look_.at_return();
+      case Flow::kFar:
+        return false;
       case Flow::kEnd:
+        look_.at_stop();
         return true;
     }
     return false;
@@ -256,6 +264,7 @@ class CallEffects::Follower {
 
   bool call(const Instruction& instruction, const Constants& before, const Constants& state) {
     const CodeTarget target = target_of(instruction);
+    if (target.vaddr && changes_return(resolver_.image(), *target.vaddr)) return false;
     std::optional<std::uint32_t> first;
     if (before.registers[HAWK_RDI]) first = static_cast<std::uint32_t>(*before.registers[HAWK_RDI]);
     if (effects_.never_returns(target, first)) {

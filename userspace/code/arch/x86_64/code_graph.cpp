@@ -6,6 +6,8 @@
 namespace hawk {
 namespace {
 
+constexpr std::uint32_t kRax = 1u << 0;
+
 /// Whether it leads there alone, and nowhere else that could be returned from.
 bool leads_to_end(const CodeNode& node, const std::vector<CodeNode>& nodes) {
   if (node.next.empty() || node.is_call() || !node.has_all_ways) return false;
@@ -89,9 +91,10 @@ class TightLoops {
   std::size_t visited_ = 0;
 };
 
-bool stops(const Instruction& instruction) {
-  const ZydisMnemonic mnemonic = instruction.decoded.mnemonic;
-  return mnemonic == ZYDIS_MNEMONIC_HLT || mnemonic == ZYDIS_MNEMONIC_UD2;
+/// Whether the kernel is asked for something, and has its answer in rax.
+bool enters_kernel(const Instruction& instruction) {
+  const ZydisInstructionCategory category = instruction.decoded.meta.category;
+  return category == ZYDIS_CATEGORY_SYSCALL || category == ZYDIS_CATEGORY_INTERRUPT;
 }
 
 }  // namespace
@@ -190,11 +193,12 @@ CodeGraph graph_of(BranchTargets& resolver, std::uint64_t entry_vaddr, const Fun
     const bool is_left_out = leaves_out_way(*instruction, step);
     const bool is_end = is_left_out && ends_program(target_of(resolver, *instruction), step.before);
     node.has_all_ways = has_all_ways(*instruction, step) || (is_end && !step.successors.empty());
-    node.ends_program = step.successors.empty() && (is_end || stops(*instruction));
+    node.ends_program = step.successors.empty() && (is_end || instruction->flow == Flow::kEnd);
     node.is_emulated = instruction->is_emulated_by_kernel();
     for (std::size_t number = 0; number < kGeneralRegisters.size(); ++number) {
       if (instruction->writes(kGeneralRegisters[number])) node.written |= 1u << number;
     }
+    if (enters_kernel(*instruction)) node.written |= kRax;
     node.instruction = *instruction;
     node.returns_first_argument =
         instruction->flow != Flow::kBranch && resolver.returns_first_argument(target_of(resolver, *instruction));

@@ -90,6 +90,24 @@ void FunctionPlan::find_exits(const SeenFunctions& seen, const std::function<boo
   }
 }
 
+/// Whether the function goes there with a block to resize: not only where it has found that there is none.
+bool FunctionPlan::has_block(const Exit& exit) const {
+  std::vector<bool> reached(graph_.nodes.size());
+  std::vector<std::size_t> pending = {graph_.entry};
+  reached[graph_.entry] = true;
+  while (!pending.empty()) {
+    const std::size_t at = pending.back();
+    pending.pop_back();
+    for (const std::size_t next : graph_.nodes[at].next) {
+      const bool has_none = (operands_.values()[at][kBlock].registers & zero_on_way(graph_, at, next)) != 0;
+      if (has_none || reached[next]) continue;
+      reached[next] = true;
+      pending.push_back(next);
+    }
+  }
+  return reached[exit.node];
+}
+
 /// Nodes that lead to one of `to`, those included.
 std::vector<bool> FunctionPlan::leading_to(std::vector<std::size_t> pending) const {
   std::vector<bool> reached(graph_.nodes.size());
@@ -277,6 +295,10 @@ std::optional<std::string> FunctionPlan::add_exits(const SizeSeats& sizes, const
       const CallOperands::Size operands = *operands_.size_at(exit.node);
       point.size = operands.size;
       point.size_factor = operands.factor;
+    } else if (meaning_of(asked_.kind).block && !meaning_of(exit.seen->kind).block && has_block(exit)) {
+      const auto offset = resolver_.image().file_offset_of(*exit.target.vaddr);
+      if (!offset) return "it goes on in a function that is not in the file";
+      plan.leaves_block_to.push_back(*offset);
     }
     operands_.set_frame(exit.node, point);
     plan.points.push_back(point);

@@ -37,26 +37,23 @@ void set_flow(Instruction& instruction) {
   switch (instruction.decoded.meta.category) {
     case ZYDIS_CATEGORY_CALL:
       if (is_far) {
-        instruction.flow = Flow::kEnd;
+        instruction.flow = Flow::kFar;
       } else {
         set_transfer(instruction, Flow::kCall, Flow::kIndirectCall);
       }
       return;
     case ZYDIS_CATEGORY_UNCOND_BR:
       if (is_far) {
-        instruction.flow = Flow::kEnd;
+        instruction.flow = Flow::kFar;
       } else {
         set_transfer(instruction, Flow::kJump, Flow::kIndirectJump);
       }
       return;
     case ZYDIS_CATEGORY_COND_BR:
-      set_transfer(instruction, Flow::kBranch, Flow::kEnd);
+      set_transfer(instruction, Flow::kBranch, Flow::kFar);
       return;
     case ZYDIS_CATEGORY_RET:
-      instruction.flow = instruction.decoded.mnemonic == ZYDIS_MNEMONIC_RET && !is_far ? Flow::kReturn : Flow::kEnd;
-      return;
-    case ZYDIS_CATEGORY_INTERRUPT:
-      instruction.flow = Flow::kEnd;
+      instruction.flow = instruction.decoded.mnemonic == ZYDIS_MNEMONIC_RET && !is_far ? Flow::kReturn : Flow::kFar;
       return;
     default:
       break;

@@ -35,7 +35,8 @@ enum class Flow {
   kIndirectJump,  ///< to an address in a register or in memory
   kIndirectCall,
   kReturn,
-  kEnd,  ///< nowhere that could be followed: ud2, hlt, int3, far transfers
+  kFar,  ///< to where cannot be known
+  kEnd,  ///< nowhere: ud2, hlt. A handler of int3 or `int n` returns: they are like any other instruction
 };
 
 /// How the kernel executes an instruction that a uprobe lies on, the cheapest way first.

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "userspace/code/arch/x86_64/argument_areas.h"
+
 namespace hawk {
 namespace {
 
@@ -81,7 +83,9 @@ StackLimit limit_after(const CodeNode& node, bool has_frame_pointer) {
 /// One instruction's effect on the values.
 class Step {
  public:
-  Step(const CodeNode& node, StackLimit limit) : node_(node), instruction_(node.instruction), limit_(limit) {}
+  /// `argument_limit`: of a call, see ArgumentAreas.
+  Step(const CodeNode& node, StackLimit limit, std::int64_t argument_limit)
+      : node_(node), instruction_(node.instruction), limit_(limit), argument_limit_(argument_limit) {}
 
   Values run(const Values& before) {
     Values after;
@@ -167,13 +171,14 @@ class Step {
     if (holders.words.empty()) return;
     const StackState state = after(instruction_, node_.before);
     std::erase_if(holders.words, [&](std::int64_t word) {
-      return !state.rsp || word < *state.rsp || word + kWordBytes > limit_ || word >= 0;
+      return !state.rsp || word < *state.rsp || word + kWordBytes > limit_ || word >= 0 || word < argument_limit_;
     });
   }
 
   const CodeNode& node_;
   const Instruction& instruction_;
   const StackLimit limit_;
+  const std::int64_t argument_limit_;
 };
 
 Values common(const Values& a, const Values& b) {
@@ -218,6 +223,7 @@ StackLimit private_limit(const CodeGraph& graph) {
 std::vector<std::optional<Values>> follow_values_from(const CodeGraph& graph, std::size_t start, const Values& at_start,
                                                       const Leads& leads) {
   const StackLimit limit = private_limit(graph);
+  const ArgumentAreas arguments(graph);
   std::vector<std::optional<Values>> before(graph.nodes.size());
   std::vector<std::size_t> pending;
   const auto reach = [&](std::size_t node, const Values& values) {
@@ -230,7 +236,7 @@ std::vector<std::optional<Values>> follow_values_from(const CodeGraph& graph, st
   while (!pending.empty()) {
     const std::size_t at = pending.back();
     pending.pop_back();
-    const Values after = Step(graph.nodes[at], limit).run(*before[at]);
+    const Values after = Step(graph.nodes[at], limit, arguments.end_at(at)).run(*before[at]);
     for (const std::size_t next : graph.nodes[at].next) {
       if (leads(at, next, *before[at])) reach(next, after);
     }
