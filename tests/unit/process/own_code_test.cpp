@@ -69,7 +69,7 @@ TEST(OwnCode, IsMovedWhileThreadsRunIt) {
                 threads.emplace_back([&] {
                   while (!ends) {
                     const auto block = std::make_unique<std::string>(100, 'x');
-                    ends = ends || block->size() != 100;
+                    if (block->size() != 100) ends = true;
                     ++rounds;
                   }
                 });
