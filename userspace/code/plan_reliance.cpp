@@ -5,26 +5,26 @@
 namespace hawk {
 namespace {
 
-/// Whether the function that begins there has points.
-bool has_points(const AllocatorFile& allocator, std::uint64_t entry_offset) {
-  return std::any_of(allocator.functions.begin(), allocator.functions.end(), [&](const AllocatorFunction& function) {
-    return function.entry_offset == entry_offset && !function.yields.points.empty();
-  });
+/// The function that begins there, if it has points.
+const AllocatorFunction* find_planned(const AllocatorFile& allocator, std::uint64_t entry_offset) {
+  const auto found =
+      std::find_if(allocator.functions.begin(), allocator.functions.end(), [&](const AllocatorFunction& function) {
+        return function.entry_offset == entry_offset && !function.yields.points.empty();
+      });
+  return found == allocator.functions.end() ? nullptr : &*found;
 }
 
 /// Whether all blocks that it returns are seen at those.
 bool is_relied_on(const AllocatorFile& allocator, std::uint64_t entry_offset) {
-  return std::any_of(allocator.functions.begin(), allocator.functions.end(), [&](const AllocatorFunction& function) {
-    return function.entry_offset == entry_offset && !function.yields.points.empty() && !function.yields.goes_on &&
-           !has_return_probe(function);
-  });
+  const AllocatorFunction* const function = find_planned(allocator, entry_offset);
+  return function != nullptr && !function->yields.goes_on && !has_return_probe(*function);
 }
 
 bool has_all_it_needs(const AllocatorFile& allocator, const YieldPlan& plan) {
   return std::all_of(plan.relies_on.begin(), plan.relies_on.end(),
                      [&](std::uint64_t other) { return is_relied_on(allocator, other); }) &&
          std::all_of(plan.leaves_block_to.begin(), plan.leaves_block_to.end(),
-                     [&](std::uint64_t other) { return has_points(allocator, other); });
+                     [&](std::uint64_t other) { return find_planned(allocator, other) != nullptr; });
 }
 
 }  // namespace

@@ -37,10 +37,10 @@
 	finish size_changed
 
 # The size is on the stack alone.
-	.macro	on_stack name, between
+	.macro	on_stack name, between, place=8(%rsp)
 	begin	\name
 	sub	$24, %rsp
-	mov	%rdi, 8(%rsp)
+	mov	%rdi, \place
 	\between
 	xor	%edi, %edi
 	mov	blocks(%rip), %rax
@@ -59,6 +59,17 @@
 	on_stack	bit_set, "mov $66, %ecx; bts %rcx, (%rsp)"
 # Who is given the address of the second word may have the first by it, too.
 	on_stack	shown_above, "lea 16(%rsp), %rdx; mov %rdx, shown(%rip)"
+
+# Over a call. Only where the word, or one below it, is read afterwards it is none of the call's arguments.
+	on_stack	size_is_argument, "call clears", (%rsp)
+	on_stack	size_is_read, "call clears; cmp (%rsp), %rax", (%rsp)
+	on_stack	size_above_what_is_read, "call clears; cmp (%rsp), %rax"
+	.globl	clears
+	.hidden	clears
+	begin	clears
+	xor	%edi, %edi
+	ret
+	finish	clears
 
 # The register with the block is changed behind the branch.
 	begin block_changed
@@ -169,35 +180,6 @@ middle:
 2:	xor	%eax, %eax
 	ret
 	finish trapped
-
-# The size is on the stack alone while something is called that calls nothing. Only where it is read afterwards it is none of the
-# call's arguments.
-	.macro	over_call name, place, behind
-	begin	\name
-	sub	$24, %rsp
-	mov	%rdi, \place
-	mov	%rdi, 16(%rsp)
-	call	middle_of_call
-	\behind
-	mov	blocks(%rip), %rax
-	test	%rax, %rax
-	je	1f
-	add	$24, %rsp
-	ret
-1:	xor	%eax, %eax
-	add	$24, %rsp
-	ret
-	finish	\name
-	.endm
-	over_call	size_is_argument, (%rsp), "movq $0, 16(%rsp)"
-	over_call	size_is_read, (%rsp), "movq $0, 16(%rsp); cmp (%rsp), %rax"
-	over_call	size_above_what_is_read, 8(%rsp), "movq $0, 16(%rsp); cmp (%rsp), %rax"
-	.globl	middle_of_call
-	.hidden	middle_of_call
-	begin	middle_of_call
-	xor	%edi, %edi
-	ret
-	finish	middle_of_call
 
 # Where it goes on is known at run time only.
 # As plain, but for another function, which begins where the block has been found.

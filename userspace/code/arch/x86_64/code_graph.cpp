@@ -150,21 +150,26 @@ CodeTarget target_of(BranchTargets& resolver, const Instruction& instruction) {
   return instruction.got_slot ? resolver.resolve_slot(*instruction.got_slot) : CodeTarget();
 }
 
-std::vector<bool> reached_from(const CodeGraph& graph, std::size_t start,
-                               const std::function<bool(std::size_t)>& ends) {
+std::vector<bool> reached_over(const CodeGraph& graph, std::size_t start,
+                               const std::function<bool(std::size_t, std::size_t)>& leads) {
   std::vector<bool> reached(graph.nodes.size());
   std::vector<std::size_t> pending = {start};
   reached[start] = true;
   while (!pending.empty()) {
     const std::size_t at = pending.back();
     pending.pop_back();
-    if (ends(at)) continue;
     for (const std::size_t next : graph.nodes[at].next) {
-      if (!reached[next]) pending.push_back(next);
+      if (reached[next] || !leads(at, next)) continue;
       reached[next] = true;
+      pending.push_back(next);
     }
   }
   return reached;
+}
+
+std::vector<bool> reached_from(const CodeGraph& graph, std::size_t start,
+                               const std::function<bool(std::size_t)>& ends) {
+  return reached_over(graph, start, [&](std::size_t from, std::size_t) { return !ends(from); });
 }
 
 std::uint32_t zero_on_way(const CodeGraph& graph, std::size_t from, std::size_t next) {

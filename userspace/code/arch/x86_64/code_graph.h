@@ -51,7 +51,10 @@ CodeTarget target_of(BranchTargets& resolver, const Instruction& instruction);
 CodeGraph graph_of(BranchTargets& resolver, std::uint64_t entry_vaddr, const FunctionWalk& walk,
                    const std::function<bool(const CodeTarget&, const StackState&)>& ends_program);
 
-/// Nodes that paths from `start` come by, that one included. No path goes on behind a node where it `ends`.
+/// Nodes that paths from `start` come by, that one included. They go from one node to the next where that `leads` on.
+std::vector<bool> reached_over(const CodeGraph& graph, std::size_t start,
+                               const std::function<bool(std::size_t from, std::size_t next)>& leads);
+/// The same, where no path goes on behind a node where it `ends`.
 std::vector<bool> reached_from(const CodeGraph& graph, std::size_t start, const std::function<bool(std::size_t)>& ends);
 
 /// Registers, bits by number, that are 0 on the way from a node to `next`: what a branch has tested.

@@ -92,20 +92,10 @@ void FunctionPlan::find_exits(const SeenFunctions& seen, const std::function<boo
 
 /// Whether the function goes there with a block to resize: not only where it has found that there is none.
 bool FunctionPlan::has_block(const Exit& exit) const {
-  std::vector<bool> reached(graph_.nodes.size());
-  std::vector<std::size_t> pending = {graph_.entry};
-  reached[graph_.entry] = true;
-  while (!pending.empty()) {
-    const std::size_t at = pending.back();
-    pending.pop_back();
-    for (const std::size_t next : graph_.nodes[at].next) {
-      const bool has_none = (operands_.values()[at][kBlock].registers & zero_on_way(graph_, at, next)) != 0;
-      if (has_none || reached[next]) continue;
-      reached[next] = true;
-      pending.push_back(next);
-    }
-  }
-  return reached[exit.node];
+  const auto may_have_one = [&](std::size_t from, std::size_t next) {
+    return (operands_.values()[from][kBlock].registers & zero_on_way(graph_, from, next)) == 0;
+  };
+  return reached_over(graph_, graph_.entry, may_have_one)[exit.node];
 }
 
 /// Nodes that lead to one of `to`, those included.

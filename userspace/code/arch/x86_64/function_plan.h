@@ -63,8 +63,8 @@ class FunctionPlan {
 
   // ---- which paths are which
 
-  /// Nodes that lead to one of `to`, those included.
   bool has_block(const Exit& exit) const;
+  /// Nodes that lead to one of `to`, those included.
   std::vector<bool> leading_to(std::vector<std::size_t> pending) const;
 
   // ---- the plan

@@ -16,8 +16,9 @@ bool overwrites_return(const Instruction& instruction, const StackState& before)
   // Hidden operands, of push for one, are below.
   const auto operands = instruction.all_operands().first(instruction.decoded.operand_count_visible);
   return std::any_of(operands.begin(), operands.end(), [&](const ZydisDecodedOperand& operand) {
-    const auto start = is_written_memory(operand) ? stack_position(operand, before) : std::nullopt;
-    return start && *start<kWordBytes&& * start + operand.size / 8> 0;
+    if (!is_written_memory(operand)) return false;
+    const std::int64_t start = stack_position(operand, before).value_or(kWordBytes), end = start + operand.size / 8;
+    return start < kWordBytes && end > 0;
   });
 }
 

@@ -131,20 +131,11 @@ SizeSeats::SizeSeats(const CodeGraph& graph, const std::vector<std::size_t>& wan
 
 /// Whether every path to one of `wanted` has read the size.
 bool SizeSeats::cover(const std::vector<std::size_t>& wanted) const {
-  std::vector<bool> reached(graph_.nodes.size());
-  std::vector<std::size_t> pending = {graph_.entry};
-  reached[graph_.entry] = true;
-  while (!pending.empty()) {
-    const std::size_t at = pending.back();
-    pending.pop_back();
-    if (seats_.contains({.node = at, .condition = std::nullopt})) continue;
-    for (const std::size_t next : graph_.nodes[at].next) {
-      const bool is_seat = graph_.nodes[at].is_branch() && seats_.contains(seat_on_branch(graph_, at, next));
-      if (is_seat || reached[next]) continue;
-      reached[next] = true;
-      pending.push_back(next);
-    }
-  }
+  const auto leads_past_all = [&](std::size_t from, std::size_t next) {
+    return !seats_.contains({.node = from, .condition = std::nullopt}) &&
+           !(graph_.nodes[from].is_branch() && seats_.contains(seat_on_branch(graph_, from, next)));
+  };
+  const std::vector<bool> reached = reached_over(graph_, graph_.entry, leads_past_all);
   return std::none_of(wanted.begin(), wanted.end(), [&](std::size_t node) { return reached[node]; });
 }
 
